@@ -26,7 +26,7 @@ RUN npm run build \
 # Node's own image brings npm, yarn and headers along, which are more than all of ours. Of it only the program is taken.
 FROM debian:bookworm-slim
 # Files that Debian's packages bring and nobody here opens: manuals, translations, and git's servers and mail.
-COPY deploy/image/dpkg-excludes /etc/dpkg/dpkg.cfg.d/flaghoist
+COPY deploy/image/dpkg-excludes /etc/dpkg/dpkg.cfg.d/flagkeel
 # git reads the specs and keeps the state, ssh and the certificates let it fetch; tini passes signals on and reaps the
 # git processes that a stopped run leaves behind. libstdc++ is Node's. Perl, a fifth of the image, is what git sends mail
 # and talks to Subversion with.
@@ -38,7 +38,7 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/apt /var/log/dpkg.log \
     && groupadd --gid 1000 node \
     && useradd --uid 1000 --gid node --create-home --shell /usr/sbin/nologin node \
-    && install -d -o node -g node /config /var/lib/flaghoist /var/lib/flaghoist/state
+    && install -d -o node -g node /config /var/lib/flagkeel /var/lib/flagkeel/state
 
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /app/package.json /app/
@@ -50,15 +50,15 @@ COPY --from=build /app/dist /app/dist
 COPY specs-example /app/specs-example
 COPY LICENSE /app/
 
-LABEL org.opencontainers.image.title="flaghoist" \
+LABEL org.opencontainers.image.title="flagkeel" \
       org.opencontainers.image.description="Feature flags in git, compared with the flag administration service and applied in a safe order" \
       org.opencontainers.image.licenses="Apache-2.0"
 
 ENV NODE_ENV=production \
-    FLAGHOIST_STATE_DIR=/var/lib/flaghoist/state
+    FLAGKEEL_STATE_DIR=/var/lib/flagkeel/state
 
 # Everything that outlives a run; the rest of the file system may be read-only.
-VOLUME /var/lib/flaghoist
+VOLUME /var/lib/flagkeel
 WORKDIR /config
 USER node
 STOPSIGNAL SIGTERM

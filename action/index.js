@@ -98,7 +98,7 @@ var EXIT_OF_CODE = {
   /** SIGINT or SIGTERM came. */
   INTERRUPTED: EXIT.sigint
 };
-var FlaghoistError = class extends Error {
+var FlagkeelError = class extends Error {
   code;
   /**
    * @param message `cannot <do what to which thing>: <why>`, lower case, no full stop, the way out in brackets.
@@ -106,7 +106,7 @@ var FlaghoistError = class extends Error {
    */
   constructor(code, message, options = {}) {
     super(message, options);
-    this.name = "FlaghoistError";
+    this.name = "FlagkeelError";
     this.code = code;
   }
   get exitCode() {
@@ -124,7 +124,7 @@ function toInvocation(environment) {
   const command = input("command") || "review";
   if (!COMMANDS.includes(command)) {
     const why = "there is no such command here";
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       "USAGE",
       `cannot run ${JSON.stringify(command)}: ${why} (${COMMANDS.join(", ")})`
     );
@@ -141,14 +141,14 @@ function toInvocation(environment) {
     ],
     environment: {
       ...withoutInputs(environment),
-      ...variable("FLAGHOIST_URL", input("url")),
-      ...variable("FLAGHOIST_API_KEY", input("key")),
-      ...variable("FLAGHOIST_FORGE_TOKEN", token)
+      ...variable("FLAGKEEL_URL", input("url")),
+      ...variable("FLAGKEEL_API_KEY", input("key")),
+      ...variable("FLAGKEEL_FORGE_TOKEN", token)
     }
   };
 }
 function withoutSecrets(environment) {
-  const secret = /^(?:FLAGHOIST_|GITHUB_TOKEN$|GH_TOKEN$|ACTIONS_)/;
+  const secret = /^(?:FLAGKEEL_|GITHUB_TOKEN$|GH_TOKEN$|ACTIONS_)/;
   return without(withoutInputs(environment), secret);
 }
 function withoutInputs(environment) {
@@ -209,7 +209,7 @@ var INSTALL = [
 ];
 async function install({ name, version, bin }, { programs: programs2, environment }) {
   const parent = environment["RUNNER_TEMP"] ?? tmpdir();
-  const directory = await mkdtemp(join(parent, "flaghoist-action-"));
+  const directory = await mkdtemp(join(parent, "flagkeel-action-"));
   await writeFile(join(directory, "package.json"), '{ "private": true }\n');
   const code = await programs2.run([...INSTALL, `${name}@${version}`], {
     cwd: directory,
@@ -267,7 +267,7 @@ try {
 } catch (error) {
   process.stderr.write(`${messageOf(error)}
 `);
-  process.exitCode = error instanceof FlaghoistError ? error.exitCode : EXIT.failed;
+  process.exitCode = error instanceof FlagkeelError ? error.exitCode : EXIT.failed;
 }
 var outputFile = process.env["GITHUB_OUTPUT"];
 if (outputFile) await appendFile(outputFile, `exit-code=${String(process.exitCode)}

@@ -8,7 +8,7 @@ import { limited } from './client/limited.js';
 import { once } from './client/once.js';
 import { segments } from './client/segments.js';
 import { line, table, whole } from './client/table.js';
-import { buildWorkspace, flaghoist, withService, type Workspace } from './client/workspace.js';
+import { buildWorkspace, flagkeel, withService, type Workspace } from './client/workspace.js';
 
 /**
  * Measures the client beside its floors, in turns within each round, so that what else the machine does meets both.
@@ -40,7 +40,7 @@ interface Round {
 
 async function startup(): Promise<void> {
   table('Start-up', ['command', 'ms', '`node -e 0`, ms', 'limit, ms']);
-  const folder = mkdtempSync(join(tmpdir(), 'flaghoist-bench-'));
+  const folder = mkdtempSync(join(tmpdir(), 'flagkeel-bench-'));
   const [own, bare] = [[] as number[], [] as number[]];
   for (let round = 0; round < ROUNDS; round += 1) {
     own.push((await measured([MAIN, '--version'], { folder })).wallMs);
@@ -48,7 +48,7 @@ async function startup(): Promise<void> {
   }
   rmSync(folder, { recursive: true });
   const limit = 1.3 * median(bare) + 20;
-  line(['`flaghoist --version`', ...[median(own), median(bare), limit].map(whole)]);
+  line(['`flagkeel --version`', ...[median(own), median(bare), limit].map(whole)]);
 }
 
 /** Cold is the first run in a clone: nothing that an earlier one parsed or found lies in its git directory. */
@@ -69,7 +69,7 @@ async function validate(workspaces: readonly Workspace[]): Promise<void> {
   for (const { flags, repository, folder } of workspaces) {
     const rounds: Record<'cold' | 'again' | 'bare', Measured>[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      rmSync(join(repository, '.git/flaghoist'), { recursive: true, force: true });
+      rmSync(join(repository, '.git/flagkeel'), { recursive: true, force: true });
       const cold = await measured([MAIN, 'validate', repository], { folder });
       const bare = await measured([join(HERE, 'client/bare-yaml.mjs'), repository], { folder });
       const again = await measured([MAIN, 'validate', repository], { folder });
@@ -111,11 +111,11 @@ async function reconcileInSync(
   table(title, BEFORE === '' ? columns : [...columns, 'before, ms', 'ratio']);
   for (const workspace of workspaces) {
     await withService(workspace, isStrict, async (service) => {
-      await flaghoist(workspace, service, 'reconcile');
+      await flagkeel(workspace, service, 'reconcile');
       const rounds: Round[] = [];
       for (let round = 0; round < ROUNDS; round += 1) {
         await service.requests();
-        const run = await flaghoist(workspace, service, 'reconcile');
+        const run = await flagkeel(workspace, service, 'reconcile');
         const { lines, atOnce } = await service.requests();
         const floorMs = await floorOf(workspace, service, { lines, atOnce });
         const beforeMs = await runBefore(workspace, service);
@@ -132,7 +132,7 @@ async function runBefore(
 ): Promise<number> {
   if (BEFORE === '') return 0;
   const args = [BEFORE, 'reconcile', '--url', origin, repository];
-  return (await measured(args, { folder, env: { FLAGHOIST_API_KEY: key } })).wallMs;
+  return (await measured(args, { folder, env: { FLAGKEEL_API_KEY: key } })).wallMs;
 }
 
 async function floorOf(

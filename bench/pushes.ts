@@ -5,9 +5,9 @@ import { PushWorld, type Rhythm } from '../test/support/push-world.js';
 /**
  * How long it takes from a push to the git server until the service has it, and what that costs: twenty pushes each,
  * over http and over ssh, to a daemon that a signed webhook tells at once, and to one that fetches by the clock. Prints a
- * table. An argument such as `ssh` picks rows; `FLAGHOIST_BENCH_PUSHES` says how many pushes other than twenty.
+ * table. An argument such as `ssh` picks rows; `FLAGKEEL_BENCH_PUSHES` says how many pushes other than twenty.
  */
-const PUSHES = Number(process.env['FLAGHOIST_BENCH_PUSHES'] ?? 20);
+const PUSHES = Number(process.env['FLAGKEEL_BENCH_PUSHES'] ?? 20);
 const INTERVAL_MS = 5_000;
 const JITTER_MS = 500;
 /** How often the service is asked whether it has it. */

@@ -158,7 +158,7 @@ const wants = (store: StoreName): boolean =>
   wanted.includes(store) || !(wanted.includes('embedded') || wanted.includes('postgres'));
 
 if (wants('embedded')) {
-  const path = mkdtempSync(join(tmpdir(), 'flaghoist-bench-'));
+  const path = mkdtempSync(join(tmpdir(), 'flagkeel-bench-'));
   try {
     await bench('embedded', { kind: 'directory', path }, jobs);
   } finally {

@@ -28,7 +28,7 @@ interface AtRest {
 }
 
 async function measured(sources: number): Promise<AtRest> {
-  const folder = mkdtempSync(join(tmpdir(), 'flaghoist-bench-'));
+  const folder = mkdtempSync(join(tmpdir(), 'flagkeel-bench-'));
   const postgres = await startPostgres();
   const service = await startTestService({ store: { kind: 'memory' } });
   await liveWorkspace(service);
@@ -37,9 +37,9 @@ async function measured(sources: number): Promise<AtRest> {
   const config = writeSources(folder, sources);
   const args = ['--interval', INTERVAL, '--schedule', 'off', '--config', config];
   const daemon = new Watching([...args, '--url', service.origin], {
-    FLAGHOIST_API_KEY: service.key,
-    FLAGHOIST_DATABASE: postgres.url,
-    FLAGHOIST_STATE_DIR: join(folder, 'state.git'),
+    FLAGKEEL_API_KEY: service.key,
+    FLAGKEEL_DATABASE: postgres.url,
+    FLAGKEEL_STATE_DIR: join(folder, 'state.git'),
   });
   try {
     while (daemon.runs.length < sources) await sleep(500);
@@ -65,7 +65,7 @@ async function measured(sources: number): Promise<AtRest> {
 }
 
 const COUNTED = `select pg_database_size(current_database()) as bytes,
-  (select count(*) from pg_stat_activity where application_name = 'flaghoist') as connections`;
+  (select count(*) from pg_stat_activity where application_name = 'flagkeel') as connections`;
 
 /** A folder of one repository for each source. @returns the file of sources. */
 function writeSources(folder: string, sources: number): string {
@@ -73,7 +73,7 @@ function writeSources(folder: string, sources: number): string {
   const names = Array.from({ length: sources }, (_, index) => `source-${String(index)}`);
   for (const name of names) {
     repository.write({
-      [`${name}/flaghoist.yaml`]: 'workspace: Default\nenvironments:\n  staging: {}\n',
+      [`${name}/flagkeel.yaml`]: 'workspace: Default\nenvironments:\n  staging: {}\n',
       [`${name}/flags/${name}.yaml`]: `flag: ${name}\ntrafficType: user\ntreatments: { "on": "", "off": "" }\ndefaultTreatment: "off"\nenvironments: { staging: { defaultRule: "on" } }\n`,
     });
   }

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { median, type Service } from './client/measure.js';
 import { line, table } from './client/table.js';
-import { commit, flaghoist, withService, type Workspace } from './client/workspace.js';
+import { commit, flagkeel, withService, type Workspace } from './client/workspace.js';
 
 /**
- * The same flags by Terraform or OpenTofu with a provider for the same API, and by flaghoist: requests and time of a first
+ * The same flags by Terraform or OpenTofu with a provider for the same API, and by flagkeel: requests and time of a first
  * apply, of a run that changes nothing, and of a commit that changes one flag. Each gets a service of its own, which takes
  * 30 ms for every answer, and does what it does by default.
  *
@@ -39,15 +39,15 @@ interface Cost {
 
 const TOOLS: Readonly<Record<string, Tool>> = {
   Terraform: { write: writeTerraform, run: applyTerraform },
-  flaghoist: {
+  flagkeel: {
     write: writeSpecs,
-    run: async (workspace, service) => flaghoist(workspace, service, 'reconcile'),
+    run: async (workspace, service) => flagkeel(workspace, service, 'reconcile'),
   },
 };
 
 /** In the order of `SITUATIONS`. */
 async function costsOf({ write, run }: Tool): Promise<Cost[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'flaghoist-bench-'));
+  const folder = mkdtempSync(join(tmpdir(), 'flagkeel-bench-'));
   const [store, repository] = [join(folder, 'store'), join(folder, 'repository')];
   mkdirSync(store);
   mkdirSync(repository);
@@ -83,7 +83,7 @@ function writeSpecs({ repository }: Workspace, first: number): void {
   mkdirSync(join(repository, 'flags'), { recursive: true });
   const places = PLACES.map((place) => `${place}: {}`).join(', ');
   writeFileSync(
-    join(repository, 'flaghoist.yaml'),
+    join(repository, 'flagkeel.yaml'),
     `workspace: Default\nenvironments: { ${places} }\ndefaults: { trafficType: user }\n`,
   );
   for (let index = 0; index < FLAGS; index += 1) {

@@ -85,7 +85,7 @@ function documentOf(page: Page, pages: readonly Page[]): string {
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(page.title)} · flaghoist</title><style>${STYLE}</style></head>
+<title>${escapeHtml(page.title)} · flagkeel</title><style>${STYLE}</style></head>
 <body><nav aria-label="Pages"><ul>${entries.join('')}</ul></nav><main>${bodyOf(page, pages)}</main></body>
 </html>
 `;

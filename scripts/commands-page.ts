@@ -12,14 +12,14 @@ environment variables are explained in [operations.md](operations.md).
 
 ## For programs
 
-\`flaghoist --help --format json\`, and the same behind the name of a command (\`flaghoist state list --help --format json\`), prints what
+\`flagkeel --help --format json\`, and the same behind the name of a command (\`flagkeel state list --help --format json\`), prints what
 stands here as one JSON document: arguments and options with type, choices and default, examples, the exit codes with which
 the command may end, the environment variables that it reads, and pages that say more.
 [\`schemas/help.schema.json\`](../schemas/help.schema.json) describes it. Members may be added; none is taken away or changes its meaning while
 \`formatVersion\` is 1. An unknown command is exit code 64.
 
 \`\`\`sh
-flaghoist plan --help --format json | jq -r '.options[] | select(.value.type == "duration") | .name'
+flagkeel plan --help --format json | jq -r '.options[] | select(.value.type == "duration") | .name'
 \`\`\`
 `;
 

@@ -4,7 +4,7 @@ import process from 'node:process';
 
 const PREFIX = '/internal/api/v2';
 const [origin] = process.argv.slice(2);
-const key = process.env.FLAGHOIST_API_KEY;
+const key = process.env.FLAGKEEL_API_KEY;
 /** Many: what is deleted early should leave enough for the rest of the run. */
 const OBJECTS = Array.from({ length: 20 }, (_, index) => `object-${index}`);
 const DEFINITION = {

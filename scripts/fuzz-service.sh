@@ -39,7 +39,7 @@ if [ -z "$key" ]; then
   exit 1
 fi
 
-FLAGHOIST_API_KEY=$key node scripts/fuzz-service.mjs "$origin" >"$work/named.json"
+FLAGKEEL_API_KEY=$key node scripts/fuzz-service.mjs "$origin" >"$work/named.json"
 config=$PWD/scripts/schemathesis.toml
 cd "$work"
 status=0

@@ -9,7 +9,7 @@ const FOLDER = join(import.meta.dirname, '../schemas');
 
 /** The files of a config repository, and what a reader calls each. */
 const KINDS = {
-  config: 'flaghoist.yaml',
+  config: 'flagkeel.yaml',
   flag: 'A flag',
   'flag-overlay': 'An overlay',
   segment: 'A segment',

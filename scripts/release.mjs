@@ -1,7 +1,7 @@
 // Prepares a release of this checkout: writes into package.json where the package comes from, and prints what is new in it,
 // from the changelog. Fails where tag, version and changelog do not agree.
 //
-//   node scripts/release.mjs v0.1.0 https://github.com/somebody/flaghoist
+//   node scripts/release.mjs v0.1.0 https://github.com/somebody/flagkeel
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

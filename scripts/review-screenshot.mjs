@@ -27,7 +27,7 @@ const DARK = `
 /** On a telephone a forge lets a wide table be moved by itself. */
 const NARROW = `body { overflow-wrap: break-word; } table { display: block; overflow-x: auto; }`;
 
-const folder = mkdtempSync(join(tmpdir(), 'flaghoist-screenshot-'));
+const folder = mkdtempSync(join(tmpdir(), 'flagkeel-screenshot-'));
 try {
   begin();
   change();

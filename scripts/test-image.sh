@@ -4,12 +4,12 @@
 #
 #   scripts/test-image.sh [IMAGE]
 #
-# FLAGHOIST_BUILD_FLAGS: more words for `podman build`.
+# FLAGKEEL_BUILD_FLAGS: more words for `podman build`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 MAX_MB=250
-PORT=${FLAGHOIST_TEST_PORT:-18790}
+PORT=${FLAGKEEL_TEST_PORT:-18790}
 work=$(mktemp -d)
 names=()
 volumes=()
@@ -81,10 +81,10 @@ answers() { curl --fail --silent --show-error --max-time 2 "$@"; }
 
 image=${1:-}
 if [ -z "$image" ]; then
-  image=localhost/flaghoist:test
+  image=localhost/flagkeel:test
   # The format that has health checks.
   # shellcheck disable=SC2086
-  podman build --format docker ${FLAGHOIST_BUILD_FLAGS:-} --tag "$image" . >"$work/build.log" 2>&1 || {
+  podman build --format docker ${FLAGKEEL_BUILD_FLAGS:-} --tag "$image" . >"$work/build.log" 2>&1 || {
     tail -50 "$work/build.log"
     exit 1
   }
@@ -110,7 +110,7 @@ check 'fetches over https' says 'Failed to connect' run --entrypoint /bin/sh "$i
 
 # A repository of somebody else, read-only, as docs/container.md mounts it.
 cp -R specs-example "$work/flags"
-rm -rf "$work/flags/.flaghoist"
+rm -rf "$work/flags/.flagkeel"
 git init --quiet --initial-branch=main "$work/flags"
 commit() {
   git -C "$work/flags" add --all
@@ -118,12 +118,12 @@ commit() {
 }
 commit 'Start with the flags of a small shop'
 chmod -R a+rX "$work"
-volumes+=("flaghoist-image-test-$$")
-mounts=(--volume "$work/flags:/config:ro,z" --volume "${volumes[0]}:/var/lib/flaghoist")
+volumes+=("flagkeel-image-test-$$")
+mounts=(--volume "$work/flags:/config:ro,z" --volume "${volumes[0]}:/var/lib/flagkeel")
 
 check 'validates' exits 0 run "${mounts[@]}" "$image" validate
 check 'refuses a wrong command line with 64' exits 64 run "${mounts[@]}" "$image" reconcile --no-such-option
-embedded=(reconcile --embedded --embedded-dir /var/lib/flaghoist/service)
+embedded=(reconcile --embedded --embedded-dir /var/lib/flagkeel/service)
 check 'applies' exits 0 run "${mounts[@]}" "$image" "${embedded[@]}"
 check 'remembers in its volume what it applied' exits 0 run "${mounts[@]}" "$image" \
   "${embedded[@]}" --dry-run --detailed-exitcode
@@ -132,7 +132,7 @@ check 'remembers in its volume what it applied' exits 0 run "${mounts[@]}" "$ima
 cp deploy/compose/seed.json "$work/seed.json"
 chmod a+r "$work/seed.json"
 start "service-$$" "${mounts[@]}" --volume "$work/seed.json:/seed.json:ro,z" "$image" \
-  service --port "$PORT" --directory /var/lib/flaghoist/served --seed /seed.json
+  service --port "$PORT" --directory /var/lib/flagkeel/served --seed /seed.json
 check 'serves' eventually answers "http://127.0.0.1:$PORT/health"
 check 'finds the service well' podman healthcheck run "service-$$"
 podman logs "service-$$" 2>/dev/null | sed -n 's/^Admin API key.*: //p' >"$work/key"
@@ -140,12 +140,12 @@ chmod a+r "$work/key"
 
 # The daemon.
 daemon=http://127.0.0.1:$((PORT + 1))
-watch=("${mounts[@]}" --volume "$work/key:/key:ro,z" --env FLAGHOIST_API_KEY_FILE=/key
+watch=("${mounts[@]}" --volume "$work/key:/key:ro,z" --env FLAGKEEL_API_KEY_FILE=/key
   "$image" watch --url "http://127.0.0.1:$PORT" --interval 1s --log-format json)
 start "daemon-$$" "${watch[@]}" --listen "$((PORT + 1))"
 check 'watches, and is ready' eventually answers "$daemon/readyz"
 check 'finds the daemon well' podman healthcheck run "daemon-$$"
-check 'shows its metrics' says '^flaghoist_ready.* 1$' answers "$daemon/metrics"
+check 'shows its metrics' says '^flagkeel_ready.* 1$' answers "$daemon/metrics"
 printf '\n# Another line.\n' >>"$work/flags/flags/platform/image-service.yaml"
 commit 'Say something'
 applied() { says "\"$(git -C "$work/flags" rev-parse HEAD)\"" answers "$daemon/status"; }

@@ -49,7 +49,7 @@ npm install --engine-strict --prefer-offline --no-audit --no-fund "$archive" >"$
 if grep -v 'Unknown .* config' "$work/said" | grep -qi 'warn'; then cat "$work/said"; fail 'installs without a warning'; fi
 echo "ok      installs on Node $(node --version) without a warning"
 
-installed=node_modules/flaghoist
+installed=node_modules/flagkeel
 [ -z "$(find "$installed" -path "$installed/node_modules" -prune -o -name '*.map' -print)" ] ||
   fail 'holds no source maps'
 node - "$project/package-lock.json" "$installed" <<'JS' || fail 'holds the libraries that the tests ran with'
@@ -65,7 +65,7 @@ JS
 echo 'ok      holds the libraries that the tests ran with'
 
 [ ! -e "$installed/node_modules/@opentelemetry/core" ] || fail 'holds OpenTelemetry in the file that loads it alone'
-program=$PWD/node_modules/.bin/flaghoist
+program=$PWD/node_modules/.bin/flagkeel
 start=$(date +%s%3N)
 "$program" --version >/dev/null
 silence=$(($(date +%s%3N) - start))
@@ -79,7 +79,7 @@ grep -q 'In sync' "$work/said" || { cat "$work/said"; fail 'is in sync'; }
 echo 'ok      the quick start works from an empty folder'
 if [ "$(node -p 'typeof require("node:module").enableCompileCache')" = function ]; then
   HOME=$work/home XDG_CACHE_HOME='' "$program" --version >/dev/null
-  [ -n "$(ls "$work/home/.cache/flaghoist")" ] || fail 'keeps its compiled code'
+  [ -n "$(ls "$work/home/.cache/flagkeel")" ] || fail 'keeps its compiled code'
   echo 'ok      keeps its compiled code'
 fi
 node - "$program" <<'JS' || fail 'sends traces and metrics'

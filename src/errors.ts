@@ -62,7 +62,7 @@ const EXIT_OF_CODE = {
 
 export type ErrorCode = keyof typeof EXIT_OF_CODE;
 
-export class FlaghoistError extends Error {
+export class FlagkeelError extends Error {
   readonly code: ErrorCode;
 
   /**
@@ -71,7 +71,7 @@ export class FlaghoistError extends Error {
    */
   constructor(code: ErrorCode, message: string, options: { cause?: unknown } = {}) {
     super(message, options);
-    this.name = 'FlaghoistError';
+    this.name = 'FlagkeelError';
     this.code = code;
   }
 
@@ -86,7 +86,7 @@ export class FlaghoistError extends Error {
  * A write has code `UNAUTHORISED` for 401 and `REJECTED` for every other status; from 500 on it is unknown whether it
  * was made. A read has `UNAUTHORISED` for 401 and 403, and `UNREADABLE` for every other status.
  */
-export class RejectedError extends FlaghoistError {
+export class RejectedError extends FlagkeelError {
   readonly status: number;
   /** The service's own words; untrusted text. */
   readonly serviceMessage: string;

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { EXIT, FlaghoistError } from './errors.js';
+import { EXIT, FlagkeelError } from './errors.js';
 import { keepCompiledCode } from './platform/compiled-code.js';
 
 /** For results that are still on their way out. */
@@ -36,5 +36,5 @@ try {
 } catch (error) {
   const { errorText } = await import('./report/text/error.js');
   process.stderr.write(errorText(error));
-  process.exitCode = error instanceof FlaghoistError ? error.exitCode : EXIT.failed;
+  process.exitCode = error instanceof FlagkeelError ? error.exitCode : EXIT.failed;
 }

@@ -1,4 +1,4 @@
-import { FlaghoistError } from '../../src/errors.js';
+import { FlagkeelError } from '../../src/errors.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -27,7 +27,7 @@ const COMMANDS = ['review', 'reconcile', 'drift'];
 /**
  * Reads the inputs as the runner hands them over: `INPUT_NAME`, upper case, hyphens kept, empty where not given.
  *
- * @throws FlaghoistError `USAGE`: the command is none of those that the action runs.
+ * @throws FlagkeelError `USAGE`: the command is none of those that the action runs.
  */
 export function toInvocation(environment: Environment): Invocation {
   const input = (name: (typeof INPUTS)[number]): string =>
@@ -35,7 +35,7 @@ export function toInvocation(environment: Environment): Invocation {
   const command = input('command') || 'review';
   if (!COMMANDS.includes(command)) {
     const why = 'there is no such command here';
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'USAGE',
       `cannot run ${JSON.stringify(command)}: ${why} (${COMMANDS.join(', ')})`,
     );
@@ -52,16 +52,16 @@ export function toInvocation(environment: Environment): Invocation {
     ],
     environment: {
       ...withoutInputs(environment),
-      ...variable('FLAGHOIST_URL', input('url')),
-      ...variable('FLAGHOIST_API_KEY', input('key')),
-      ...variable('FLAGHOIST_FORGE_TOKEN', token),
+      ...variable('FLAGKEEL_URL', input('url')),
+      ...variable('FLAGKEEL_API_KEY', input('key')),
+      ...variable('FLAGKEEL_FORGE_TOKEN', token),
     },
   };
 }
 
 /** What the installation of the program may see: nothing that is worth stealing. */
 export function withoutSecrets(environment: Environment): Environment {
-  const secret = /^(?:FLAGHOIST_|GITHUB_TOKEN$|GH_TOKEN$|ACTIONS_)/;
+  const secret = /^(?:FLAGKEEL_|GITHUB_TOKEN$|GH_TOKEN$|ACTIONS_)/;
   return without(withoutInputs(environment), secret);
 }
 

@@ -1,5 +1,5 @@
 import { appendFile, readFile } from 'node:fs/promises';
-import { EXIT, FlaghoistError, messageOf } from '../../src/errors.js';
+import { EXIT, FlagkeelError, messageOf } from '../../src/errors.js';
 import { toInvocation, withoutSecrets } from './inputs.js';
 import { install, Programs, type Manifest } from './program.js';
 
@@ -40,7 +40,7 @@ try {
   process.exitCode = await runAction();
 } catch (error) {
   process.stderr.write(`${messageOf(error)}\n`);
-  process.exitCode = error instanceof FlaghoistError ? error.exitCode : EXIT.failed;
+  process.exitCode = error instanceof FlagkeelError ? error.exitCode : EXIT.failed;
 }
 const outputFile = process.env['GITHUB_OUTPUT'];
 if (outputFile) await appendFile(outputFile, `exit-code=${String(process.exitCode)}\n`);

@@ -71,7 +71,7 @@ export async function install(
   { programs, environment }: { programs: Programs; environment: Environment },
 ): Promise<Installed> {
   const parent = environment['RUNNER_TEMP'] ?? tmpdir();
-  const directory = await mkdtemp(join(parent, 'flaghoist-action-'));
+  const directory = await mkdtemp(join(parent, 'flagkeel-action-'));
   // Makes it npm's root: npm looks upwards otherwise.
   await writeFile(join(directory, 'package.json'), '{ "private": true }\n');
   const code = await programs.run([...INSTALL, `${name}@${version}`], {

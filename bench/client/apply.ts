@@ -57,7 +57,7 @@ async function firstApply(atOnce: number): Promise<Round> {
     const ran = await withService(workspace, false, async ({ origin, key }) => {
       await fetch(`${origin}/bench/slow`);
       const args = ['reconcile', '--concurrency', String(atOnce), '--url', origin, repository];
-      const env = { FLAGHOIST_API_KEY: key, BENCH_REQUESTS: file };
+      const env = { FLAGKEEL_API_KEY: key, BENCH_REQUESTS: file };
       return measured(['--import', RECORDED, MAIN, ...args], { folder, env });
     });
     const bare = await withService(twin, false, async ({ origin, key }) => {
@@ -78,12 +78,12 @@ const PLACES = ['dev', 'staging', 'production'];
 
 /** Specs of so many flags, of which the service has nothing yet. */
 export function newWorkspace(prefix: string, flags: number): Workspace {
-  const folder = mkdtempSync(join(tmpdir(), 'flaghoist-bench-'));
+  const folder = mkdtempSync(join(tmpdir(), 'flagkeel-bench-'));
   const [store, repository] = [join(folder, 'store'), join(folder, 'repository')];
   mkdirSync(store);
   mkdirSync(join(repository, 'flags'), { recursive: true });
   writeFileSync(
-    join(repository, 'flaghoist.yaml'),
+    join(repository, 'flagkeel.yaml'),
     `workspace: Default\nenvironments: { ${PLACES.map((place) => `${place}: {}`).join(', ')} }\ndefaults: { trafficType: user }\n`,
   );
   writeFlags(repository, prefix, flags);

@@ -74,7 +74,7 @@ function cpuMsSince(before: NodeJS.CpuUsage): number {
 }
 
 async function run(commit: string, touched: boolean): Promise<string> {
-  const settings = operatorSettings({ FLAGHOIST_API_KEY: key });
+  const settings = operatorSettings({ FLAGKEEL_API_KEY: key });
   const flags = { environment: [], only: [], lockTimeout: 0, url, touched };
   await using opened = await openRun(repository, flags, {
     settings,

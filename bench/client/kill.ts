@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newWorkspace, writeFlags } from './apply.js';
 import { MAIN, median, type Service } from './measure.js';
 import { line, table, whole } from './table.js';
-import { commit, flaghoist, withService, type Workspace } from './workspace.js';
+import { commit, flagkeel, withService, type Workspace } from './workspace.js';
 
 const KILLS = Number(process.env['BENCH_KILLS'] ?? 20);
 /** In three environments each, and what stands at workspace level: a little more than 1,000 changes. */
@@ -15,11 +15,11 @@ const PAUSE_MS = { nothing: 100, 'an apply': 2_000 };
 const BOUND_MS = 1_000;
 
 /**
- * `flaghoist kill` in a process of its own, beside an apply of more than 1,000 changes over the same service and key: from the start of the process
+ * `flagkeel kill` in a process of its own, beside an apply of more than 1,000 changes over the same service and key: from the start of the process
  * to the answer of the write, some seconds apart. The service admits 20 requests in any 10 s, and says nothing of it. Floor: the same kills of a service that nobody else asks.
  */
 export async function kill(): Promise<void> {
-  table(`${KILLS} kills beside an apply, each by \`flaghoist kill\``, [
+  table(`${KILLS} kills beside an apply, each by \`flagkeel kill\``, [
     'beside',
     'median, ms',
     'p95, ms',
@@ -41,7 +41,7 @@ export async function kill(): Promise<void> {
   }
 }
 
-/** One `flaghoist kill`: until its write was answered, and so many requests. */
+/** One `flagkeel kill`: until its write was answered, and so many requests. */
 interface Kill {
   readonly ms: number;
   readonly requests: number;
@@ -51,7 +51,7 @@ async function killsBeside(beside: 'nothing' | 'an apply'): Promise<Kill[]> {
   const workspace = newWorkspace('victim', KILLS);
   try {
     return await withService(workspace, false, async (service) => {
-      await flaghoist(workspace, service, 'reconcile');
+      await flagkeel(workspace, service, 'reconcile');
       if (beside === 'nothing') return await killAll(workspace, service, PAUSE_MS[beside]);
       writeFlags(workspace.repository, 'flag', FLAGS);
       commit(workspace.repository, 'Write many flags');
@@ -83,7 +83,7 @@ async function killAll(workspace: Workspace, service: Service, pauseMs: number):
 
 function startApply({ repository }: Workspace, { origin, key }: Service) {
   return spawn(process.execPath, [MAIN, 'reconcile', '--quiet', '--url', origin, repository], {
-    env: { PATH: process.env['PATH'] ?? '', FLAGHOIST_API_KEY: key },
+    env: { PATH: process.env['PATH'] ?? '', FLAGKEEL_API_KEY: key },
     stdio: 'ignore',
   });
 }
@@ -91,7 +91,7 @@ function startApply({ repository }: Workspace, { origin, key }: Service) {
 /** @returns milliseconds from the start of the process to the end of the write's answer. */
 async function killOne(name: string, workspace: Workspace, service: Service): Promise<Kill> {
   const startedAt = Date.now();
-  await flaghoist(workspace, service, 'kill', name, '--environment', 'production');
+  await flagkeel(workspace, service, 'kill', name, '--environment', 'production');
   const { patchedAt, lines } = await service.requests();
   const [, at] = Object.entries(patchedAt).find(([path]) => path.includes(`/${name}/`)) ?? [];
   if (at === undefined) throw new Error(`${name} was not killed`);

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { line, table, whole } from './table.js';
-import { buildWorkspace, flaghoist, withService } from './workspace.js';
+import { buildWorkspace, flagkeel, withService } from './workspace.js';
 
 /** As many as make 300 requests of a run over a service without bulk lists, or a few less. */
 const FLAGS = 96;
@@ -19,10 +19,10 @@ export async function limited(): Promise<void> {
   const workspace = await buildWorkspace(FLAGS);
   try {
     await withService(workspace, true, async (service) => {
-      await flaghoist(workspace, service, 'reconcile');
+      await flagkeel(workspace, service, 'reconcile');
       await service.requests();
       await fetch(`${service.origin}/bench/limit`);
-      const { wallMs } = await flaghoist(workspace, service, 'reconcile');
+      const { wallMs } = await flagkeel(workspace, service, 'reconcile');
       const { lines } = await service.requests();
       const floorMs = (Math.ceil(lines.length / ADMITTED) - 1) * WINDOW_MS;
       line([lines.length, ...[wallMs, floorMs, LIMIT_MS].map((ms) => whole(ms / 1_000))]);

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { median } from './measure.js';
 import { line, table, whole } from './table.js';
-import { commit, flaghoist, withService, type Workspace } from './workspace.js';
+import { commit, flagkeel, withService, type Workspace } from './workspace.js';
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
 
@@ -24,14 +24,14 @@ export async function once(workspaces: readonly Workspace[]): Promise<void> {
 async function measure(workspace: Workspace, isStrict: boolean): Promise<void> {
   await withService(workspace, isStrict, async (service) => {
     // The state belongs to the address of the service, which is another one with each start.
-    await flaghoist(workspace, service, 'reconcile');
+    await flagkeel(workspace, service, 'reconcile');
     await service.requests();
-    await flaghoist(workspace, service, 'reconcile');
+    await flagkeel(workspace, service, 'reconcile');
     const full = (await service.requests()).lines.length;
     const rounds: { before: number; all: number; ms: number }[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       ramp(workspace, isStrict ? 40 + round : 60 + round);
-      const { wallMs } = await flaghoist(workspace, service, 'reconcile', '--touched');
+      const { wallMs } = await flagkeel(workspace, service, 'reconcile', '--touched');
       const { lines } = await service.requests();
       const before = lines.findIndex((each) => !each.startsWith('GET'));
       rounds.push({ before, all: lines.length, ms: wallMs });

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { line, table, whole } from './table.js';
-import { commit, flaghoist, withService, type Workspace } from './workspace.js';
+import { commit, flagkeel, withService, type Workspace } from './workspace.js';
 
 const PER_PAGE = 100;
 const MAX_MIB = 300;
@@ -54,20 +54,20 @@ export async function segments(): Promise<void> {
     'peak, MiB',
     'ms',
   ]);
-  const folder = mkdtempSync(join(tmpdir(), 'flaghoist-bench-'));
+  const folder = mkdtempSync(join(tmpdir(), 'flagkeel-bench-'));
   const [store, repository] = [join(folder, 'store'), join(folder, 'repository')];
   const workspace: Workspace = { flags: 0, folder, store, repository };
   try {
     mkdirSync(store);
     mkdirSync(join(repository, 'segments'), { recursive: true });
-    writeFileSync(join(repository, 'flaghoist.yaml'), CONFIG);
+    writeFileSync(join(repository, 'flagkeel.yaml'), CONFIG);
     writeFileSync(join(repository, 'segments/bulk.yaml'), SEGMENT);
     execFileSync('git', ['init', '--quiet', '--initial-branch=main'], { cwd: repository });
     await withService(workspace, false, async (service) => {
       for (const each of CASES) {
         writeKeys(repository, each.keys);
         await service.requests();
-        const { peakMiB, wallMs } = await flaghoist(workspace, service, 'reconcile');
+        const { peakMiB, wallMs } = await flagkeel(workspace, service, 'reconcile');
         const { lines } = await service.requests();
         if (each.bounds === undefined) continue;
         const { uploads, removals, reads } = each.bounds;

@@ -14,14 +14,14 @@ export interface Workspace {
 }
 
 export async function buildWorkspace(flags: number): Promise<Workspace> {
-  const folder = mkdtempSync(join(tmpdir(), 'flaghoist-bench-'));
+  const folder = mkdtempSync(join(tmpdir(), 'flagkeel-bench-'));
   const [store, repository] = [join(folder, 'store'), join(folder, 'repository')];
   mkdirSync(store);
   mkdirSync(repository);
   await fillStore({ kind: 'directory', path: store }, flags);
   const workspace = { flags, folder, store, repository };
   await withService(workspace, false, async (service) => {
-    await flaghoist(workspace, service, 'import');
+    await flagkeel(workspace, service, 'import');
     rmSync(join(repository, 'segments/guests.yaml'));
     git(repository, 'init', '--quiet', '--initial-branch=main');
     // As a clone has its objects. Left to itself git would begin with it beside what is measured.
@@ -46,12 +46,12 @@ export async function withService<T>(
   }
 }
 
-export async function flaghoist(
+export async function flagkeel(
   { repository, folder }: Workspace,
   { origin, key }: Service,
   ...args: readonly string[]
 ) {
-  const env = { FLAGHOIST_API_KEY: key };
+  const env = { FLAGKEEL_API_KEY: key };
   return measured([MAIN, ...args, '--url', origin, repository], { folder, env });
 }
 

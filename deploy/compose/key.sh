@@ -4,5 +4,5 @@ set -eu
 umask 077
 cd /secrets
 [ -s api-key ] && exit
-node /app/dist/main.js service keys create daemon --database=postgres://flaghoist@database/flaghoist >new-key
+node /app/dist/main.js service keys create daemon --database=postgres://flagkeel@database/flagkeel >new-key
 mv new-key api-key

@@ -21,7 +21,7 @@ const CONCURRENCY = 8;
  * collected by position, so that equal answers give equal values whatever order they arrived in.
  *
  * @param onSeen told of each reading that is done.
- * @throws FlaghoistError whatever could not be read whole; nothing is guessed.
+ * @throws FlagkeelError whatever could not be read whole; nothing is guessed.
  */
 export async function observe(
   reader: AdminReader,

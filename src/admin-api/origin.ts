@@ -1,4 +1,4 @@
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import type { Location } from '../model/diagnostic.js';
 
 /** Headers in which the key may go: as a Bearer token, or by itself. */
@@ -12,9 +12,9 @@ export interface OriginChoice {
   readonly embedded?: string | undefined;
   /** `--url`. */
   readonly cliUrl?: string | undefined;
-  /** `FLAGHOIST_URL`. */
+  /** `FLAGKEEL_URL`. */
   readonly envUrl?: string | undefined;
-  /** `FLAGHOIST_ORIGINS`, see `parseOrigins`. */
+  /** `FLAGKEEL_ORIGINS`, see `parseOrigins`. */
   readonly allowedOrigins: readonly string[];
   /** `service.url` of the repository: a proposal, because whoever may push could name any host. */
   readonly proposedUrl?: string | undefined;
@@ -25,35 +25,35 @@ export interface OriginChoice {
  * Decides where the key goes.
  *
  * @returns URL without a slash at the end; it may have a path, the prefix of every request.
- * @throws FlaghoistError ORIGIN_NOT_ALLOWED, with the line to set. No request was made.
+ * @throws FlagkeelError ORIGIN_NOT_ALLOWED, with the line to set. No request was made.
  */
 export function decideOrigin(choice: OriginChoice): { url: string } {
   if (choice.embedded !== undefined) return accept(choice.embedded, 'the embedded service');
   if (choice.cliUrl !== undefined) return accept(choice.cliUrl, '--url');
-  if (choice.envUrl !== undefined) return accept(choice.envUrl, 'FLAGHOIST_URL');
+  if (choice.envUrl !== undefined) return accept(choice.envUrl, 'FLAGKEEL_URL');
   if (choice.proposedUrl === undefined) {
     throw notAllowed(
-      'cannot reach the service: no URL was given (set --url, FLAGHOIST_URL, or service.url in flaghoist.yaml)',
+      'cannot reach the service: no URL was given (set --url, FLAGKEEL_URL, or service.url in flagkeel.yaml)',
     );
   }
   const source = sourceOf(choice.proposedLocation);
   const accepted = accept(choice.proposedUrl, source);
   const origin = originOf(accepted.url);
   if (isLoopback(accepted.url) || choice.allowedOrigins.includes(origin)) return accepted;
-  const line = `FLAGHOIST_ORIGINS=${[...choice.allowedOrigins, origin].join(',')}`;
+  const line = `FLAGKEEL_ORIGINS=${[...choice.allowedOrigins, origin].join(',')}`;
   throw notAllowed(
     `cannot send the key to ${origin}: ${source} proposes it and the operator did not allow it (set ${line})`,
   );
 }
 
 /**
- * Splits `FLAGHOIST_ORIGINS`: URLs parted by commas or white space, of which scheme, host and port count.
+ * Splits `FLAGKEEL_ORIGINS`: URLs parted by commas or white space, of which scheme, host and port count.
  *
- * @throws FlaghoistError ORIGIN_NOT_ALLOWED: an entry is no URL, or one that a key can never be sent to.
+ * @throws FlagkeelError ORIGIN_NOT_ALLOWED: an entry is no URL, or one that a key can never be sent to.
  */
 export function parseOrigins(text: string): readonly string[] {
   const entries = text.split(/[\s,]+/).filter((entry) => entry !== '');
-  return entries.map((entry) => originOf(accept(entry, 'FLAGHOIST_ORIGINS').url));
+  return entries.map((entry) => originOf(accept(entry, 'FLAGKEEL_ORIGINS').url));
 }
 
 /** Scheme, host and port, without a slash at the end. The URL must be valid. */
@@ -77,7 +77,7 @@ function accept(text: string, source: string): { url: string } {
     throw refuse('only https, and http on loopback, are known');
   }
   if (url.username !== '' || url.password !== '') {
-    throw refuse('it holds credentials (set FLAGHOIST_API_KEY instead)');
+    throw refuse('it holds credentials (set FLAGKEEL_API_KEY instead)');
   }
   if (url.hash !== '' || text.includes('#')) throw refuse('it holds a fragment');
   if (url.search !== '' || text.includes('?')) throw refuse('it holds a query');
@@ -92,6 +92,6 @@ function sourceOf(location: Location | undefined): string {
   return `${location.file}:${location.line}:${location.column}`;
 }
 
-function notAllowed(message: string): FlaghoistError {
-  return new FlaghoistError('ORIGIN_NOT_ALLOWED', message);
+function notAllowed(message: string): FlagkeelError {
+  return new FlagkeelError('ORIGIN_NOT_ALLOWED', message);
 }

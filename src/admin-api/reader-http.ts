@@ -1,4 +1,4 @@
-import { FlaghoistError, messageOf } from '../errors.js';
+import { FlagkeelError, messageOf } from '../errors.js';
 import type { GetOnly, ReadRequest } from './http/admin-client.js';
 import type { ServiceAnswer } from './http/response.js';
 import { FlagIds } from './flag-ids.js';
@@ -268,7 +268,7 @@ export class HttpAdminReader implements AdminReader {
     const environments =
       this.#answered.get(workspaceId) ?? (await this.listEnvironments(workspaceId));
     if (environmentId === undefined || environments.some(({ id }) => id === environmentId)) return;
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'NOT_ON_SERVICE',
       `cannot ${request.what} from ${this.origin}: there is no environment ${JSON.stringify(environmentId)}`,
     );
@@ -302,7 +302,7 @@ export class HttpAdminReader implements AdminReader {
     try {
       return await readPages(fetchPage, idOf);
     } catch (error) {
-      throw error instanceof FlaghoistError
+      throw error instanceof FlagkeelError
         ? error
         : this.#unreadable(request, messageOf(error), error);
     }
@@ -325,8 +325,8 @@ export class HttpAdminReader implements AdminReader {
     }
   }
 
-  #unreadable(request: ReadRequest, why: string, cause?: unknown): FlaghoistError {
+  #unreadable(request: ReadRequest, why: string, cause?: unknown): FlagkeelError {
     const message = `cannot ${request.what} from ${this.origin}: ${why}`;
-    return new FlaghoistError('UNREADABLE', message, { cause });
+    return new FlagkeelError('UNREADABLE', message, { cause });
   }
 }

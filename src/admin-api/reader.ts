@@ -15,7 +15,7 @@ import type {
  * - `undefined`: the service said clearly that there is no such thing;
  * - `null`: the service does not have this endpoint (the contract does not promise it); remembered for the run;
  * - a list is whole, or the call fails;
- * - a failure is thrown (`FlaghoistError`) and never looks like an absence.
+ * - a failure is thrown (`FlagkeelError`) and never looks like an absence.
  *
  * Environments go by id, flags and segments by name. All of it may be repeated.
  */

@@ -1,4 +1,4 @@
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import type { AdminReader } from './reader.js';
 import type { WireEnvironment, WireRolloutStatus, WireWorkspace } from './wire.js';
 
@@ -21,7 +21,7 @@ export type Workspace = Pick<Catalog, 'workspace' | 'environments'>;
 /**
  * Finds the workspace by name or id, and what it holds.
  *
- * @throws FlaghoistError `NOT_ON_SERVICE`: there is no such workspace.
+ * @throws FlagkeelError `NOT_ON_SERVICE`: there is no such workspace.
  */
 export async function readCatalog(reader: AdminReader, workspace: string): Promise<Catalog> {
   return readCatalogIn(reader, await findWorkspace(reader, workspace));
@@ -43,21 +43,21 @@ export function unreadCatalog(place: Workspace): Catalog {
   return { ...place, rolloutStatuses: null, trafficTypes: null, trafficTypeIds: new Map() };
 }
 
-/** @throws FlaghoistError `NOT_ON_SERVICE`: there is no such workspace. */
+/** @throws FlagkeelError `NOT_ON_SERVICE`: there is no such workspace. */
 export async function findWorkspace(reader: AdminReader, workspace: string): Promise<Workspace> {
   const workspaces = await reader.listWorkspaces();
   const found = byNameOrId(workspaces, workspace);
   if (!found) {
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'NOT_ON_SERVICE',
-      `cannot find workspace "${workspace}" on ${reader.origin}: the key sees ${namesOf(workspaces)} (change \`workspace\` in flaghoist.yaml)`,
+      `cannot find workspace "${workspace}" on ${reader.origin}: the key sees ${namesOf(workspaces)} (change \`workspace\` in flagkeel.yaml)`,
     );
   }
   return { workspace: found, environments: await reader.listEnvironments(found.id) };
 }
 
 /**
- * @throws FlaghoistError `NOT_ON_SERVICE`: the workspace has no such environment.
+ * @throws FlagkeelError `NOT_ON_SERVICE`: the workspace has no such environment.
  */
 export function findEnvironment(
   { environments, workspace }: Workspace,
@@ -65,9 +65,9 @@ export function findEnvironment(
 ): WireEnvironment {
   const found = byNameOrId(environments, wanted);
   if (found) return found;
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'NOT_ON_SERVICE',
-    `cannot find environment "${wanted}" in workspace "${workspace.name}": it has ${namesOf(environments)} (change \`environments\` in flaghoist.yaml)`,
+    `cannot find environment "${wanted}" in workspace "${workspace.name}": it has ${namesOf(environments)} (change \`environments\` in flagkeel.yaml)`,
   );
 }
 

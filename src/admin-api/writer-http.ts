@@ -1,4 +1,4 @@
-import { FlaghoistError, messageOf } from '../errors.js';
+import { FlagkeelError, messageOf } from '../errors.js';
 import type { FlagFieldsChange } from '../model/flag/flag.js';
 import { sameJson } from '../model/json.js';
 import type { IdentitiesAnswer, ChangeNote } from '../model/outcome.js';
@@ -320,8 +320,8 @@ export class HttpAdminWriter implements AdminWriter {
     }
   }
 
-  #unreadable(request: WriteRequest, why: string, cause?: unknown): FlaghoistError {
-    return new FlaghoistError(
+  #unreadable(request: WriteRequest, why: string, cause?: unknown): FlagkeelError {
+    return new FlagkeelError(
       'UNREADABLE',
       `cannot ${request.what} on ${this.#client.origin}: ${why}; it is unknown whether it was done`,
       { cause },

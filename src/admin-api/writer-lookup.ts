@@ -1,4 +1,4 @@
-import { FlaghoistError, RejectedError } from '../errors.js';
+import { FlagkeelError, RejectedError } from '../errors.js';
 import { flagFieldsFromWire } from '../model/flag/fields.js';
 import type { FlagFields, FlagFieldsChange } from '../model/flag/flag.js';
 import { patched } from '../model/flag/patch.js';
@@ -92,7 +92,7 @@ export async function findCreated(
 
 /**
  * @returns the definition where the patch was made; `undefined` where it is still as it was before.
- * @throws FlaghoistError it is neither: somebody else has changed it.
+ * @throws FlagkeelError it is neither: somebody else has changed it.
  */
 export async function findPatched(
   reader: AdminReader,
@@ -108,7 +108,7 @@ export async function findPatched(
     live !== undefined && sameJson(definitionFromWire(live), definitionFromWire(wire));
   if (isNow(patched(expected, operations))) return live;
   if (isNow(expected)) return undefined;
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'UNREADABLE',
     `the definition of flag ${JSON.stringify(flag)} is neither what it was nor what it should be`,
   );
@@ -117,7 +117,7 @@ export async function findPatched(
 /**
  * @returns the flag where the patch was made; `undefined` where its fields are still what they were before, or where it
  *   is gone, which the service says to the next try.
- * @throws FlaghoistError they are neither: somebody else has changed them.
+ * @throws FlagkeelError they are neither: somebody else has changed them.
  */
 export async function findPatchedFlag(
   writer: FlagPatcher,
@@ -128,7 +128,7 @@ export async function findPatchedFlag(
   const live = await shownFlag(writer, reader, place);
   if (!live || hasFields(live, after)) return live;
   if (hasFields(live, before)) return undefined;
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'UNREADABLE',
     `flag ${JSON.stringify(place.flag)} is neither what it was nor what it should be`,
   );
@@ -224,9 +224,9 @@ export async function archiveFlag(
   });
   // 404 is said of an endpoint that is not there, and of a flag that is gone.
   if (status < 400 || (status === 404 && !(await shownFlag(writer, reader, wanted)))) return;
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'NOT_ON_SERVICE',
-    `cannot ${what} on ${client.origin}: the service answered ${status}, as one that cannot archive (with \`onRemove: delete\` in flaghoist.yaml it is deleted)`,
+    `cannot ${what} on ${client.origin}: the service answered ${status}, as one that cannot archive (with \`onRemove: delete\` in flagkeel.yaml it is deleted)`,
   );
 }
 

@@ -38,7 +38,7 @@ export interface AdminWriter {
   /**
    * Takes a flag away with its definitions, which the service keeps. That it is gone already is no error.
    *
-   * @throws FlaghoistError `NOT_ON_SERVICE`: the service cannot archive; the flag is there.
+   * @throws FlagkeelError `NOT_ON_SERVICE`: the service cannot archive; the flag is there.
    */
   archiveFlag(workspaceId: string, flag: string, note: ChangeNote): Promise<void>;
   createDefinition(

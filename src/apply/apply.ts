@@ -1,4 +1,4 @@
-import { FlaghoistError, messageOf, RejectedError } from '../errors.js';
+import { FlagkeelError, messageOf, RejectedError } from '../errors.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
 import { DEFAULT_CONCURRENCY } from '../model/run.js';
 import type { Change, Plan } from '../model/plan.js';
@@ -152,13 +152,13 @@ async function tracedResult(
 ): Promise<StepResult> {
   const attempt = (attempts.get(step.id) ?? 0) + 1;
   attempts.set(step.id, attempt);
-  const facts = { 'flaghoist.object': step.change, 'flaghoist.action': step.action };
+  const facts = { 'flagkeel.object': step.change, 'flagkeel.action': step.action };
   return traced(
     'write',
     async () => resultOf(step, context),
-    { ...facts, 'flaghoist.attempt': attempt },
+    { ...facts, 'flagkeel.attempt': attempt },
     (result) => ({
-      'flaghoist.result': result.status,
+      'flagkeel.result': result.status,
       ...(result.status === 'failed' && { 'error.type': codeOf(result.error) }),
     }),
   );
@@ -182,7 +182,7 @@ async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> 
     if (error instanceof FlagGoneError) {
       return { status: 'skipped', why: messageOf(error), overtaken: true };
     }
-    if (error instanceof FlaghoistError && error.code === 'INTERRUPTED') {
+    if (error instanceof FlagkeelError && error.code === 'INTERRUPTED') {
       return { status: 'skipped', why: INTERRUPTED };
     }
     return { status: 'failed', error };
@@ -301,5 +301,5 @@ function outcomeError(error: unknown): OutcomeError {
 function codeOf(error: unknown): OutcomeCode {
   if (error instanceof ChangedMeanwhileError) return 'CHANGED_MEANWHILE';
   if (error instanceof SegmentShrankError) return 'SEGMENT_SHRANK';
-  return error instanceof FlaghoistError ? error.code : 'BUG';
+  return error instanceof FlagkeelError ? error.code : 'BUG';
 }

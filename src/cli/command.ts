@@ -17,14 +17,14 @@ export interface Invocation {
 
 /**
  * What a file of `commands/` exports: it gives a command, which has its name and its description already, arguments,
- * options and an action. The action may throw a `FlaghoistError`: whoever runs the program prints the error and exits
+ * options and an action. The action may throw a `FlagkeelError`: whoever runs the program prints the error and exits
  * with its code.
  */
 export type DeclareCommand = (command: Command, invocation: Invocation) => void;
 
-/** One row of the table of commands: all that `flaghoist --help` says, and where the rest is. */
+/** One row of the table of commands: all that `flagkeel --help` says, and where the rest is. */
 export interface CommandRow {
-  /** How `flaghoist --help` writes the command: its name, then its options and arguments. */
+  /** How `flagkeel --help` writes the command: its name, then its options and arguments. */
   readonly synopsis: string;
   /** What the command does, in one line: its description in every help text. */
   readonly summary: string;
@@ -43,12 +43,12 @@ export interface CommandRow {
 export function createProgram(commands: readonly CommandRow[], invocation: Invocation): Command {
   const rows = new Map(commands.map((row) => [row.synopsis.split(' ', 1)[0] ?? '', row]));
   const { stdout, stderr } = invocation.terminal;
-  const program = new Command('flaghoist')
+  const program = new Command('flagkeel')
     .description('Feature flags in git: reviewed as pull requests, applied in a safe order.')
     .version(packageVersion(), '--version', 'print the version')
     .helpCommand(false)
     .configureHelp({ showGlobalOptions: true, subcommandTerm: listed })
-    .showHelpAfterError('(flaghoist --help lists the commands)')
+    .showHelpAfterError('(flagkeel --help lists the commands)')
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),

@@ -13,7 +13,7 @@ export interface ConfigDirectory {
 
 /**
  * Finds the config repository that a path of the command line means: the directory itself, or the nearest above that has
- * a `flaghoist.yaml`. Nothing outside of a git repository is taken for it, and no directory of somebody else: what
+ * a `flagkeel.yaml`. Nothing outside of a git repository is taken for it, and no directory of somebody else: what
  * lies above a folder by chance must not be applied.
  *
  * @returns the path as it was given where there is no such directory, or nothing at all: whoever reads it says what is wrong.
@@ -30,7 +30,7 @@ export async function configDirectoryOf(path: string): Promise<ConfigDirectory> 
   return { directory, within: relative(directory, real).split(sep).join('/'), isFile };
 }
 
-const CONFIG_FILE = 'flaghoist.yaml';
+const CONFIG_FILE = 'flagkeel.yaml';
 
 /** Whether a file of the config directory belongs to what was named. */
 export function isNamed(file: string, { within }: Pick<ConfigDirectory, 'within'>): boolean {

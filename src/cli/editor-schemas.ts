@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { FlaghoistError, messageOf } from '../errors.js';
+import { FlagkeelError, messageOf } from '../errors.js';
 import { quoted } from '../report/sanitize.js';
 import { kindOf } from '../specs/parse/load-files.js';
 import { editorSchemaOf, SPEC_SCHEMA_NAMES } from '../specs/parse/schemas.js';
@@ -30,12 +30,12 @@ export function withSchemaLine(path: string, text: string): string {
 /**
  * Whether the file was written; false: there is one already.
  *
- * @throws FlaghoistError `OUTPUT`: it cannot be written.
+ * @throws FlagkeelError `OUTPUT`: it cannot be written.
  */
 export async function writeNew(path: string, text: string): Promise<boolean> {
-  const refused = (error: unknown): FlaghoistError => {
+  const refused = (error: unknown): FlagkeelError => {
     const message = `cannot write ${quoted(path)}: ${messageOf(error)}`;
-    return new FlaghoistError('OUTPUT', message, { cause: error });
+    return new FlagkeelError('OUTPUT', message, { cause: error });
   };
   await mkdir(dirname(path), { recursive: true }).catch((error: unknown) => {
     // A file that stands where a folder has to be is in the way, and is not the one that was asked for.

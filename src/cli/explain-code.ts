@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import { packageFile } from '../platform/package-files.js';
 import { clean, quoted } from '../report/sanitize.js';
 import { renderLines, span, type Layout, type Line } from '../report/text/layout.js';
@@ -23,7 +23,7 @@ const CODE_HEADS: ReadonlySet<string> = new Set(['code', 'why', 'guard', 'reason
  * What the pages say of a code of a diagnostic, an error, an exit, a guard, a risk, or of what is withheld. Mostly one
  * entry; a word that means several things has several. Upper and lower case do not matter.
  *
- * @throws FlaghoistError `USAGE`: there is no such code.
+ * @throws FlagkeelError `USAGE`: there is no such code.
  */
 export async function entriesOf(code: string): Promise<CodeEntry[]> {
   const all = (await Promise.all(PAGES.map(entriesOnPage))).flat();
@@ -33,7 +33,7 @@ export async function entriesOf(code: string): Promise<CodeEntry[]> {
     code,
     all.map((each) => each.code),
   );
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'USAGE',
     `cannot explain ${quoted(code)}: it is no code, and no object as flag/NAME${near}`,
   );

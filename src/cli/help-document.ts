@@ -8,7 +8,7 @@ import type { Terminal } from './terminal.js';
 /** What `--help` says of the program or of one command, for programs. `schemas/help.schema.json` describes the members one by one. */
 export interface HelpDocument {
   readonly formatVersion: 1;
-  /** As it is called: `flaghoist state list`. */
+  /** As it is called: `flagkeel state list`. */
   readonly name: string;
   readonly summary: string;
   /** What stands behind the name: `[options] <object> [directory]`. */
@@ -181,10 +181,10 @@ async function exitCodesOf(
 
 /** Which option of a command says that it reads the variable; the page says what the variable means. */
 const READ_WITH: readonly (readonly [RegExp, string])[] = [
-  [/^FLAGHOIST_(?:API_KEY|URL|ORIGINS|AUTH_HEADER|STATE_DIR)/, '--url'],
-  [/^FLAGHOIST_DATABASE/, '--lease'],
-  [/^FLAGHOIST_FORGE/, '--forge-url'],
-  [/^FLAGHOIST_GIT/, '--repo'],
+  [/^FLAGKEEL_(?:API_KEY|URL|ORIGINS|AUTH_HEADER|STATE_DIR)/, '--url'],
+  [/^FLAGKEEL_DATABASE/, '--lease'],
+  [/^FLAGKEEL_FORGE/, '--forge-url'],
+  [/^FLAGKEEL_GIT/, '--repo'],
   [/COLOR$/, '--no-color'],
 ];
 

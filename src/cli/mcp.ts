@@ -13,12 +13,9 @@ import { examples, placeOptions, timeoutOption, type ConnectionOptions } from '.
 import { inputOf, lineOf, TOOLS, type Document, type Given, type Tool } from './mcp-tools.js';
 import type { Terminal } from './terminal.js';
 
-/** Declares `flaghoist mcp`. */
+/** Declares `flagkeel mcp`. */
 export const declareMcp: DeclareCommand = (command, { terminal, run }) => {
-  examples(command, [
-    'flaghoist mcp config',
-    'flaghoist mcp --url https://admin.example.com config',
-  ]);
+  examples(command, ['flagkeel mcp config', 'flagkeel mcp --url https://admin.example.com config']);
   command.argument('[directory]', 'config repository', '.');
   timeoutOption(placeOptions(command)).action(
     async (directory: string, options: ConnectionOptions) => {
@@ -77,7 +74,7 @@ export async function serveMcp(
 ): Promise<{ readonly closed: Promise<void> }> {
   const { McpServer } = await import('@modelcontextprotocol/sdk/server/mcp.js');
   const { server } = new McpServer(
-    { name: 'flaghoist', version: packageVersion() },
+    { name: 'flagkeel', version: packageVersion() },
     { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
   );
   const closed = new Promise<void>((resolve) => {
@@ -118,7 +115,7 @@ async function addResources(server: Server): Promise<void> {
 }
 
 const INSTRUCTIONS =
-  'Feature flags in git, compared with the flag administration service. All tools only read. A change is made by a commit to the specs and a run of flaghoist reconcile, never here. Codes are explained by explain_code.';
+  'Feature flags in git, compared with the flag administration service. All tools only read. A change is made by a commit to the specs and a run of flagkeel reconcile, never here. Codes are explained by explain_code.';
 
 function listed(): ToolListed[] {
   return Object.entries(TOOLS).map(([name, tool]) => ({
@@ -140,11 +137,11 @@ async function answer(tool: Tool, given: Given, settings: McpSettings): Promise<
   if (tool.asks !== 'with-key')
     return toResult(tool, await runTool(tool, given, settings, tool.asks !== undefined));
   const { environment } = settings.terminal;
-  const hasKey = ['FLAGHOIST_API_KEY', 'FLAGHOIST_API_KEY_FILE'].some((name) => environment[name]);
+  const hasKey = ['FLAGKEEL_API_KEY', 'FLAGKEEL_API_KEY_FILE'].some((name) => environment[name]);
   const online = hasKey ? await runTool(tool, given, settings, true) : undefined;
   if (online?.document) return toResult(tool, withLive(online, { known: true }));
   const offline = await runTool(tool, given, settings, false);
-  const why = online?.said ?? 'no Admin API key was given (set FLAGHOIST_API_KEY_FILE)';
+  const why = online?.said ?? 'no Admin API key was given (set FLAGKEEL_API_KEY_FILE)';
   return toResult(tool, withLive(offline, { known: false, why }));
 }
 
@@ -238,7 +235,7 @@ async function resources(): Promise<Resources> {
     const files = names
       .filter((name) => /\.(?:md|json)$/.test(name))
       .map((name) => `${folder}/${name}`);
-    return files.map((name) => ({ uri: `flaghoist://${name}`, name, mimeType }));
+    return files.map((name) => ({ uri: `flagkeel://${name}`, name, mimeType }));
   });
   return { resources: (await Promise.all(found)).flat() };
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { AdminReader } from '../admin-api/reader.js';
 import { operatorSettings } from '../compose/settings.js';
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import type { Desired } from '../model/desired.js';
 import { placeOptions, timeoutOption, type ConnectionOptions } from './options.js';
 import type { Screen, Terminal } from './terminal.js';
@@ -21,7 +21,7 @@ export function onlineOptions(command: Command, what: string): Command {
  * Asks the service, which is then closed again. It cannot be written to.
  *
  * @param desired what the specs say; the service that they propose is asked where the operator allows it.
- * @throws FlaghoistError as a run does that reads: `NO_KEY`, `ORIGIN_NOT_ALLOWED`, `UNREACHABLE` and the like.
+ * @throws FlagkeelError as a run does that reads: `NO_KEY`, `ORIGIN_NOT_ALLOWED`, `UNREACHABLE` and the like.
  */
 export async function askService<T>(
   { directory, desired }: { readonly directory: string; readonly desired: Desired },
@@ -45,5 +45,5 @@ export async function askService<T>(
 /** A service that is named and not asked would be a surprise. */
 export function refuseWithoutOnline({ online, url, embedded }: OnlineOptions): void {
   if (online === true || (url === undefined && embedded !== true)) return;
-  throw new FlaghoistError('USAGE', 'cannot use --url or --embedded without --online');
+  throw new FlagkeelError('USAGE', 'cannot use --url or --embedded without --online');
 }

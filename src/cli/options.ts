@@ -43,9 +43,9 @@ export function logFormatOption(command: Command): Command {
 
 /** Where the service is, and how long it may be silent. */
 export interface ConnectionOptions {
-  /** Origin of the administration service; it goes before `FLAGHOIST_URL` and before flaghoist.yaml. */
+  /** Origin of the administration service; it goes before `FLAGKEEL_URL` and before flagkeel.yaml. */
   readonly url?: string;
-  /** It goes before `FLAGHOIST_AUTH_HEADER`. */
+  /** It goes before `FLAGKEEL_AUTH_HEADER`. */
   readonly authHeader?: AuthHeader;
   readonly embedded?: boolean;
   readonly embeddedDir?: string;
@@ -55,7 +55,7 @@ export interface ConnectionOptions {
 
 export function placeOptions(command: Command): Command {
   return command
-    .option('--url <url>', 'the administration service (default: FLAGHOIST_URL)')
+    .option('--url <url>', 'the administration service (default: FLAGKEEL_URL)')
     .addOption(
       new Option('--auth-header <name>', 'in which header the key goes').choices(AUTH_HEADERS),
     )

@@ -4,7 +4,7 @@ import type { OnceOptions } from '../compose/telemetry.js';
 import type { Terminal } from './terminal.js';
 import { EXIT, type ExitCode } from '../errors.js';
 
-/** Every command, in the order of `flaghoist --help`. */
+/** Every command, in the order of `flagkeel --help`. */
 export const COMMANDS: readonly CommandRow[] = [
   {
     synopsis: 'init [options] [directory]',
@@ -178,13 +178,13 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
  * @param args without the interpreter and the script.
  * @returns the exit code of the process: that of the command, or 64 for a command line that cannot be understood, which
  *   was then explained on standard error.
- * @throws FlaghoistError what the command could not do; its `exitCode` is that of the process.
+ * @throws FlagkeelError what the command could not do; its `exitCode` is that of the process.
  */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const meant = ELSEWHERE.get(args[0] ?? '');
   if (meant !== undefined) {
     terminal.stderr.write(
-      `error: there is no command '${args[0] ?? ''}'; here it is flaghoist ${meant}\n`,
+      `error: there is no command '${args[0] ?? ''}'; here it is flagkeel ${meant}\n`,
     );
     return EXIT.usage;
   }

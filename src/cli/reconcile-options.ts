@@ -12,7 +12,7 @@ import { collectSignal } from './arguments.js';
 import type { ForgeFlags } from '../review/pull-request.js';
 import type { ReviewedOptions } from './reviewed-plans.js';
 
-/** What `flaghoist reconcile` and `flaghoist plan` are told. */
+/** What `flagkeel reconcile` and `flagkeel plan` are told. */
 export interface ReconcileOptions
   extends CommonOptions, ServiceOptions, LockOptions, MomentOptions, ReviewedOptions, ForgeFlags {
   readonly dryRun?: boolean;
@@ -99,11 +99,11 @@ export function reconcileExamples(
 }
 
 const PLAN_EXAMPLES = [
-  'flaghoist plan --embedded shop',
-  'flaghoist plan --detailed-exitcode --format json --output plan.json',
+  'flagkeel plan --embedded shop',
+  'flagkeel plan --detailed-exitcode --format json --output plan.json',
 ];
 const RECONCILE_EXAMPLES = [
-  'flaghoist reconcile',
-  'flaghoist reconcile --plan plan.json',
-  'flaghoist reconcile --only flag/new-checkout --environment staging',
+  'flagkeel reconcile',
+  'flagkeel reconcile --plan plan.json',
+  'flagkeel reconcile --only flag/new-checkout --environment staging',
 ];

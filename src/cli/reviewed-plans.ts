@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { FlaghoistError, messageOf } from '../errors.js';
+import { FlagkeelError, messageOf } from '../errors.js';
 import type { Approval } from '../model/run.js';
 import { clean } from '../report/sanitize.js';
 import { commentApprovals, type ForgeFlags } from '../review/pull-request.js';
@@ -23,7 +23,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /**
  * The reviewed plan of each directory, in the order of the command line; undefined: nothing was reviewed.
  *
- * @throws FlaghoistError `USAGE`
+ * @throws FlagkeelError `USAGE`
  */
 export async function readReviewed(
   { plan, planHash }: ReviewedOptions,
@@ -33,7 +33,7 @@ export async function readReviewed(
   if (plan === undefined) return undefined;
   const plans = parseReviewedPlans(await readBounded(plan), plan);
   if (plans.length === directories.length) return plans;
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'USAGE',
     `cannot use "${plan}": it holds ${plans.length} plans, for ${directories.length} directories`,
   );
@@ -43,7 +43,7 @@ export async function readReviewed(
  * What comments of the pull request approve, where they are asked.
  *
  * @param note is told of those that count for nothing: somebody wonders why they do not help.
- * @throws FlaghoistError as `commentApprovals`.
+ * @throws FlagkeelError as `commentApprovals`.
  */
 export async function readCommentApprovals(
   options: ForgeFlags & { readonly approveComment?: boolean },
@@ -79,7 +79,7 @@ async function readBounded(path: string): Promise<string> {
       await file.close();
     }
   } catch (error) {
-    throw new FlaghoistError('USAGE', `cannot read plan "${path}": ${messageOf(error)}`, {
+    throw new FlagkeelError('USAGE', `cannot read plan "${path}": ${messageOf(error)}`, {
       cause: error,
     });
   }

@@ -1,4 +1,4 @@
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import { openSource } from '../git/spec-source.js';
 import type { Checkout } from '../git/checkout.js';
 import type { Desired } from '../model/desired.js';
@@ -25,7 +25,7 @@ export interface RightSpecs {
  * Reads a config repository as it lies on disk, for commands that need all of it to be right.
  *
  * @param path the directory, or a file or folder of it.
- * @throws FlaghoistError `SPECS_INVALID`: it is not; all that is wrong was printed on standard error.
+ * @throws FlagkeelError `SPECS_INVALID`: it is not; all that is wrong was printed on standard error.
  */
 export async function readRightSpecs(path: string, screen: Screen): Promise<RightSpecs> {
   const named = await configDirectoryOf(path);
@@ -33,7 +33,7 @@ export async function readRightSpecs(path: string, screen: Screen): Promise<Righ
   const { result, parts } = await readWithParts(source.tree);
   if (!result.ok) {
     screen.note(diagnosticsText(result.diagnostics, { color: false }).trimEnd());
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'SPECS_INVALID',
       `cannot use the specs of "${named.directory}": they are invalid (see above)`,
     );

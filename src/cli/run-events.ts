@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { appendFileSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
-import { FlaghoistError, messageOf, type ExitCode } from '../errors.js';
+import { FlagkeelError, messageOf, type ExitCode } from '../errors.js';
 import type { ChangeNote, KillResult, StepEnd } from '../model/outcome.js';
 import type { Step } from '../model/step.js';
 import { planDocument } from '../report/json/plan.js';
@@ -19,7 +19,7 @@ export interface EventSink extends AsyncDisposable {
  * Opens where events go, and nothing where nobody is to be told; `-` is standard output. A line of a regular file is in it when `write` returns, so that a run killed
  * with SIGKILL has told of each write that it sent. A reader that goes away, or a full disk, ends the telling, which `note` says once, and not the run.
  *
- * @throws FlaghoistError `OUTPUT`: the file cannot be opened.
+ * @throws FlagkeelError `OUTPUT`: the file cannot be opened.
  */
 export async function openEventSink(
   target: string | undefined,
@@ -81,7 +81,7 @@ async function openedFile(path: string): Promise<FileHandle> {
     return await open(path, 'w');
   } catch (error) {
     const message = `cannot write events to ${quoted(path)}: ${messageOf(error)}`;
-    throw new FlaghoistError('OUTPUT', message, { cause: error });
+    throw new FlagkeelError('OUTPUT', message, { cause: error });
   }
 }
 
@@ -167,6 +167,6 @@ function countsOf({
 }
 
 function errorOf(error: unknown): object {
-  const code = error instanceof FlaghoistError ? error.code : 'BUG';
+  const code = error instanceof FlagkeelError ? error.code : 'BUG';
   return { code, message: messageOf(error) };
 }

@@ -4,7 +4,7 @@ import { openRun } from '../compose/run.js';
 import { directoryInRepository } from '../state/open.js';
 import { embeddedStateName, embeddedStorePath, storeIdAt } from '../compose/embedded.js';
 import { operatorSettings, type OperatorSettings } from '../compose/settings.js';
-import { EXIT, FlaghoistError, type ExitCode } from '../errors.js';
+import { EXIT, FlagkeelError, type ExitCode } from '../errors.js';
 import { findStates, type FoundState } from '../state/find-states.js';
 import type { StateHome } from '../state/store.js';
 import { asShared, stateSharing } from '../state/sharing.js';
@@ -32,7 +32,7 @@ export interface OpenedState {
  *
  * @param use what is done with it, and the result to print; null: nothing is remembered. Afterwards all is closed.
  * @returns 0.
- * @throws FlaghoistError `USAGE`: the directory has states of several services and the command line names none. What
+ * @throws FlagkeelError `USAGE`: the directory has states of several services and the command line names none. What
  *   `use` throws comes through.
  */
 export async function withState(
@@ -135,9 +135,9 @@ function embeddedName(directory: string, { embeddedDir }: StateOptions): string 
   return embeddedStateName(storeIdAt(embeddedStorePath(directory, embeddedDir)) ?? 'none');
 }
 
-function ambiguous(directory: string, found: readonly FoundState[]): FlaghoistError {
+function ambiguous(directory: string, found: readonly FoundState[]): FlagkeelError {
   const services = found.map(({ place }) => `"${place.origin}"`).join(', ');
-  return new FlaghoistError(
+  return new FlagkeelError(
     'USAGE',
     `cannot choose a state of "${directory}": it has those of ${services} (name the service with --url or --embedded)`,
   );

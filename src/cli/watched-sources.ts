@@ -4,7 +4,7 @@ import { parseDuration } from './arguments.js';
 import type { WatchedSource } from '../compose/watch.js';
 import { secretInFile, type OperatorSettings } from '../compose/settings.js';
 import { isSchedule } from '../daemon/source/schedule.js';
-import { FlaghoistError, messageOf } from '../errors.js';
+import { FlagkeelError, messageOf } from '../errors.js';
 import type { SourceSpec } from '../generated/watch.schema.d.js';
 import { diagnosticsText } from '../report/text/diagnostics.js';
 import { readWatchConfig } from '../specs/read-config.js';
@@ -47,7 +47,7 @@ export interface SourceOptions extends ConnectionOptions, LockOptions {
  * line says what the file does not.
  *
  * @param directory what is watched where the command line names neither a repository nor a file of sources.
- * @throws FlaghoistError `USAGE`: options contradict each other, or the file cannot be used.
+ * @throws FlagkeelError `USAGE`: options contradict each other, or the file cannot be used.
  */
 export async function watchedSources(
   directory: string,
@@ -61,7 +61,7 @@ export async function watchedSources(
   }
   const { repo, branch, path } = options;
   if (repo === undefined && (branch !== undefined || path !== undefined)) {
-    throw new FlaghoistError('USAGE', 'cannot use --branch or --path without --repo');
+    throw new FlagkeelError('USAGE', 'cannot use --branch or --path without --repo');
   }
   const place = repo === undefined ? { directory } : { repo, branch, path };
   return [{ ...rhythm(options), name: 'default', place, run: options, settings }];
@@ -74,12 +74,12 @@ async function readSources(file: string): Promise<readonly SourceSpec[]> {
     bytes = await readFile(file);
   } catch (error) {
     const message = `cannot read the sources in "${file}": ${messageOf(error)}`;
-    throw new FlaghoistError('USAGE', message, { cause: error });
+    throw new FlagkeelError('USAGE', message, { cause: error });
   }
   const result = readWatchConfig(file, bytes);
   if (result.ok) return result.config.sources;
   const problems = diagnosticsText(result.diagnostics, { color: false });
-  throw new FlaghoistError('USAGE', `cannot use the sources in "${file}": ${problems}`);
+  throw new FlagkeelError('USAGE', `cannot use the sources in "${file}": ${problems}`);
 }
 
 /** One source of a file. Paths in the file start at its folder, as the file may be used from anywhere. */
@@ -139,17 +139,17 @@ function ownSettings(
 /**
  * How often is looked, and what every write is told.
  *
- * @throws FlaghoistError `USAGE`
+ * @throws FlagkeelError `USAGE`
  */
 function rhythm(
   options: SourceOptions,
 ): Pick<WatchedSource, 'intervalMs' | 'jitterMs' | 'debounceMs' | 'schedule' | 'note'> {
   const { interval, jitter, debounce, schedule, title, comment } = options;
   if (interval < MIN_INTERVAL_MS) {
-    throw new FlaghoistError('USAGE', `cannot look more often than every ${MIN_INTERVAL_MS} ms`);
+    throw new FlagkeelError('USAGE', `cannot look more often than every ${MIN_INTERVAL_MS} ms`);
   }
   if (schedule !== 'off' && !isSchedule(schedule)) {
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'USAGE',
       `cannot use the schedule "${schedule}": five fields of cron are expected, or off`,
     );

@@ -56,7 +56,7 @@ export interface ServiceAccess {
  * Decides where the key may go, and opens the way there.
  *
  * @param desired null: there are no specs yet; nothing is proposed, and an embedded service holds what it held.
- * @throws FlaghoistError `ORIGIN_NOT_ALLOWED`, `NO_KEY`: nothing was sent, no connection was made.
+ * @throws FlagkeelError `ORIGIN_NOT_ALLOWED`, `NO_KEY`: nothing was sent, no connection was made.
  */
 export async function openService(
   desired: Desired | null,

@@ -32,7 +32,7 @@ export interface EmbeddedOptions {
  *
  * A dry run that finds no store makes none: it uses one in memory.
  *
- * @throws FlaghoistError `IN_USE`: another process has the store open.
+ * @throws FlagkeelError `IN_USE`: another process has the store open.
  */
 export async function startEmbedded(
   desired: Desired | null,
@@ -45,7 +45,7 @@ export async function startEmbedded(
   const service = await startService({ store, seed });
   return {
     url: service.origin,
-    key: service.lendKey('flaghoist --embedded'),
+    key: service.lendKey('flagkeel --embedded'),
     storeId: storeIdOf(store),
     close: async () => service.stop(),
   };
@@ -99,7 +99,7 @@ const FILE = 'store-id';
 /** Where the embedded service of a config directory keeps its data. */
 export function embeddedStorePath(directory: string, storeDirectory: string | undefined): string {
   return storeDirectory === undefined
-    ? join(directory, '.flaghoist', 'service')
+    ? join(directory, '.flagkeel', 'service')
     : resolve(storeDirectory);
 }
 
@@ -124,7 +124,7 @@ export function embeddedStateName(storeId: string): string {
 }
 
 /** Keeps apart what else somebody may derive from the same name. */
-const NAMESPACE = 'flaghoist embedded workspace';
+const NAMESPACE = 'flagkeel embedded workspace';
 
 /**
  * The id of a workspace in every embedded store: a UUID in lower case that follows from the name alone, made as

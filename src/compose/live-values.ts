@@ -88,7 +88,7 @@ export class LiveValues {
   }
 
   get #branch(): string {
-    return `flaghoist/live-values/${this.#target.name}`;
+    return `flagkeel/live-values/${this.#target.name}`;
   }
 
   async #forge(signal: AbortSignal): ReturnType<typeof openProposals> {
@@ -129,7 +129,7 @@ function bodyOf({ adopted, left }: Adoption, { originName, at }: Planned): strin
     ...(more > 0 ? [`- and ${String(more)} more`] : []),
     '',
     'A merge makes git say what is live, and changes nothing on the service. If it is not wanted, close this and run',
-    '`flaghoist reconcile --revert-drift`. This pull request follows the service while it is open; its branch is written over.',
+    '`flagkeel reconcile --revert-drift`. This pull request follows the service while it is open; its branch is written over.',
   ].join('\n');
 }
 

@@ -6,7 +6,7 @@ import { startNotifications } from '../daemon/notify/notifications.js';
 import { parseNotifyTarget, type NotifyTarget } from '../daemon/notify/target.js';
 import { readSecrets } from '../daemon/http/secret-file.js';
 import type { DaemonControls, DaemonView } from '../daemon/view.js';
-import { FlaghoistError, messageOf } from '../errors.js';
+import { FlagkeelError, messageOf } from '../errors.js';
 import type { Log } from '../platform/log.js';
 import { realTime } from '../platform/clock.js';
 import { forgeToken } from './settings.js';
@@ -63,21 +63,21 @@ export interface OperationsPlan {
 /**
  * Reads what the command line says. Opens nothing.
  *
- * @throws FlaghoistError USAGE
+ * @throws FlagkeelError USAGE
  */
 export async function readOperations(options: OperationsRequest): Promise<OperationsPlan> {
   const notify = await targetsOf(options);
   if (options.listen !== undefined) {
     const { tokenFile, webhookSecretFile, private: isPrivate = false } = options;
     if (isPrivate && tokenFile === undefined) {
-      throw new FlaghoistError('USAGE', 'cannot use --private without --token-file');
+      throw new FlagkeelError('USAGE', 'cannot use --private without --token-file');
     }
     const files = { tokenFile, webhookSecretFile };
     return { notify, surface: { ...parseListen(options.listen), ...files, isPrivate } };
   }
   const { tokenFile, webhookSecretFile, private: isPrivate } = options;
   if (tokenFile !== undefined || webhookSecretFile !== undefined || isPrivate === true) {
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'USAGE',
       'cannot use --token-file, --private or --webhook-secret-file without --listen',
     );
@@ -89,7 +89,7 @@ export async function readOperations(options: OperationsRequest): Promise<Operat
  * Opens the daemon's surface as far as it was asked for: without one it only sends its messages.
  *
  * @param metrics the one whose `traffic` the clients of the service feed.
- * @throws FlaghoistError IN_USE: nothing was opened.
+ * @throws FlagkeelError IN_USE: nothing was opened.
  */
 export async function openOperations(
   daemon: DaemonView & DaemonControls,
@@ -101,12 +101,12 @@ export async function openOperations(
   return { url: null, close };
 }
 
-/** @throws FlaghoistError USAGE. */
+/** @throws FlagkeelError USAGE. */
 export function parseListen(text: string): { readonly host?: string; readonly port: number } {
   const [, host, port] = /^(?:(\[[0-9a-f:.]+\]|[^:[\]\s]+):)?(\d{1,5})$/i.exec(text) ?? [];
   const number = Number(port);
   if (port === undefined || number > 65_535) {
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'USAGE',
       `cannot listen on ${JSON.stringify(text)}: a port is expected, or HOST:PORT`,
     );
@@ -119,13 +119,13 @@ async function targetsOf(request: OperationsRequest): Promise<NotifyTarget[]> {
   const { notify, notifyFile } = request;
   const lines = notifyFile === undefined ? [] : await readSecrets(notifyFile);
   if (typeof lines === 'string') {
-    throw new FlaghoistError('USAGE', `cannot use the file of --notify-file: it is ${lines}`);
+    throw new FlagkeelError('USAGE', `cannot use the file of --notify-file: it is ${lines}`);
   }
   const targets = [...notify, ...lines].map((text) => parseNotifyTarget(text, null));
   const template = await templateOf(request);
   if (template === undefined) return targets;
   if (!targets.some(({ format }) => format === 'plain')) {
-    throw new FlaghoistError('USAGE', 'cannot use --notify-template: no address is plain=…');
+    throw new FlagkeelError('USAGE', 'cannot use --notify-template: no address is plain=…');
   }
   return targets.map((target) => (target.format === 'plain' ? { ...target, template } : target));
 }
@@ -133,11 +133,11 @@ async function targetsOf(request: OperationsRequest): Promise<NotifyTarget[]> {
 async function templateOf({ notifyTemplate }: OperationsRequest): Promise<string | undefined> {
   if (notifyTemplate === undefined) return undefined;
   const template = await readFile(notifyTemplate, 'utf8').catch((error: unknown) => {
-    throw new FlaghoistError('USAGE', `cannot use --notify-template: ${messageOf(error)}`);
+    throw new FlagkeelError('USAGE', `cannot use --notify-template: ${messageOf(error)}`);
   });
   const [unknown] = unknownPlaceholders(template);
   if (unknown === undefined) return template;
-  throw new FlaghoistError('USAGE', `cannot use --notify-template: no message has ${unknown}`);
+  throw new FlagkeelError('USAGE', `cannot use --notify-template: no message has ${unknown}`);
 }
 
 /** What a forge is told; what is absent is not. */
@@ -168,7 +168,7 @@ const PROPOSALS: ForgeUse = { does: 'propose live values', option: '--propose' }
 /**
  * Reads what the command line says; null: no statuses. Opens nothing.
  *
- * @throws FlaghoistError USAGE
+ * @throws FlagkeelError USAGE
  */
 export function readStatuses(
   { statuses, propose, forgeUrl, publicUrl }: ForgeRequest,
@@ -189,7 +189,7 @@ export function readStatuses(
 /**
  * Where the live values of each source are proposed; empty: nowhere. Opens nothing.
  *
- * @throws FlaghoistError USAGE
+ * @throws FlagkeelError USAGE
  */
 export function readProposals(
   { propose, forgeUrl }: ForgeRequest,
@@ -255,10 +255,7 @@ function sender(environment: Environment): SendStatus {
 function tokenNow(environment: Environment, use: ForgeUse): string {
   const token = forgeToken(environment);
   if (token !== undefined) return token;
-  throw unusable(
-    use,
-    'there is no token (set FLAGHOIST_FORGE_TOKEN or FLAGHOIST_FORGE_TOKEN_FILE)',
-  );
+  throw unusable(use, 'there is no token (set FLAGKEEL_FORGE_TOKEN or FLAGKEEL_FORGE_TOKEN_FILE)');
 }
 
 function checkedPublicUrl(text: string): string {
@@ -270,6 +267,6 @@ function checkedPublicUrl(text: string): string {
   throw unusable(STATUSES, '--public-url is http or https, without credentials, query or fragment');
 }
 
-function unusable({ does }: ForgeUse, why: string): FlaghoistError {
-  return new FlaghoistError('USAGE', `cannot ${does}: ${why}`);
+function unusable({ does }: ForgeUse, why: string): FlagkeelError {
+  return new FlagkeelError('USAGE', `cannot ${does}: ${why}`);
 }

@@ -148,7 +148,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
  * Builds what one run works with. Nothing is asked of the service before the specs are known to be valid. Disposing
  * ends the connections, the lock and the embedded service.
  *
- * @throws FlaghoistError the directory cannot be read.
+ * @throws FlagkeelError the directory cannot be read.
  */
 export async function openRun(
   directory: string,

@@ -1,28 +1,28 @@
 import { readFileSync } from 'node:fs';
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import { AUTH_HEADERS, type AuthHeader } from '../admin-api/origin.js';
 
 /**
  * What the operator decides, from the environment: never from the repository.
  *
- * - `FLAGHOIST_API_KEY`, or `FLAGHOIST_API_KEY_FILE`: the Admin API key.
- * - `FLAGHOIST_AUTH_HEADER`: in which header it goes, as `--auth-header`.
- * - `FLAGHOIST_URL`: the service to use, as `--url`.
- * - `FLAGHOIST_ORIGINS`: comma-separated origins that a repository may propose.
- * - `FLAGHOIST_STATE_DIR`: a bare repository that keeps the state.
- * - `FLAGHOIST_DATABASE`, or `FLAGHOIST_DATABASE_FILE`: where the replicas of a daemon meet.
- * - `FLAGHOIST_GIT_TOKEN`, or `FLAGHOIST_GIT_TOKEN_FILE`, with `FLAGHOIST_GIT_USER`: for a git server over https.
- * - `FLAGHOIST_GIT_SSH_KEY_FILE`, `FLAGHOIST_GIT_KNOWN_HOSTS_FILE`: for one over ssh.
+ * - `FLAGKEEL_API_KEY`, or `FLAGKEEL_API_KEY_FILE`: the Admin API key.
+ * - `FLAGKEEL_AUTH_HEADER`: in which header it goes, as `--auth-header`.
+ * - `FLAGKEEL_URL`: the service to use, as `--url`.
+ * - `FLAGKEEL_ORIGINS`: comma-separated origins that a repository may propose.
+ * - `FLAGKEEL_STATE_DIR`: a bare repository that keeps the state.
+ * - `FLAGKEEL_DATABASE`, or `FLAGKEEL_DATABASE_FILE`: where the replicas of a daemon meet.
+ * - `FLAGKEEL_GIT_TOKEN`, or `FLAGKEEL_GIT_TOKEN_FILE`, with `FLAGKEEL_GIT_USER`: for a git server over https.
+ * - `FLAGKEEL_GIT_SSH_KEY_FILE`, `FLAGKEEL_GIT_KNOWN_HOSTS_FILE`: for one over ssh.
  */
 export interface OperatorSettings {
   readonly url?: string;
-  /** `FLAGHOIST_ORIGINS` as it stands. */
+  /** `FLAGKEEL_ORIGINS` as it stands. */
   readonly allowedOrigins: string;
   readonly stateDir?: string;
   /**
    * The key of this moment; a key file is read again at each call, so that a rotated key is picked up.
    *
-   * @throws FlaghoistError `NO_KEY`: none was given, or the file cannot be read.
+   * @throws FlagkeelError `NO_KEY`: none was given, or the file cannot be read.
    */
   readonly apiKey: () => string;
   /** In which header it goes; absent: as a Bearer token. */
@@ -31,7 +31,7 @@ export interface OperatorSettings {
   /**
    * URL of PostgreSQL; undefined: none was given.
    *
-   * @throws FlaghoistError `NO_KEY`: the file cannot be read.
+   * @throws FlagkeelError `NO_KEY`: the file cannot be read.
    */
   readonly database: () => string | undefined;
 }
@@ -42,7 +42,7 @@ export interface GitCredentials {
   /**
    * The token of this moment, as `apiKey`; undefined: none was given.
    *
-   * @throws FlaghoistError `NO_KEY`: the file cannot be read.
+   * @throws FlagkeelError `NO_KEY`: the file cannot be read.
    */
   readonly token: () => string | undefined;
   readonly sshKeyFile?: string | undefined;
@@ -50,18 +50,18 @@ export interface GitCredentials {
 }
 
 /**
- * The token for the forge, of a review or of statuses: `FLAGHOIST_FORGE_TOKEN`, or the file that `FLAGHOIST_FORGE_TOKEN_FILE` names.
+ * The token for the forge, of a review or of statuses: `FLAGKEEL_FORGE_TOKEN`, or the file that `FLAGKEEL_FORGE_TOKEN_FILE` names.
  *
- * @throws FlaghoistError `USAGE`: the file cannot be read.
+ * @throws FlagkeelError `USAGE`: the file cannot be read.
  */
 export function forgeToken(environment: Environment): string | undefined {
-  const given = nonEmpty(environment['FLAGHOIST_FORGE_TOKEN']?.trim());
-  const file = nonEmpty(environment['FLAGHOIST_FORGE_TOKEN_FILE']);
+  const given = nonEmpty(environment['FLAGKEEL_FORGE_TOKEN']?.trim());
+  const file = nonEmpty(environment['FLAGKEEL_FORGE_TOKEN_FILE']);
   if (given !== undefined || file === undefined) return given;
   try {
     return nonEmpty(readFileSync(file, 'utf8').trim());
   } catch (cause) {
-    throw new FlaghoistError('USAGE', `cannot read the token of the forge from "${file}"`, {
+    throw new FlagkeelError('USAGE', `cannot read the token of the forge from "${file}"`, {
       cause,
     });
   }
@@ -70,56 +70,56 @@ export function forgeToken(environment: Environment): string | undefined {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export function operatorSettings(environment: Environment): OperatorSettings {
-  const url = nonEmpty(environment['FLAGHOIST_URL']);
-  const stateDir = nonEmpty(environment['FLAGHOIST_STATE_DIR']);
+  const url = nonEmpty(environment['FLAGKEEL_URL']);
+  const stateDir = nonEmpty(environment['FLAGKEEL_STATE_DIR']);
   return {
     ...(url !== undefined && { url }),
     ...(stateDir !== undefined && { stateDir }),
-    allowedOrigins: environment['FLAGHOIST_ORIGINS'] ?? '',
+    allowedOrigins: environment['FLAGKEEL_ORIGINS'] ?? '',
     apiKey: () => apiKey(environment),
     ...authHeader(environment),
     database: () => databaseUrl(environment),
     git: {
-      user: nonEmpty(environment['FLAGHOIST_GIT_USER']),
+      user: nonEmpty(environment['FLAGKEEL_GIT_USER']),
       token: () => gitToken(environment),
-      sshKeyFile: nonEmpty(environment['FLAGHOIST_GIT_SSH_KEY_FILE']),
-      knownHostsFile: nonEmpty(environment['FLAGHOIST_GIT_KNOWN_HOSTS_FILE']),
+      sshKeyFile: nonEmpty(environment['FLAGKEEL_GIT_SSH_KEY_FILE']),
+      knownHostsFile: nonEmpty(environment['FLAGKEEL_GIT_KNOWN_HOSTS_FILE']),
     },
   };
 }
 
 function databaseUrl(environment: Environment): string | undefined {
-  const given = nonEmpty(environment['FLAGHOIST_DATABASE']?.trim());
-  const file = nonEmpty(environment['FLAGHOIST_DATABASE_FILE']);
+  const given = nonEmpty(environment['FLAGKEEL_DATABASE']?.trim());
+  const file = nonEmpty(environment['FLAGKEEL_DATABASE_FILE']);
   return given ?? (file === undefined ? undefined : secretInFile(file, 'URL of the database'));
 }
 
 function gitToken(environment: Environment): string | undefined {
-  const given = nonEmpty(environment['FLAGHOIST_GIT_TOKEN']?.trim());
-  const file = nonEmpty(environment['FLAGHOIST_GIT_TOKEN_FILE']);
+  const given = nonEmpty(environment['FLAGKEEL_GIT_TOKEN']?.trim());
+  const file = nonEmpty(environment['FLAGKEEL_GIT_TOKEN_FILE']);
   return given ?? (file === undefined ? undefined : secretInFile(file, 'token of the git server'));
 }
 
-/** @throws FlaghoistError `USAGE` */
+/** @throws FlagkeelError `USAGE` */
 function authHeader(environment: Environment): Pick<OperatorSettings, 'authHeader'> {
-  const given = nonEmpty(environment['FLAGHOIST_AUTH_HEADER']?.trim().toLowerCase());
+  const given = nonEmpty(environment['FLAGKEEL_AUTH_HEADER']?.trim().toLowerCase());
   if (given === undefined) return {};
   const known = AUTH_HEADERS.find((each) => each === given);
   if (known !== undefined) return { authHeader: known };
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'USAGE',
-    `cannot use FLAGHOIST_AUTH_HEADER: it is none of ${AUTH_HEADERS.join(', ')}`,
+    `cannot use FLAGKEEL_AUTH_HEADER: it is none of ${AUTH_HEADERS.join(', ')}`,
   );
 }
 
 function apiKey(environment: Environment): string {
-  const given = nonEmpty(environment['FLAGHOIST_API_KEY']?.trim());
+  const given = nonEmpty(environment['FLAGKEEL_API_KEY']?.trim());
   if (given !== undefined) return given;
-  const file = nonEmpty(environment['FLAGHOIST_API_KEY_FILE']);
+  const file = nonEmpty(environment['FLAGKEEL_API_KEY_FILE']);
   if (file === undefined) {
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'NO_KEY',
-      'cannot reach the service: no Admin API key (set FLAGHOIST_API_KEY, or FLAGHOIST_API_KEY_FILE to a file that holds it)',
+      'cannot reach the service: no Admin API key (set FLAGKEEL_API_KEY, or FLAGKEEL_API_KEY_FILE to a file that holds it)',
     );
   }
   return secretInFile(file, 'Admin API key');
@@ -129,17 +129,16 @@ function apiKey(environment: Environment): string {
  * A secret that stands alone in a file, read now.
  *
  * @param what it is, for the person who reads that it is not there.
- * @throws FlaghoistError `NO_KEY`
+ * @throws FlagkeelError `NO_KEY`
  */
 export function secretInFile(file: string, what: string): string {
   let text: string;
   try {
     text = readFileSync(file, 'utf8').trim();
   } catch (cause) {
-    throw new FlaghoistError('NO_KEY', `cannot read the ${what} from "${file}"`, { cause });
+    throw new FlagkeelError('NO_KEY', `cannot read the ${what} from "${file}"`, { cause });
   }
-  if (text === '')
-    throw new FlaghoistError('NO_KEY', `cannot read the ${what}: "${file}" is empty`);
+  if (text === '') throw new FlagkeelError('NO_KEY', `cannot read the ${what}: "${file}" is empty`);
   return text;
 }
 

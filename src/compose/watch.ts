@@ -20,7 +20,7 @@ import { Limiters } from '../admin-api/http/limiter-pool.js';
 import { LiveValues, type ProposalTarget } from './live-values.js';
 import { openRun, type RunFlags } from './run.js';
 import type { DaemonView } from '../daemon/view.js';
-import { messageOf, FlaghoistError } from '../errors.js';
+import { messageOf, FlagkeelError } from '../errors.js';
 import { runMaintenance } from '../git/clone.js';
 
 /** Where the specs of a source come from. */
@@ -161,7 +161,7 @@ function leaseName({ name, run, settings }: WatchedSource, { location, branch }:
   return `source-${createHash('sha256').update(words).digest('hex').slice(0, 16)}`;
 }
 
-/** @throws FlaghoistError `USAGE` the place cannot be one. */
+/** @throws FlagkeelError `USAGE` the place cannot be one. */
 function upstreamOf({ place, settings }: WatchedSource): Upstream {
   if ('directory' in place) return new LocalUpstream(place.directory);
   const { repo, branch = null, path = '' } = place;
@@ -180,8 +180,8 @@ function credentials({ user, token, sshKeyFile, knownHostsFile }: GitCredentials
 /** Beside the state, which is on a volume that lasts; otherwise where the daemon was started. */
 function clonesFolder({ stateDir }: OperatorSettings): string {
   return stateDir === undefined
-    ? resolve('.flaghoist', 'clones')
-    : join(resolve(stateDir), 'flaghoist', 'clones');
+    ? resolve('.flagkeel', 'clones')
+    : join(resolve(stateDir), 'flagkeel', 'clones');
 }
 
 function cloneName(...words: readonly (string | null)[]): string {
@@ -240,7 +240,7 @@ const MIN_LEASE_MS = 1_000;
 /**
  * The database in which replicas find each other; undefined where the daemon has no replicas.
  *
- * @throws FlaghoistError `USAGE`: it is no URL of PostgreSQL, or the service is the embedded one.
+ * @throws FlagkeelError `USAGE`: it is no URL of PostgreSQL, or the service is the embedded one.
  */
 export function databaseOf(
   { database, embedded }: { readonly database?: string; readonly embedded?: boolean },
@@ -249,13 +249,13 @@ export function databaseOf(
   const url = database ?? settings.database();
   if (url === undefined) return undefined;
   if (embedded === true) {
-    throw new FlaghoistError('USAGE', 'cannot use --database with --embedded: nobody shares that');
+    throw new FlagkeelError('USAGE', 'cannot use --database with --embedded: nobody shares that');
   }
   if (URL.canParse(url) && /^postgres(ql)?:$/.test(new URL(url).protocol)) return url;
-  throw new FlaghoistError('USAGE', 'cannot use the database: a URL postgres://… is expected');
+  throw new FlagkeelError('USAGE', 'cannot use the database: a URL postgres://… is expected');
 }
 
-/** @throws FlaghoistError `USAGE`, `STATE_UNREADABLE` */
+/** @throws FlagkeelError `USAGE`, `STATE_UNREADABLE` */
 export async function openReplicas(
   database: string | undefined,
   leaseMs: number,
@@ -263,7 +263,7 @@ export async function openReplicas(
 ): Promise<Replicas | undefined> {
   if (database === undefined) return undefined;
   if (leaseMs < MIN_LEASE_MS) {
-    throw new FlaghoistError('USAGE', `cannot lease for less than ${MIN_LEASE_MS} ms`);
+    throw new FlagkeelError('USAGE', `cannot lease for less than ${MIN_LEASE_MS} ms`);
   }
   // Loaded only where it is used: it brings the queue and the driver of the database.
   const { Replicas: Loaded } = await import('../daemon/replicas/replicas.js');

@@ -66,7 +66,7 @@ function documentOf(title: string, body: Html): string {
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${title} · flaghoist</title>
+        <title>${title} · flagkeel</title>
         ${htmlOf(`<style>${STYLE}</style>`)}
       </head>
       <body>

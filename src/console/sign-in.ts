@@ -22,7 +22,7 @@ export interface SignInParts {
   readonly clock: () => number;
 }
 
-const COOKIE = 'flaghoist_console';
+const COOKIE = 'flagkeel_console';
 const LASTS_MS = 8 * 3_600_000;
 /** Of one address, and of all together: a key cannot be guessed, and nobody is to keep the store busy by trying. */
 const TRIES = { requests: 10, perSeconds: 60 };
@@ -121,7 +121,7 @@ function cookieOf({ headers }: FastifyRequest, token: string, seconds: number): 
 }
 
 function tokenOf({ headers }: FastifyRequest): string | undefined {
-  return /(?:^|;\s*)flaghoist_console=([\w-]{1,100})(?:;|$)/.exec(headers.cookie ?? '')?.[1];
+  return /(?:^|;\s*)flagkeel_console=([\w-]{1,100})(?:;|$)/.exec(headers.cookie ?? '')?.[1];
 }
 
 function hashOf(text: string): string {

@@ -56,7 +56,7 @@ export interface RunRecord {
   readonly startedAt: string;
   readonly durationMs: number;
   readonly result: RunResult;
-  /** What `flaghoist reconcile` would have ended with. */
+  /** What `flagkeel reconcile` would have ended with. */
   readonly exitCode: ExitCode;
   readonly commit: string | null;
   /** Subject of that commit; untrusted text. */

@@ -20,7 +20,7 @@ export interface WrittenComment {
 }
 
 /** The first line of a comment. In quotes and within other text it is none. */
-const COMMAND = /^\/flaghoist approve (sha256:[0-9a-f]{64})[ \t]*(?:\r?\n|$)/;
+const COMMAND = /^\/flagkeel approve (sha256:[0-9a-f]{64})[ \t]*(?:\r?\n|$)/;
 
 /**
  * The approvals among comments.

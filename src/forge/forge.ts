@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { FlaghoistError } from '../errors.js';
+import type { FlagkeelError } from '../errors.js';
 
 /** The pull request that a review is about, as its forge shows it. Every method may be called again. */
 export interface Forge {
@@ -8,7 +8,7 @@ export interface Forge {
    * The first comment with `marker` in it that our own account wrote: anybody may write a marker, and theirs count for
    * nothing. Null: there is none.
    *
-   * @throws FlaghoistError `FORGE`; likewise below.
+   * @throws FlagkeelError `FORGE`; likewise below.
    */
   findComment(marker: string): Promise<ForgeComment | null>;
   postComment(body: string): Promise<void>;
@@ -25,7 +25,7 @@ export interface ForgeComment {
 }
 
 export interface CommitStatus {
-  /** What the status is of: `flaghoist/production`. */
+  /** What the status is of: `flagkeel/production`. */
   readonly context: string;
   readonly state: 'pending' | 'success' | 'failure' | 'error';
   /** One sentence; cut to what the forge takes. */
@@ -83,7 +83,7 @@ export interface ForgeOptions<P extends RepositoryTarget = ForgeTarget> {
 
 /** An answer of a forge that is no success, or none; `status` null: there was no answer. */
 export interface ForgeRefusal {
-  readonly error: FlaghoistError;
+  readonly error: FlagkeelError;
   readonly status: number | null;
   /** How long the forge asks to wait; null: it does not. */
   readonly waitMs: number | null;
@@ -104,8 +104,8 @@ export async function syncComment(
   forge: Forge,
   comment: ReviewComment,
 ): Promise<'posted' | 'edited' | 'unchanged'> {
-  const marker = `<!-- flaghoist:review ${digest(comment.scope)} -->`;
-  const content = `<!-- flaghoist:plan ${comment.planHash ?? 'none'} ${digest(comment.summary)} -->`;
+  const marker = `<!-- flagkeel:review ${digest(comment.scope)} -->`;
+  const content = `<!-- flagkeel:plan ${comment.planHash ?? 'none'} ${digest(comment.summary)} -->`;
   const body = `${marker}\n${content}\n\n${comment.body}`;
   const found = await forge.findComment(marker);
   if (!found) {

@@ -1,5 +1,5 @@
 import { Octokit } from '@octokit/rest';
-import { FlaghoistError, messageOf } from '../errors.js';
+import { FlagkeelError, messageOf } from '../errors.js';
 import {
   type Annotation,
   type CommitForge,
@@ -20,7 +20,7 @@ const MOST_DESCRIPTION = 140;
 const MOST_ANNOTATIONS = 50;
 const MOST_TITLE = 255;
 const MOST_MESSAGE = 60_000;
-const CHECK = 'flaghoist';
+const CHECK = 'flagkeel';
 
 /** A pull request on GitHub, or on a server of the same make. */
 export function openGithub(options: ForgeOptions): Forge {
@@ -171,7 +171,7 @@ function annotationBody({ file, line, level, title, message }: Annotation) {
   };
 }
 
-class GithubError extends FlaghoistError {
+class GithubError extends FlagkeelError {
   readonly status: number | null;
 
   constructor(message: string, status: number | null, cause: unknown) {
@@ -187,7 +187,7 @@ export function githubClient(options: ForgeOptions<RepositoryTarget>): Octokit {
   const octokit = new Octokit({
     auth: token,
     baseUrl: place.apiUrl,
-    userAgent: `flaghoist/${version}`,
+    userAgent: `flagkeel/${version}`,
     log: { debug: silent, info: silent, warn: silent, error: silent },
   });
   octokit.hook.wrap('request', async (request, asked) => {

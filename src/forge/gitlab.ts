@@ -1,5 +1,5 @@
 import { Gitlab } from '@gitbeaker/rest';
-import { FlaghoistError, messageOf } from '../errors.js';
+import { FlagkeelError, messageOf } from '../errors.js';
 import {
   type CommitForge,
   type CommitTarget,
@@ -161,7 +161,7 @@ function commitForge(gitlab: Client, { place, wait }: ForgeOptions<CommitTarget>
   };
 }
 
-class GitlabError extends FlaghoistError {
+class GitlabError extends FlagkeelError {
   readonly status: number | null;
 
   constructor(message: string, status: number | null, cause: unknown) {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import type { CommentApprovals } from './approvals.js';
 import type {
   CommitForge,
@@ -23,7 +23,7 @@ export const DEFAULT_API = {
 /**
  * The forge of a review. Its library is loaded only here.
  *
- * @throws FlaghoistError `USAGE`: the address is none that a token may be sent to.
+ * @throws FlagkeelError `USAGE`: the address is none that a token may be sent to.
  */
 export async function openForge(
   place: ForgeTarget,
@@ -37,7 +37,7 @@ export async function openForge(
 /**
  * What comments of a pull request approve, and who may not. Its library is loaded only here.
  *
- * @throws FlaghoistError `FORGE`; `USAGE` as `openForge`.
+ * @throws FlagkeelError `FORGE`; `USAGE` as `openForge`.
  */
 export async function readApprovals(
   place: PullRequestTarget,
@@ -60,7 +60,7 @@ function optionsFor<P extends RepositoryTarget>(
 /**
  * The forge of a commit that nobody reviews, such as one that was applied. Its library is loaded only here.
  *
- * @throws FlaghoistError as `openForge`.
+ * @throws FlagkeelError as `openForge`.
  */
 export async function openCommitForge(options: ForgeOptions<CommitTarget>): Promise<CommitForge> {
   refuseUnsafeApi(options.place.apiUrl);
@@ -73,7 +73,7 @@ export async function openCommitForge(options: ForgeOptions<CommitTarget>): Prom
 /**
  * The forge of changes that are proposed. Its library is loaded only here.
  *
- * @throws FlaghoistError as `openForge`.
+ * @throws FlagkeelError as `openForge`.
  */
 export async function openProposals(
   options: ForgeOptions<RepositoryTarget>,
@@ -85,12 +85,12 @@ export async function openProposals(
   return (await import('./gitlab-proposals.js')).openGitlabProposals(options);
 }
 
-/** @throws FlaghoistError `USAGE`: the address is none that a token may be sent to. */
+/** @throws FlagkeelError `USAGE`: the address is none that a token may be sent to. */
 export function refuseUnsafeApi(apiUrl: string): void {
   const url = URL.canParse(apiUrl) ? new URL(apiUrl) : null;
   const isLocal = url !== null && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLocal)) return;
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'USAGE',
     'cannot use the address of the forge: its token is sent over https only (set --forge-url)',
   );

@@ -16,7 +16,7 @@ export interface Proposal {
   readonly body: string;
 }
 
-/** What a forge has to do with proposals. Every method may be called again. @throws FlaghoistError `FORGE` */
+/** What a forge has to do with proposals. Every method may be called again. @throws FlagkeelError `FORGE` */
 export interface ProposalForge {
   /** The open pull request of a branch; null: there is none. */
   findOpen(branch: string, base: string | null): Promise<OpenProposal | null>;
@@ -73,5 +73,5 @@ function markerOf({ files }: Proposal): string {
   const digest = createHash('sha256')
     .update(JSON.stringify([...files]))
     .digest('hex');
-  return `<!-- flaghoist:live-values ${digest.slice(0, 32)} -->`;
+  return `<!-- flagkeel:live-values ${digest.slice(0, 32)} -->`;
 }

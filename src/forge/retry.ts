@@ -10,7 +10,7 @@ const FIRST_WAIT_MS = 1_000;
  * the network.
  *
  * @param refusalOf what was thrown, as a refusal; what it throws itself ends the tries.
- * @throws FlaghoistError `FORGE`, of the last try.
+ * @throws FlagkeelError `FORGE`, of the last try.
  */
 export async function withRetry<T>(
   send: () => Promise<T>,

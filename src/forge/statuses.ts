@@ -13,7 +13,7 @@ export class Statuses {
     this.#contexts = contexts;
   }
 
-  /** @throws FlaghoistError `FORGE` */
+  /** @throws FlagkeelError `FORGE` */
   async open(description: string): Promise<void> {
     for (const context of this.#contexts) {
       await this.#forge.setStatus({ context, state: 'pending', description });

@@ -239,7 +239,7 @@ export type LintLevel35 = "error" | "warning" | "off";
 export type LintLevel36 = "error" | "warning" | "off";
 
 /**
- * flaghoist.yaml: which workspace, which environments, which policies.
+ * flagkeel.yaml: which workspace, which environments, which policies.
  */
 export interface ConfigSpec {
   /**
@@ -553,7 +553,7 @@ export interface ConditionSpec {
     [k: string]: unknown;
   };
   /**
-   * All conditions that flaghoist.yaml has under this name in `conditions`.
+   * All conditions that flagkeel.yaml has under this name in `conditions`.
    */
   use?: string;
   /**

@@ -146,7 +146,7 @@ export interface FlagOverlaySpec {
    */
   flag: string;
   /**
-   * Name of the environment, as in flaghoist.yaml.
+   * Name of the environment, as in flagkeel.yaml.
    */
   environment: string;
   treatments?: Treatments;
@@ -276,7 +276,7 @@ export interface ConditionSpec {
     [k: string]: unknown;
   };
   /**
-   * All conditions that flaghoist.yaml has under this name in `conditions`.
+   * All conditions that flagkeel.yaml has under this name in `conditions`.
    */
   use?: string;
   /**
@@ -313,11 +313,11 @@ export interface LongRampSpec {
    */
   steps: string | [RampStepSpec, ...RampStepSpec[]];
   /**
-   * Name of a window of flaghoist.yaml in which steps are taken, beside those of the environment.
+   * Name of a window of flagkeel.yaml in which steps are taken, beside those of the environment.
    */
   within?: string;
   /**
-   * Names of checks of flaghoist.yaml that have to pass right before each step.
+   * Names of checks of flagkeel.yaml that have to pass right before each step.
    */
   check?: string | [string, ...string[]];
   /**
@@ -330,7 +330,7 @@ export interface LongRampSpec {
  */
 export interface RampAfterSpec {
   /**
-   * The other environment, as in flaghoist.yaml.
+   * The other environment, as in flagkeel.yaml.
    */
   after: string;
   /**

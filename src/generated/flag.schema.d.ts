@@ -127,7 +127,7 @@ export interface FlagSpec {
    */
   description?: string;
   /**
-   * Whom the flag is split by, for example user. Set at creation only. Default: defaults.trafficType of flaghoist.yaml.
+   * Whom the flag is split by, for example user. Set at creation only. Default: defaults.trafficType of flagkeel.yaml.
    */
   trafficType?: string;
   /**
@@ -176,7 +176,7 @@ export interface FlagSpec {
    */
   baselineTreatment?: string;
   /**
-   * Definition by environment, named as in flaghoist.yaml. "*" holds what a named environment does not say itself; it enrols none. An environment that is not named is not touched.
+   * Definition by environment, named as in flagkeel.yaml. "*" holds what a named environment does not say itself; it enrols none. An environment that is not named is not touched.
    */
   environments?: {
     [k: string]: EnvironmentSpec;
@@ -338,7 +338,7 @@ export interface ConditionSpec {
     [k: string]: unknown;
   };
   /**
-   * All conditions that flaghoist.yaml has under this name in `conditions`.
+   * All conditions that flagkeel.yaml has under this name in `conditions`.
    */
   use?: string;
   /**
@@ -375,11 +375,11 @@ export interface LongRampSpec {
    */
   steps: string | [RampStepSpec, ...RampStepSpec[]];
   /**
-   * Name of a window of flaghoist.yaml in which steps are taken, beside those of the environment.
+   * Name of a window of flagkeel.yaml in which steps are taken, beside those of the environment.
    */
   within?: string;
   /**
-   * Names of checks of flaghoist.yaml that have to pass right before each step.
+   * Names of checks of flagkeel.yaml that have to pass right before each step.
    */
   check?: string | [string, ...string[]];
   /**
@@ -392,7 +392,7 @@ export interface LongRampSpec {
  */
 export interface RampAfterSpec {
   /**
-   * The other environment, as in flaghoist.yaml.
+   * The other environment, as in flagkeel.yaml.
    */
   after: string;
   /**

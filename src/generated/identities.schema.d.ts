@@ -14,11 +14,11 @@ export interface IdentitiesSpec {
    */
   identities: {
     /**
-     * Whose keys these are, for example user. Default: defaults.trafficType of flaghoist.yaml.
+     * Whose keys these are, for example user. Default: defaults.trafficType of flagkeel.yaml.
      */
     trafficType?: string;
     /**
-     * Name of the environment, as in flaghoist.yaml.
+     * Name of the environment, as in flagkeel.yaml.
      */
     environment: string;
     /**

@@ -18,7 +18,7 @@ export interface SegmentSpec {
    */
   description?: string;
   /**
-   * Whose keys it holds, for example user. Set at creation only. Default: defaults.trafficType of flaghoist.yaml.
+   * Whose keys it holds, for example user. Set at creation only. Default: defaults.trafficType of flagkeel.yaml.
    */
   trafficType?: string;
   /**
@@ -30,7 +30,7 @@ export interface SegmentSpec {
    */
   allow?: string | [string, ...string[]];
   /**
-   * Activation and keys by environment, named as in flaghoist.yaml. An environment that is not named is not touched.
+   * Activation and keys by environment, named as in flagkeel.yaml. An environment that is not named is not touched.
    */
   environments?: {
     [k: string]: ActivationSpec;

@@ -29,7 +29,7 @@ export interface SpecTestCase {
    */
   name: string;
   /**
-   * Name of the environment, as in flaghoist.yaml.
+   * Name of the environment, as in flagkeel.yaml.
    */
   environment: string;
   /**

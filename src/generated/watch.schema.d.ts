@@ -6,7 +6,7 @@
  */
 
 /**
- * Sources that one daemon keeps in line: the file that `flaghoist watch --config` reads. It is the operator's, and lies in none of the repositories. What a source does not say is as the command line says it.
+ * Sources that one daemon keeps in line: the file that `flagkeel watch --config` reads. It is the operator's, and lies in none of the repositories. What a source does not say is as the command line says it.
  */
 export interface WatchSpec {
   /**
@@ -38,7 +38,7 @@ export interface SourceSpec {
    */
   branch?: string;
   /**
-   * With repo: where in the repository flaghoist.yaml lies. Default: its top.
+   * With repo: where in the repository flagkeel.yaml lies. Default: its top.
    */
   path?: string;
   /**
@@ -66,7 +66,7 @@ export interface SourceSpec {
    */
   apiKeyFile?: string;
   /**
-   * Only these. Default: all of flaghoist.yaml.
+   * Only these. Default: all of flagkeel.yaml.
    *
    * @minItems 1
    */

@@ -6,7 +6,7 @@ import { type Git, gitError, openGit, runGit } from './git.js';
  * A bare repository of our own, made with the folders above it where it is absent.
  *
  * @param what it is, for the person who reads that it cannot be made: `clone`, `state repository`.
- * @throws FlaghoistError `GIT`
+ * @throws FlagkeelError `GIT`
  */
 export async function openBare(directory: string, what: string): Promise<Git> {
   if (!(await isRepository(directory))) await makeBare(directory, what);

@@ -1,6 +1,6 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import type { RemoteAccess } from './environment.js';
 import { parentsIn } from './commit-text.js';
 import { GitCache } from './cache.js';
@@ -42,7 +42,7 @@ export interface Repository {
  * directory which was given, because naming the directory is trust in its owner (a container, a mounted volume).
  *
  * @param memory of earlier runs over the same directory.
- * @throws FlaghoistError `SPECS_INVALID` there is no such directory; `GIT` it cannot be read, or it has a `.git` that git
+ * @throws FlagkeelError `SPECS_INVALID` there is no such directory; `GIT` it cannot be read, or it has a `.git` that git
  *   cannot open.
  */
 export async function openCheckout(
@@ -74,14 +74,14 @@ export async function openCheckout(
 /**
  * The commit that a name stands for: a hash or its beginning, a branch, a tag, `HEAD~2`.
  *
- * @throws FlaghoistError `GIT` there is no such commit here.
+ * @throws FlagkeelError `GIT` there is no such commit here.
  */
 export async function resolveRevision(checkout: Checkout, revision: string): Promise<string> {
   const commit = checkout.repository && (await revisionIn(checkout.repository, revision));
   if (commit !== null) return commit;
   const why = checkout.repository === null ? 'this is no git repository' : 'no such commit here';
   const wayOut = checkout.shallow ? ' (the clone is shallow: fetch more of the history)' : '';
-  throw new FlaghoistError('GIT', `cannot find revision "${revision}": ${why}${wayOut}`);
+  throw new FlagkeelError('GIT', `cannot find revision "${revision}": ${why}${wayOut}`);
 }
 
 /**
@@ -207,9 +207,9 @@ async function realDirectory(directory: string): Promise<string> {
 }
 
 /** Where there is no directory there are no specs. */
-function noSpecs(directory: string, why: string): FlaghoistError {
-  const wayOut = 'name a config repository; flaghoist init writes one';
-  return new FlaghoistError('SPECS_INVALID', `cannot read "${directory}": ${why} (${wayOut})`);
+function noSpecs(directory: string, why: string): FlagkeelError {
+  const wayOut = 'name a config repository; flagkeel init writes one';
+  return new FlagkeelError('SPECS_INVALID', `cannot read "${directory}": ${why} (${wayOut})`);
 }
 
 async function findRoot(directory: string): Promise<string | null> {

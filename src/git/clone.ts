@@ -1,4 +1,4 @@
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import { openBare, isRepository } from './bare-repository.js';
 import type { Checkout, Repository } from './checkout.js';
 import { summaryOf, type CommitSummary } from './log.js';
@@ -25,10 +25,10 @@ export class Clone {
   readonly #options: CloneOptions;
   readonly #prefix: string;
 
-  /** @throws FlaghoistError `USAGE` branch or path are no such thing. */
+  /** @throws FlagkeelError `USAGE` branch or path are no such thing. */
   constructor(options: CloneOptions) {
     if (options.branch !== null && !isBranch(options.branch)) {
-      throw new FlaghoistError('USAGE', `cannot use "${options.branch}": it is no branch`);
+      throw new FlagkeelError('USAGE', `cannot use "${options.branch}": it is no branch`);
     }
     this.#prefix = prefixOf(options.path);
     this.#options = options;
@@ -39,7 +39,7 @@ export class Clone {
    *
    * @param signal gives it up.
    * @returns its commit.
-   * @throws FlaghoistError `GIT` the server cannot be reached, or has no such branch.
+   * @throws FlagkeelError `GIT` the server cannot be reached, or has no such branch.
    */
   async fetch(signal?: AbortSignal): Promise<CommitSummary> {
     const { remote, branch } = this.#options;
@@ -102,11 +102,11 @@ function isBranch(name: string): boolean {
   return /^[^\s~^:?*[\\\p{Cc}-][^\s~^:?*[\\\p{Cc}]*$/u.test(name) && !name.includes('..');
 }
 
-/** @throws FlaghoistError `USAGE` */
+/** @throws FlagkeelError `USAGE` */
 function prefixOf(path: string): string {
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
   if (parts.includes('..') || path.startsWith('/')) {
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'USAGE',
       `cannot use path "${path}": it has to lie inside the repository`,
     );
@@ -128,7 +128,7 @@ const TIMEOUT_MS = 900_000;
  * with. Other commands may run at the same time.
  *
  * @param directory nothing happens where no repository is.
- * @throws FlaghoistError `GIT`
+ * @throws FlagkeelError `GIT`
  */
 export async function runMaintenance(directory: string, signal: AbortSignal): Promise<void> {
   if (!(await isRepository(directory))) return;

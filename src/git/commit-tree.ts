@@ -1,4 +1,4 @@
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import { byCodeUnits } from '../model/json.js';
 import { findSorted } from '../model/collections.js';
 import { isSpecPath, type SpecTree, type TreeEntry } from '../model/spec-tree.js';
@@ -10,7 +10,7 @@ import { runGit } from './git.js';
  * the one process that the checkout keeps for it.
  *
  * @param commit full hash, see `resolveRevision`.
- * @throws FlaghoistError `GIT`
+ * @throws FlagkeelError `GIT`
  */
 export async function commitTree(checkout: Checkout, commit: string): Promise<SpecTree> {
   const { repository } = checkout;
@@ -56,7 +56,7 @@ class CommitTree implements SpecTree {
     if (entry?.type !== 'file') throw new Error(`bug: "${path}" is no file of this tree`);
     const content = await this.#readBlob(entry.blobId ?? '');
     if (content !== null) return content;
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'GIT',
       `cannot read "${path}": its content is not in this clone (clone without --filter)`,
     );

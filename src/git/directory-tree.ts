@@ -23,7 +23,7 @@ import { gitError } from './git.js';
  * Symbolic links are listed as such and never followed, so nothing outside the directory is reached. Nor is a repository
  * inside the directory entered: what it holds belongs to no commit of the one around it.
  *
- * @throws FlaghoistError `GIT` a folder or file cannot be read.
+ * @throws FlagkeelError `GIT` a folder or file cannot be read.
  */
 export async function directoryTree(directory: string): Promise<SpecTree> {
   try {
@@ -122,7 +122,7 @@ const MAX_BESIDE_BYTES = 256 * 1024;
  * Files of a config directory that may be meant as specs and are not read: at its top, and in folders that are almost
  * named like ours. A thousand at most, by path; links are not followed.
  *
- * @throws FlaghoistError `GIT` a folder or file cannot be read.
+ * @throws FlagkeelError `GIT` a folder or file cannot be read.
  */
 export async function filesBeside(
   directory: string,
@@ -160,7 +160,7 @@ function stampOf({ dev, ino, mode, size, mtimeNs, ctimeNs }: BigIntStats): strin
 }
 
 /**
- * What lies on disk, in one word: another one where a file that flaghoist reads was written, replaced, added or taken
+ * What lies on disk, in one word: another one where a file that flagkeel reads was written, replaced, added or taken
  * away. Contents are not read, so it may change where they did not.
  *
  * @param disk see `directoryTree`.

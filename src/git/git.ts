@@ -1,7 +1,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { getSystemErrorName } from 'node:util';
 import { simpleGit } from 'simple-git';
-import { FlaghoistError, messageOf } from '../errors.js';
+import { FlagkeelError, messageOf } from '../errors.js';
 import { gitEnvironment, type NetworkAccess } from './environment.js';
 
 /** One repository, or a directory that is to become one: where git commands run. */
@@ -63,7 +63,7 @@ export function openGit(directory: string, trusted: string | null = directory): 
  * they started, and waits 50 ms longer for one that prints nothing; so the rest goes through the one spawn of this file.
  * Both get the same environment.
  *
- * @throws FlaghoistError `GIT`, with a cause that `exitCodeOf` and `outputOf` read where git ran and ended with another
+ * @throws FlagkeelError `GIT`, with a cause that `exitCodeOf` and `outputOf` read where git ran and ended with another
  *   code than is allowed.
  */
 export async function runGit(git: Git, command: GitCommand): Promise<string> {
@@ -134,24 +134,24 @@ function startFailure(name: string | undefined, message: string): Error {
 
 /** Whether the command failed because there is no git on this machine. */
 export function isGitMissing(error: unknown): boolean {
-  return error instanceof FlaghoistError && error.cause instanceof GitMissing;
+  return error instanceof FlagkeelError && error.cause instanceof GitMissing;
 }
 
 /** Exit code of the git command that failed, or null where none ran to its end. */
 export function exitCodeOf(error: unknown): number | null {
-  return error instanceof FlaghoistError && error.cause instanceof GitExit
+  return error instanceof FlagkeelError && error.cause instanceof GitExit
     ? error.cause.exitCode
     : null;
 }
 
 /** What the git command that failed wrote before it did; empty where it went through the library. */
-export function outputOf({ cause }: FlaghoistError): string {
+export function outputOf({ cause }: FlagkeelError): string {
   return cause instanceof GitExit ? cause.stdout : '';
 }
 
 /** @param purpose completes `cannot …`. */
-export function gitError(purpose: string, cause: unknown): FlaghoistError {
-  return new FlaghoistError('GIT', `cannot ${purpose}: ${messageOf(cause)}`, { cause });
+export function gitError(purpose: string, cause: unknown): FlagkeelError {
+  return new FlagkeelError('GIT', `cannot ${purpose}: ${messageOf(cause)}`, { cause });
 }
 
 /** As much of what git complains of as fits into one line of ours. */

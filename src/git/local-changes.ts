@@ -9,7 +9,7 @@ import { directoryTree } from './directory-tree.js';
 import { runGit } from './git.js';
 
 /**
- * Paths that flaghoist reads and that differ between HEAD and the disk, new ones included unless git ignores them.
+ * Paths that flagkeel reads and that differ between HEAD and the disk, new ones included unless git ignores them.
  * Sorted. Empty without a repository; everything before the first commit.
  *
  * The bytes are compared here, not by `git status`: that would run the clean filters that the repository's own config

@@ -12,7 +12,7 @@ export interface LoggedCommit {
 /** Longer histories are read from the newest end only. */
 export const MAX_LOGGED = 2_000;
 
-const FOLDERS = ['flaghoist.yaml', 'flags', 'segments', 'identities', 'kills'];
+const FOLDERS = ['flagkeel.yaml', 'flags', 'segments', 'identities', 'kills'];
 
 /** A commit among the paths, hash and parents. No path starts so: each starts with the prefix or with one of `FOLDERS`. */
 const COMMIT = /^\u0001([0-9a-f]{40,64}) ([0-9a-f ]*)$/;
@@ -205,7 +205,7 @@ export interface CommitSummary {
 
 const MAX_SUBJECT = 200;
 
-/** @throws FlaghoistError `GIT` there is no such commit here. */
+/** @throws FlagkeelError `GIT` there is no such commit here. */
 export async function commitIn({ repository }: Checkout, commit: string): Promise<CommitSummary> {
   if (repository === null) throw new Error(`bug: commit ${commit} asked of files without git`);
   return summaryOf(repository.git, commit);
@@ -246,7 +246,7 @@ export async function newestCommits(
 
 /**
  * @param revision hash, or full name of a ref.
- * @throws FlaghoistError `GIT` there is no such commit here.
+ * @throws FlagkeelError `GIT` there is no such commit here.
  */
 export async function summaryOf(git: Git, revision: string): Promise<CommitSummary> {
   const answer = await runGit(git, {

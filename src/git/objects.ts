@@ -63,7 +63,7 @@ export class ObjectReader {
    * Whole content of a blob, or of a commit as git stores it; null where there is no such object.
    *
    * @param id hexadecimal object name.
-   * @throws FlaghoistError `GIT`
+   * @throws FlagkeelError `GIT`
    */
   async read(id: string): Promise<Buffer | null> {
     if (!/^[0-9a-f]{40,64}$/.test(id)) throw new Error(`bug: "${id}" is no object name`);
@@ -89,7 +89,7 @@ export class ObjectReader {
    * What a name stands for at this moment, such as `refs/heads/main^{commit}`; null where it stands for nothing. However
    * large the object is, nothing of it is held.
    *
-   * @throws FlaghoistError `GIT`
+   * @throws FlagkeelError `GIT`
    */
   async header(name: string): Promise<ObjectHeader | null> {
     if (!/^[!-~]+$/.test(name)) throw new Error(`bug: "${name}" is no name of an object`);

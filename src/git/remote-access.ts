@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import type { RemoteAccess } from './environment.js';
 
 export interface RemoteOptions {
@@ -26,7 +26,7 @@ const SILENCE_S = 30;
 /**
  * Decides how a git server is spoken to.
  *
- * @throws FlaghoistError `USAGE` the URL holds credentials, or is of a kind that is not spoken.
+ * @throws FlagkeelError `USAGE` the URL holds credentials, or is of a kind that is not spoken.
  */
 export function remoteAccess(options: RemoteOptions): RemoteAccess {
   const url = checkedUrl(options.url);
@@ -102,13 +102,13 @@ function checkedUrl(text: string): string {
   return text;
 }
 
-function holdsCredentials(): FlaghoistError {
+function holdsCredentials(): FlagkeelError {
   return unusable(
-    'it holds credentials, which would end up in logs (put the token into a file and name that in FLAGHOIST_GIT_TOKEN_FILE)',
+    'it holds credentials, which would end up in logs (put the token into a file and name that in FLAGKEEL_GIT_TOKEN_FILE)',
   );
 }
 
 /** The URL itself is left out: it may hold what must not be seen. */
-function unusable(why: string): FlaghoistError {
-  return new FlaghoistError('USAGE', `cannot use the URL of the repository: ${why}`);
+function unusable(why: string): FlagkeelError {
+  return new FlagkeelError('USAGE', `cannot use the URL of the repository: ${why}`);
 }

@@ -21,7 +21,7 @@ export interface FoundLine {
  * digits, `_`, `-` and `.`. Files that git ignores and binary ones are passed over; those not yet added are searched.
  *
  * @returns in the order of git, by file.
- * @throws FlaghoistError `GIT`: the directory is not there, or in no repository.
+ * @throws FlagkeelError `GIT`: the directory is not there, or in no repository.
  */
 export async function linesWithName(directory: string, name: string): Promise<FoundLine[]> {
   const found = await grepped(directory, name);
@@ -88,7 +88,7 @@ const HEAD_BYTES = 8_000;
  *
  * @param paths of folders and files, from the top of the repository, with forward slashes.
  * @returns null without a repository.
- * @throws FlaghoistError `GIT`: a file cannot be read.
+ * @throws FlagkeelError `GIT`: a file cannot be read.
  */
 export async function namesInCode(
   { repository }: Pick<Checkout, 'repository'>,

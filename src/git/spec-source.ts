@@ -1,4 +1,4 @@
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import { openCheckout, resolveRevision, type Checkout, type Repository } from './checkout.js';
 import { commitTree } from './commit-tree.js';
 import { directoryTree } from './directory-tree.js';
@@ -24,7 +24,7 @@ export interface Source extends AsyncDisposable {
  * @param at a revision that is read as if it were HEAD.
  * @param sameAsHead files that do not differ from HEAD are read as its own, which costs nothing where those are known.
  * @param readsAll whether all files of a repository are about to be read: what was read to compare it with HEAD is held for that.
- * @throws FlaghoistError `SPECS_INVALID`: git knows the directory, but no commit has it yet.
+ * @throws FlagkeelError `SPECS_INVALID`: git knows the directory, but no commit has it yet.
  */
 export async function openSource(
   directory: string,
@@ -61,7 +61,7 @@ export async function openSource(
     return { ...source, tree: changedOn(commit, source.tree, { changes, sameAsHead }) };
   }
   if (head === null) {
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'SPECS_INVALID',
       `cannot read specs in "${directory}": the repository has no commit yet (commit them, or use --allow-dirty)`,
     );

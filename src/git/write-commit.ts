@@ -14,18 +14,18 @@ export interface CommitToMake {
  *
  * @param purpose see `Git.run`.
  * @returns its full hash.
- * @throws FlaghoistError `GIT`
+ * @throws FlagkeelError `GIT`
  */
 export async function writeCommit(
   git: Git,
   { message, from, lines }: CommitToMake,
   purpose: string,
 ): Promise<string> {
-  const scratch = 'refs/flaghoist-scratch';
+  const scratch = 'refs/flagkeel-scratch';
   const stream = [
     `commit ${scratch}`,
     'mark :1',
-    'committer flaghoist <flaghoist@localhost> now',
+    'committer flagkeel <flagkeel@localhost> now',
     importData(`${message}\n`),
     ...(from === null ? [] : [`from ${from}`]),
     ...lines,

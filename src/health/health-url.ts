@@ -1,7 +1,7 @@
 const DEFAULT_SERVICE_PORT = 8080;
 
 /**
- * The address at which a running flaghoist says that it is well. Null where it was started as
+ * The address at which a running flagkeel says that it is well. Null where it was started as
  * something that cannot be asked, such as `reconcile`, or `watch` without `--listen`.
  *
  * @param commandLine of the container's first process, with all arguments: `tini -- node

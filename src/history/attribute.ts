@@ -60,7 +60,7 @@ const SHORT_ID = 8;
  * a base, or with one that is not in this clone, only the newest such commit is named; what is created or activated
  * names all. Where a form is unknown the object's own files decide.
  *
- * @throws FlaghoistError `GIT`
+ * @throws FlagkeelError `GIT`
  */
 export async function attribute(
   checkout: Checkout,
@@ -212,7 +212,7 @@ async function textsOf({ commits: ids, restored }: Causes, commits: Commits): Pr
 
 function noteOf(request: AttributionRequest, { texts, count, restored }: CauseTexts): ChangeNote {
   const { id, action, reason, parts } = request;
-  const fallback = `flaghoist: ${action} ${id}`;
+  const fallback = `flagkeel: ${action} ${id}`;
   const correction = restored && correctionOf(request, restored);
   const [newest] = texts;
   if (restored && correction !== undefined && parts.every(({ isDrift }) => isDrift)) {
@@ -267,7 +267,7 @@ function shortId({ id }: CommitText): string {
  * @param path relative to the config directory.
  */
 function mayShape(path: string, ref: ObjectRef): boolean {
-  if (path === 'flaghoist.yaml' || isOwnFile(path, ref)) return true;
+  if (path === 'flagkeel.yaml' || isOwnFile(path, ref)) return true;
   return plannedKind(ref.kind).files.mayShape(path, ref);
 }
 

@@ -1,4 +1,4 @@
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import { KINDS, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { PlannedEnvironment } from '../plan/policy.js';
@@ -12,7 +12,7 @@ import type { SpecHistory } from './spec-history.js';
  * Seen from the point where both parted, so that what was merged elsewhere meanwhile is nobody's change here, and a
  * branch before its merge or squash has the same objects as the commit after it.
  *
- * @throws FlaghoistError `GIT` there is no such revision; `SPECS_INVALID` its specs cannot be compared with.
+ * @throws FlagkeelError `GIT` there is no such revision; `SPECS_INVALID` its specs cannot be compared with.
  */
 export async function objectsChangedSince(
   history: SpecHistory,
@@ -35,7 +35,7 @@ async function desiredBefore(history: SpecHistory, since: string): Promise<Bound
   if (specs.ok) return specs.desired;
   const [first] = specs.diagnostics.filter(({ severity }) => severity === 'error');
   const what = first ? ` (${first.location.file}: ${first.message})` : '';
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'SPECS_INVALID',
     `cannot compare with "${since}": the specs of ${commit.slice(0, 8)} are invalid${what}`,
   );

@@ -19,7 +19,7 @@ interface CommittedRemovals {
  * before the commit that took it from the branch said so. Earlier specs do not count: the protection may have been taken
  * away since.
  *
- * @throws FlaghoistError `GIT`
+ * @throws FlagkeelError `GIT`
  */
 export async function committedRemovals(
   { checkout, head, history }: { checkout: Checkout; head: string | null; history: SpecHistory },

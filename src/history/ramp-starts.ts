@@ -32,7 +32,7 @@ const MAX_COMMITS = 200;
  *
  * @param nowMs begins what is not committed, and what the review at hand is about.
  * @returns null: nobody can tell.
- * @throws FlaghoistError `GIT`
+ * @throws FlagkeelError `GIT`
  */
 export async function rampStart(
   { checkout, head, history }: { checkout: Checkout; head: string | null; history: SpecHistory },

@@ -62,7 +62,7 @@ export class SpecHistory {
   /**
    * @param commit full hash.
    * @returns `missing`: the commit has no file of specs.
-   * @throws FlaghoistError `GIT` the commit is not here.
+   * @throws FlagkeelError `GIT` the commit is not here.
    */
   async at(commit: string): Promise<PastSpecs | 'missing'> {
     const tree = await commitTree(this.#checkout, commit);
@@ -98,7 +98,7 @@ export class SpecHistory {
   /**
    * Paths of the files that a commit has and an earlier one has not, or with another content.
    *
-   * @throws FlaghoistError `GIT` a commit is not here.
+   * @throws FlagkeelError `GIT` a commit is not here.
    */
   async pathsChanged(before: string, after: string): Promise<string[]> {
     const [then, now] = await Promise.all([
@@ -113,7 +113,7 @@ export class SpecHistory {
   /**
    * What these files and the config say by themselves. As the other files are missing, most of such specs are invalid.
    *
-   * @throws FlaghoistError `GIT` the commit is not here.
+   * @throws FlagkeelError `GIT` the commit is not here.
    */
   async partAt(commit: string, paths: ReadonlySet<string>): Promise<SpecsResult> {
     const tree = await commitTree(this.#checkout, commit);
@@ -125,7 +125,7 @@ export class SpecHistory {
   /**
    * The commit where HEAD and a revision parted; the revision itself where no such commit is seen.
    *
-   * @throws FlaghoistError `GIT` there is no such revision.
+   * @throws FlagkeelError `GIT` there is no such revision.
    */
   async mergeBaseWith(revision: string): Promise<string> {
     const commit = await resolveRevision(this.#checkout, revision);

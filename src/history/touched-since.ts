@@ -17,7 +17,7 @@ export interface NamedObject {
  *
  * @param objects those that there are, and those that there were at `since`.
  * @returns null: it cannot be known, or the config was touched, which shapes them all.
- * @throws FlaghoistError `GIT`
+ * @throws FlagkeelError `GIT`
  */
 export async function objectsTouchedSince(
   checkout: Checkout,
@@ -30,7 +30,7 @@ export async function objectsTouchedSince(
   const commits = since === head ? [] : await readLog(repository, since, head);
   if (commits.length >= MAX_LOGGED) return null;
   const paths = new Set(commits.flatMap(({ paths: own }) => own));
-  if (paths.has('flaghoist.yaml')) return null;
+  if (paths.has('flagkeel.yaml')) return null;
   const shaping = [...paths].filter((path) => !path.startsWith('kills/'));
   if (shaping.length === 0) return new Set();
   const touched = [...objects].filter((object) => shaping.some((path) => isAbout(path, object)));

@@ -1,5 +1,5 @@
 import { type BoundDesired, bindEnvironments } from '../model/bound-desired.js';
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import { flagFieldsFromWire } from '../model/flag/fields.js';
 import { definitionFromWire } from '../model/flag/wire.js';
 import type { Definition, FlagFields } from '../model/flag/flag.js';
@@ -30,7 +30,7 @@ export interface Adoption {
 /**
  * Says the live values of what came apart outside git in the files of the specs. Writes nothing.
  *
- * @throws FlaghoistError `SPECS_INVALID`: specs cannot say what is live.
+ * @throws FlagkeelError `SPECS_INVALID`: specs cannot say what is live.
  */
 export async function adoptDrift(
   differences: readonly Difference[],
@@ -188,7 +188,7 @@ async function stillDifferent(
     const lines = specs.diagnostics
       .filter(({ severity }) => severity === 'error')
       .map(({ location, message }) => `  ${location.file}:${location.line}: ${message}`);
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'SPECS_INVALID',
       `cannot say in files what is live; nothing was written\n${lines.join('\n')}`,
     );

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { FlaghoistError, messageOf } from '../errors.js';
+import { FlagkeelError, messageOf } from '../errors.js';
 import type { Desired } from '../model/desired.js';
 import type { Definition } from '../model/flag/flag.js';
 import { byCodeUnits, sameJson } from '../model/json.js';
@@ -52,7 +52,7 @@ export interface ImportedFile {
 /**
  * Says in specs what a file of another tool says. Asks no service and writes nothing.
  *
- * @throws FlaghoistError `SPECS_INVALID`: it is no file of that tool, or specs cannot say what it holds. `USAGE`: it names
+ * @throws FlagkeelError `SPECS_INVALID`: it is no file of that tool, or specs cannot say what it holds. `USAGE`: it names
  *   no environment, or not one that was asked for.
  */
 export async function importFile(
@@ -134,8 +134,8 @@ function chosenEnvironments(
   return found.toSorted((a, b) => Number(a.production) - Number(b.production));
 }
 
-function noSuch(path: string, why: string): FlaghoistError {
-  return new FlaghoistError('USAGE', `cannot import from "${path}": ${why}`);
+function noSuch(path: string, why: string): FlagkeelError {
+  return new FlagkeelError('USAGE', `cannot import from "${path}": ${why}`);
 }
 
 /** By name, each with the chosen environments alone, in their order. */

@@ -5,7 +5,7 @@ import { readCatalog, findEnvironment, type Catalog } from '../admin-api/workspa
 import { namesOnService, observe } from '../admin-api/observe.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import type { WireWorkspace } from '../admin-api/wire.js';
-import { FlaghoistError, messageOf } from '../errors.js';
+import { FlagkeelError, messageOf } from '../errors.js';
 import type { Actual } from '../model/actual.js';
 import type { Progress } from '../model/run.js';
 import { bindEnvironments, environmentNames } from '../model/bound-desired.js';
@@ -44,7 +44,7 @@ export interface Imported {
 /**
  * Reads a live workspace and says it in files, so that the next plan is empty. Writes nothing.
  *
- * @throws FlaghoistError `NOT_ON_SERVICE`: there is no such workspace, environment or object. `UNREADABLE`: the service
+ * @throws FlagkeelError `NOT_ON_SERVICE`: there is no such workspace, environment or object. `UNREADABLE`: the service
  *   cannot list its flags. `SPECS_INVALID`: it holds what specs cannot say; all of it is named.
  */
 export async function importWorkspace(
@@ -78,7 +78,7 @@ function onlyWorkspace(all: readonly WireWorkspace[], { origin }: AdminReader): 
   const [first, second] = all;
   if (first !== undefined && second === undefined) return first;
   const names = all.map(({ name }) => `"${name}"`).join(', ');
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'NOT_ON_SERVICE',
     first === undefined
       ? `cannot import from ${origin}: the key sees no workspace`
@@ -129,7 +129,7 @@ async function namesToImport(
 async function allNames(reader: AdminReader, at: Catalog, kind: Kind): Promise<readonly string[]> {
   const listed = await namesOnService(reader, at, kind);
   if (listed !== null) return listed;
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'UNREADABLE',
     `cannot import all ${kind}s from ${reader.origin}: the service has no list of its ${kind}s (name them: --only flag/NAME, and segments with --only segment/NAME; both repeatable)`,
   );
@@ -144,7 +144,7 @@ function refuseAbsent(
     (names.get(kind) ?? []).flatMap((name) => (isThere(actual, name) ? [] : [keyOf(kind, name)])),
   );
   if (absent.length === 0) return;
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'NOT_ON_SERVICE',
     `cannot import ${absent.join(', ')}: workspace "${workspace.name}" does not show it`,
   );
@@ -175,22 +175,22 @@ async function prove(
 const MOST_SHOWN = 20;
 
 /** Names at most 20 of the problems. */
-export function cannotSay(problems: readonly string[], holder = 'the service'): FlaghoistError {
+export function cannotSay(problems: readonly string[], holder = 'the service'): FlagkeelError {
   const shown = problems.slice(0, MOST_SHOWN);
   const more = problems.length > MOST_SHOWN ? [`and ${problems.length - MOST_SHOWN} more`] : [];
-  return new FlaghoistError(
+  return new FlagkeelError(
     'SPECS_INVALID',
     `cannot say in files what ${holder} holds; nothing was written (change it there, or name what to import with --only)\n${[...shown, ...more].map((line) => `  ${line}`).join('\n')}`,
   );
 }
 
 /** What an import writes; kills, identities and tests of a directory stay as they are. */
-const PARTS = ['flags', 'segments', 'flaghoist.yaml'] as const;
+const PARTS = ['flags', 'segments', 'flagkeel.yaml'] as const;
 
 /**
  * Refuses a directory that holds specs already, before the service is asked anything.
  *
- * @throws FlaghoistError `OUTPUT`: there are specs and `overwrite` was not given, or git does not have them yet, or a
+ * @throws FlagkeelError `OUTPUT`: there are specs and `overwrite` was not given, or git does not have them yet, or a
  *   submodule lies among them, which has files that this repository's git cannot bring back.
  */
 export async function checkTarget(directory: string, overwrite: boolean): Promise<void> {
@@ -228,8 +228,8 @@ function isReplaced(path: string): boolean {
  * Writes the files beside what is there and moves them into place when all of them are written: a directory has the
  * import whole, or what it had before.
  *
- * @param files path → text; only below `flags/` and `segments/`, and flaghoist.yaml.
- * @throws FlaghoistError `OUTPUT`.
+ * @param files path → text; only below `flags/` and `segments/`, and flagkeel.yaml.
+ * @throws FlagkeelError `OUTPUT`.
  */
 export async function writeTarget(
   directory: string,
@@ -239,12 +239,12 @@ export async function writeTarget(
   try {
     const target = await createdDirectory(directory);
     // Beside its target, so that a move is a move and not a copy.
-    workshop = await mkdtemp(join(target, '.flaghoist-import-'));
+    workshop = await mkdtemp(join(target, '.flagkeel-import-'));
     const fresh = join(workshop, 'new');
     for (const [path, text] of files) await writeNew(join(fresh, path), text);
     await exchange(target, fresh, join(workshop, 'old'));
   } catch (error) {
-    if (error instanceof FlaghoistError) throw error;
+    if (error instanceof FlagkeelError) throw error;
     throw cannotWrite(directory, messageOf(error), error);
   } finally {
     if (workshop !== undefined) await rm(workshop, { recursive: true, force: true });
@@ -306,7 +306,7 @@ async function holdsAnything(path: string): Promise<boolean> {
   }
 }
 
-function cannotWrite(directory: string, why: string, cause?: unknown): FlaghoistError {
+function cannotWrite(directory: string, why: string, cause?: unknown): FlagkeelError {
   const message = `cannot import into "${resolve(directory)}": ${why}`;
-  return new FlaghoistError('OUTPUT', message, { cause });
+  return new FlagkeelError('OUTPUT', message, { cause });
 }

@@ -11,7 +11,7 @@ import type { Source } from '../git/spec-source.js';
  * Whether a commit orders a kill that an earlier one does not. Only the files that differ are read, so that the answer
  * is there long before a plan would be.
  *
- * @throws FlaghoistError `GIT` a commit is not here.
+ * @throws FlagkeelError `GIT` a commit is not here.
  */
 export async function addsKill(
   checkout: Checkout,

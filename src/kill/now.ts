@@ -5,7 +5,7 @@ import { findEnvironment, findWorkspace, type Workspace } from '../admin-api/wor
 import type { AdminReader } from '../admin-api/reader.js';
 import { KILL, type WireDefinition } from '../admin-api/wire.js';
 import type { AdminWriter, DefinitionTarget } from '../admin-api/writer.js';
-import { FlaghoistError, RejectedError } from '../errors.js';
+import { FlagkeelError, RejectedError } from '../errors.js';
 import { truncateNote } from '../model/audit-note.js';
 import type { Config, Desired } from '../model/desired.js';
 import type { Location } from '../model/diagnostic.js';
@@ -82,7 +82,7 @@ function shellWord(text: string): string {
 
 export interface ActRequest {
   readonly flag: string;
-  /** As flaghoist.yaml names it. */
+  /** As flagkeel.yaml names it. */
   readonly environment: string;
   readonly isKill: boolean;
   readonly reason?: string | undefined;
@@ -106,7 +106,7 @@ export interface LiveAct {
    * Where it was done. After a kill that was sent first it is looked up now; where the workspace of that name is
    * another one by now, the flag is killed there as well and the first kill is told.
    *
-   * @throws FlaghoistError the service cannot be read.
+   * @throws FlagkeelError the service cannot be read.
    */
   readonly place: () => Promise<Workspace>;
 }
@@ -143,16 +143,16 @@ interface Act extends ActRequest {
  *
  * A kill is one request where the id of the workspace is known: everything else is looked at afterwards.
  *
- * @throws FlaghoistError `SPECS_INVALID` flaghoist.yaml cannot be read; `USAGE` it has no such environment;
+ * @throws FlagkeelError `SPECS_INVALID` flagkeel.yaml cannot be read; `USAGE` it has no such environment;
  *   `NOT_ON_SERVICE` the flag has no definition there.
  */
 export async function actLive(context: ActContext, request: ActRequest): Promise<LiveAct> {
   const verb = verbOf(request);
   const config = await readableConfigIn(context.source.tree);
   if (!config) {
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'SPECS_INVALID',
-      `cannot ${verb} a flag: flaghoist.yaml does not say where (flaghoist validate)`,
+      `cannot ${verb} a flag: flagkeel.yaml does not say where (flagkeel validate)`,
     );
   }
   requireEnvironment(config, request.environment, verb);
@@ -202,7 +202,7 @@ function isNotFoundSo(error: unknown): boolean {
 
 function requireKilled({ flag }: Act, live: WireDefinition): void {
   if (live.killed) return;
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'UNREADABLE',
     `cannot kill flag "${flag}": the service took the kill, and shows the flag alive`,
   );
@@ -235,7 +235,7 @@ async function lookFirst(act: Act, place: Workspace): Promise<LiveAct> {
   const { id: environmentId, name } = findEnvironment(place, act.environment);
   const target = { workspaceId: place.workspace.id, environmentId, flag };
   const live = await liveDefinition(reader, target, flag);
-  const nowhere = new FlaghoistError(
+  const nowhere = new FlagkeelError(
     'NOT_ON_SERVICE',
     `cannot ${verbOf(act)} flag "${flag}": it has no definition in environment "${name}"`,
   );
@@ -276,7 +276,7 @@ async function write(
   writer: AdminWriter,
   target: DefinitionTarget,
   { isKill, note }: { readonly isKill: boolean; readonly note: ChangeNote },
-  nowhere: FlaghoistError,
+  nowhere: FlagkeelError,
 ): Promise<void> {
   const operations = isKill ? KILL : KILL.map((each) => ({ ...each, value: false }));
   try {
@@ -289,8 +289,8 @@ async function write(
 function requireEnvironment({ environments }: Config, name: string, verb: string): void {
   if (environments.some((each) => each.name === name)) return;
   const known = environments.map((each) => `"${each.name}"`).join(', ');
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'USAGE',
-    `cannot ${verb} in environment "${name}": flaghoist.yaml has ${known}`,
+    `cannot ${verb} in environment "${name}": flagkeel.yaml has ${known}`,
   );
 }

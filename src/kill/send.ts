@@ -1,4 +1,4 @@
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import { environmentNames } from '../model/bound-desired.js';
 import { findEnvironment, type Workspace } from '../admin-api/workspace.js';
 import type { AdminReader } from '../admin-api/reader.js';
@@ -53,7 +53,7 @@ export async function sendKills(
       return traced(
         'write',
         async () => send(each, place, { writer, ...words }),
-        { 'flaghoist.object': objectId(each.ref), 'flaghoist.action': 'kill-flag' },
+        { 'flagkeel.object': objectId(each.ref), 'flagkeel.action': 'kill-flag' },
         resultFacts,
       );
     }),
@@ -69,10 +69,10 @@ export async function sendKills(
 }
 
 function resultFacts(result: KillResult): Facts {
-  if (result.status !== 'failed') return { 'flaghoist.result': result.status };
+  if (result.status !== 'failed') return { 'flagkeel.result': result.status };
   const { error } = result;
-  const code = error instanceof FlaghoistError ? error.code : 'BUG';
-  return { 'flaghoist.result': 'failed', 'error.type': code };
+  const code = error instanceof FlagkeelError ? error.code : 'BUG';
+  return { 'flagkeel.result': 'failed', 'error.type': code };
 }
 
 interface Placed extends PlacedOrder {
@@ -189,7 +189,7 @@ async function killNotes(
 }
 
 function plainNote({ ref, order }: PlacedOrder): ChangeNote {
-  const title = `flaghoist: kill ${objectId(ref)}`;
+  const title = `flagkeel: kill ${objectId(ref)}`;
   const by = order.by === undefined ? '' : ` (${order.by})`;
   return truncateNote({ title, comment: `${order.reason}${by}` }, title);
 }

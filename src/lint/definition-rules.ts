@@ -235,7 +235,7 @@ function emptySegments(
   );
 }
 
-/** Protected is what flaghoist.yaml says is: what the service says nobody knows offline. */
+/** Protected is what flagkeel.yaml says is: what the service says nobody knows offline. */
 function fullRollout(
   subject: LintedDefinition,
   { config, settings }: Pick<LintedRepository, 'config' | 'settings'>,

@@ -13,7 +13,7 @@ import {
 } from './rule.js';
 import { staleRollouts } from './stale.js';
 
-/** What a house agreed on, over the whole repository. Where flaghoist.yaml says nothing of it nothing is found. */
+/** What a house agreed on, over the whole repository. Where flagkeel.yaml says nothing of it nothing is found. */
 export const HOUSE_RULES: readonly RepositoryRule[] = [
   {
     code: 'name-pattern',
@@ -75,7 +75,7 @@ export const HOUSE_RULES: readonly RepositoryRule[] = [
 ];
 
 /**
- * A pattern that is none is told once, in flaghoist.yaml, and then no name is judged. A treatment is judged where the flag
+ * A pattern that is none is told once, in flagkeel.yaml, and then no name is judged. A treatment is judged where the flag
  * declares it; what an environment replaces goes by the same names mostly, and is left alone.
  */
 function namesOffPattern(repository: LintedRepository): Finding[] {
@@ -162,7 +162,7 @@ function unknownWords({ flags, settings }: LintedRepository): Finding[] {
       const isList = Array.isArray(value);
       return [value ?? []].flat().flatMap((word, at) => {
         if (words.includes(word)) return [];
-        const message = `"${word}" is none of the words for ${field} (lint.words in flaghoist.yaml)`;
+        const message = `"${word}" is none of the words for ${field} (lint.words in flagkeel.yaml)`;
         return [ofFlag(flag, isList ? [field, at] : [field], message)];
       });
     }),
@@ -198,7 +198,7 @@ function reusedNames({ flags, settings, removals }: LintedRepository): Finding[]
   });
 }
 
-/** A path that nothing can be searched below is told once, in flaghoist.yaml, and then no flag is judged. */
+/** A path that nothing can be searched below is told once, in flagkeel.yaml, and then no flag is judged. */
 function missingInCode({ flags, settings, specs, inCode }: LintedRepository): Finding[] {
   const paths: readonly string[] = settings.codeReferences ?? [];
   const [config] = specs.loaded.files.get('config') ?? [];

@@ -15,7 +15,7 @@ export type Level = 'off' | 'warning' | 'error';
 /** One thing that lint looks for. */
 export interface LintRule {
   readonly code: LintCode;
-  /** Where `lint.levels` of flaghoist.yaml names none. */
+  /** Where `lint.levels` of flagkeel.yaml names none. */
   readonly level: Level;
   /** Why it is worth a word; `docs/lint.md` says it in the same words. */
   readonly reason: string;

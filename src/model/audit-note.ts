@@ -19,7 +19,7 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
  * @param fallback stands in for either that has nothing left to show; not empty itself.
  */
 export function truncateNote(note: ChangeNote, fallback: string): ChangeNote {
-  const spare = cut(cleanLine(fallback), MAX_TITLE) || 'flaghoist';
+  const spare = cut(cleanLine(fallback), MAX_TITLE) || 'flagkeel';
   const title = cut(cleanLine(note.title), MAX_TITLE) || spare;
   const left = MAX_QUERY_BYTES - encodedBytes(title) - 'title=&comment='.length;
   const comment = cutTo(cleanText(note.comment) || spare, MAX_COMMENT, left);

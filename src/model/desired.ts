@@ -94,7 +94,7 @@ export interface RampCheck {
   readonly atLeast?: number;
 }
 
-/** flaghoist.yaml, complete but for what only the service knows. */
+/** flagkeel.yaml, complete but for what only the service knows. */
 export interface Config {
   /** Name or id. */
   readonly workspace: string;

@@ -16,7 +16,7 @@ export interface Fence {
   /**
    * Has to be awaited right before each write.
    *
-   * @throws FlaghoistError `INTERRUPTED` the lease is lost, or nobody can tell whether it is:
+   * @throws FlagkeelError `INTERRUPTED` the lease is lost, or nobody can tell whether it is:
    * nothing may be written then, except a kill that git orders while nobody can tell.
    */
   readonly check: (write: FencedWrite) => Promise<void>;
@@ -24,7 +24,7 @@ export interface Fence {
    * Takes a further lease for the rest of the run, which `check` looks at too.
    *
    * @returns gives it back.
-   * @throws FlaghoistError `IN_USE` another run holds it still.
+   * @throws FlagkeelError `IN_USE` another run holds it still.
    */
   readonly enter: (
     lease: string,
@@ -135,7 +135,7 @@ export interface ClosedEnvironment {
 
 /** What stands in the config. */
 export const SUSPENDED_BY_CONFIG: Suspension = {
-  reason: '`suspend: true` in flaghoist.yaml',
+  reason: '`suspend: true` in flagkeel.yaml',
   until: null,
 };
 

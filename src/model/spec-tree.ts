@@ -9,7 +9,7 @@ export interface SpecTree {
   /**
    * Whole content of one listed file.
    *
-   * @throws FlaghoistError the file cannot be read.
+   * @throws FlagkeelError the file cannot be read.
    */
   read(path: string): Promise<Buffer>;
 }
@@ -37,11 +37,11 @@ export type EntryType = 'file' | 'symlink' | 'submodule' | 'special';
 const SPEC_FOLDERS: readonly string[] = ['flags', 'segments', 'identities', 'kills', 'tests'];
 
 /**
- * Whether flaghoist looks at this path of a config directory at all. The names of the folders themselves count: a link,
+ * Whether flagkeel looks at this path of a config directory at all. The names of the folders themselves count: a link,
  * a submodule or a file of that name stands where specs are expected, and a tree that left it out would show no specs.
  */
 export function isSpecPath(path: string): boolean {
-  return path === 'flaghoist.yaml' || SPEC_FOLDERS.includes(topOf(path));
+  return path === 'flagkeel.yaml' || SPEC_FOLDERS.includes(topOf(path));
 }
 
 /** Whether the path is that of a folder of specs itself, where nothing but a folder belongs. */

@@ -310,7 +310,7 @@ export function suspendedReason({
     why: 'suspended',
     wayOut:
       until === null
-        ? 'remove `suspend: true` from flaghoist.yaml'
+        ? 'remove `suspend: true` from flagkeel.yaml'
         : `resume, or wait until ${until}`,
   };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 
 /** Clock, sleep and chance, passed in so that tests neither wait nor guess. */
 export interface Time {
@@ -25,13 +25,13 @@ export const steadyTime: Time = { ...realTime, now: () => performance.now() };
 /**
  * Waits between two looks at a lock that another run holds.
  *
- * @throws FlaghoistError `INTERRUPTED` as soon as the signal is aborted.
+ * @throws FlagkeelError `INTERRUPTED` as soon as the signal is aborted.
  */
 export async function pauseForLock(ms: number, signal: AbortSignal | undefined): Promise<void> {
   try {
     await sleep(ms, undefined, signal === undefined ? {} : { signal });
   } catch (cause) {
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'INTERRUPTED',
       'cannot lock the state: interrupted while another run held it',
       { cause },

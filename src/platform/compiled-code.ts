@@ -13,7 +13,7 @@ interface CodeCache {
  */
 export function keepCompiledCode(environment: Readonly<Record<string, string | undefined>>): void {
   const folder = cacheFolder(environment);
-  if (folder !== undefined) (module as CodeCache).enableCompileCache?.(join(folder, 'flaghoist'));
+  if (folder !== undefined) (module as CodeCache).enableCompileCache?.(join(folder, 'flagkeel'));
 }
 
 /** By the XDG base directory specification, which has relative paths ignored. */

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { FlaghoistError, messageOf } from '../errors.js';
+import { FlagkeelError, messageOf } from '../errors.js';
 
 /** What is needed of an application of the HTTP framework. */
 export interface HttpApp {
@@ -14,14 +14,14 @@ export interface HttpApp {
  *
  * @param port 0: any free one.
  * @returns `http://HOST:PORT`, without a slash at the end.
- * @throws FlaghoistError (IN_USE) the port is taken, or the address is none of this machine's.
+ * @throws FlagkeelError (IN_USE) the port is taken, or the address is none of this machine's.
  */
 export async function listenOn(app: HttpApp, host: string, port: number): Promise<string> {
   try {
     await app.listen({ port, host });
   } catch (error) {
     await app.close();
-    throw new FlaghoistError('IN_USE', `cannot listen on ${host}:${port}: ${messageOf(error)}`, {
+    throw new FlagkeelError('IN_USE', `cannot listen on ${host}:${port}: ${messageOf(error)}`, {
       cause: error,
     });
   }

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
-import { EXIT, FlaghoistError } from '../errors.js';
+import { EXIT, FlagkeelError } from '../errors.js';
 import type { Method } from './http-client.js';
 
 /** What is known of a span: plain values, never a secret, a key or a text that a person wrote. */
@@ -100,8 +100,8 @@ export async function tracedRun<T>(
 ): Promise<T> {
   if (!observer) return task();
   const startedAt = performance.now();
-  const facts = { 'flaghoist.source': source, 'flaghoist.run.id': id ?? randomUUID() };
-  const span = observer.begin({ name: `flaghoist ${name}`, facts }, null, 'internal');
+  const facts = { 'flagkeel.source': source, 'flagkeel.run.id': id ?? randomUUID() };
+  const span = observer.begin({ name: `flagkeel ${name}`, facts }, null, 'internal');
   return within({ run: span, span }, task, (value) => {
     const end = endOf(value);
     observer?.onRun?.(source, { ...end, durationMs: performance.now() - startedAt });
@@ -113,14 +113,14 @@ export async function tracedRun<T>(
 const WELL: readonly number[] = [EXIT.ok, EXIT.changes, EXIT.sigint, EXIT.sigterm];
 
 function runFacts({ exitCode, result, error }: RunEnd): Facts {
-  const facts = { 'flaghoist.result': result, 'flaghoist.exit_code': exitCode };
+  const facts = { 'flagkeel.result': result, 'flagkeel.exit_code': exitCode };
   if (WELL.includes(exitCode)) return facts;
   return { ...facts, 'error.type': error === undefined ? result : codeOf(error) };
 }
 
 function codeOf(error: unknown): string {
   if (typeof error === 'string') return error;
-  return error instanceof FlaghoistError ? error.code : 'BUG';
+  return error instanceof FlagkeelError ? error.code : 'BUG';
 }
 
 /**

@@ -1,5 +1,5 @@
 import Libsql from 'libsql';
-import { FlaghoistError, messageOf } from '../errors.js';
+import { FlagkeelError, messageOf } from '../errors.js';
 
 /** What the rooms use of SQLite: synchronous, one connection, statements prepared by the caller. */
 export interface SqliteDatabase {
@@ -23,14 +23,14 @@ export interface SqliteStatement {
  * Opens a SQLite file, made where there is none; `:memory:` lives and dies with the connection. Pragmas are the
  * caller's. Nothing is waited for: a lock that another holds fails at once, see `isBusy`.
  *
- * @throws FlaghoistError (STATE_UNREADABLE) the file cannot be opened.
+ * @throws FlagkeelError (STATE_UNREADABLE) the file cannot be opened.
  */
 export function openSqlite(path: string): SqliteDatabase {
   try {
     const database = new Libsql(path, { timeout: 0 });
     return database;
   } catch (error) {
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'STATE_UNREADABLE',
       `cannot open the database "${path}": ${messageOf(error)}`,
       { cause: error },

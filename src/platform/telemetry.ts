@@ -50,7 +50,7 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
   const isSent = (signal: Signal): boolean => options.signals.includes(signal);
   const tracing = isSent('traces') ? startTraces(resource, tell) : undefined;
   const metering = isSent('metrics') ? startMetrics(resource, options, tell) : undefined;
-  const tracer = tracing?.getTracer('flaghoist', options.version);
+  const tracer = tracing?.getTracer('flagkeel', options.version);
   return {
     begin: tracer ? beginOf(tracer, parentOf(options)) : () => NO_SPAN,
     close: async (withinMs) => {
@@ -87,7 +87,7 @@ function whyOf(error: Error | undefined): string {
 
 function resourceOf({ version, isLasting }: TelemetryOptions): Resource {
   const own = resourceFromAttributes({
-    'service.name': 'flaghoist',
+    'service.name': 'flagkeel',
     'service.version': version,
     ...(isLasting && { 'service.instance.id': randomUUID() }),
   });
@@ -171,7 +171,7 @@ function startMetrics(
       errors.push(messageOf(error));
       return [];
     });
-    const scope = { name: 'flaghoist', version };
+    const scope = { name: 'flagkeel', version };
     const seen = counted.filter(({ points }) => points.length > 0);
     const data = seen.map((each) => dataOf(each, startTime));
     return { resourceMetrics: { resource, scopeMetrics: [{ scope, metrics: data }] }, errors };

@@ -1,6 +1,6 @@
 import { applyPlan, type ApplyProgress } from '../apply/apply.js';
 import type { AdminWriter } from '../admin-api/writer.js';
-import { FlaghoistError, messageOf } from '../errors.js';
+import { FlagkeelError, messageOf } from '../errors.js';
 import { overridden, notesFor } from '../history/change-notes.js';
 import type { Killing } from '../kill/first.js';
 import { isFateUnknown, type ChangeNote, type Outcome, type Outcomes } from '../model/outcome.js';
@@ -158,7 +158,7 @@ async function saveState(
     await traced('write state', async () => home?.write(state, meta));
     return {};
   } catch (error) {
-    if (!(error instanceof FlaghoistError)) throw error;
+    if (!(error instanceof FlagkeelError)) throw error;
     return { unsaved: error.message };
   }
 }

@@ -1,6 +1,6 @@
 import type { Catalog, Workspace } from '../admin-api/workspace.js';
 import type { AdminReader } from '../admin-api/reader.js';
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import type { StateKey } from '../state/ref-store.js';
 import type { StateHome } from '../state/store.js';
 import type { OtherWorkspace } from '../state/other-workspaces.js';
@@ -125,7 +125,7 @@ export interface Applied extends Planned {
 }
 
 /** The specs are wrong; nothing but kills was sent. */
-export class InvalidSpecsError extends FlaghoistError {
+export class InvalidSpecsError extends FlagkeelError {
   readonly diagnostics: readonly Diagnostic[];
 
   /** @param due of a dry run: kills that a run would send all the same, where they are not live yet. */

@@ -49,7 +49,7 @@ async function planFromBases(
  *
  * @param since a revision, as the operator names it.
  * @returns undefined: they cannot be known, or there were none.
- * @throws FlaghoistError `GIT` there is no such revision.
+ * @throws FlagkeelError `GIT` there is no such revision.
  */
 async function specsBeforePush(
   history: SpecHistory,

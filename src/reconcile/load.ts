@@ -5,7 +5,7 @@ import type { BoundDesired } from '../model/bound-desired.js';
 import type { Desired } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import { EMPTY_STATE } from '../model/state.js';
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import { isOlder } from '../git/checkout.js';
 import { noteRun, traced } from '../platform/spans.js';
 import { keepParsed } from '../specs/parse/kept-files.js';
@@ -49,16 +49,16 @@ export interface OpenedService {
   readonly workspace: Workspace;
 }
 
-/** @throws FlaghoistError `NOT_ON_SERVICE`: the service has no such workspace. */
+/** @throws FlagkeelError `NOT_ON_SERVICE`: the service has no such workspace. */
 export async function openService(context: RunContext, desired: Desired): Promise<OpenedService> {
   context.progress?.phase('look');
   const reader = await context.openReader(desired);
   const workspace = await findWorkspace(reader, desired.config.workspace);
-  noteRun({ 'flaghoist.workspace': workspace.workspace.name });
+  noteRun({ 'flagkeel.workspace': workspace.workspace.name });
   return { reader, workspace };
 }
 
-/** @throws FlaghoistError `OLDER_HEAD`: an earlier run has gone beyond HEAD. `USAGE`: as `withSignals`. */
+/** @throws FlagkeelError `OLDER_HEAD`: an earlier run has gone beyond HEAD. `USAGE`: as `withSignals`. */
 export async function readState(
   context: RunContext,
   { workspace }: OpenedService,
@@ -112,11 +112,11 @@ async function isOlderThan(
   return isOlder(source.checkout, head, applied);
 }
 
-/** @throws FlaghoistError `OLDER_HEAD` */
+/** @throws FlagkeelError `OLDER_HEAD` */
 async function refuseOlderHead(context: RunContext, applied: string | null): Promise<void> {
   const head = context.source.revision.commit;
   if (head === null || applied === null || !(await isOlderThan(context, applied))) return;
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'OLDER_HEAD',
     `cannot go back to ${head.slice(0, 8)}: ${applied.slice(0, 8)}, which is newer, was applied (use --allow-older)`,
   );

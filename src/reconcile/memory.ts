@@ -1,4 +1,4 @@
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import { sameJson } from '../model/json.js';
 import type { Unknown } from '../model/outcome.js';
 import type { Plan } from '../model/plan.js';
@@ -21,7 +21,7 @@ export async function keepMoments(
   try {
     await home?.write(state, { head, message, isRecord: true, moments });
   } catch (error) {
-    if (!(error instanceof FlaghoistError)) throw error;
+    if (!(error instanceof FlagkeelError)) throw error;
     note(`Not remembered: ${error.message}`);
   }
 }
@@ -49,7 +49,7 @@ function notRead(home: StateHome | null): readonly Unknown[] {
 export function withSharing(done: Applied): Applied {
   const missing = done.home?.notShared() ?? null;
   if (missing === null || done.unsaved !== undefined || !wroteAny(done)) return done;
-  const message = `what this run applied is remembered on this machine alone, because ${missing.why}; a fresh clone will apply what its own push changed and hold in protected environments whatever else differs (let runs push refs/flaghoist/* and refs/flaghoist-lock/* to origin, or say \`state: { push: false }\`)`;
+  const message = `what this run applied is remembered on this machine alone, because ${missing.why}; a fresh clone will apply what its own push changed and hold in protected environments whatever else differs (let runs push refs/flagkeel/* and refs/flagkeel-lock/* to origin, or say \`state: { push: false }\`)`;
   return { ...done, unknowns: [...done.unknowns, { code: 'state-not-shared', message }] };
 }
 

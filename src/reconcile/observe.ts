@@ -29,7 +29,7 @@ export interface Observation {
 /**
  * Reads what is in scope.
  *
- * @throws FlaghoistError `NOT_ON_SERVICE`: the specs name what the service does not have.
+ * @throws FlagkeelError `NOT_ON_SERVICE`: the specs name what the service does not have.
  */
 export async function observeInScope(
   context: RunContext,

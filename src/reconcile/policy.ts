@@ -1,5 +1,5 @@
 import { findEnvironment, type Catalog, type Workspace } from '../admin-api/workspace.js';
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import type { Location } from '../model/diagnostic.js';
 import { isSelected, SUSPENDED_BY_CONFIG, type RunOptions } from '../model/run.js';
@@ -20,7 +20,7 @@ import { policyAt } from './windows.js';
  * The policy of a run: what config and operator say, and what history adds to it. With `--since` it knows the objects that
  * the review was about.
  *
- * @throws FlaghoistError as `refuseUnknownNames`, `resolvePolicy` and `objectsChangedSince` do.
+ * @throws FlagkeelError as `refuseUnknownNames`, `resolvePolicy` and `objectsChangedSince` do.
  */
 export async function decidePolicy(
   context: RunContext,
@@ -52,7 +52,7 @@ export async function decidePolicy(
 }
 
 /**
- * @throws FlaghoistError `NOT_ON_SERVICE`: the config names an environment that the workspace lacks, or one twice;
+ * @throws FlagkeelError `NOT_ON_SERVICE`: the config names an environment that the workspace lacks, or one twice;
  *   `USAGE`: a filter names something that the config does not.
  */
 export function resolvePolicy(
@@ -102,17 +102,17 @@ function resolveEnvironments(
   // A word that was found is the name or the id of one, so that only these two can mean the same.
   const twice = resolved.find(({ id }, at) => resolved.some((each, i) => i < at && each.id === id));
   if (twice) {
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'NOT_ON_SERVICE',
-      `cannot tell two definitions of environment "${twice.name}" apart: flaghoist.yaml has it by its name and by its id (keep one)`,
+      `cannot tell two definitions of environment "${twice.name}" apart: flagkeel.yaml has it by its name and by its id (keep one)`,
     );
   }
   for (const name of filter) {
     if (resolved.some((each) => [each.name, each.id].includes(name))) continue;
     const known = [...configNames.values()].map((each) => `"${each}"`).join(', ');
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'USAGE',
-      `cannot use --environment "${name}": flaghoist.yaml has ${known}`,
+      `cannot use --environment "${name}": flagkeel.yaml has ${known}`,
     );
   }
   return resolved;
@@ -123,14 +123,14 @@ function resolveEnvironments(
  * Names are those of the specs, kills and references included, and of what the state remembers.
  *
  * @param only `KIND/NAME`.
- * @throws FlaghoistError `USAGE`, with the first such name.
+ * @throws FlagkeelError `USAGE`, with the first such name.
  */
 function refuseUnknownNames(only: readonly string[], desired: BoundDesired, state: State): void {
   if (only.length === 0) return;
   const known = new Set([...declaredKeys(desired), ...state.keys()]);
   const unknown = only.find((key) => !known.has(key));
   if (unknown === undefined) return;
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'USAGE',
     `cannot use --only "${unknown}": neither the specs nor their references nor the state have it${didYouMean(unknown, [...known])}`,
   );
@@ -153,7 +153,7 @@ function declaredKeys(desired: BoundDesired): string[] {
 /**
  * Checks what only the service knows: rollout statuses and traffic types that the specs name, of those that were asked for.
  *
- * @throws FlaghoistError `NOT_ON_SERVICE`, with the place in the specs.
+ * @throws FlagkeelError `NOT_ON_SERVICE`, with the place in the specs.
  */
 export function checkNamesOnService(desired: BoundDesired, at: Catalog): void {
   const declarations = declarationsIn(desired);
@@ -177,7 +177,7 @@ function known(
 ): void {
   if (names.includes(name)) return;
   const choice = names.map((each) => `"${each}"`).join(', ');
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'NOT_ON_SERVICE',
     `cannot use ${what} "${name}" (${file}:${line}): workspace "${workspace.name}" has ${choice}`,
   );

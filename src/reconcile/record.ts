@@ -1,5 +1,5 @@
 import type { Workspace } from '../admin-api/workspace.js';
-import { FlaghoistError, RejectedError } from '../errors.js';
+import { FlagkeelError, RejectedError } from '../errors.js';
 import { objectId, type ObjectId } from '../model/ref.js';
 import {
   isFateUnknown,
@@ -28,7 +28,7 @@ export interface RunMessage {
 }
 
 /**
- * What `flaghoist history` shows of a run. Kills that went out before the plan was made are not among its changes: they
+ * What `flagkeel history` shows of a run. Kills that went out before the plan was made are not among its changes: they
  * were recorded when they were sent.
  *
  * @param outcomes absent: the run only begins.
@@ -98,7 +98,7 @@ export async function recordKills(
 function mayBeSent(result: KillResult): boolean {
   if (result.status !== 'failed') return result.status === 'killed';
   const { error } = result;
-  if (!(error instanceof FlaghoistError)) return false;
+  if (!(error instanceof FlagkeelError)) return false;
   const status = error instanceof RejectedError ? error.status : null;
   return isFateUnknown({ code: error.code, status });
 }
@@ -166,7 +166,7 @@ async function record(
       if (home) await addTo(home, message);
       return;
     } catch (error) {
-      if (!(error instanceof FlaghoistError)) throw error;
+      if (!(error instanceof FlagkeelError)) throw error;
       if (error.code === 'IN_USE' && tries < MAX_TRIES) continue;
       note(`Not recorded in the history: ${error.message}`);
       return;

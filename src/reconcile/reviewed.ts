@@ -1,9 +1,9 @@
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import { differencesFrom, type ReviewedPlan } from '../report/json/reviewed-plan.js';
 import type { Planned } from './context.js';
 
 /** The plan is not the reviewed one; nothing was written. */
-export class PlanDiffersError extends FlaghoistError {
+export class PlanDiffersError extends FlagkeelError {
   readonly planned: Planned;
 
   constructor(planned: Planned, reviewed: ReviewedPlan) {

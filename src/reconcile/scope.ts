@@ -63,7 +63,7 @@ export interface ObservationScope {
  * Everything is looked at where no base is known; where no earlier run of this process left its memory, but for a review
  * and for a run that goes by the state; and where so much was touched that lists are the better way.
  *
- * @throws FlaghoistError `GIT`
+ * @throws FlagkeelError `GIT`
  */
 export async function chooseScope(
   context: RunContext,

@@ -75,7 +75,7 @@ export function sarif(findings: readonly Finding[], version: string): string {
     version: '2.1.0',
     runs: [
       {
-        tool: { driver: { name: 'flaghoist', version, rules: rules.map((id) => ({ id })) } },
+        tool: { driver: { name: 'flagkeel', version, rules: rules.map((id) => ({ id })) } },
         columnKind: 'utf16CodeUnits',
         results: findings.map(({ rule, level, message, place }) => ({
           ruleId: rule,
@@ -138,7 +138,7 @@ export function junit(findings: readonly Finding[]): string {
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites ${counts}>`,
-    `  <testsuite name="flaghoist" ${counts}>`,
+    `  <testsuite name="flagkeel" ${counts}>`,
     ...findings.map(caseOf),
     '  </testsuite>',
     '</testsuites>',

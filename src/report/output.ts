@@ -3,7 +3,7 @@ import type { Stats } from 'node:fs';
 import { lstat, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
-import { FlaghoistError, messageOf } from '../errors.js';
+import { FlagkeelError, messageOf } from '../errors.js';
 import { quoted } from './sanitize.js';
 
 /** Where the result of a command goes; logs and progress never go there. */
@@ -17,7 +17,7 @@ export interface OutputTarget {
  * Writes a result whole: a file is replaced in one move, so that no reader sees half of it and a failed run leaves the
  * old one. May be repeated.
  *
- * @throws FlaghoistError `OUTPUT`: it could not be written. A reader that closed the pipe early is no error.
+ * @throws FlagkeelError `OUTPUT`: it could not be written. A reader that closed the pipe early is no error.
  */
 export async function writeResult(text: string, { file, stdout }: OutputTarget): Promise<void> {
   if (file === undefined) {
@@ -27,7 +27,7 @@ export async function writeResult(text: string, { file, stdout }: OutputTarget):
   try {
     await writeWhole(file, text);
   } catch (error) {
-    throw new FlaghoistError('OUTPUT', `cannot write ${quoted(file)}: ${messageOf(error)}`, {
+    throw new FlagkeelError('OUTPUT', `cannot write ${quoted(file)}: ${messageOf(error)}`, {
       cause: error,
     });
   }
@@ -93,7 +93,7 @@ async function writeStream(stream: Writable, text: string): Promise<void> {
       if (!error || isClosedPipe(error)) resolve();
       else {
         reject(
-          new FlaghoistError('OUTPUT', `cannot write the result: ${error.message}`, {
+          new FlagkeelError('OUTPUT', `cannot write the result: ${error.message}`, {
             cause: error,
           }),
         );
@@ -117,7 +117,7 @@ async function writeWhole(file: string, text: string): Promise<void> {
     await writeFile(target.path, text);
     return;
   }
-  const temporary = join(dirname(target.path), `.flaghoist-${randomUUID()}.tmp`);
+  const temporary = join(dirname(target.path), `.flagkeel-${randomUUID()}.tmp`);
   try {
     const handle = await open(temporary, 'wx');
     try {

@@ -43,7 +43,7 @@ export async function offlinePlan(
   directory: string,
   { flags, since, ...surroundings }: ReviewPlanOptions,
 ): Promise<PlanReport> {
-  const folder = await mkdtemp(join(tmpdir(), 'flaghoist-review-'));
+  const folder = await mkdtemp(join(tmpdir(), 'flagkeel-review-'));
   try {
     const { settings } = surroundings;
     const apart = {
@@ -104,9 +104,9 @@ async function partingCommit(directory: string, since: string): Promise<string |
 /** Stands in the place of an environment for the status of the whole. */
 export const OVERALL = '';
 
-const NAME = 'flaghoist';
+const NAME = 'flagkeel';
 
-/** `flaghoist/production`, with the config directory where that is not the top of the repository. */
+/** `flagkeel/production`, with the config directory where that is not the top of the repository. */
 export function statusContext(environment: string, prefix: string): string {
   const where = prefix === '' ? '' : ` (${clean(prefix.replace(/\/$/, ''))})`;
   return `${NAME}${environment === OVERALL ? '' : `/${clean(environment)}`}${where}`;

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { forgeToken } from '../compose/settings.js';
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import { ciContext, type CiContext } from '../forge/ci.js';
 import type { CommentApprovals } from '../forge/approvals.js';
 import type { Forge, ForgeTarget, PullRequestTarget } from '../forge/forge.js';
@@ -24,7 +24,7 @@ export interface ReviewTarget {
 /**
  * From the command line, and where that says nothing from the environment of the CI job; never from the repository.
  *
- * @throws FlaghoistError `USAGE`: a forge was asked for and it is not known which pull request, or with which token; or
+ * @throws FlagkeelError `USAGE`: a forge was asked for and it is not known which pull request, or with which token; or
  *   it is not known what to compare with.
  */
 export async function reviewTarget(
@@ -51,7 +51,7 @@ export async function reviewTarget(
 /**
  * What comments of the pull request approve that options or the environment of the CI job name.
  *
- * @throws FlaghoistError `USAGE`: it is not known which pull request, or with which token; `FORGE`.
+ * @throws FlagkeelError `USAGE`: it is not known which pull request, or with which token; `FORGE`.
  */
 export async function commentApprovals(
   flags: ForgeFlags,
@@ -63,17 +63,17 @@ export async function commentApprovals(
   if (place && token !== undefined) {
     return readApprovals(place, { token, version: packageVersion() });
   }
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'USAGE',
     place
-      ? 'cannot read approvals: there is no token (set FLAGHOIST_FORGE_TOKEN or FLAGHOIST_FORGE_TOKEN_FILE)'
+      ? 'cannot read approvals: there is no token (set FLAGKEEL_FORGE_TOKEN or FLAGKEEL_FORGE_TOKEN_FILE)'
       : 'cannot read approvals: it is not known of which pull request (set --forge, --repository and --pull-request)',
   );
 }
 
 /** Without a base, all that differs from the service would be told as the doing of this branch. */
-export function noBase(): FlaghoistError {
-  return new FlaghoistError(
+export function noBase(): FlagkeelError {
+  return new FlagkeelError(
     'USAGE',
     'cannot review: it is not known what to compare with (name the target branch: --since origin/main)',
   );
@@ -86,9 +86,9 @@ async function openAsked(
 ): Promise<Forge | null> {
   if (token !== undefined) return openForge(place, { token, version: packageVersion() });
   if (asked === undefined) return null;
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'USAGE',
-    `cannot tell ${place.kind} of the review: there is no token (set FLAGHOIST_FORGE_TOKEN or FLAGHOIST_FORGE_TOKEN_FILE)`,
+    `cannot tell ${place.kind} of the review: there is no token (set FLAGKEEL_FORGE_TOKEN or FLAGKEEL_FORGE_TOKEN_FILE)`,
   );
 }
 
@@ -102,7 +102,7 @@ function forgeTarget(flags: ReviewOptions, ci: CiContext | null): ForgeTarget | 
   if (place && commit !== undefined) return { ...place, commit, runUrl };
   // A job that runs for no pull request has nobody to tell.
   if (flags.forge === undefined) return null;
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'USAGE',
     `cannot tell ${kind} of the review: it is not known of which pull request (set --repository, --pull-request and --commit)`,
   );

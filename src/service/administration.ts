@@ -6,7 +6,7 @@ import {
   type AdminKey,
   type NewKey,
 } from './admin-keys.js';
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import type { Caller } from './http/endpoint.js';
 import { Problem } from './http/problem.js';
 import type { Page } from './rules/paging.js';
@@ -44,7 +44,7 @@ export function administrationOf(store: Store, clock: () => number): Administrat
  * Opens a store, runs `work` on it, and closes it again. A service that has it open heeds what was done from the next
  * request on.
  *
- * @throws FlaghoistError (USAGE) what was asked for is not allowed or names what is not there.
+ * @throws FlagkeelError (USAGE) what was asked for is not allowed or names what is not there.
  */
 export async function administer<T>(
   location: StoreLocation,
@@ -63,8 +63,8 @@ export async function administer<T>(
 /**
  * A refusal of the rules, which HTTP answers with a status, as an error for whoever gave a command.
  */
-export function refusedByRules(problem: Problem): FlaghoistError {
-  return new FlaghoistError('USAGE', `cannot change the service: ${problem.message}`, {
+export function refusedByRules(problem: Problem): FlagkeelError {
+  return new FlagkeelError('USAGE', `cannot change the service: ${problem.message}`, {
     cause: problem,
   });
 }

@@ -18,26 +18,26 @@ const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
  */
 export const SERVICE_METRICS = {
   requests: {
-    name: 'flaghoist_admin_requests_total',
+    name: 'flagkeel_admin_requests_total',
     type: 'counter',
     labels: ['method', 'route', 'status'],
     help: 'Requests that were answered; route `none`: there is no such path.',
   },
   seconds: {
-    name: 'flaghoist_admin_request_duration_seconds',
+    name: 'flagkeel_admin_request_duration_seconds',
     type: 'histogram',
     labels: ['method', 'route'],
     help: 'How long answers took.',
     buckets: BUCKETS,
   },
   storeErrors: {
-    name: 'flaghoist_admin_store_errors_total',
+    name: 'flagkeel_admin_store_errors_total',
     type: 'counter',
     labels: [],
     help: 'Requests that failed because the store did not answer.',
   },
   objects: {
-    name: 'flaghoist_admin_objects',
+    name: 'flagkeel_admin_objects',
     type: 'gauge',
     labels: ['kind'],
     help: 'Objects in the store; absent while it does not answer.',

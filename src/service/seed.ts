@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { FlaghoistError, messageOf } from '../errors.js';
+import { FlagkeelError, messageOf } from '../errors.js';
 import { recordChange } from './change-log.js';
 import type { Caller } from './http/endpoint.js';
 import { conflict, Problem } from './http/problem.js';
@@ -222,7 +222,7 @@ const SEED: Schema = {
  * Reads a seed from JSON text.
  *
  * @param file named in errors.
- * @throws FlaghoistError (USAGE) the text is no seed.
+ * @throws FlagkeelError (USAGE) the text is no seed.
  */
 export function parseSeed(text: string, file: string): Seed {
   try {
@@ -231,7 +231,7 @@ export function parseSeed(text: string, file: string): Seed {
     return seed as Seed;
   } catch (error) {
     if (!(error instanceof Problem) && !(error instanceof SyntaxError)) throw error;
-    throw new FlaghoistError('USAGE', `cannot read the seed "${file}": ${messageOf(error)}`, {
+    throw new FlagkeelError('USAGE', `cannot read the seed "${file}": ${messageOf(error)}`, {
       cause: error,
     });
   }

@@ -92,10 +92,10 @@ const STOP_WITHIN_MS = 5_000;
 /**
  * Starts the administration service: opens the store, adds what the seed names and the store lacks, and listens.
  *
- * @throws FlaghoistError (IN_USE) another process has the store open.
- * @throws FlaghoistError (IN_USE) the port is taken.
- * @throws FlaghoistError (STATE_UNREADABLE) the store cannot be opened.
- * @throws FlaghoistError (USAGE) the seed names what the rules refuse.
+ * @throws FlagkeelError (IN_USE) another process has the store open.
+ * @throws FlagkeelError (IN_USE) the port is taken.
+ * @throws FlagkeelError (STATE_UNREADABLE) the store cannot be opened.
+ * @throws FlagkeelError (USAGE) the seed names what the rules refuse.
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const clock = options.clock ?? Date.now;

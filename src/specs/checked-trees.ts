@@ -30,7 +30,7 @@ export class CheckedTrees {
 
   /** @param about all that decides, besides files, program and Node. */
   constructor(gitDir: string, entries: readonly TreeEntry[], about: unknown) {
-    this.#folder = join(gitDir, 'flaghoist', 'checked');
+    this.#folder = join(gitDir, 'flagkeel', 'checked');
     const files = entries.map(({ path, type, blobId, sizeBytes }) => [
       path,
       type,

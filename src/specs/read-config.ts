@@ -14,13 +14,13 @@ import { durationMs, readChecks } from './resolve/ramps.js';
 import { readCalendar } from './resolve/windows.js';
 import type { WatchSpec } from '../generated/watch.schema.d.js';
 
-/** What flaghoist.yaml says, or what is wrong with it. */
+/** What flagkeel.yaml says, or what is wrong with it. */
 export type ConfigResult =
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly Diagnostic[] }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Reads flaghoist.yaml without any other file, for commands that need the workspace and its
+ * Reads flagkeel.yaml without any other file, for commands that need the workspace and its
  * environments only.
  */
 export async function readConfig(tree: SpecTree, memory?: SpecCache): Promise<ConfigResult> {
@@ -35,7 +35,7 @@ export async function readConfig(tree: SpecTree, memory?: SpecCache): Promise<Co
   return { ok: true, config: configOf(file, file.parsed.value), warnings: [] };
 }
 
-/** The diagnostic of a directory without flaghoist.yaml. */
+/** The diagnostic of a directory without flagkeel.yaml. */
 export function configMissing(): Diagnostic {
   const message = `there is no ${CONFIG_PATH} here (it names the workspace and its environments)`;
   return fileDiagnostic(CONFIG_PATH, 'config-missing', message);
@@ -95,7 +95,7 @@ function provingDiagnostics(file: SpecFile, { environments, lint }: ConfigSpec):
   const known = Object.keys(environments);
   return (lint?.provenIn ?? []).flatMap((name, at) => {
     if (known.includes(name)) return [];
-    const message = `flaghoist.yaml has no environment "${name}"${didYouMean(name, known)}`;
+    const message = `flagkeel.yaml has no environment "${name}"${didYouMean(name, known)}`;
     return [file.diagnostic('unknown-environment', { path: ['lint', 'provenIn', at] }, message)];
   });
 }

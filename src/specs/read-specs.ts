@@ -45,7 +45,7 @@ export type SpecsResult =
        */
       readonly kills: readonly DesiredKill[];
       /**
-       * The part of flaghoist.yaml that can be read: enough for the kills, and for nothing else.
+       * The part of flagkeel.yaml that can be read: enough for the kills, and for nothing else.
        */
       readonly config?: Config;
       /**

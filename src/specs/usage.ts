@@ -66,7 +66,7 @@ interface WrittenCondition {
   readonly by: string;
 }
 
-/** The conditions that flaghoist.yaml gives a name. */
+/** The conditions that flagkeel.yaml gives a name. */
 function namedConditions({ loaded }: SpecParts['specs']): WrittenCondition[] {
   return validOf<ConfigSpec>(loaded.files.get('config') ?? []).flatMap(({ file, spec }) =>
     Object.entries(spec.conditions ?? {}).flatMap(([name, written]) =>

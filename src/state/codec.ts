@@ -1,4 +1,4 @@
-import { FlaghoistError, messageOf } from '../errors.js';
+import { FlagkeelError, messageOf } from '../errors.js';
 import { byCodeUnits, isDeeperThan } from '../model/json.js';
 import { FLAG_FIELD_ROWS, type FieldType } from '../model/flag/fields.js';
 import { FLAG_FIELDS } from '../model/flag/flag.js';
@@ -60,7 +60,7 @@ export function entryText(entry: StateEntry): string {
   return prettyJson({ formatVersion: FORMAT_VERSION, ...entry });
 }
 
-/** @throws FlaghoistError `STATE_UNREADABLE`: whoever pushed the ref may have written anything. */
+/** @throws FlagkeelError `STATE_UNREADABLE`: whoever pushed the ref may have written anything. */
 export function parseEntryFile(path: string, content: string): StateEntry {
   const { kind, name, ...rest } = parseFile(path, content);
   const entry = { kind, name, ...rest };
@@ -88,7 +88,7 @@ export function parseEntryFile(path: string, content: string): StateEntry {
   } as StateEntry;
 }
 
-/** @throws FlaghoistError `STATE_UNREADABLE` */
+/** @throws FlagkeelError `STATE_UNREADABLE` */
 export function parseRunFile(content: string): RunRecord {
   const { head, workspace, ...rest } = parseFile(RUN_FILE, content);
   const { origin, directory, workspaceName, environments, outOfSync, moments } = rest;
@@ -108,10 +108,10 @@ export function parseRunFile(content: string): RunRecord {
   };
 }
 
-export function unreadable(path: string, why: string, cause?: unknown): FlaghoistError {
-  return new FlaghoistError(
+export function unreadable(path: string, why: string, cause?: unknown): FlagkeelError {
+  return new FlagkeelError(
     'STATE_UNREADABLE',
-    `cannot read the state: "${path}" ${why} (flaghoist state rebuild)`,
+    `cannot read the state: "${path}" ${why} (flagkeel state rebuild)`,
     { cause },
   );
 }
@@ -148,7 +148,7 @@ function parseFile(path: string, content: string): Record<string, unknown> {
   if (isDeeperThan(value, MAX_DEPTH)) throw unreadable(path, 'is nested too deeply');
   const { formatVersion, ...rest } = value;
   if (READABLE_VERSIONS.includes(formatVersion)) return rest;
-  throw unreadable(path, 'was written in another format, perhaps by a newer flaghoist');
+  throw unreadable(path, 'was written in another format, perhaps by a newer flagkeel');
 }
 
 /** Sorted members, two spaces, a line feed at the end: `git log -p` then shows what changed and nothing else. */

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import { isBusy, openSqlite, type SqliteDatabase } from '../platform/sqlite.js';
 import { gitError } from '../git/git.js';
 import { pauseForLock } from '../platform/clock.js';
@@ -17,7 +17,7 @@ export async function lockFile(
   timeoutMs: number,
   signal?: AbortSignal,
 ): Promise<Release> {
-  const folder = join(gitDir, 'flaghoist');
+  const folder = join(gitDir, 'flagkeel');
   try {
     await mkdir(folder, { recursive: true });
   } catch (error) {
@@ -52,7 +52,7 @@ async function begin(
         await pauseForLock(POLL_MS, signal);
         continue;
       }
-      throw new FlaghoistError(
+      throw new FlagkeelError(
         'IN_USE',
         'cannot lock the state: another run holds it (wait with --lock-timeout)',
         { cause: error },

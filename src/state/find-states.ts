@@ -23,7 +23,7 @@ export interface FoundState {
  *
  * `others` counts the states that are somebody else's, or do not say whose they are, or say it wrongly.
  *
- * @throws FlaghoistError `GIT` origin cannot be reached, and the state is always shared.
+ * @throws FlagkeelError `GIT` origin cannot be reached, and the state is always shared.
  */
 export async function findStates({
   checkout,

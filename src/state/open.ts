@@ -10,7 +10,7 @@ import type { StateKey } from './ref-store.js';
 import { otherWorkspaces, type OtherWorkspace } from './other-workspaces.js';
 import type { Fence, StateSharing } from '../model/run.js';
 import type { Disposables } from '../platform/closers.js';
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 
 /** Opens the state of one config directory. */
 export interface StateAccess {
@@ -107,7 +107,7 @@ export interface KeepOutOptions {
  * closed.
  *
  * @returns the state, which a run that was taken over cannot write any more.
- * @throws FlaghoistError `IN_USE`
+ * @throws FlagkeelError `IN_USE`
  */
 export async function acquireExclusive(
   home: StateHome | null,
@@ -145,7 +145,7 @@ interface LockWait {
  * Locks the state of a run that writes, and says so where that means waiting.
  *
  * @param fence absent: there are no replicas.
- * @throws FlaghoistError `IN_USE`, `INTERRUPTED`
+ * @throws FlagkeelError `IN_USE`, `INTERRUPTED`
  */
 async function lockState(
   home: StateHome,
@@ -156,7 +156,7 @@ async function lockState(
   try {
     return await home.lock(0, signal, fence);
   } catch (error) {
-    if (!(error instanceof FlaghoistError) || error.code !== 'IN_USE') throw error;
+    if (!(error instanceof FlagkeelError) || error.code !== 'IN_USE') throw error;
     note(`waiting for another run to end, ${Math.ceil(timeoutMs / 1_000)} s at most`);
     return home.lock(timeoutMs, signal, fence);
   }

@@ -19,7 +19,7 @@ export interface OtherWorkspace {
  * A state that cannot be read counts for nothing: whoever can push could stop every run with one.
  *
  * @param sharing whether those of `origin` count too; they are fetched.
- * @throws FlaghoistError `GIT` origin cannot be reached, and the state is always shared.
+ * @throws FlagkeelError `GIT` origin cannot be reached, and the state is always shared.
  */
 export async function otherWorkspaces(
   { checkout, stateDir, workspaceId, origin, directory }: StateHomeOptions,

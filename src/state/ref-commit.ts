@@ -13,7 +13,7 @@ import {
 /**
  * What a reading makes of a file of the state.
  *
- * @throws FlaghoistError `STATE_UNREADABLE`
+ * @throws FlagkeelError `STATE_UNREADABLE`
  */
 export function contentOf(path: string, text: string): StateContent {
   return path.startsWith('objects/') ? parseEntryFile(path, text) : text;

@@ -1,5 +1,5 @@
 import { keyOf } from '../model/ref.js';
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import { sameJson, sha256, sortedSet } from '../model/json.js';
 import type { Moments, State, StateEntry } from '../model/state.js';
 import { StateCache } from './cache.js';
@@ -84,12 +84,12 @@ const NOTHING: Tip = { commit: null, tree: EMPTY_TREE, isRead: true };
  */
 export function stateRefName(workspaceId: string, origin: string, directory: string): string {
   const workspace = encodeName(workspaceId).replaceAll('.', '%2E');
-  return `refs/flaghoist/${workspace}/${stateHash(origin, directory)}`;
+  return `refs/flagkeel/${workspace}/${stateHash(origin, directory)}`;
 }
 
-export const STATE_REFS = 'refs/flaghoist/';
+export const STATE_REFS = 'refs/flagkeel/';
 /** The refs under which the state refs of `origin` are kept in this repository. */
-export const ORIGIN_REFS = 'refs/flaghoist-origin/';
+export const ORIGIN_REFS = 'refs/flagkeel-origin/';
 
 /** Full names of all state refs of a repository, sorted. */
 export async function listStateRefs(git: Git, prefix = STATE_REFS): Promise<string[]> {
@@ -176,7 +176,7 @@ export class StateRef {
 
   /**
    * @param at the commit that the ref was just seen to hold; absent: it is asked for.
-   * @throws FlaghoistError `STATE_UNREADABLE`, `GIT`
+   * @throws FlagkeelError `STATE_UNREADABLE`, `GIT`
    */
   async read(at?: string | null): Promise<StateReading> {
     const tip = await this.#readTip(at);
@@ -192,7 +192,7 @@ export class StateRef {
    *
    * @param onto the reading of another ref that the commit follows, instead of what this one holds.
    * @returns the commit that the ref holds now; null: none, and there was nothing to write.
-   * @throws FlaghoistError `IN_USE` the ref moved since it was read; `GIT`
+   * @throws FlagkeelError `IN_USE` the ref moved since it was read; `GIT`
    */
   async write(next: State, meta: StateMeta, onto: StateRef = this): Promise<string | null> {
     if (this.#place === null) throw new Error(`bug: ${this.name} was opened to be read`);
@@ -263,7 +263,7 @@ export class StateRef {
 
   /**
    * @returns null: done; else the commit that the ref holds instead, with the same state as `from`.
-   * @throws FlaghoistError `IN_USE` another run wrote another state there.
+   * @throws FlagkeelError `IN_USE` another run wrote another state there.
    */
   async #moveTo(commit: string, from: string | null): Promise<string | null> {
     const old = from ?? '0'.repeat(commit.length);
@@ -275,7 +275,7 @@ export class StateRef {
       const now = await this.commit();
       if (now === from) throw error;
       if (now !== null && from !== null && (await this.#isSameTree(now, from))) return now;
-      throw new FlaghoistError(
+      throw new FlagkeelError(
         'IN_USE',
         `cannot write the state: another run moved ${this.name} meanwhile (run again)`,
         { cause: error },

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import { pauseForLock } from '../platform/clock.js';
 import { runGit } from '../git/git.js';
 import { writeCommit } from '../git/write-commit.js';
@@ -32,7 +32,7 @@ export interface LockHolder {
 }
 
 export function lockRefName(stateRef: string): string {
-  return stateRef.replace(/^refs\/flaghoist\//, 'refs/flaghoist-lock/');
+  return stateRef.replace(/^refs\/flagkeel\//, 'refs/flagkeel-lock/');
 }
 
 /** The lock of a shared state, as its holder has it. */
@@ -64,7 +64,7 @@ export interface OriginLockOptions {
  * Nobody is asked first who holds it: that origin refuses says so. The same push finds out whether the state is still
  * what is known here.
  *
- * @throws FlaghoistError `IN_USE` another run holds it; `GIT`
+ * @throws FlagkeelError `IN_USE` another run holds it; `GIT`
  */
 export async function lockOnOrigin(
   origin: StateOrigin,
@@ -111,14 +111,14 @@ async function freeHolder(
 /**
  * Who holds the lock; null where nobody does.
  *
- * @throws FlaghoistError `GIT` origin cannot be reached.
+ * @throws FlagkeelError `GIT` origin cannot be reached.
  */
 export async function lockHolder(
   origin: StateOrigin,
   stateRef: string,
 ): Promise<LockHolder | null> {
   const ref = lockRefName(stateRef);
-  const into = ref.replace('flaghoist-lock', 'flaghoist-origin-lock');
+  const into = ref.replace('flagkeel-lock', 'flagkeel-origin-lock');
   await origin.fetch([{ ref, into }]);
   const answer = await runGit(origin.git, {
     args: ['for-each-ref', '--format=%(objectname)%0a%(contents)', into],
@@ -213,11 +213,11 @@ async function lockCommit({ git }: StateOrigin, lease: LockLease | undefined): P
   return writeCommit(git, { message, from: null, lines: [] }, 'write a lock');
 }
 
-function inUse(holder: LockHolder | null): FlaghoistError {
+function inUse(holder: LockHolder | null): FlagkeelError {
   const who = holder === null ? 'another run' : `${holder.who}, until ${isoOf(holder.untilMs)}`;
-  return new FlaghoistError(
+  return new FlagkeelError(
     'IN_USE',
-    `cannot lock the shared state: held by ${who} (wait with --lock-timeout, or free it with flaghoist state unlock)`,
+    `cannot lock the shared state: held by ${who} (wait with --lock-timeout, or free it with flagkeel state unlock)`,
   );
 }
 

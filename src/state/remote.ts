@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { SCP_LIKE } from '../git/remote-access.js';
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import type { Repository } from '../git/checkout.js';
 import type { NetworkAccess } from '../git/environment.js';
 import { exitCodeOf, type Git, outputOf, runGit } from '../git/git.js';
@@ -24,7 +24,7 @@ export interface RefMove {
 
 export interface Pushed {
   readonly done: ReadonlySet<string>;
-  readonly error: FlaghoistError | null;
+  readonly error: FlagkeelError | null;
 }
 
 /**
@@ -48,7 +48,7 @@ export class StateOrigin {
   /**
    * Fetches refs of origin to where they stand here; what origin does not have is not here either, then.
    *
-   * @throws FlaghoistError `GIT` origin cannot be reached.
+   * @throws FlagkeelError `GIT` origin cannot be reached.
    */
   async fetch(refs: readonly FetchedRef[]): Promise<void> {
     // Patterns, because git takes it for an error when a single ref is missing on origin, and a
@@ -64,7 +64,7 @@ export class StateOrigin {
   /**
    * Fetches every state of origin to where they stand here.
    *
-   * @throws FlaghoistError `GIT` origin cannot be reached.
+   * @throws FlagkeelError `GIT` origin cannot be reached.
    */
   async fetchAll(): Promise<void> {
     await this.#fetch([], [`+${STATE_REFS}*:${ORIGIN_REFS}*`], 'fetch the states from origin');
@@ -84,7 +84,7 @@ export class StateOrigin {
    *
    * @param atomic all of them or none, where the server can do that; where it cannot, none.
    * @returns those that hold now what they should, by name; and why others do not, if any.
-   * @throws FlaghoistError `GIT` git could not be run.
+   * @throws FlagkeelError `GIT` git could not be run.
    */
   async push(moves: readonly RefMove[], { atomic }: { readonly atomic: boolean }): Promise<Pushed> {
     const refspecs = moves.map(({ ref, commit }) => `${commit ?? ''}:${ref}`);
@@ -98,7 +98,7 @@ export class StateOrigin {
     try {
       return { done: doneIn(await this.#run(args, purpose)), error: null };
     } catch (error) {
-      if (!(error instanceof FlaghoistError) || exitCodeOf(error) === null) throw error;
+      if (!(error instanceof FlagkeelError) || exitCodeOf(error) === null) throw error;
       return { done: doneIn(outputOf(error)), error };
     }
   }
@@ -107,7 +107,7 @@ export class StateOrigin {
    * Moves a ref of origin, if it still holds what is expected.
    *
    * @returns false: somebody else moved it.
-   * @throws FlaghoistError `GIT` origin cannot be reached, or refuses.
+   * @throws FlagkeelError `GIT` origin cannot be reached, or refuses.
    */
   async move({ ref, commit, expected }: RefMove): Promise<boolean> {
     const { done, error } = await this.push([{ ref, commit, expected }], { atomic: false });
@@ -131,7 +131,7 @@ export class StateOrigin {
 
 /**
  * @param git the repository that holds the state; `origin` is always that of the checkout.
- * @throws FlaghoistError `GIT` there is no origin, or it is no place that is pushed to.
+ * @throws FlagkeelError `GIT` there is no origin, or it is no place that is pushed to.
  */
 export async function openStateOrigin(
   repository: Repository | null,
@@ -140,7 +140,7 @@ export async function openStateOrigin(
   if (repository?.remote) return new StateOrigin(git, repository.remote.url, repository.remote);
   const url = repository && (await originUrl(repository));
   if (!repository || url === null || url === '') {
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'GIT',
       'cannot share the state: this checkout has no remote "origin" (set `state: { push: false }`, or add one)',
     );
@@ -202,7 +202,7 @@ async function askedOriginUrl(git: Git): Promise<string | null> {
 function allowedUrl(url: string, root: string): string {
   if (/^(https|ssh|file):\/\//.test(url)) return url;
   if (/^[\w+.-]+:(:|\/\/)/.test(url) || url.startsWith('-')) {
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'GIT',
       'cannot share the state: the URL of origin is neither https, ssh nor a path',
     );

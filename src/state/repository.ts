@@ -60,7 +60,7 @@ async function canBecomeHome(directory: string): Promise<boolean> {
 
 async function isWritable(gitDir: string): Promise<boolean> {
   const places = [gitDir];
-  for (const each of ['objects', 'refs', 'flaghoist']) {
+  for (const each of ['objects', 'refs', 'flagkeel']) {
     const place = join(gitDir, each);
     if (await isThere(place)) places.push(place);
   }

@@ -124,7 +124,7 @@ function keyNumbers({ added, removed, changed }: Change['keys'] & object): Logge
  * What was written to a state ref, newest first.
  *
  * @param object only the commits that name it; which of them wrote it their changes say.
- * @throws FlaghoistError `GIT` there is no such ref.
+ * @throws FlagkeelError `GIT` there is no such ref.
  */
 export async function readApplies(
   git: Git,

@@ -1,4 +1,4 @@
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import { EMPTY_STATE, type State } from '../model/state.js';
 import { isOlder, mergeBase, type Checkout } from '../git/checkout.js';
 import type { NotShared, StateHome, StateHomeOptions } from './store.js';
@@ -152,7 +152,7 @@ export class SharedStateHome implements StateHome {
       }
       await this.#takeOver();
     }
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'IN_USE',
       `cannot push the state: other runs moved ${this.ref} of origin ${MAX_TRIES} times meanwhile (run again)`,
     );
@@ -193,8 +193,8 @@ export class SharedStateHome implements StateHome {
   }
 
   /** Whether a run goes on all the same: origin could not be reached, or refused. */
-  #isBorne(error: unknown): error is FlaghoistError {
-    return !this.#isRequired && error instanceof FlaghoistError && error.code === 'GIT';
+  #isBorne(error: unknown): error is FlagkeelError {
+    return !this.#isRequired && error instanceof FlagkeelError && error.code === 'GIT';
   }
 
   /** Another run was faster: what it changed becomes a part of what we write on. */
@@ -271,7 +271,7 @@ export type SharedPlace = Omit<StateHomeOptions, 'environments'> & Pick<StateKey
  * The state of a home as runs on other machines share it.
  *
  * @param options `isRequired`, the default: what cannot be shared is an error.
- * @throws FlaghoistError `GIT` there is no origin to share it by.
+ * @throws FlagkeelError `GIT` there is no origin to share it by.
  */
 export async function shareState(
   home: StateHome,

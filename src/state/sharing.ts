@@ -1,4 +1,4 @@
-import { FlaghoistError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import type { Checkout } from '../git/checkout.js';
 import type { StateSharing } from '../model/run.js';
 import { hasOrigin, openStateOrigin } from './remote.js';
@@ -22,7 +22,7 @@ export function isEmbedded(origin: string): boolean {
  * The state of a home, as far as it is to be shared with runs on other machines. Without an origin a state that is shared where that can be done is this
  * machine's own, and so is that of an embedded service.
  *
- * @throws FlaghoistError `GIT` it is always shared, and there is no origin to share it by.
+ * @throws FlagkeelError `GIT` it is always shared, and there is no origin to share it by.
  */
 export async function asShared(
   home: StateHome,
@@ -35,7 +35,7 @@ export async function asShared(
   try {
     return await shareState(home, place, { isRequired: false });
   } catch (error) {
-    if (!(error instanceof FlaghoistError) || error.code !== 'GIT') throw error;
+    if (!(error instanceof FlagkeelError) || error.code !== 'GIT') throw error;
     const notShared = { isRead: false, why: error.message };
     return { ...home, notShared: () => notShared };
   }
@@ -45,7 +45,7 @@ export async function asShared(
  * Fetches every state that origin has, where states are shared.
  *
  * @returns whether they may be here now: false where nothing is shared or there is no origin.
- * @throws FlaghoistError `GIT` origin cannot be reached, and the state is always shared.
+ * @throws FlagkeelError `GIT` origin cannot be reached, and the state is always shared.
  */
 export async function fetchStates(
   { repository: shared }: Checkout,
@@ -56,7 +56,7 @@ export async function fetchStates(
   try {
     await (await openStateOrigin(shared, await repository.open())).fetchAll();
   } catch (error) {
-    const isBorne = error instanceof FlaghoistError && error.code === 'GIT';
+    const isBorne = error instanceof FlagkeelError && error.code === 'GIT';
     if (sharing === 'always' || !isBorne) throw error;
   }
   return true;

@@ -35,16 +35,16 @@ export interface StateHome {
    *
    * @param timeoutMs 0: one try.
    * @param lease under which the run writes: over a shared ref, the lock of an earlier term is taken over.
-   * @throws FlaghoistError `IN_USE` another run holds it still.
+   * @throws FlagkeelError `IN_USE` another run holds it still.
    */
   lock(timeoutMs: number, signal?: AbortSignal, lease?: LockLease): Promise<Release>;
-  /** @throws FlaghoistError `STATE_UNREADABLE`, `GIT` */
+  /** @throws FlagkeelError `STATE_UNREADABLE`, `GIT` */
   read(): Promise<StateReading>;
   /**
    * Makes one commit of what differs from the last reading, and none where nothing does. A second write goes on from
    * the first.
    *
-   * @throws FlaghoistError `IN_USE` the ref moved since it was read; `GIT`
+   * @throws FlagkeelError `IN_USE` the ref moved since it was read; `GIT`
    */
   write(next: State, meta: StateMeta): Promise<void>;
   /** What keeps this machine's part of a shared state from others, as far as was seen; null: nothing, or it is not shared. */

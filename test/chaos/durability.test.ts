@@ -29,7 +29,7 @@ async function run(
 
 describe('an embedded service that is killed under load', () => {
   it('has all that it acknowledged and breaks no rule', async () => {
-    const path = mkdtempSync(join(tmpdir(), 'flaghoist-chaos-'));
+    const path = mkdtempSync(join(tmpdir(), 'flagkeel-chaos-'));
     try {
       const location = { kind: 'directory', path } as const;
       const report = await run('embedded', { location, nodes: 1, faults: [killNode(0, 0.5)] });

@@ -114,7 +114,7 @@ describe('whoever is not signed in', () => {
     expect(wrong.text).toContain('The Admin API key is missing, wrong or revoked');
     expect(wrong.headers.get('set-cookie')).toBeNull();
     expect(right.headers.get('set-cookie')).toMatch(
-      /^flaghoist_console=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=28800$/,
+      /^flagkeel_console=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=28800$/,
     );
     expect(behindProxy.headers.get('set-cookie')).toMatch(/; Secure$/);
   });

@@ -37,7 +37,7 @@ describe('the metrics of the service', () => {
     expect(text).toContain(`requests_total{method="GET",${route},status="404"} 1`);
     expect(text).toContain('requests_total{method="GET",route="none",status="404"} 1');
     expect(text).toContain(`request_duration_seconds_count{method="GET",${route}} 1`);
-    expect(text).toMatch(/^flaghoist_admin_store_errors_total 0$/m);
+    expect(text).toMatch(/^flagkeel_admin_store_errors_total 0$/m);
     const objects = [...text.matchAll(/objects\{kind="(\S+)"\} (\d+)/g)].map(([, kind, count]) => [
       kind,
       Number(count),
@@ -56,7 +56,7 @@ describe('the metrics of the service', () => {
 
   it('are those that the page about the service explains', () => {
     const page = readFileSync('docs/service.md', 'utf8');
-    const explained = [...page.matchAll(/^\| `(flaghoist_admin_\w+)` +\| (.*?) +\|/gm)];
+    const explained = [...page.matchAll(/^\| `(flagkeel_admin_\w+)` +\| (.*?) +\|/gm)];
 
     expect(explained.map(([, name, labels = '']) => [name, labels.match(/\w+/g) ?? []])).toEqual(
       Object.values(SERVICE_METRICS).map(({ name, labels }) => [name, labels]),

@@ -35,11 +35,11 @@ describe.skipIf(lacks('postgresql'))('leases of replicas on PostgreSQL', () => {
 
   /** As if the time of all leases had passed. */
   async function letTimePass(): Promise<void> {
-    await database.query("update flaghoist_daemon.lease set expires_at = now() - interval '1 s'");
+    await database.query("update flagkeel_daemon.lease set expires_at = now() - interval '1 s'");
   }
 
   it('come up from nothing in several replicas at once', async () => {
-    await database.query('drop schema flaghoist_daemon cascade');
+    await database.query('drop schema flagkeel_daemon cascade');
 
     await Promise.all(Array.from({ length: 4 }, async () => database.query(MIGRATION)));
 
@@ -109,7 +109,7 @@ describe.skipIf(lacks('postgresql'))('leases of replicas on PostgreSQL', () => {
     const ours = new LeaseKeeper(new Leases(slow, 'a', TTL_MS), TTL_MS, realTime);
     const theirs = new Leases(slow, 'b', TTL_MS);
     await theirs.giveBack([(await theirs.take('x')) ?? { name: 'x', term: 0 }]);
-    await holder.query('begin; select * from flaghoist_daemon.lease for update');
+    await holder.query('begin; select * from flagkeel_daemon.lease for update');
     await expect(ours.take('x')).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
     await holder.query('commit');
     await expect.poll(async () => theirs.take('x')).toBeNull();

@@ -109,7 +109,7 @@ describe.skipIf(lacks('postgresql'))('the queue of triggers on PostgreSQL', () =
       expect(asked).toEqual(['webhook', 'webhook', 'webhook']);
     }, 30_000);
     await vi.waitFor(async () => {
-      const states = await database.query('select state from flaghoist_queue.job');
+      const states = await database.query('select state from flagkeel_queue.job');
       expect(states).toEqual([{ state: 'completed' }]);
     }, 30_000);
     end();

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startTestRunner, type ActionResult, type TestRunner } from '../support/action.js';
-import { flaghoist } from '../support/cli.js';
+import { flagkeel } from '../support/cli.js';
 import { ConfigRepository } from '../support/config-repository.js';
 import { startTestForge, type TestForge } from '../support/forge.js';
 import { useScenario } from '../support/scenario.js';
@@ -21,7 +21,7 @@ describe('the GitHub action', () => {
     runner = await startTestRunner();
     base = scenario.commit(
       {
-        'flaghoist.yaml': STAGING_CONFIG,
+        'flagkeel.yaml': STAGING_CONFIG,
         'flags/alpha.yaml': flag(10),
       },
       'Add a flag',
@@ -83,9 +83,9 @@ describe('the GitHub action', () => {
       {
         '.npmrc': 'registry=http://127.0.0.1:9/\n',
         'package.json': '{ "name": "trap", "type": "commonjs" }',
-        'node_modules/flaghoist/package.json':
-          '{ "name": "flaghoist", "version": "0.1.0", "bin": "dist/main.js" }',
-        'node_modules/flaghoist/dist/main.js': `require('fs').writeFileSync(${JSON.stringify(mark)}, '')`,
+        'node_modules/flagkeel/package.json':
+          '{ "name": "flagkeel", "version": "0.1.0", "bin": "dist/main.js" }',
+        'node_modules/flagkeel/dist/main.js': `require('fs').writeFileSync(${JSON.stringify(mark)}, '')`,
       },
       'Set a trap',
     );
@@ -105,10 +105,10 @@ describe('the GitHub action', () => {
 
     using other = new ConfigRepository();
     const config = STAGING_CONFIG;
-    other.write({ 'flaghoist.yaml': config, 'flags/alpha.yaml': flag(90) });
+    other.write({ 'flagkeel.yaml': config, 'flags/alpha.yaml': flag(90) });
     other.commit('Say something else');
     const args = ['reconcile', '--adopt', '--url', scenario.service.origin, other.directory];
-    const changed = await flaghoist(args, { env: scenario.env });
+    const changed = await flagkeel(args, { env: scenario.env });
     expect(changed, changed.stderr).toMatchObject({ code: 0 });
     expect(await act({ command: 'drift' })).toMatchObject({ code: 2, outputs: 'exit-code=2\n' });
   });

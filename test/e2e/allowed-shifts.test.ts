@@ -22,7 +22,7 @@ describe('a shift that is larger than the limit', () => {
   const dryRun = scenario.dryRun<PlanJson>;
 
   beforeEach(async () => {
-    scenario.commit({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': flag(10) }, 'Add pay');
+    scenario.commit({ 'flagkeel.yaml': CONFIG, 'flags/pay.yaml': flag(10) }, 'Add pay');
     expect(await reconcile('--adopt')).toMatchObject({ code: 0 });
   });
 
@@ -90,7 +90,7 @@ describe('a shift that is larger than the limit', () => {
   });
 
   it('is refused where the config loosens the limit in the same commit', async () => {
-    scenario.repository.write({ 'flaghoist.yaml': CONFIG.replace('20', '100') });
+    scenario.repository.write({ 'flagkeel.yaml': CONFIG.replace('20', '100') });
     commit(flag(50), 'Ramp to 50 %');
 
     expect(await dryRun()).toMatchObject({ code: 4 });
@@ -99,7 +99,7 @@ describe('a shift that is larger than the limit', () => {
   it('is new without a memory where this push brought it, and refused after the next push', async () => {
     commit(flag(50, ALLOW), 'Ramp to 50 %');
     scenario.repository.shell(
-      "git for-each-ref --format='delete %(refname)' refs/flaghoist | git update-ref --stdin",
+      "git for-each-ref --format='delete %(refname)' refs/flagkeel | git update-ref --stdin",
     );
 
     expect(await dryRun('--adopt')).toMatchObject({ code: 0 });

@@ -13,9 +13,9 @@ let folder: string;
 
 beforeEach(async () => {
   forge = await startTestForge('github');
-  folder = mkdtempSync(join(tmpdir(), 'flaghoist-approve-test-'));
+  folder = mkdtempSync(join(tmpdir(), 'flagkeel-approve-test-'));
   const config = `${PIPELINE_CONFIG}guards: { maxShift: 20 }\n`;
-  scenario.commit({ 'flaghoist.yaml': config, 'flags/pay.yaml': flagSpec('pay') }, 'Add pay');
+  scenario.commit({ 'flagkeel.yaml': config, 'flags/pay.yaml': flagSpec('pay') }, 'Add pay');
   await scenario.reconcile();
   scenario.commit({ 'flags/pay.yaml': flagSpec('pay', { on: 60 }) }, 'Ramp by far (#7)');
   scenario.service.requests.length = 0;
@@ -46,7 +46,7 @@ function comment(author: string, hash: string): void {
   forge.comments.push({
     id: forge.comments.length,
     author,
-    body: `/flaghoist approve ${hash}`,
+    body: `/flagkeel approve ${hash}`,
   });
 }
 
@@ -89,7 +89,7 @@ it('sends nothing where the comments cannot be read, or nobody knows whose they 
 
   expect([outside, tokenless].map(({ exitCode }) => exitCode)).toEqual([64, 64]);
   expect(outside.stderr).toContain('set --forge, --repository and --pull-request');
-  expect(tokenless.stderr).toContain('FLAGHOIST_FORGE_TOKEN');
+  expect(tokenless.stderr).toContain('FLAGKEEL_FORGE_TOKEN');
   expect(limited.exitCode).toBe(1);
   expect(scenario.writes()).toEqual([]);
 });

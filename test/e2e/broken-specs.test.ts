@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { flaghoist } from '../support/cli.js';
+import { flagkeel } from '../support/cli.js';
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/invalid', import.meta.url));
 const names = readdirSync(FIXTURES).sort();
@@ -28,7 +28,7 @@ describe('a broken config repository', () => {
   let directory: string;
 
   beforeAll(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'flaghoist-broken-'));
+    directory = mkdtempSync(join(tmpdir(), 'flagkeel-broken-'));
     server = createServer((_request, response) => {
       requests += 1;
       response.writeHead(500).end();
@@ -54,13 +54,13 @@ describe('a broken config repository', () => {
     rmSync(join(copy, EXPECTED), { force: true });
     rmSync(join(copy, 'expected-codes.txt'), { force: true });
 
-    const run = await flaghoist(['reconcile', '--url', origin, copy], {
-      env: { FLAGHOIST_API_KEY: 'not-a-key' },
+    const run = await flagkeel(['reconcile', '--url', origin, copy], {
+      env: { FLAGKEEL_API_KEY: 'not-a-key' },
     });
 
     if (UPDATE || !existsSync(expectedFile)) writeFileSync(expectedFile, run.stdout);
     expect(run.stdout).toBe(readFileSync(expectedFile, 'utf8'));
-    expect(run.stderr).toContain('flaghoist: the specs are invalid; nothing was sent\n');
+    expect(run.stderr).toContain('flagkeel: the specs are invalid; nothing was sent\n');
     expect(run.code).toBe(3);
     expect(requests).toBe(0);
   });
@@ -68,7 +68,7 @@ describe('a broken config repository', () => {
   it('is told without colours where a CI job reads a pipe', async () => {
     const specs = join(FIXTURES, names[0] ?? '');
 
-    const run = await flaghoist(['validate', specs], { env: { CI: 'true' } });
+    const run = await flagkeel(['validate', specs], { env: { CI: 'true' } });
 
     expect(run.stdout).toContain('error[');
     expect(run.stdout).not.toContain('\u001b');

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startFlaghoist, type CliResult } from '../support/cli.js';
+import { startFlagkeel, type CliResult } from '../support/cli.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText } from '../support/spec-texts.js';
 
@@ -15,9 +15,9 @@ describe.each(['auto', 'true'])('two clones that run at once, with state.push: %
   let clones: string[];
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'flaghoist-e2e-'));
+    folder = mkdtempSync(join(tmpdir(), 'flagkeel-e2e-'));
     const config = `workspace: Default\nstate: { push: ${push} }\nenvironments:\n  staging: {}\n  production: { protected: true }\n`;
-    scenario.commit({ 'flaghoist.yaml': config, ...flags(10) }, 'Add flags');
+    scenario.commit({ 'flagkeel.yaml': config, ...flags(10) }, 'Add flags');
     const origin = join(folder, 'origin.git');
     execFileSync('git', ['clone', '--quiet', '--bare', scenario.repository.directory, origin]);
     clones = ['one', 'two'].map((name) => join(folder, name));
@@ -35,7 +35,7 @@ describe.each(['auto', 'true'])('two clones that run at once, with state.push: %
 
   async function start(clone: string | undefined, ...args: readonly string[]): Promise<CliResult> {
     const words = ['reconcile', ...args, '--url', scenario.service.origin, clone ?? ''];
-    return startFlaghoist(words, { env: scenario.env }).ended;
+    return startFlagkeel(words, { env: scenario.env }).ended;
   }
 
   it('exclude each other: the second is refused before it sends anything', async () => {

@@ -11,7 +11,7 @@ const CAN_KEEP = 'enableCompileCache' in module;
 
 let home: string;
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'flaghoist-home-'));
+  home = mkdtempSync(join(tmpdir(), 'flagkeel-home-'));
 });
 afterEach(() => {
   rmSync(home, { recursive: true });
@@ -25,7 +25,7 @@ async function keptBy(environment: Readonly<Record<string, string>>): Promise<st
   const said = await promisify(execFile)(process.execPath, [MAIN, '--version'], { env });
   expect(said.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   expect(said.stderr).toBe('');
-  const candidates = ['.cache/flaghoist', 'elsewhere/flaghoist', 'tmp/node-compile-cache'];
+  const candidates = ['.cache/flagkeel', 'elsewhere/flagkeel', 'tmp/node-compile-cache'];
   return candidates.filter((each) => existsSync(join(home, each)));
 }
 
@@ -33,20 +33,20 @@ describe(`compiled code, which this Node ${CAN_KEEP ? 'can' : 'cannot'} keep`, (
   it("is kept in the user's own folder for such things, and taken from there", async () => {
     const HOME = home;
 
-    expect(await keptBy({ HOME })).toEqual(CAN_KEEP ? ['.cache/flaghoist'] : []);
-    expect(await keptBy({ HOME })).toEqual(CAN_KEEP ? ['.cache/flaghoist'] : []);
+    expect(await keptBy({ HOME })).toEqual(CAN_KEEP ? ['.cache/flagkeel'] : []);
+    expect(await keptBy({ HOME })).toEqual(CAN_KEEP ? ['.cache/flagkeel'] : []);
   });
 
   it('is kept where the user says that such things go', async () => {
     const there = { HOME: home, XDG_CACHE_HOME: join(home, 'elsewhere') };
 
-    expect(await keptBy(there)).toEqual(CAN_KEEP ? ['elsewhere/flaghoist'] : []);
+    expect(await keptBy(there)).toEqual(CAN_KEEP ? ['elsewhere/flagkeel'] : []);
   });
 
   it('is kept in no folder that the working directory decides', async () => {
     const there = { HOME: home, XDG_CACHE_HOME: 'elsewhere' };
 
-    expect(await keptBy(there)).toEqual(CAN_KEEP ? ['.cache/flaghoist'] : []);
+    expect(await keptBy(there)).toEqual(CAN_KEEP ? ['.cache/flagkeel'] : []);
   });
 
   it('is kept nowhere without a folder of the user, and not where others can write', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { flaghoist, type CliResult } from '../support/cli.js';
+import { flagkeel, type CliResult } from '../support/cli.js';
 import { ConfigRepository } from '../support/config-repository.js';
 import { withKeysHabits, type KeysHabits } from '../support/keys-habits.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
@@ -28,7 +28,7 @@ function keysTo(end: number): string[] {
 
 function writeKeys(repository: ConfigRepository, keys: readonly string[]): void {
   repository.write({
-    'flaghoist.yaml': CONFIG,
+    'flagkeel.yaml': CONFIG,
     'segments/beta.yaml': 'segment: beta\nenvironments: { staging: { keysFile: beta.keys } }\n',
     'segments/beta.keys': keys.map((key) => `${key}\n`).join(''),
   });
@@ -66,8 +66,8 @@ describe.each(SERVICES)(
     });
 
     async function run(...args: readonly string[]): Promise<CliResult> {
-      return flaghoist([...args, '--url', service.origin, repository.directory], {
-        env: { FLAGHOIST_API_KEY: service.key },
+      return flagkeel([...args, '--url', service.origin, repository.directory], {
+        env: { FLAGKEEL_API_KEY: service.key },
       });
     }
 
@@ -108,7 +108,7 @@ describe.each(SERVICES)(
       expect(await run('reconcile')).toMatchObject({ code: 0 });
       await addByHand(keysTo(250));
       repository.remove('segments');
-      repository.remove('flaghoist.yaml');
+      repository.remove('flagkeel.yaml');
 
       expect(await run('import', '--environment', 'staging')).toMatchObject({ code: 0 });
 
@@ -132,8 +132,8 @@ it.each([
     const habits = withKeysHabits({ countsPage, replaces: true });
     const service = await startTestService({ middleware: habits });
     const run = async (): Promise<CliResult> =>
-      flaghoist(['reconcile', '--format', 'json', '--url', service.origin, repository.directory], {
-        env: { FLAGHOIST_API_KEY: service.key },
+      flagkeel(['reconcile', '--format', 'json', '--url', service.origin, repository.directory], {
+        env: { FLAGKEEL_API_KEY: service.key },
       });
     writeKeys(repository, keysTo(9_950));
     expect(await run()).toMatchObject({ code: 0 });

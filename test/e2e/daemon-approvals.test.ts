@@ -18,7 +18,7 @@ let watched: InProcessDaemon;
 beforeEach(async () => {
   live = await liveWorkspace(scenario.service);
   scenario.commit(
-    { 'flaghoist.yaml': PIPELINE_CONFIG, 'flags/pay.yaml': flagSpec('pay') },
+    { 'flagkeel.yaml': PIPELINE_CONFIG, 'flags/pay.yaml': flagSpec('pay') },
     'Add pay',
   );
   watched = new InProcessDaemon(scenario.repository.directory, scenario.service);
@@ -51,7 +51,7 @@ async function shares(): Promise<(number | undefined)[]> {
 
 it('lets the refused plan pass once it is approved, and says by whom in service and history', async () => {
   scenario.commit(
-    { 'flaghoist.yaml': SHIFT, 'flags/pay.yaml': flagSpec('pay', { on: 60 }) },
+    { 'flagkeel.yaml': SHIFT, 'flags/pay.yaml': flagSpec('pay', { on: 60 }) },
     'Ramp by far',
   );
   const refused = await watched.run();
@@ -82,7 +82,7 @@ it('lets the refused plan pass once it is approved, and says by whom in service 
 
 it('applies no other plan than the approved one, and tells by which hash that one is held', async () => {
   scenario.commit(
-    { 'flaghoist.yaml': SHIFT, 'flags/pay.yaml': flagSpec('pay', { on: 60 }) },
+    { 'flagkeel.yaml': SHIFT, 'flags/pay.yaml': flagSpec('pay', { on: 60 }) },
     'Ramp by far',
   );
   const { plan: seen } = await watched.run();
@@ -105,7 +105,7 @@ it('applies no other plan than the approved one, and tells by which hash that on
 
 it('writes at once what a freeze holds, once what is left of the plan is approved', async () => {
   scenario.commit(
-    { 'flaghoist.yaml': FROZEN, 'flags/pay.yaml': flagSpec('pay', { on: 60 }) },
+    { 'flagkeel.yaml': FROZEN, 'flags/pay.yaml': flagSpec('pay', { on: 60 }) },
     'Ramp by far',
   );
   const { plan: first } = await watched.run();
@@ -126,7 +126,7 @@ it('writes at once what a freeze holds, once what is left of the plan is approve
 
 it('keeps an approval while the service is away, for the run that finds it again', async () => {
   scenario.commit(
-    { 'flaghoist.yaml': SHIFT, 'flags/pay.yaml': flagSpec('pay', { on: 60 }) },
+    { 'flagkeel.yaml': SHIFT, 'flags/pay.yaml': flagSpec('pay', { on: 60 }) },
     'Ramp by far',
   );
   const hash = (await watched.run()).plan?.heldHash ?? '';

@@ -19,7 +19,7 @@ describe('what may be asked of a daemon', () => {
     live = await liveWorkspace(scenario.service);
     first = scenario.commit(
       {
-        'flaghoist.yaml': STAGING_CONFIG,
+        'flagkeel.yaml': STAGING_CONFIG,
         'flags/pay.yaml': flag(10),
         'kills/staging.yaml': 'kills: {}\n',
       },
@@ -137,11 +137,11 @@ describe('what may be asked of a daemon', () => {
   });
 
   it('says that the config suspends it, and until when nobody knows', async () => {
-    scenario.commit({ 'flaghoist.yaml': `${STAGING_CONFIG}suspend: true\n` }, 'Suspend');
+    scenario.commit({ 'flagkeel.yaml': `${STAGING_CONFIG}suspend: true\n` }, 'Suspend');
     await watched.run();
 
     expect(watched.view.suspended).toEqual({
-      reason: '`suspend: true` in flaghoist.yaml',
+      reason: '`suspend: true` in flagkeel.yaml',
       until: null,
     });
   });

@@ -51,7 +51,7 @@ describe('drift', () => {
     live = await liveWorkspace(scenario.service);
     scenario.commit(
       {
-        'flaghoist.yaml': PROTECTED_CONFIG,
+        'flagkeel.yaml': PROTECTED_CONFIG,
         'flags/checkout.yaml': CHECKOUT,
         'segments/staff.yaml': STAFF,
         'segments/staff.production.keys': KEYS,

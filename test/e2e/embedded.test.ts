@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PlanDocument } from '../../src/report/json/plan.js';
 import { administer } from '../../src/service/administration.js';
-import { flaghoist, type CliResult } from '../support/cli.js';
+import { flagkeel, type CliResult } from '../support/cli.js';
 import { ConfigRepository } from '../support/config-repository.js';
 
 const FILES = {
-  'flaghoist.yaml': `workspace: Shop
+  'flagkeel.yaml': `workspace: Shop
 environments:
   staging: {}
   production: { protected: true }
@@ -58,7 +58,7 @@ describe.each([{ place: 'a git repository' }, { place: 'a directory without git'
     });
 
     async function reconcile(...args: readonly string[]): Promise<CliResult> {
-      const run = await flaghoist(['reconcile', '--embedded', ...args, directory]);
+      const run = await flagkeel(['reconcile', '--embedded', ...args, directory]);
       expect(run, run.stdout + run.stderr).toMatchObject({ code: 0 });
       expect(WARNING.test(run.stderr)).toBe(!hasGit);
       return run;
@@ -71,7 +71,7 @@ describe.each([{ place: 'a git repository' }, { place: 'a directory without git'
 
     /** What the store remembers of changes and of keys. */
     async function traces(): Promise<object> {
-      const path = join(directory, '.flaghoist', 'service');
+      const path = join(directory, '.flagkeel', 'service');
       return administer({ kind: 'directory', path }, async (administration) => ({
         changes: await administration.audit(),
         keys: await administration.listKeys(),
@@ -81,7 +81,7 @@ describe.each([{ place: 'a git repository' }, { place: 'a directory without git'
     it('plans the same before there is a store as when there is one, and applies what was reviewed', async () => {
       const first = await planOf('--dry-run');
       const second = await planOf('--dry-run');
-      const hadStore = existsSync(join(directory, '.flaghoist'));
+      const hadStore = existsSync(join(directory, '.flagkeel'));
       const applied = await planOf('--plan-hash', first.planHash);
 
       expect(second).toEqual(first);
@@ -117,7 +117,7 @@ describe.each([{ place: 'a git repository' }, { place: 'a directory without git'
       expect(keys).toEqual([]);
       expect(new Set(changes.map(({ keyName }) => keyName))).toEqual(
         // The places that the config names are provided before there is a run.
-        new Set(['seed', 'flaghoist --embedded']),
+        new Set(['seed', 'flagkeel --embedded']),
       );
     });
   },
@@ -127,7 +127,7 @@ describe('two config directories of one workspace', () => {
   let folder: string;
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'flaghoist-embedded-'));
+    folder = mkdtempSync(join(tmpdir(), 'flagkeel-embedded-'));
   });
 
   afterEach(() => {
@@ -141,7 +141,7 @@ describe('two config directories of one workspace', () => {
     for (const [index, repository] of [one, other].entries()) {
       repository.write(FILES);
       repository.commit('Add the banner');
-      const { stdout } = await flaghoist([
+      const { stdout } = await flagkeel([
         ...['reconcile', '--embedded', '--embedded-dir', join(folder, String(index))],
         ...['--format', 'json', repository.directory],
       ]);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { flaghoist, type CliResult } from '../support/cli.js';
+import { flagkeel, type CliResult } from '../support/cli.js';
 import { ConfigRepository } from '../support/config-repository.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { startTestService, type TestService } from '../support/service.js';
@@ -40,8 +40,8 @@ describe('an environment that the config calls by its name, and then by its id',
   });
 
   async function run(...args: readonly string[]): Promise<CliResult> {
-    return flaghoist([...args, '--url', service.origin, repository.directory], {
-      env: { FLAGHOIST_API_KEY: service.key },
+    return flagkeel([...args, '--url', service.origin, repository.directory], {
+      env: { FLAGKEEL_API_KEY: service.key },
     });
   }
 
@@ -53,7 +53,7 @@ describe('an environment that the config calls by its name, and then by its id',
   function writeConfig(environments: readonly string[], policy = '{}', rest = ''): void {
     const blocks = environments.map((each) => `  ${each}: ${policy}\n`).join('');
     const config = `workspace: Default\n${rest}environments:\n${blocks}`;
-    repository.write({ 'flaghoist.yaml': config });
+    repository.write({ 'flagkeel.yaml': config });
   }
 
   it('keeps the guards that were applied last, and what left the specs is still known to have been ours', async () => {
@@ -107,7 +107,7 @@ describe('an environment that the config calls by its name, and then by its id',
 
     expect(await run('reconcile')).toMatchObject({
       code: 6,
-      stderr: expect.stringContaining('flaghoist.yaml has it by its name and by its id') as string,
+      stderr: expect.stringContaining('flagkeel.yaml has it by its name and by its id') as string,
     });
     expect(service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });

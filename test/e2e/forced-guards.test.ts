@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { flaghoistOnTerminal, type CliResult } from '../support/cli.js';
+import { flagkeelOnTerminal, type CliResult } from '../support/cli.js';
 import { lacks } from '../support/requirements.js';
 import { useScenario } from '../support/scenario.js';
 import { TEST_SEED } from '../support/service.js';
@@ -38,12 +38,12 @@ describe('specs of one workspace', () => {
 
   function writeConfig(workspace: string): void {
     scenario.repository.write({
-      'flaghoist.yaml': `workspace: ${workspace}\nenvironments:\n  staging: {}\n  production: {}\n`,
+      'flagkeel.yaml': `workspace: ${workspace}\nenvironments:\n  staging: {}\n  production: {}\n`,
     });
   }
 
   async function answer(text: string): Promise<CliResult> {
-    return flaghoistOnTerminal(
+    return flagkeelOnTerminal(
       ['reconcile', '--force', '--url', scenario.service.origin, scenario.repository.directory],
       text,
       { env: scenario.env },

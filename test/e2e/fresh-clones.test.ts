@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { flaghoist, type CliResult } from '../support/cli.js';
+import { flagkeel, type CliResult } from '../support/cli.js';
 import { ConfigRepository } from '../support/config-repository.js';
 import { liveWorkspace } from '../support/live-workspace.js';
 import { startTestService, type TestService } from '../support/service.js';
@@ -35,7 +35,7 @@ describe('fresh clones, one after the other', { timeout: 300_000 }, () => {
   beforeEach(async () => {
     service = await startTestService();
     author = new ConfigRepository();
-    elsewhere = mkdtempSync(join(tmpdir(), 'flaghoist-e2e-'));
+    elsewhere = mkdtempSync(join(tmpdir(), 'flagkeel-e2e-'));
     origin = join(elsewhere, 'origin.git');
     execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', origin]);
     author.git('remote', 'add', 'origin', origin);
@@ -55,7 +55,7 @@ describe('fresh clones, one after the other', { timeout: 300_000 }, () => {
     const clone = mkdtempSync(join(elsewhere, 'clone-'));
     execFileSync('git', ['clone', '--quiet', origin, clone]);
     const args = ['reconcile', '--format', 'json', '--url', service.origin, clone];
-    const result = await flaghoist(args, { env: { FLAGHOIST_API_KEY: service.key } });
+    const result = await flagkeel(args, { env: { FLAGKEEL_API_KEY: service.key } });
     expect(result.code, result.stderr).toBe(0);
     const { changes, withheld, unknowns = [] } = JSON.parse(result.stdout) as Printed;
     return {
@@ -72,7 +72,7 @@ describe('fresh clones, one after the other', { timeout: 300_000 }, () => {
   async function story(): Promise<readonly Job[]> {
     const jobs = [
       await push('Add alpha and beta', {
-        'flaghoist.yaml': CONFIG,
+        'flagkeel.yaml': CONFIG,
         'flags/alpha.yaml': flag('alpha', 10),
         'flags/beta.yaml': flag('beta', 10),
       }),
@@ -106,16 +106,16 @@ describe('fresh clones, one after the other', { timeout: 300_000 }, () => {
     const drift = ['flag/beta@production drift-reported'];
     expect(jobs.map(({ withheld }) => withheld)).toEqual([[], [], [], drift, drift]);
     expect(jobs.flatMap(({ unknowns }) => unknowns)).toEqual([]);
-    const env = { FLAGHOIST_API_KEY: service.key };
+    const env = { FLAGKEEL_API_KEY: service.key };
     const clone = join(elsewhere, 'looked-at');
     execFileSync('git', ['clone', '--quiet', origin, clone]);
-    const history = await flaghoist(['history', 'flag/alpha', clone], { env });
+    const history = await flagkeel(['history', 'flag/alpha', clone], { env });
     expect(history.stdout, history.stderr).toContain('Ramp alpha to 50 %');
   });
 
   it('go by history where they may not push: each applies its commit and says what it cannot share, a hand edit is held', async () => {
     const hook = join(origin, 'hooks', 'update');
-    writeFileSync(hook, '#!/bin/sh\ncase "$1" in refs/flaghoist*) exit 1;; esac\n');
+    writeFileSync(hook, '#!/bin/sh\ncase "$1" in refs/flagkeel*) exit 1;; esac\n');
     chmodSync(hook, 0o755);
 
     const jobs = await story();
@@ -127,8 +127,6 @@ describe('fresh clones, one after the other', { timeout: 300_000 }, () => {
     const lost = ['nothing-remembered', 'state-not-shared'];
     expect(jobs.map(({ unknowns }) => unknowns)).toEqual([alone, alone, alone, lost, lost]);
     expect(jobs[0]?.stderr).toContain('a fresh clone will apply what its own push changed');
-    expect(execFileSync('git', ['for-each-ref', 'refs/flaghoist*'], { cwd: origin }).length).toBe(
-      0,
-    );
+    expect(execFileSync('git', ['for-each-ref', 'refs/flagkeel*'], { cwd: origin }).length).toBe(0);
   });
 });

@@ -15,7 +15,7 @@ function commandsOf(page: string): string[] {
 
 let home: string;
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'flaghoist-newcomer-'));
+  home = mkdtempSync(join(tmpdir(), 'flagkeel-newcomer-'));
 });
 afterEach(() => {
   rmSync(home, { recursive: true, force: true });
@@ -61,7 +61,7 @@ it('takes a newcomer through every command of docs/getting-started.md', async ()
 }, 300_000);
 
 it('gets through every recipe of docs/how-to.md', async () => {
-  const program = `flaghoist() { node "${PROJECT}/dist/main.js" "$@"; }`;
+  const program = `flagkeel() { node "${PROJECT}/dist/main.js" "$@"; }`;
   const script = [program, ...commandsOf('how-to.md')].join('\n');
 
   const run = start(['sh', '-eux', '-c', script], '', { cwd: home, env: newcomer() });

@@ -33,7 +33,7 @@ beforeEach(async () => {
   forge = await startTestForge('gitlab');
   runner = await startTestRunner();
   base = scenario.commit(
-    { 'flaghoist.yaml': STAGING_CONFIG, 'flags/alpha.yaml': flag(10) },
+    { 'flagkeel.yaml': STAGING_CONFIG, 'flags/alpha.yaml': flag(10) },
     'Add a flag',
   );
   expect(await scenario.reconcile()).toMatchObject({ code: 0 });
@@ -58,8 +58,8 @@ function jobOf(name: 'review' | 'approve'): Job {
     })
     .replaceAll('/tmp', runner.temporary);
   const jobs = parseAllDocuments(filled)[1]?.toJS() as Readonly<Record<string, Job>>;
-  const job = jobs[`flaghoist-${name}`];
-  if (job === undefined) throw new Error(`no job flaghoist-${name}`);
+  const job = jobs[`flagkeel-${name}`];
+  if (job === undefined) throw new Error(`no job flagkeel-${name}`);
   return job;
 }
 
@@ -72,7 +72,7 @@ async function run(
     cwd: directory,
     env: {
       ...variables,
-      FLAGHOIST_API_KEY: scenario.service.key,
+      FLAGKEEL_API_KEY: scenario.service.key,
       GITLAB_TOKEN: forge.token,
       GITLAB_CI: 'true',
       CI_API_V4_URL: forge.url,
@@ -103,7 +103,7 @@ async function approve(): Promise<CliResult> {
 }
 
 function note(author: string, hash: string): void {
-  const body = `/flaghoist approve ${hash}`;
+  const body = `/flagkeel approve ${hash}`;
   forge.comments.push({ id: forge.comments.length, author, body });
 }
 
@@ -119,7 +119,7 @@ it('installs the program, reviews a merge request, and leaves the artifacts that
   for (const path of [...paths, reports?.junit ?? '']) {
     expect(existsSync(join(scenario.repository.directory, path))).toBe(true);
   }
-  expect(readFileSync(join(scenario.repository.directory, 'flaghoist.md'), 'utf8')).toContain(
+  expect(readFileSync(join(scenario.repository.directory, 'flagkeel.md'), 'utf8')).toContain(
     'alpha',
   );
   expect(scenario.writes()).toEqual([]);
@@ -137,7 +137,7 @@ it('fails where the specs are invalid, and says so in the merge request', async 
 
 it('applies what a note of somebody who may merge approves, in a pipeline that was started by hand', async () => {
   const config = `${STAGING_CONFIG}guards: { maxShift: 20 }\n`;
-  scenario.commit({ 'flaghoist.yaml': config, 'flags/alpha.yaml': flag(90) }, 'Ramp alpha by far');
+  scenario.commit({ 'flagkeel.yaml': config, 'flags/alpha.yaml': flag(90) }, 'Ramp alpha by far');
   const { planHash } = await scenario.dryRun<{ planHash: string }>();
   forge.members.set('ana', 40).set('reader', 20);
   scenario.service.requests.length = 0;

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { flaghoist, type CliResult } from '../support/cli.js';
+import { flagkeel, type CliResult } from '../support/cli.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { useScenario } from '../support/scenario.js';
 import { Watching } from '../support/watching.js';
@@ -26,7 +26,7 @@ describe('specs hidden behind a link, a submodule or a file', () => {
 
   beforeEach(async () => {
     live = await liveWorkspace(scenario.service);
-    scenario.repository.write({ 'flaghoist.yaml': CONFIG, 'segments/beta.yaml': SEGMENT });
+    scenario.repository.write({ 'flagkeel.yaml': CONFIG, 'segments/beta.yaml': SEGMENT });
     for (const name of NAMES) scenario.repository.write({ [`flags/${name}.yaml`]: flag(name) });
   });
 
@@ -36,7 +36,7 @@ describe('specs hidden behind a link, a submodule or a file', () => {
   });
 
   async function run(...args: string[]): Promise<CliResult> {
-    return flaghoist([...args, scenario.repository.directory], { env: scenario.env });
+    return flagkeel([...args, scenario.repository.directory], { env: scenario.env });
   }
 
   async function reconcile(...args: string[]): Promise<CliResult> {
@@ -92,7 +92,7 @@ describe('specs hidden behind a link, a submodule or a file', () => {
       mkdir flags
     `);
     await expectRefused('flags');
-    scenario.repository.shell('echo "# edited" >> flaghoist.yaml');
+    scenario.repository.shell('echo "# edited" >> flagkeel.yaml');
     await expectRefused('flags');
     scenario.repository.shell('git clone -q . flags');
     await expectRefused('flags');
@@ -129,7 +129,7 @@ describe('specs hidden behind a link, a submodule or a file', () => {
     watching = new Watching(
       [...prompt, '--url', scenario.service.origin, scenario.repository.directory],
       {
-        FLAGHOIST_API_KEY: scenario.service.key,
+        FLAGKEEL_API_KEY: scenario.service.key,
       },
     );
     await watching.ran(first, 'applied');

@@ -39,7 +39,7 @@ describe('identities', () => {
   const scenario = useScenario();
 
   beforeEach(() => {
-    scenario.repository.write({ 'flaghoist.yaml': CONFIG });
+    scenario.repository.write({ 'flagkeel.yaml': CONFIG });
   });
 
   const run = async (args: readonly string[], options: CliOptions = {}): Promise<CliResult> =>

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { flaghoist } from '../support/cli.js';
+import { flagkeel } from '../support/cli.js';
 import { liveWorkspace, makeByHand } from '../support/live-workspace.js';
 import { aDefinition, ruleOn } from '../support/service-calls.js';
 import { useScenario } from '../support/scenario.js';
@@ -89,14 +89,14 @@ describe('import', () => {
       'Imported workspace "Default" (staging, production): 2 flags, 2 segments, 6 files.',
     );
     expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
-    expect(text('flaghoist.yaml')).toBe(CONFIG);
+    expect(text('flagkeel.yaml')).toBe(CONFIG);
     expect(text('flags/checkout.yaml')).toBe(CHECKOUT);
     expect(existsSync(join(scenario.repository.directory, 'schemas/flag.schema.json'))).toBe(true);
     expect(text('segments/staff.yaml')).toContain('staging: { keys: ["0012", "null", u-7] }');
     expect(text('segments/beta.production.keys').split('\n')).toHaveLength(61);
     scenario.repository.commit('Take what is live under git');
-    const [, next = ''] = /the next plan is empty: flaghoist (.*)/.exec(imported.stdout) ?? [];
-    const plan = await flaghoist([...next.split(' '), '--detailed-exitcode'], {
+    const [, next = ''] = /the next plan is empty: flagkeel (.*)/.exec(imported.stdout) ?? [];
+    const plan = await flagkeel([...next.split(' '), '--detailed-exitcode'], {
       cwd: scenario.repository.directory,
       env: scenario.env,
     });
@@ -169,16 +169,16 @@ describe('import', () => {
   });
 
   it('leaves a directory alone that has specs, and replaces nothing that git does not have', async () => {
-    scenario.repository.write({ 'flaghoist.yaml': CONFIG });
+    scenario.repository.write({ 'flagkeel.yaml': CONFIG });
 
     const refused = await run('import');
     const uncommitted = await run('import', '--overwrite');
 
     expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain('it has flaghoist.yaml already (replace it with --overwrite)');
+    expect(refused.stderr).toContain('it has flagkeel.yaml already (replace it with --overwrite)');
     expect(uncommitted.code).toBe(1);
-    expect(uncommitted.stderr).toContain('would replace what git does not have: flaghoist.yaml');
-    expect(text('flaghoist.yaml')).toBe(CONFIG);
+    expect(uncommitted.stderr).toContain('would replace what git does not have: flagkeel.yaml');
+    expect(text('flagkeel.yaml')).toBe(CONFIG);
   });
 
   it('takes one environment where it is asked for one, and names what lives elsewhere', async () => {
@@ -187,7 +187,7 @@ describe('import', () => {
     const imported = await run('import', '--environment', 'production', '--only', 'flag/checkout');
 
     expect(imported, imported.stderr).toMatchObject({ code: 0 });
-    expect(text('flaghoist.yaml')).toBe(`# yaml-language-server: $schema=schemas/config.schema.json
+    expect(text('flagkeel.yaml')).toBe(`# yaml-language-server: $schema=schemas/config.schema.json
 workspace: Default
 environments:
   production: { protected: true }
@@ -232,6 +232,6 @@ references:
     expect(unclear.stderr).toContain('the key sees "One", "Two" (name one with --workspace)');
     expect(unknown.code).toBe(6);
     expect(two, two.stderr).toMatchObject({ code: 0 });
-    expect(text('flaghoist.yaml')).toContain('workspace: Two\n');
+    expect(text('flagkeel.yaml')).toContain('workspace: Two\n');
   });
 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { startFlaghoist, type CliResult, type RunningCli } from '../support/cli.js';
+import { startFlagkeel, type CliResult, type RunningCli } from '../support/cli.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText } from '../support/spec-texts.js';
 
@@ -19,7 +19,7 @@ const scenario = useScenario();
 beforeEach(async () => {
   scenario.commit(
     {
-      'flaghoist.yaml': CONFIG,
+      'flagkeel.yaml': CONFIG,
       'flags/alpha.yaml': flagText('alpha', 10),
       'flags/beta.yaml': flagText('beta', 10),
     },
@@ -37,7 +37,7 @@ beforeEach(async () => {
 });
 
 function started(...args: readonly string[]): RunningCli {
-  return startFlaghoist(
+  return startFlagkeel(
     ['reconcile', ...args, '--url', scenario.service.origin, scenario.repository.directory],
     { env: scenario.env },
   );

@@ -24,7 +24,7 @@ describe('kills', () => {
   beforeEach(async () => {
     scenario.commit(
       {
-        'flaghoist.yaml': PROTECTED_CONFIG,
+        'flagkeel.yaml': PROTECTED_CONFIG,
         'flags/pay.yaml': flag(10),
         'kills/production.yaml': NO_KILLS,
       },
@@ -150,7 +150,7 @@ describe('kills', () => {
     );
     expect(await reconcile()).toMatchObject({ code: 0 });
     for (const line of scenario.repository
-      .git('for-each-ref', '--format=%(refname)', 'refs/flaghoist')
+      .git('for-each-ref', '--format=%(refname)', 'refs/flagkeel')
       .split('\n'))
       scenario.repository.git('update-ref', '-d', line);
     scenario.commit({ 'kills/production.yaml': NO_KILLS }, 'Bring pay back');
@@ -214,7 +214,7 @@ describe('kills', () => {
       {
         'kills/production.yaml': KILLS,
         'flags/pay.yaml': flag(10),
-        'flaghoist.yaml': `${PROTECTED_CONFIG}prune: true\nguards: { maxDeletes: 0 }\n`,
+        'flagkeel.yaml': `${PROTECTED_CONFIG}prune: true\nguards: { maxDeletes: 0 }\n`,
         'flags/old.yaml': flag(10)
           .replace('flag: pay', 'flag: old')
           .replace(/ {2}production.*\n/, ''),
@@ -239,7 +239,7 @@ describe('kills', () => {
       {
         'kills/production.yaml': KILLS,
         'flags/pay.yaml': flag(20),
-        'flaghoist.yaml': `${PROTECTED_CONFIG}suspend: true\n`,
+        'flagkeel.yaml': `${PROTECTED_CONFIG}suspend: true\n`,
       },
       'Kill pay, suspend the rest',
     );
@@ -362,7 +362,7 @@ describe('kills', () => {
     const nobody = await run('kill', 'nobody', '--environment', 'production');
 
     expect(nowhere).toMatchObject({ code: 64 });
-    expect(nowhere.stderr).toContain('flaghoist.yaml has "staging", "production"');
+    expect(nowhere.stderr).toContain('flagkeel.yaml has "staging", "production"');
     expect(nobody).toMatchObject({ code: 6 });
     // It was sent by its name at once, and then to the environment by its id: the service said that there is none.
     expect(writes()).toEqual(

@@ -26,7 +26,7 @@ describe('a flag that is killed on the service and not by git', () => {
     const flags = FLAGS.map((name) => [`flags/${name}.yaml`, flagText(name, 10)]);
     scenario.commit(
       {
-        'flaghoist.yaml': PROTECTED_CONFIG,
+        'flagkeel.yaml': PROTECTED_CONFIG,
         'kills/production.yaml': ORDERED,
         ...(Object.fromEntries(flags) as Record<string, string>),
       },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { flaghoist } from '../support/cli.js';
+import { flagkeel } from '../support/cli.js';
 import { ConfigRepository } from '../support/config-repository.js';
 import { cliRun } from '../support/terminal.js';
 
@@ -21,7 +21,7 @@ function world(): ConfigRepository {
   const repository = new ConfigRepository();
   const names = Array.from({ length: FLAGS }, (_, at) => `f${at}`);
   repository.write({
-    'flaghoist.yaml':
+    'flagkeel.yaml':
       'workspace: Shop\nenvironments: { staging: {} }\ndefaults: { trafficType: user }\n',
     ...Object.fromEntries(names.map((name) => [`flags/${name}.yaml`, flag(name)])),
     'flags/f7.yaml': flag('f7', 'nonsense: 1\n'),
@@ -38,7 +38,7 @@ it('thousands of files are read alike by several threads and by one', async () =
   using repository = world();
   repository.commit('Add all of them');
 
-  const built = await flaghoist(['validate', '--format', 'json', repository.directory]);
+  const built = await flagkeel(['validate', '--format', 'json', repository.directory]);
   // Sources that are run as they stand have no other threads.
   const alone = await cliRun(['validate', '--format', 'json', repository.directory]);
 

@@ -13,7 +13,7 @@ const scenario = useScenario();
 
 it('serves a client of the official library over standard input and output', async () => {
   scenario.commit(
-    { 'flaghoist.yaml': STAGING_CONFIG, 'flags/pay.yaml': flagText('pay', 10, { staging: '' }) },
+    { 'flagkeel.yaml': STAGING_CONFIG, 'flags/pay.yaml': flagText('pay', 10, { staging: '' }) },
     'Add pay',
   );
   const { directory } = scenario.repository;
@@ -41,7 +41,7 @@ it('serves a client of the official library over standard input and output', asy
 
 it('ends with its input, and says nothing on standard output but the protocol', async () => {
   scenario.commit(
-    { 'flaghoist.yaml': STAGING_CONFIG, 'flags/pay.yaml': 'flag: pay\n' },
+    { 'flagkeel.yaml': STAGING_CONFIG, 'flags/pay.yaml': 'flag: pay\n' },
     'Break pay',
   );
   const args = [MAIN, 'mcp', scenario.repository.directory];

@@ -26,7 +26,7 @@ beforeEach(async () => {
   live = await liveWorkspace(scenario.service);
   scenario.commit(
     {
-      'flaghoist.yaml': CONFIG,
+      'flagkeel.yaml': CONFIG,
       'flags/alpha.yaml': flag('alpha', 10),
       'flags/beta.yaml': flag('beta', 10),
     },
@@ -126,7 +126,7 @@ it('what changed meanwhile is planned again, and applied in the next round', asy
 it('what changed meanwhile is judged by the policy when it is planned again', async () => {
   scenario.commit(
     {
-      'flaghoist.yaml':
+      'flagkeel.yaml':
         'workspace: Default\nenvironments: { staging: { onConflict: hold, onDrift: report } }\n',
     },
     'Hold conflicts',

@@ -46,9 +46,9 @@ describe('a commit that changes a named condition alone', () => {
     (JSON.parse(stdout) as { changes: Change[] }).changes;
 
   beforeEach(async () => {
-    scenario.commit({ 'flaghoist.yaml': CONFIG('ES'), ...FLAGS }, 'Add three flags');
+    scenario.commit({ 'flagkeel.yaml': CONFIG('ES'), ...FLAGS }, 'Add three flags');
     expect(await run('reconcile')).toMatchObject({ exitCode: 0 });
-    scenario.commit({ 'flaghoist.yaml': CONFIG('ES, FR') }, 'Sell to France');
+    scenario.commit({ 'flagkeel.yaml': CONFIG('ES, FR') }, 'Sell to France');
   });
 
   it('is planned and applied for each flag that uses it, under its own title, and for no other', async () => {

@@ -14,7 +14,7 @@ describe('a run that does not reach everything', () => {
   beforeEach(async () => {
     scenario.commit(
       {
-        'flaghoist.yaml': UNPROTECTED_CONFIG,
+        'flagkeel.yaml': UNPROTECTED_CONFIG,
         'flags/alpha.yaml': flagText('alpha', 10),
         'flags/beta.yaml': flagText('beta', 10),
       },
@@ -80,7 +80,7 @@ describe('a run that does not reach everything', () => {
     );
     scenario.commit(
       {
-        'flaghoist.yaml': guarded,
+        'flagkeel.yaml': guarded,
         'flags/gamma.yaml': flagText('gamma', 30),
       },
       'Add gamma',
@@ -110,7 +110,7 @@ describe('a run that does not reach everything', () => {
   it('over an object that somebody else made, it waits to be told in a protected environment', async () => {
     scenario.commit(
       {
-        'flaghoist.yaml': UNPROTECTED_CONFIG.replace('protected: false', 'protected: true'),
+        'flagkeel.yaml': UNPROTECTED_CONFIG.replace('protected: false', 'protected: true'),
         'flags/delta.yaml': flagText('delta', 30),
       },
       'Add delta',

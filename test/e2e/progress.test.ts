@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { flaghoist, flaghoistOnTerminal, startFlaghoist } from '../support/cli.js';
+import { flagkeel, flagkeelOnTerminal, startFlagkeel } from '../support/cli.js';
 import { useScenario } from '../support/scenario.js';
 
 const ERASE = '\r\u001b[K';
@@ -9,11 +9,11 @@ let args: readonly string[];
 let env: Readonly<Record<string, string>>;
 
 beforeEach(() => {
-  env = { FLAGHOIST_API_KEY: scenario.service.key, TERM: 'xterm' };
+  env = { FLAGKEEL_API_KEY: scenario.service.key, TERM: 'xterm' };
   args = ['reconcile', '--url', scenario.service.origin, scenario.repository.directory];
   scenario.commit(
     {
-      'flaghoist.yaml': 'workspace: Default\nenvironments: { staging: {} }\n',
+      'flagkeel.yaml': 'workspace: Default\nenvironments: { staging: {} }\n',
       'flags/alpha.yaml': `flag: alpha
 trafficType: user
 treatments: { "on": "", "off": "" }
@@ -29,7 +29,7 @@ environments:
 it('on a terminal, is one line that is gone when the report is printed', async () => {
   scenario.service.failAtRandom(() => 'slow');
 
-  const { code, stdout } = await flaghoistOnTerminal(args, '', { env });
+  const { code, stdout } = await flagkeelOnTerminal(args, '', { env });
 
   expect(code).toBe(0);
   expect(stdout).toMatch(/looking at the service · \d+\/1 objects · \d+ requests?/);
@@ -42,7 +42,7 @@ it('on a terminal, is one line that is gone when the report is printed', async (
 it('elsewhere, says at once that the service makes it wait, and for how long', async () => {
   let isLimiting = true;
   scenario.service.failAtRandom(() => (isLimiting ? 429 : undefined));
-  const run = startFlaghoist(args, { env });
+  const run = startFlagkeel(args, { env });
   await run.says('waiting ');
   isLimiting = false;
 
@@ -55,7 +55,7 @@ it('elsewhere, says at once that the service makes it wait, and for how long', a
 it('with --log-format json, is lines of a log', async () => {
   let isLimiting = true;
   scenario.service.failAtRandom(() => (isLimiting ? 429 : undefined));
-  const run = startFlaghoist([...args, '--log-format', 'json'], { env });
+  const run = startFlagkeel([...args, '--log-format', 'json'], { env });
   await run.says('"msg":"progress"');
   isLimiting = false;
 
@@ -69,8 +69,8 @@ it('with --quiet, is nothing at all', async () => {
   scenario.service.failNext({ method: 'GET', path: /\/splits\/ws\// }, 429);
   scenario.service.failNext({ method: 'GET', path: /\/splits\/ws\// }, 429);
 
-  const quiet = await flaghoist([...args, '--quiet'], { env });
-  const onTerminal = await flaghoistOnTerminal([...args, '--quiet'], '', { env });
+  const quiet = await flagkeel([...args, '--quiet'], { env });
+  const onTerminal = await flagkeelOnTerminal([...args, '--quiet'], '', { env });
 
   expect(quiet).toMatchObject({ code: 0, stderr: '' });
   expect(onTerminal.stdout).not.toContain('looking');

@@ -6,7 +6,7 @@ import { useScenario } from '../support/scenario.js';
 import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
 
 const CONFIG = STAGING_CONFIG.replace('staging: {}', 'staging: { onDrift: propose }');
-const BRANCH = 'flaghoist/live-values/default';
+const BRANCH = 'flagkeel/live-values/default';
 
 describe.each(['github', 'gitlab'] as const)('live values proposed on %s', (kind) => {
   const scenario = useScenario();
@@ -19,7 +19,7 @@ describe.each(['github', 'gitlab'] as const)('live values proposed on %s', (kind
     forge = await startTestForge(kind);
     live = await liveWorkspace(scenario.service);
     const pay = `# Paying.\n${flagText('pay', 10, { staging: '' })}`;
-    first = scenario.commit({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': pay }, 'Add pay');
+    first = scenario.commit({ 'flagkeel.yaml': CONFIG, 'flags/pay.yaml': pay }, 'Add pay');
     const target = { kind, apiUrl: forge.url, repository: 'acme/flags', base: null };
     const proposals = new Map([
       ['default', { ...target, name: 'default', token: () => forge.token }],

@@ -30,7 +30,7 @@ it('a daemon brings production after staging by the clock alone, also one that w
   const production = 'ramp: { start: { after: staging, for: 1d }, steps: "10, 6h, 50" }';
   scenario.commit(
     {
-      'flaghoist.yaml': PIPELINE_CONFIG,
+      'flagkeel.yaml': PIPELINE_CONFIG,
       'flags/shop.yaml': flagSpec('shop', { on: 0, staging, production }),
     },
     'Ramp the shop',

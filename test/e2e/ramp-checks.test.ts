@@ -32,7 +32,7 @@ it('a daemon holds a step while Prometheus answers with too much, asks again by 
   vi.setSystemTime(new Date('2026-01-05T09:00Z'));
   scenario.commit(
     {
-      'flaghoist.yaml': `${PIPELINE_CONFIG}checks: { errors: ${check} }\n`,
+      'flagkeel.yaml': `${PIPELINE_CONFIG}checks: { errors: ${check} }\n`,
       'flags/shop.yaml': flagSpec('shop', { on: 0, production }),
     },
     'Ramp the shop',
@@ -77,7 +77,7 @@ it('a daemon holds a step while Prometheus answers with too much, asks again by 
   ]);
   expect(prometheus.lines()).toEqual(Array.from({ length: 5 }, () => 'GET /api/v1/query'));
   expect(prometheus.seen[0]?.url).toContain('query=rate(errors%5B5m%5D)');
-  expect(metrics).toContain('flaghoist_held_ramps{source="default"} 1');
+  expect(metrics).toContain('flagkeel_held_ramps{source="default"} 1');
   expect(page).toContain('0.2 is more than 0.01');
   await watching.daemon.stop('SIGTERM');
 });

@@ -61,7 +61,7 @@ it('a daemon climbs a ladder over a freeze with an approval, a kill and a weeken
   vi.setSystemTime(new Date('2026-01-05T09:30Z'));
   const spec = flagSpec('shop', { on: 0, production: RAMP });
   commit('2026-01-05T09:30Z', 'Ramp the shop', {
-    'flaghoist.yaml': CONFIG,
+    'flagkeel.yaml': CONFIG,
     'flags/shop.yaml': spec,
     'flags/pay.yaml': flagSpec('pay'),
   });

@@ -34,7 +34,7 @@ it('a pipeline starts a ramp over HTTP; a restarted daemon and a plan elsewhere 
   };
   scenario.commit(
     {
-      'flaghoist.yaml': PIPELINE_CONFIG,
+      'flagkeel.yaml': PIPELINE_CONFIG,
       'flags/shop.yaml': flagSpec('shop', {
         on: 0,
         production: 'ramp: { start: signal, steps: "10, 6h, 25" }',
@@ -86,7 +86,7 @@ it('a pipeline starts a ramp over HTTP; a restarted daemon and a plan elsewhere 
       'json',
       repository.directory,
     ],
-    { FLAGHOIST_API_KEY: service.key },
+    { FLAGKEEL_API_KEY: service.key },
   );
   const plan = JSON.parse(stdout) as { ramps?: { step: number; signal?: { at: string } }[] };
   expect(plan.ramps?.map(({ step, signal }) => [step, signal?.at])).toEqual([

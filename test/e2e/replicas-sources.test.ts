@@ -33,7 +33,7 @@ describe.skipIf(lacks('postgresql'))('replicas with several sources', () => {
   let replicas: Watching[];
 
   beforeEach(async () => {
-    root = mkdtempSync(join(tmpdir(), 'flaghoist-sources-'));
+    root = mkdtempSync(join(tmpdir(), 'flagkeel-sources-'));
     origin = join(root, 'flags.git');
     execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', origin]);
     postgres = await openDatabase();
@@ -66,9 +66,9 @@ describe.skipIf(lacks('postgresql'))('replicas with several sources', () => {
         ...['--url', service.origin, '--lease', `${String(LEASE_MS)}ms`],
       ],
       {
-        FLAGHOIST_API_KEY: service.key,
-        FLAGHOIST_DATABASE: postgres.url,
-        FLAGHOIST_STATE_DIR: join(root, `replica-${String(replicas.length)}.git`),
+        FLAGKEEL_API_KEY: service.key,
+        FLAGKEEL_DATABASE: postgres.url,
+        FLAGKEEL_STATE_DIR: join(root, `replica-${String(replicas.length)}.git`),
       },
       root,
     );
@@ -80,7 +80,7 @@ describe.skipIf(lacks('postgresql'))('replicas with several sources', () => {
   function push(percent: number): void {
     for (const name of SOURCES)
       repository.write({
-        [`${name}/flaghoist.yaml`]: 'workspace: Default\nenvironments:\n  staging: {}\n',
+        [`${name}/flagkeel.yaml`]: 'workspace: Default\nenvironments:\n  staging: {}\n',
         [`${name}/flags/${name}.yaml`]: flag(name, percent),
       });
     repository.commit(`Ramp to ${String(percent)}`);

@@ -94,7 +94,7 @@ describe.skipIf(lacks('postgresql'))(
 
 describe.skipIf(lacks('postgresql'))('a webhook', () => {
   it('may come to a replica that does not keep the source', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'flaghoist-replicas-secrets-'));
+    const folder = mkdtempSync(join(tmpdir(), 'flagkeel-replicas-secrets-'));
     await using world = await ReplicaWorld.open(LONG_LEASE_MS);
     writeFileSync(join(folder, 'secrets'), 'the-secret');
     const told = ['--listen', '127.0.0.1:0', '--webhook-secret-file', join(folder, 'secrets')];
@@ -120,7 +120,7 @@ describe.skipIf(lacks('postgresql'))('replicas of a daemon', () => {
   let folder: string;
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'flaghoist-replicas-tokens-'));
+    folder = mkdtempSync(join(tmpdir(), 'flagkeel-replicas-tokens-'));
     writeFileSync(join(folder, 'tokens'), 'the-token\n');
     const surface = ['--listen', '127.0.0.1:0', '--token-file', join(folder, 'tokens')];
     world = await ReplicaWorld.openTwo(STEADY_LEASE_MS, surface);
@@ -216,11 +216,11 @@ describe.skipIf(lacks('postgresql'))('replicas of a daemon', () => {
 
   it('show that the config suspends them, whichever of them has read it', async () => {
     const { leader, other } = await roles();
-    const commit = world.push(30, { 'flaghoist.yaml': `${CONFIG}suspend: true\n` });
+    const commit = world.push(30, { 'flagkeel.yaml': `${CONFIG}suspend: true\n` });
     await leader.watching.ran(commit, 'suspended');
 
     await other.watching.until(
-      async () => (await sourceOf(other)).suspended?.reason.includes('flaghoist.yaml') === true,
+      async () => (await sourceOf(other)).suspended?.reason.includes('flagkeel.yaml') === true,
       'the suspension of the config at the other',
     );
   });

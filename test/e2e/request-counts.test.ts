@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { flaghoist } from '../support/cli.js';
+import { flagkeel } from '../support/cli.js';
 import { ConfigRepository } from '../support/config-repository.js';
 import { startTestService, type TestService } from '../support/service.js';
 
@@ -28,7 +28,7 @@ describe('the requests of a run', () => {
 
   beforeEach(() => {
     repository = new ConfigRepository();
-    repository.write({ 'flaghoist.yaml': CONFIG });
+    repository.write({ 'flagkeel.yaml': CONFIG });
   });
 
   afterEach(async () => {
@@ -39,9 +39,9 @@ describe('the requests of a run', () => {
   /** Applies what is written, and says what it asked for: `GET /path`, without the query. */
   async function requestsOf(): Promise<string[]> {
     service.requests.length = 0;
-    const { code, stderr } = await flaghoist(
+    const { code, stderr } = await flagkeel(
       ['reconcile', '--quiet', '--url', service.origin, repository.directory],
-      { env: { FLAGHOIST_API_KEY: service.key } },
+      { env: { FLAGKEEL_API_KEY: service.key } },
     );
     expect(stderr).toBe('');
     expect(code).toBe(0);

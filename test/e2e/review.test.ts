@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { flaghoist, type CliResult } from '../support/cli.js';
+import { flagkeel, type CliResult } from '../support/cli.js';
 import { ConfigRepository } from '../support/config-repository.js';
 import { startTestForge, type TestForge } from '../support/forge.js';
 import { useScenario } from '../support/scenario.js';
@@ -19,7 +19,7 @@ async function until(happened: () => boolean): Promise<void> {
   while (!happened()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-const CONTEXTS = ['flaghoist', 'flaghoist/staging', 'flaghoist/production'];
+const CONTEXTS = ['flagkeel', 'flagkeel/staging', 'flagkeel/production'];
 
 describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
   const scenario = useScenario();
@@ -28,11 +28,11 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
   let base: string;
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'flaghoist-review-test-'));
+    folder = mkdtempSync(join(tmpdir(), 'flagkeel-review-test-'));
     forge = await startTestForge(kind);
     base = scenario.commit(
       {
-        'flaghoist.yaml': UNPROTECTED_CONFIG,
+        'flagkeel.yaml': UNPROTECTED_CONFIG,
         'flags/alpha.yaml': flagText('alpha', 10),
         'flags/beta.yaml': flagText('beta', 10),
       },
@@ -99,8 +99,8 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
     args: readonly string[] = [],
     { isFork = false, env = {}, ...options }: ReviewOptions = {},
   ): Promise<CliResult> {
-    const key = { FLAGHOIST_URL: scenario.service.origin, FLAGHOIST_API_KEY: scenario.service.key };
-    return flaghoist(['review', ...args, scenario.repository.directory], {
+    const key = { FLAGKEEL_URL: scenario.service.origin, FLAGKEEL_API_KEY: scenario.service.key };
+    return flagkeel(['review', ...args, scenario.repository.directory], {
       ...options,
       env: { ...jobEnvironment(isFork), ...(isFork ? {} : key), ...env },
     });
@@ -127,9 +127,9 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
     );
     expect(forge.comments[0]?.body).not.toMatch(/@octocat(?![^`]*```)|^\s*::/m);
     expect(lastStatuses()).toEqual([
-      `flaghoist success: 0 to create, 2 to update, 0 to delete`,
-      `flaghoist/staging success: 0 to create, 1 to update, 0 to delete`,
-      `flaghoist/production success: 0 to create, 1 to update, 0 to delete`,
+      `flagkeel success: 0 to create, 2 to update, 0 to delete`,
+      `flagkeel/staging success: 0 to create, 1 to update, 0 to delete`,
+      `flagkeel/production success: 0 to create, 1 to update, 0 to delete`,
     ]);
 
     ramp(50);
@@ -190,12 +190,12 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
   });
 
   it('closes its statuses when the service cannot be read', async () => {
-    const run = await review([], { env: { FLAGHOIST_API_KEY: 'fha_wrong' } });
+    const run = await review([], { env: { FLAGKEEL_API_KEY: 'fka_wrong' } });
 
     expect(run.code).toBe(6);
     expect(lastStatuses().filter((each) => /pending|running|success/.test(each))).toEqual([]);
     expect(forge.comments[0]?.body).toContain('No plan');
-    expect(JSON.stringify([forge.comments, run])).not.toContain('fha_wrong');
+    expect(JSON.stringify([forge.comments, run])).not.toContain('fka_wrong');
   });
 
   it('closes its statuses, and fails, when the comment is refused', async () => {
@@ -224,12 +224,12 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
   it('sends the key nowhere that the pull request names', async () => {
     scenario.commit(
       {
-        'flaghoist.yaml': `${UNPROTECTED_CONFIG}service: { url: "https://evil.example" }\n`,
+        'flagkeel.yaml': `${UNPROTECTED_CONFIG}service: { url: "https://evil.example" }\n`,
       },
       'Point elsewhere',
     );
 
-    const run = await review([], { env: { FLAGHOIST_URL: '' } });
+    const run = await review([], { env: { FLAGKEEL_URL: '' } });
 
     expect(run.code).toBe(6);
     expect(run.stderr).toContain('https://evil.example');
@@ -248,11 +248,11 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
     expect(run.stdout).toContain('15 % off → on');
     expect(forge.comments).toEqual([]);
     expect(scenario.service.requests).toEqual([]);
-    expect(scenario.repository.git('for-each-ref', 'refs/flaghoist')).toContain('refs/flaghoist');
+    expect(scenario.repository.git('for-each-ref', 'refs/flagkeel')).toContain('refs/flagkeel');
   });
 
   it('needs the key where nothing says that it is a fork', async () => {
-    const run = await review([], { env: { FLAGHOIST_API_KEY: '' } });
+    const run = await review([], { env: { FLAGKEEL_API_KEY: '' } });
 
     expect(run.code).toBe(6);
     expect(run.stderr).toContain('no Admin API key');
@@ -285,7 +285,7 @@ describe('a review on github', () => {
     using repository = new ConfigRepository();
     const forge = await startTestForge('github');
     try {
-      repository.write({ 'conf/flaghoist.yaml': UNPROTECTED_CONFIG });
+      repository.write({ 'conf/flagkeel.yaml': UNPROTECTED_CONFIG });
       const base = repository.commit('Begin');
       const files = Array.from({ length: 30 }, (_, index) => `f-${String(index)}`);
       repository.write(
@@ -296,12 +296,12 @@ describe('a review on github', () => {
       const env = {
         GITHUB_ACTIONS: 'true',
         GITHUB_STEP_SUMMARY: summary,
-        FLAGHOIST_FORGE_TOKEN: forge.token,
+        FLAGKEEL_FORGE_TOKEN: forge.token,
       };
       const args = ['review', '--offline', '--forge', 'github', '--forge-url', forge.url];
       const which = ['--repository', 'acme/flags', '--pull-request', '7', '--commit', commit];
 
-      const run = await flaghoist(
+      const run = await flagkeel(
         [...args, ...which, '--since', base, join(repository.directory, 'conf')],
         { env },
       );
@@ -312,7 +312,7 @@ describe('a review on github', () => {
       expect(forge.annotations[0]?.path).toMatch(/^conf\/flags\/f-\d+\.yaml$/);
       expect(forge.requests.filter((each) => each.includes('check-runs'))).toHaveLength(2);
       expect(forge.statuses.at(-1)).toMatchObject({
-        context: 'flaghoist/production (conf)',
+        context: 'flagkeel/production (conf)',
         state: 'success',
         description:
           '30 to create, 0 to update, 0 to delete; made offline, the service was not asked',

@@ -19,7 +19,7 @@ describe('a reviewed plan', () => {
     file = join(scenario.repository.directory, '.git', 'plan.json');
     scenario.commit(
       {
-        'flaghoist.yaml': UNPROTECTED_CONFIG,
+        'flagkeel.yaml': UNPROTECTED_CONFIG,
         'flags/alpha.yaml': flagText('alpha', 10),
         'flags/beta.yaml': flagText('beta', 10),
       },

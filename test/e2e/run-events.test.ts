@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MAIN, startFlaghoist } from '../support/cli.js';
+import { MAIN, startFlagkeel } from '../support/cli.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText, UNPROTECTED_CONFIG } from '../support/spec-texts.js';
 import { projectText } from '../unit/docs/page.js';
@@ -44,11 +44,11 @@ let folder: string;
 let file: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'flaghoist-events-'));
+  folder = mkdtempSync(join(tmpdir(), 'flagkeel-events-'));
   file = join(folder, 'events.jsonl');
   scenario.commit(
     {
-      'flaghoist.yaml': UNPROTECTED_CONFIG,
+      'flagkeel.yaml': UNPROTECTED_CONFIG,
       'flags/pay.yaml': flagText('pay', 10, { staging: '' }),
       'flags/search.yaml': flagText('search', 30, { staging: '' }),
       'segments/vip.yaml':
@@ -124,7 +124,7 @@ describe('the events of a run', () => {
     scenario.service.failNext({ method: 'POST' }, 'hold');
     const args = ['reconcile', '--concurrency', '1', '--events', file];
     const where = ['--url', scenario.service.origin, scenario.repository.directory];
-    const run = startFlaghoist([...args, ...where], { env: scenario.env });
+    const run = startFlagkeel([...args, ...where], { env: scenario.env });
     await scenario.service.held();
 
     const during = namesOf(told());

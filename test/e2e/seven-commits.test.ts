@@ -127,7 +127,7 @@ describe.each([
     seen = 0;
     scenario.commit(
       {
-        'flaghoist.yaml': CONFIG,
+        'flagkeel.yaml': CONFIG,
         'flags/checkout/new-checkout.yaml': checkout({ on: 10, qaKey: 'qa-bto-1' }),
         'flags/banner.yaml': BANNER,
         'segments/beta.yaml': BETA,

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { flaghoist, type CliResult } from '../support/cli.js';
+import { flagkeel, type CliResult } from '../support/cli.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText } from '../support/spec-texts.js';
 
@@ -18,9 +18,9 @@ describe('a state that is pushed', () => {
   let origin: string;
 
   beforeEach(() => {
-    elsewhere = mkdtempSync(join(tmpdir(), 'flaghoist-e2e-'));
+    elsewhere = mkdtempSync(join(tmpdir(), 'flagkeel-e2e-'));
     origin = join(elsewhere, 'origin.git');
-    scenario.commit({ 'flaghoist.yaml': CONFIG, 'flags/alpha.yaml': flag(10) }, 'Add alpha');
+    scenario.commit({ 'flagkeel.yaml': CONFIG, 'flags/alpha.yaml': flag(10) }, 'Add alpha');
     execFileSync('git', ['clone', '--quiet', '--bare', scenario.repository.directory, origin]);
     scenario.repository.git('remote', 'add', 'origin', origin);
   });
@@ -30,13 +30,13 @@ describe('a state that is pushed', () => {
   });
 
   async function reconcile(directory: string, ...args: readonly string[]): Promise<CliResult> {
-    return flaghoist(['reconcile', ...args, '--url', scenario.service.origin, directory], {
+    return flagkeel(['reconcile', ...args, '--url', scenario.service.origin, directory], {
       env: scenario.env,
     });
   }
 
   function refs(): string[] {
-    const prefixes = ['refs/flaghoist', 'refs/flaghoist-lock', 'refs/flaghoist-origin'];
+    const prefixes = ['refs/flagkeel', 'refs/flagkeel-lock', 'refs/flagkeel-origin'];
     const names = execFileSync('git', ['for-each-ref', '--format=%(refname)', ...prefixes], {
       cwd: origin,
       encoding: 'utf8',
@@ -47,7 +47,7 @@ describe('a state that is pushed', () => {
   it('tells a fresh clone on another machine what was applied', async () => {
     const first = await reconcile(scenario.repository.directory);
     expect(first, first.stderr).toMatchObject({ code: 0 });
-    expect(refs()).toEqual([expect.stringMatching(/^refs\/flaghoist\/[^/]+\/[0-9a-f]{8}$/)]);
+    expect(refs()).toEqual([expect.stringMatching(/^refs\/flagkeel\/[^/]+\/[0-9a-f]{8}$/)]);
     scenario.commit({ 'flags/alpha.yaml': flag(20) }, 'Ramp alpha');
     scenario.repository.git('push', '--quiet', 'origin', 'main');
     const clone = join(elsewhere, 'clone');
@@ -55,9 +55,9 @@ describe('a state that is pushed', () => {
 
     const { env } = scenario;
     const fresh = ['--url', scenario.service.origin, clone];
-    const list = await flaghoist(['state', 'list', ...fresh], { env });
+    const list = await flagkeel(['state', 'list', ...fresh], { env });
     expect(list.stdout, list.stderr).toContain('flag/alpha@production');
-    const history = await flaghoist(['history', 'flag/alpha', ...fresh], { env });
+    const history = await flagkeel(['history', 'flag/alpha', ...fresh], { env });
     expect(history.stdout, history.stderr).toContain('applied create flag/alpha@production');
 
     const run = await reconcile(clone, '--format', 'json');
@@ -85,13 +85,13 @@ describe('a state that is pushed', () => {
 
   it('is locked by a run that is alive elsewhere: exit 7; unlocked it goes on', async () => {
     expect(await reconcile(scenario.repository.directory)).toMatchObject({ code: 0 });
-    const lock = (refs()[0] ?? '').replace('refs/flaghoist/', 'refs/flaghoist-lock/');
+    const lock = (refs()[0] ?? '').replace('refs/flagkeel/', 'refs/flagkeel-lock/');
     const message = 'elsewhere process 7\nuntil 2999-01-01T00:00:00.000Z';
     const held = scenario.repository.git('commit-tree', '-m', message, 'HEAD^{tree}');
     scenario.repository.git('push', '--quiet', 'origin', `${held}:${lock}`);
 
     const refused = await reconcile(scenario.repository.directory);
-    const unlocked = await flaghoist(['state', 'unlock', scenario.repository.directory]);
+    const unlocked = await flagkeel(['state', 'unlock', scenario.repository.directory]);
 
     expect(refused.code).toBe(7);
     expect(refused.stderr).toContain('held by elsewhere process 7');

@@ -6,7 +6,7 @@ import { startTestService, type TestService } from '../support/service.js';
 import { Watching } from '../support/watching.js';
 
 /** `npm run test:soak` makes 2,000; a few show that the test itself is right. */
-const CYCLES = Number(process.env['FLAGHOIST_SOAK_CYCLES'] ?? 12);
+const CYCLES = Number(process.env['FLAGKEEL_SOAK_CYCLES'] ?? 12);
 /** Of fewer cycles, memory says more about the start than about what is kept. */
 const ENOUGH_FOR_MEMORY = 400;
 const FLAGS = 20;
@@ -56,13 +56,13 @@ describe.skipIf(process.platform !== 'linux')('a daemon over many cycles', () =>
     repository = new ConfigRepository();
     service = await startTestService();
     live = await liveWorkspace(service);
-    repository.write({ 'flaghoist.yaml': 'workspace: Default\nenvironments:\n  staging: {}\n' });
+    repository.write({ 'flagkeel.yaml': 'workspace: Default\nenvironments:\n  staging: {}\n' });
     for (let i = 0; i < FLAGS; i += 1)
       repository.write({ [`flags/flag-${i}.yaml`]: flag(`flag-${i}`, 1) });
     const first = repository.commit('Add flags');
     daemon = new Watching(
       ['--debounce', '10ms', '--interval', '1s', '--url', service.origin, repository.directory],
-      { FLAGHOIST_API_KEY: service.key },
+      { FLAGKEEL_API_KEY: service.key },
     );
     await daemon.ran(first, 'applied');
   });

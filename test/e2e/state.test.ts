@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { flaghoist, type CliResult } from '../support/cli.js';
+import { flagkeel, type CliResult } from '../support/cli.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText } from '../support/spec-texts.js';
 
@@ -23,7 +23,7 @@ const { run, writes } = scenario;
 beforeEach(async () => {
   scenario.commit(
     {
-      'flaghoist.yaml': CONFIG,
+      'flagkeel.yaml': CONFIG,
       'flags/alpha.yaml': flagText('alpha', 10),
       'flags/beta.yaml': flagText('beta', 10),
       'segments/staff.yaml':
@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 
 async function planOf(directory: string): Promise<PlanJson & { stderr: string }> {
-  const { stdout, stderr } = await flaghoist(
+  const { stdout, stderr } = await flagkeel(
     ['reconcile', '--dry-run', '--format', 'json', '--url', scenario.service.origin, directory],
     { env: scenario.env },
   );
@@ -45,11 +45,11 @@ async function planOf(directory: string): Promise<PlanJson & { stderr: string }>
 
 /** Without the service: no URL, no key. */
 async function offline(...args: readonly string[]): Promise<CliResult> {
-  return flaghoist([...args, scenario.repository.directory]);
+  return flagkeel([...args, scenario.repository.directory]);
 }
 
 function stateRef(): string {
-  return scenario.repository.git('for-each-ref', '--format=%(refname)', 'refs/flaghoist/');
+  return scenario.repository.git('for-each-ref', '--format=%(refname)', 'refs/flagkeel/');
 }
 
 describe('the state commands', () => {
@@ -151,7 +151,7 @@ describe('the state commands', () => {
     );
     const broken = await run('reconcile');
     expect(broken).toMatchObject({ code: 1 });
-    expect(broken.stderr).toContain('flaghoist state rebuild');
+    expect(broken.stderr).toContain('flagkeel state rebuild');
 
     expect(await run('state', 'rebuild')).toMatchObject({ code: 0 });
 
@@ -199,7 +199,7 @@ describe('a run that cannot know everything plans all the same, and prunes nothi
   let elsewhere: string;
 
   beforeEach(() => {
-    elsewhere = mkdtempSync(join(tmpdir(), 'flaghoist-e2e-'));
+    elsewhere = mkdtempSync(join(tmpdir(), 'flagkeel-e2e-'));
     scenario.repository.remove('flags/alpha.yaml');
     scenario.commit({ 'flags/beta.yaml': flagText('beta', 50) }, 'Retire alpha, ramp beta');
   });
@@ -234,7 +234,7 @@ describe('a run that cannot know everything plans all the same, and prunes nothi
   });
 
   it('without git', async () => {
-    execFileSync('cp', ['-r', ...['flaghoist.yaml', 'flags', 'segments'], elsewhere], {
+    execFileSync('cp', ['-r', ...['flagkeel.yaml', 'flags', 'segments'], elsewhere], {
       cwd: scenario.repository.directory,
     });
 

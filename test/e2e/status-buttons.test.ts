@@ -28,7 +28,7 @@ describe.skipIf(lacks('chromium'))('the buttons of the status page', { timeout: 
     await live.ok('POST', `${flags}/trafficTypes/user`, { name: 'banner', description: '' });
     first = scenario.commit(
       {
-        'flaghoist.yaml': PROTECTED_CONFIG,
+        'flagkeel.yaml': PROTECTED_CONFIG,
         'flags/pay.yaml': pay(10),
         'flags/search.yaml': flagText('search', 30, { production: '' }),
       },
@@ -120,7 +120,7 @@ describe.skipIf(lacks('chromium'))('the buttons of the status page', { timeout: 
   it('approve what a guard refused, once the dialog has named it', async () => {
     scenario.commit(
       {
-        'flaghoist.yaml': `${PROTECTED_CONFIG}guards: { maxShift: 20 }\n`,
+        'flagkeel.yaml': `${PROTECTED_CONFIG}guards: { maxShift: 20 }\n`,
         'flags/pay.yaml': pay(90),
       },
       'Ramp pay by far',

@@ -31,7 +31,7 @@ const heldIn = ({ withheld }: Plan): string[] =>
 it('a key that was swapped for another outside git is seen by every one-shot run that says "In sync"', async () => {
   scenario.commit(
     {
-      'flaghoist.yaml':
+      'flagkeel.yaml':
         'workspace: Default\nenvironments: { production: {} }\ndefaults: { trafficType: user }\n',
       'segments/beta.yaml':
         'segment: beta\nenvironments: { production: { keys: [ana, ben, eva] } }\n',

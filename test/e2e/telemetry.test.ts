@@ -16,11 +16,11 @@ let collector: OtlpReceiver;
 let folder: string;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'flaghoist-otlp-'));
+  folder = mkdtempSync(join(tmpdir(), 'flagkeel-otlp-'));
   collector = await OtlpReceiver.start();
   scenario.commit(
     {
-      'flaghoist.yaml': UNPROTECTED_CONFIG,
+      'flagkeel.yaml': UNPROTECTED_CONFIG,
       'flags/pay.yaml': flagText('pay', 10, { staging: '' }),
       'segments/vip.yaml':
         'segment: vip\ntrafficType: user\nenvironments: { staging: { keys: [customer-7] } }\n',
@@ -63,7 +63,7 @@ describe('a run where OTEL_EXPORTER_OTLP_ENDPOINT is set', () => {
       TRACEPARENT: `00-${TRACE}-${CI_SPAN}-01`,
       OTEL_SERVICE_NAME: 'flags-of-the-shop',
       OTEL_RESOURCE_ATTRIBUTES: 'team=pay',
-      FLAGHOIST_FORGE_TOKEN: 'canary-of-the-forge',
+      FLAGKEEL_FORGE_TOKEN: 'canary-of-the-forge',
     };
     const words = ['--comment', 'what-an-operator-wrote'];
     const { code, stderr } = await scenario.runWith({ env }, 'reconcile', ...words);
@@ -71,12 +71,12 @@ describe('a run where OTEL_EXPORTER_OTLP_ENDPOINT is set', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(new Set(collector.spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
     expect(collector.resource).toMatchObject({ 'service.name': 'flags-of-the-shop', team: 'pay' });
-    const [root] = named('flaghoist reconcile');
+    const [root] = named('flagkeel reconcile');
     expect(root).toMatchObject({ parentSpanId: CI_SPAN, kind: 1 });
     expect(root?.attributes).toMatchObject({
-      'flaghoist.workspace': 'Default',
-      'flaghoist.result': 'applied',
-      'flaghoist.exit_code': 0,
+      'flagkeel.workspace': 'Default',
+      'flagkeel.result': 'applied',
+      'flagkeel.exit_code': 0,
       'vcs.ref.head.revision': scenario.repository.git('rev-parse', 'HEAD').trim(),
     });
     const parts = collector.spans.filter(
@@ -90,10 +90,10 @@ describe('a run where OTEL_EXPORTER_OTLP_ENDPOINT is set', () => {
     const writes = named('write');
     expect(writes.every(({ parentSpanId }) => parentSpanId === apply?.spanId)).toBe(true);
     expect(writes.map(({ attributes }) => attributes)).toContainEqual({
-      'flaghoist.object': 'flag/pay@staging',
-      'flaghoist.action': 'create-definition',
-      'flaghoist.attempt': 1,
-      'flaghoist.result': 'succeeded',
+      'flagkeel.object': 'flag/pay@staging',
+      'flagkeel.action': 'create-definition',
+      'flagkeel.attempt': 1,
+      'flagkeel.result': 'succeeded',
     });
     const requests = collector.spans.filter(({ kind }) => kind === 3);
     const sent = scenario.service.requests.map(({ method }) => method);
@@ -114,14 +114,14 @@ describe('a run where OTEL_EXPORTER_OTLP_ENDPOINT is set', () => {
     const pointsOf = (name: string) =>
       collector.metrics.find((metric) => metric.name === name)?.points ?? [];
     const source = scenario.repository.directory;
-    expect(pointsOf('flaghoist_runs_total')).toEqual([`source=${source} result=applied 1`]);
-    expect(pointsOf('flaghoist_run_duration_seconds')).toEqual([
+    expect(pointsOf('flagkeel_runs_total')).toEqual([`source=${source} result=applied 1`]);
+    expect(pointsOf('flagkeel_run_duration_seconds')).toEqual([
       `source=${source} result=applied 1`,
     ]);
-    expect(pointsOf('flaghoist_changes_total')).toContain(
+    expect(pointsOf('flagkeel_changes_total')).toContain(
       `source=${source} kind=flag action=create outcome=applied 2`,
     );
-    expect(pointsOf('flaghoist_service_requests_total')).toContain(
+    expect(pointsOf('flagkeel_service_requests_total')).toContain(
       `method=POST route=${route} status=200 1`,
     );
     // No key, no header, nothing that people wrote, and no key of a segment.
@@ -144,10 +144,10 @@ describe('a run where OTEL_EXPORTER_OTLP_ENDPOINT is set', () => {
     expect(again).toMatchObject({ status: 0, attributes: { 'http.request.resend_count': 1 } });
     const failed = named('write').filter(({ status }) => status === 2);
     expect(failed.map(({ attributes }) => attributes)).toMatchObject([
-      { 'flaghoist.object': 'flag/pay', 'flaghoist.result': 'failed', 'error.type': 'REJECTED' },
+      { 'flagkeel.object': 'flag/pay', 'flagkeel.result': 'failed', 'error.type': 'REJECTED' },
     ]);
-    expect(named('flaghoist reconcile')).toMatchObject([
-      { status: 2, attributes: { 'flaghoist.result': 'partial', 'flaghoist.exit_code': 5 } },
+    expect(named('flagkeel reconcile')).toMatchObject([
+      { status: 2, attributes: { 'flagkeel.result': 'partial', 'flagkeel.exit_code': 5 } },
     ]);
   });
 
@@ -175,8 +175,8 @@ describe('a run where OTEL_EXPORTER_OTLP_ENDPOINT is set', () => {
 
     expect(plainly.stderr).toMatch(/modules: 0$/);
     expect(observed.stderr).toMatch(/modules: \d{2,}$/);
-    expect(named('flaghoist plan')).toMatchObject([
-      { attributes: { 'flaghoist.result': 'planned' } },
+    expect(named('flagkeel plan')).toMatchObject([
+      { attributes: { 'flagkeel.result': 'planned' } },
     ]);
   });
 });
@@ -190,18 +190,18 @@ describe('a daemon where OTEL_EXPORTER_OTLP_ENDPOINT is set', () => {
     try {
       const head = scenario.repository.git('rev-parse', 'HEAD').trim();
       const { run } = await daemon.ran(head, 'applied');
-      const isThere = (): boolean => named('flaghoist reconcile').length > 0;
+      const isThere = (): boolean => named('flagkeel reconcile').length > 0;
       const isCounted = (): boolean =>
-        collector.metrics.some(({ name }) => name === 'flaghoist_ready');
+        collector.metrics.some(({ name }) => name === 'flagkeel_ready');
       await expect.poll(() => isThere() && isCounted(), { timeout: 30_000 }).toBe(true);
 
-      const [root] = named('flaghoist reconcile');
+      const [root] = named('flagkeel reconcile');
       expect(root?.parentSpanId).toBeUndefined();
       expect(root?.attributes).toMatchObject({
-        'flaghoist.source': 'default',
-        'flaghoist.run.id': run,
+        'flagkeel.source': 'default',
+        'flagkeel.run.id': run,
         'vcs.ref.head.revision': head,
-        'flaghoist.result': 'applied',
+        'flagkeel.result': 'applied',
       });
       expect(collector.resource).toHaveProperty(['service.instance.id']);
       await collector.server.close();

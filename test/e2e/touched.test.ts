@@ -40,7 +40,7 @@ const IN_BETA = '    rules: [{ if: { segment: beta }, serve: "on" }]\n';
 async function withCountedGit<T>(
   run: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly commands: readonly string[] }> {
-  const folder = mkdtempSync(join(tmpdir(), 'flaghoist-git-'));
+  const folder = mkdtempSync(join(tmpdir(), 'flagkeel-git-'));
   const [log, path] = [join(folder, 'log'), process.env['PATH'] ?? ''];
   const script = `#!/bin/sh\necho "$@" >> ${log}\nPATH=${path} exec git "$@"\n`;
   writeFileSync(join(folder, 'git'), script, { mode: 0o755 });
@@ -63,7 +63,7 @@ describe('a run that looks at what was touched', () => {
     const flags = Array.from({ length: FLAGS }, (_, index) => `f-${index}`);
     scenario.commit(
       {
-        'flaghoist.yaml': CONFIG,
+        'flagkeel.yaml': CONFIG,
         'segments/beta.yaml': BETA('a, b'),
         ...Object.fromEntries(flags.map((name) => [`flags/${name}.yaml`, flag(name)])),
         'flags/f-1.yaml': flag('f-1', { rule: IN_BETA }),
@@ -217,7 +217,7 @@ describe('a run that looks at what was touched', () => {
       },
       () => {
         scenario.repository.write({
-          'flaghoist.yaml': CONFIG.replace('prune: true', 'prune: false'),
+          'flagkeel.yaml': CONFIG.replace('prune: true', 'prune: false'),
         });
       },
       () => {
@@ -277,7 +277,7 @@ describe('a run that looks at what was touched', () => {
     expect((await cycle()).plan.observed).toBe('touched');
 
     const [ref = ''] = scenario.repository
-      .git('for-each-ref', '--format=%(refname)', 'refs/flaghoist')
+      .git('for-each-ref', '--format=%(refname)', 'refs/flagkeel')
       .split('\n');
     scenario.repository.git('update-ref', '-d', ref);
     expect((await cycle()).plan.observed).toBe('full');

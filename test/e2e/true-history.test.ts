@@ -27,7 +27,7 @@ describe('what was written is told with the words that it carried', () => {
 
   beforeEach(async () => {
     scenario.commit(
-      { 'flaghoist.yaml': PROTECTED_CONFIG, 'flags/pay.yaml': pay(10) },
+      { 'flagkeel.yaml': PROTECTED_CONFIG, 'flags/pay.yaml': pay(10) },
       'Add pay for a tenth',
     );
     expect(await reconcile()).toMatchObject({ code: 0 });

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { flaghoist } from '../support/cli.js';
+import { flagkeel } from '../support/cli.js';
 import { useScenario } from '../support/scenario.js';
 
 const SOCKET_LOG = fileURLToPath(new URL('../support/socket-log.mjs', import.meta.url));
@@ -23,11 +23,11 @@ describe('a service that cannot be read', () => {
   const scenario = useScenario();
 
   beforeEach(() => {
-    scenario.commit({ 'flaghoist.yaml': config(), 'flags/banner.yaml': FLAG }, 'Add the banner');
+    scenario.commit({ 'flagkeel.yaml': config(), 'flags/banner.yaml': FLAG }, 'Add the banner');
   });
 
   function stateRefs(): string {
-    return scenario.repository.git('for-each-ref', 'refs/flaghoist');
+    return scenario.repository.git('for-each-ref', 'refs/flagkeel');
   }
 
   it('is down: exit 6, one sentence, no state', async () => {
@@ -37,7 +37,7 @@ describe('a service that cannot be read', () => {
 
     expect(run.code).toBe(6);
     expect(run.stdout).toBe('');
-    expect(run.stderr).toMatch(/^flaghoist: cannot .+\n {2}[A-Z]+: .+\n$/);
+    expect(run.stderr).toMatch(/^flagkeel: cannot .+\n {2}[A-Z]+: .+\n$/);
     expect(stateRefs()).toBe('');
   });
 
@@ -46,19 +46,19 @@ describe('a service that cannot be read', () => {
 
     const run = await scenario.runWith(
       {
-        env: { FLAGHOIST_API_KEY: wrong },
+        env: { FLAGKEEL_API_KEY: wrong },
       },
       'reconcile',
     );
 
     expect(run.code).toBe(6);
-    expect(run.stderr).toMatch(/^flaghoist: cannot .+\n {2}[A-Z]+: .+\n$/);
+    expect(run.stderr).toMatch(/^flagkeel: cannot .+\n {2}[A-Z]+: .+\n$/);
     expect(run.stdout + run.stderr).not.toContain(wrong);
     expect(await scenario.service.audit({ name: 'banner' })).toEqual([]);
   });
 
   it('was given no key: exit 6, and it says which variables to set', async () => {
-    const run = await flaghoist([
+    const run = await flagkeel([
       'reconcile',
       '--url',
       scenario.service.origin,
@@ -66,13 +66,13 @@ describe('a service that cannot be read', () => {
     ]);
 
     expect(run.code).toBe(6);
-    expect(run.stderr).toMatch(/^flaghoist: cannot .+FLAGHOIST_API_KEY_FILE.+\n {2}NO_KEY: .+\n$/);
+    expect(run.stderr).toMatch(/^flagkeel: cannot .+FLAGKEEL_API_KEY_FILE.+\n {2}NO_KEY: .+\n$/);
     expect(scenario.service.requests).toEqual([]);
   });
 
   it('has no such workspace: exit 6, and it says which there are', async () => {
     scenario.commit(
-      { 'flaghoist.yaml': config().replace('Default', 'Defualt') },
+      { 'flagkeel.yaml': config().replace('Default', 'Defualt') },
       'Name another workspace',
     );
 
@@ -87,29 +87,29 @@ describe('a service that cannot be read', () => {
   it('is one that the operator did not allow: exit 6, the line to set, and not a byte is sent', async () => {
     const proposed = 'https://flags.attacker.example:8443';
     scenario.commit(
-      { 'flaghoist.yaml': config(`service: { url: "${proposed}" }\n`) },
+      { 'flagkeel.yaml': config(`service: { url: "${proposed}" }\n`) },
       'Send the key elsewhere',
     );
     const sockets = join(scenario.repository.directory, '.git', 'sockets.log');
     writeFileSync(sockets, '');
     const noting = { NODE_OPTIONS: `--import=${SOCKET_LOG}`, SOCKET_LOG: sockets };
 
-    const run = await flaghoist(['reconcile', scenario.repository.directory], {
+    const run = await flagkeel(['reconcile', scenario.repository.directory], {
       env: {
         ...noting,
-        FLAGHOIST_API_KEY: scenario.service.key,
-        FLAGHOIST_ORIGINS: 'https://admin.example.com',
+        FLAGKEEL_API_KEY: scenario.service.key,
+        FLAGKEEL_ORIGINS: 'https://admin.example.com',
       },
     });
 
     expect(run.code).toBe(6);
     expect(run.stdout).toBe('');
-    expect(run.stderr).toContain(`FLAGHOIST_ORIGINS=https://admin.example.com,${proposed}`);
+    expect(run.stderr).toContain(`FLAGKEEL_ORIGINS=https://admin.example.com,${proposed}`);
     expect(readFileSync(sockets, 'utf8')).toBe('');
     // The note itself works: an allowed service is connected to.
     await scenario.runWith(
       {
-        env: { ...noting, FLAGHOIST_API_KEY: scenario.service.key },
+        env: { ...noting, FLAGKEEL_API_KEY: scenario.service.key },
       },
       'reconcile',
     );

@@ -23,9 +23,9 @@ describe('watching a directory', () => {
   let folder: string;
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'flaghoist-watch-'));
+    folder = mkdtempSync(join(tmpdir(), 'flagkeel-watch-'));
     live = await liveWorkspace(scenario.service);
-    scenario.repository.write({ 'flaghoist.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(10) });
+    scenario.repository.write({ 'flagkeel.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(10) });
   });
 
   afterEach(async () => {
@@ -39,7 +39,7 @@ describe('watching a directory', () => {
     env: Readonly<Record<string, string>> = {},
   ): Watching {
     watching = new Watching([...args, '--url', scenario.service.origin, directory], {
-      FLAGHOIST_API_KEY: scenario.service.key,
+      FLAGKEEL_API_KEY: scenario.service.key,
       ...env,
     });
     return watching;
@@ -125,11 +125,11 @@ describe('watching a directory', () => {
     const daemon = watch();
     await daemon.ran(first, 'applied');
 
-    const bad = scenario.commit({ 'flaghoist.yaml': 'nonsense' }, 'Break everything');
+    const bad = scenario.commit({ 'flagkeel.yaml': 'nonsense' }, 'Break everything');
     await daemon.ran(bad, 'invalid');
     daemon.signal('SIGHUP');
     await daemon.line(({ again }) => again === true);
-    scenario.repository.write({ 'flaghoist.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(30) });
+    scenario.repository.write({ 'flagkeel.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(30) });
     await daemon.ran(scenario.repository.commit('Mend it'), 'applied');
 
     expect(await percent('pay')).toBe(30);
@@ -159,14 +159,14 @@ describe('watching a directory', () => {
     const volume = join(folder, 'volume');
     const fill = (version: string, size: number): void => {
       mkdirSync(join(volume, version, 'flags'), { recursive: true });
-      writeFileSync(join(volume, version, 'flaghoist.yaml'), STAGING_CONFIG);
+      writeFileSync(join(volume, version, 'flagkeel.yaml'), STAGING_CONFIG);
       writeFileSync(join(volume, version, 'flags/pay.yaml'), flag(size));
     };
     fill('..one', 10);
     symlinkSync('..one', join(volume, '..data'));
-    symlinkSync('..data/flaghoist.yaml', join(volume, 'flaghoist.yaml'));
+    symlinkSync('..data/flagkeel.yaml', join(volume, 'flagkeel.yaml'));
     symlinkSync('..data/flags', join(volume, 'flags'));
-    const daemon = watch(volume, PROMPT, { FLAGHOIST_STATE_DIR: join(folder, 'state.git') });
+    const daemon = watch(volume, PROMPT, { FLAGKEEL_STATE_DIR: join(folder, 'state.git') });
     await daemon.until(async () => (await percent()) === 10);
 
     fill('..two', 20);

@@ -24,12 +24,12 @@ describe('a watching daemon with a port', () => {
   let url: string;
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'flaghoist-watch-'));
+    folder = mkdtempSync(join(tmpdir(), 'flagkeel-watch-'));
     await liveWorkspace(scenario.service);
     receiver = await startScripted(() => ({ status: 200 }));
     writeFileSync(join(folder, 'tokens'), 'the-token\n');
     writeFileSync(join(folder, 'secrets'), 'the-secret\n');
-    scenario.repository.write({ 'flaghoist.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(10) });
+    scenario.repository.write({ 'flagkeel.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(10) });
     const surface = [
       ...['--listen', '127.0.0.1:0', '--notify', `${receiver.url}/hook`],
       ...['--token-file', join(folder, 'tokens')],
@@ -43,7 +43,7 @@ describe('a watching daemon with a port', () => {
       scenario.repository.directory,
     ];
     const first = scenario.repository.commit('Add pay');
-    daemon = new Watching(args, { FLAGHOIST_API_KEY: scenario.service.key, ...NO_EVENTS });
+    daemon = new Watching(args, { FLAGKEEL_API_KEY: scenario.service.key, ...NO_EVENTS });
     ({ url } = (await daemon.line(({ msg }) => msg === 'watching')) as unknown as {
       url: string;
     });
@@ -84,9 +84,9 @@ describe('a watching daemon with a port', () => {
       { verdict: { level: 'fine' }, environments: [{ name: null }, { name: 'staging' }] },
     ]);
     expect(sources[0]?.applied?.subject).toBe('Add pay');
-    expect(metrics).toMatch(/flaghoist_runs_total\{source="default",result="applied"\} 1/);
+    expect(metrics).toMatch(/flagkeel_runs_total\{source="default",result="applied"\} 1/);
     expect(metrics).toMatch(
-      /flaghoist_service_requests_total\{method="GET",route="\/workspaces",status="200"\} \d/,
+      /flagkeel_service_requests_total\{method="GET",route="\/workspaces",status="200"\} \d/,
     );
     expect(JSON.parse(receiver.seen[0]?.body ?? '')).toMatchObject({ event: 'changed' });
   });

@@ -32,12 +32,12 @@ describe('watching a git server', () => {
   let folder: string;
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'flaghoist-watch-'));
+    folder = mkdtempSync(join(tmpdir(), 'flagkeel-watch-'));
     live = await liveWorkspace(scenario.service);
     http = await HttpGitServer.start();
     writeFileSync(join(folder, 'key'), scenario.service.key);
     writeFileSync(join(folder, 'token'), `${http.token}\n`);
-    scenario.repository.write({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': flag(10) });
+    scenario.repository.write({ 'flagkeel.yaml': CONFIG, 'flags/pay.yaml': flag(10) });
   });
 
   afterEach(async () => {
@@ -54,9 +54,9 @@ describe('watching a git server', () => {
     watching = new Watching(
       [...QUICK, '--url', scenario.service.origin, ...args],
       {
-        FLAGHOIST_API_KEY_FILE: join(folder, 'key'),
-        FLAGHOIST_GIT_TOKEN_FILE: join(folder, 'token'),
-        FLAGHOIST_STATE_DIR: join(folder, 'state.git'),
+        FLAGKEEL_API_KEY_FILE: join(folder, 'key'),
+        FLAGKEEL_GIT_TOKEN_FILE: join(folder, 'token'),
+        FLAGKEEL_STATE_DIR: join(folder, 'state.git'),
         ...env,
       },
       folder,
@@ -98,12 +98,12 @@ describe('watching a git server', () => {
     async () => {
       const ssh = await SshGitServer.start();
       try {
-        for (const path of ['flaghoist.yaml', 'flags'])
+        for (const path of ['flagkeel.yaml', 'flags'])
           scenario.repository.move(path, `deep/config/${path}`);
         const first = push('Add pay', ssh.repository);
         const daemon = watch(['--repo', ssh.url, '--branch', 'main', '--path', 'deep/config'], {
-          FLAGHOIST_GIT_SSH_KEY_FILE: ssh.keyFile,
-          FLAGHOIST_GIT_KNOWN_HOSTS_FILE: ssh.knownHostsFile,
+          FLAGKEEL_GIT_SSH_KEY_FILE: ssh.keyFile,
+          FLAGKEEL_GIT_KNOWN_HOSTS_FILE: ssh.knownHostsFile,
         });
         await daemon.ran(first, 'applied');
 
@@ -123,9 +123,9 @@ describe('watching a git server', () => {
     await watch().ran(first, 'applied');
     await watching?.stop();
 
-    const refs = scenario.repository.git('ls-remote', http.repository, 'refs/flaghoist/*');
+    const refs = scenario.repository.git('ls-remote', http.repository, 'refs/flagkeel/*');
 
-    expect(refs).toMatch(/refs\/flaghoist\//);
+    expect(refs).toMatch(/refs\/flagkeel\//);
   });
 
   it('goes on with what it has while the git server is down, and catches up', async () => {
@@ -138,7 +138,7 @@ describe('watching a git server', () => {
     expect(lost.level).toBe('error');
     scenario.repository.write({
       'flags/pay.yaml': flag(20),
-      'flaghoist.yaml': `${CONFIG}state: { push: false }\n`,
+      'flagkeel.yaml': `${CONFIG}state: { push: false }\n`,
     });
     const second = push('Ramp pay');
     http.fault = 'reset';
@@ -216,7 +216,7 @@ describe('watching a git server', () => {
     await daemon.ran(first, 'applied');
 
     // In one step: what is deleted file by file while the daemon makes it again is never gone.
-    renameSync(join(folder, 'state.git/flaghoist/clones'), join(folder, 'deleted'));
+    renameSync(join(folder, 'state.git/flagkeel/clones'), join(folder, 'deleted'));
     scenario.repository.write({ 'flags/pay.yaml': flag(20) });
     await daemon.ran(push('Ramp pay'), 'applied');
 

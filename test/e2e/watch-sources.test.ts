@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { flaghoist } from '../support/cli.js';
+import { flagkeel } from '../support/cli.js';
 import { ConfigRepository } from '../support/config-repository.js';
 import { startTestService } from '../support/service.js';
 import { Watching } from '../support/watching.js';
@@ -13,11 +13,11 @@ const SEGMENT = 'trafficType: user\nenvironments:\n  staging: { keys: [user-1] }
 describe('watching many sources', () => {
   it('keeps each in line by itself: a broken one stops no other', async () => {
     const service = await startTestService();
-    const folder = mkdtempSync(join(tmpdir(), 'flaghoist-watch-'));
+    const folder = mkdtempSync(join(tmpdir(), 'flagkeel-watch-'));
     using shop = new ConfigRepository();
     using app = new ConfigRepository();
-    shop.write({ 'flaghoist.yaml': CONFIG, 'segments/staff.yaml': `segment: staff\n${SEGMENT}` });
-    app.write({ 'flaghoist.yaml': CONFIG, 'segments/beta.yaml': `segment: beta\n${SEGMENT}` });
+    shop.write({ 'flagkeel.yaml': CONFIG, 'segments/staff.yaml': `segment: staff\n${SEGMENT}` });
+    app.write({ 'flagkeel.yaml': CONFIG, 'segments/beta.yaml': `segment: beta\n${SEGMENT}` });
     const commits = [shop.commit('Add staff'), app.commit('Add beta')] as const;
     writeFileSync(join(folder, 'key'), service.key);
     writeFileSync(
@@ -56,7 +56,7 @@ describe('watching many sources', () => {
     [['--repo', '/srv/a.git', '--path', '../up'], 'inside the repository'],
     [['--config', '/nowhere/sources.yaml'], 'cannot read the sources'],
   ])('is refused at the command line: %j', async (args, why) => {
-    const { code, stderr } = await flaghoist(['watch', ...args]);
+    const { code, stderr } = await flagkeel(['watch', ...args]);
 
     expect(stderr).toContain(why);
     expect(stderr).not.toContain('secret');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigRepository } from '../support/config-repository.js';
-import { flaghoist } from '../support/cli.js';
+import { flagkeel } from '../support/cli.js';
 import { startTestForge, type TestForge } from '../support/forge.js';
 import { liveWorkspace } from '../support/live-workspace.js';
 import { HttpGitServer } from '../support/git-server.js';
@@ -35,7 +35,7 @@ describe.each(['github', 'gitlab'] as const)('a watching daemon with statuses on
     forge = await startTestForge(kind);
     await liveWorkspace(scenario.service);
     first = scenario.commit(
-      { 'flaghoist.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(10) },
+      { 'flagkeel.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(10) },
       'Add pay',
     );
     const args = [
@@ -43,7 +43,7 @@ describe.each(['github', 'gitlab'] as const)('a watching daemon with statuses on
       ...['--statuses', `${kind}:acme/flags`, '--forge-url', forge.url],
       ...['--url', scenario.service.origin, scenario.repository.directory],
     ];
-    const secrets = { FLAGHOIST_API_KEY: scenario.service.key, FLAGHOIST_FORGE_TOKEN: forge.token };
+    const secrets = { FLAGKEEL_API_KEY: scenario.service.key, FLAGKEEL_FORGE_TOKEN: forge.token };
     daemon = new Watching(args, secrets);
     await daemon.ran(first, 'applied');
   });
@@ -66,14 +66,14 @@ describe.each(['github', 'gitlab'] as const)('a watching daemon with statuses on
   it('closes the statuses of each commit by what came of it', async () => {
     const second = scenario.commit({ 'flags/pay.yaml': flag(20) }, 'Ramp pay');
     await daemon.ran(second, 'applied');
-    const third = scenario.commit({ 'flaghoist.yaml': 'workspace: [\n' }, 'Break the config');
+    const third = scenario.commit({ 'flagkeel.yaml': 'workspace: [\n' }, 'Break the config');
     await daemon.ran(third, 'invalid');
     expect(await daemon.stop()).toBe(143);
 
     const states = (commit: string) =>
       Object.entries(told(commit)).map(([context, all]) => [context, all.at(-1)]);
     const failure = kind === 'github' ? 'failure' : 'failed';
-    const contexts = ['flaghoist-watch', 'flaghoist-watch/staging'];
+    const contexts = ['flagkeel-watch', 'flagkeel-watch/staging'];
     expect(states(first)).toEqual(contexts.map((context) => [context, 'success']));
     expect(states(second)).toEqual(contexts.map((context) => [context, 'success']));
     expect(states(third)).toEqual(contexts.map((context) => [context, failure]));
@@ -81,7 +81,7 @@ describe.each(['github', 'gitlab'] as const)('a watching daemon with statuses on
 
   it('leaves nothing open when it is stopped in the middle of a run', async () => {
     const second = scenario.commit({ 'flags/pay.yaml': flag(20) }, 'Ramp pay');
-    await daemon.until(() => told(second)['flaghoist-watch'] !== undefined, 'a status');
+    await daemon.until(() => told(second)['flagkeel-watch'] !== undefined, 'a status');
 
     expect(await daemon.stop()).toBe(143);
 
@@ -98,11 +98,11 @@ describe('a daemon that follows a branch, with statuses', () => {
     const service = await startTestService();
     const forge = await startTestForge('github');
     const server = await HttpGitServer.start();
-    const folder = mkdtempSync(join(tmpdir(), 'flaghoist-statuses-'));
+    const folder = mkdtempSync(join(tmpdir(), 'flagkeel-statuses-'));
     mkdirSync(join(server.root, 'acme'));
     symlinkSync(server.repository, join(server.root, 'acme', 'flags.git'));
     writeFileSync(join(folder, 'token'), server.token);
-    repository.write({ 'flaghoist.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(10) });
+    repository.write({ 'flagkeel.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(10) });
     const commit = repository.commit('Add pay');
     repository.git('push', '--quiet', server.repository, 'HEAD:refs/heads/main');
     const repo = new URL('/acme/flags.git', server.url).href;
@@ -112,9 +112,9 @@ describe('a daemon that follows a branch, with statuses', () => {
         ...['--statuses', 'github', '--forge-url', forge.url],
       ],
       {
-        FLAGHOIST_API_KEY: service.key,
-        FLAGHOIST_FORGE_TOKEN: forge.token,
-        FLAGHOIST_GIT_TOKEN_FILE: join(folder, 'token'),
+        FLAGKEEL_API_KEY: service.key,
+        FLAGKEEL_FORGE_TOKEN: forge.token,
+        FLAGKEEL_GIT_TOKEN_FILE: join(folder, 'token'),
       },
       folder,
     );
@@ -122,7 +122,7 @@ describe('a daemon that follows a branch, with statuses', () => {
     await daemon.stop();
 
     const last = new Map(forge.statuses.map((each) => [each.context, each]));
-    expect([...last.keys()]).toEqual(['flaghoist-watch', 'flaghoist-watch/staging']);
+    expect([...last.keys()]).toEqual(['flagkeel-watch', 'flagkeel-watch/staging']);
     for (const { sha, state } of last.values()) expect([sha, state]).toEqual([commit, 'success']);
     await server.stop();
     await forge.close();
@@ -140,7 +140,7 @@ describe('a daemon that was asked for something that cannot be', () => {
     // Nobody listens there: who asks it first says so, after a while.
     const database = ['--database', 'postgres://nobody@127.0.0.1:1/none'];
 
-    const { code, stderr } = await flaghoist(['watch', '.', ...database, ...args], {});
+    const { code, stderr } = await flagkeel(['watch', '.', ...database, ...args], {});
 
     expect(code, stderr).toBe(64);
     expect(stderr).not.toContain('database');
@@ -152,7 +152,7 @@ describe('a daemon that was asked for something that cannot be', () => {
     const { host } = new URL(taken.url);
 
     const args = ['watch', '.', '--database', postgres.url, '--listen', host];
-    const { code, stderr } = await flaghoist(args, {});
+    const { code, stderr } = await flagkeel(args, {});
 
     expect(code, stderr).toBe(7);
     await taken.close();

@@ -20,11 +20,11 @@ describe('a daemon that things happen to', () => {
   let first: string;
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'flaghoist-watch-'));
+    folder = mkdtempSync(join(tmpdir(), 'flagkeel-watch-'));
     live = await liveWorkspace(scenario.service);
     writeFileSync(join(folder, 'key'), scenario.service.key);
     first = scenario.commit(
-      { 'flaghoist.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(10) },
+      { 'flagkeel.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(10) },
       'Add pay',
     );
     daemon = watch();
@@ -45,7 +45,7 @@ describe('a daemon that things happen to', () => {
       scenario.service.origin,
       scenario.repository.directory,
     ];
-    return new Watching(args, { FLAGHOIST_API_KEY_FILE: join(folder, 'key'), ...env });
+    return new Watching(args, { FLAGKEEL_API_KEY_FILE: join(folder, 'key'), ...env });
   }
 
   function ramp(percent: number): string {
@@ -93,7 +93,7 @@ describe('a daemon that things happen to', () => {
 
   it('picks a key up that was rotated in its file', async () => {
     const rotated = await scenario.service.createKey('rotated');
-    writeFileSync(join(folder, 'key'), 'fha_made_up_and_wrong');
+    writeFileSync(join(folder, 'key'), 'fka_made_up_and_wrong');
     const second = ramp(20);
     await daemon.ran(second, 'failed');
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { flaghoist } from '../support/cli.js';
+import { flagkeel } from '../support/cli.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText, UNPROTECTED_CONFIG } from '../support/spec-texts.js';
 
@@ -9,7 +9,7 @@ describe('a command line that cannot be meant', () => {
   beforeEach(() => {
     scenario.commit(
       {
-        'flaghoist.yaml': `${UNPROTECTED_CONFIG}references: { segments: [staff], flags: [cart] }\n`,
+        'flagkeel.yaml': `${UNPROTECTED_CONFIG}references: { segments: [staff], flags: [cart] }\n`,
         'flags/checkout.yaml': flagText('checkout', 10),
         'flags/search.yaml': flagText('search', 10),
       },
@@ -64,6 +64,6 @@ describe('a command line that cannot be meant', () => {
     ['a value that is none', ['reconcile', '--format', 'xml']],
     ['a filter of another form', ['reconcile', '--only', 'checkout']],
   ])('with %s ends with 64', async (_, args) => {
-    expect(await flaghoist(args)).toMatchObject({ code: 64 });
+    expect(await flagkeel(args)).toMatchObject({ code: 64 });
   });
 });

@@ -262,7 +262,7 @@ export class Explorer {
     ];
   }
 
-  /** `flaghoist kill` and `flaghoist restore`; the latter where there is something to restore. */
+  /** `flagkeel kill` and `flagkeel restore`; the latter where there is something to restore. */
   async #commands(state: State): Promise<Step[]> {
     const steps: Step[] = [];
     const isKilled = liveOf(state.world)['a@production killed'] === 1;
@@ -273,7 +273,7 @@ export class Explorer {
       const ran = await this.#memo.of(state, { name, run, isByFile: true });
       if (ran.writes.length === 0) continue;
       const watch = afterHand(state.watch, state, ran.end);
-      const step = this.#step(`flaghoist ${name}`, { ...ran.end, watch });
+      const step = this.#step(`flagkeel ${name}`, { ...ran.end, watch });
       steps.push({ ...step, isRun: true, breaches: ran.breaches });
     }
     return steps;

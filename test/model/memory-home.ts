@@ -1,4 +1,4 @@
-import { FlaghoistError } from '../../src/errors.js';
+import { FlagkeelError } from '../../src/errors.js';
 import { keyOf } from '../../src/model/ref.js';
 import type { State, StateEntry } from '../../src/model/state.js';
 import { entryPath, entryText, parseEntryFile } from '../../src/state/codec.js';
@@ -40,7 +40,7 @@ export class MemoryRef {
   open(): StateHome {
     let read: Remembered | null = null;
     return {
-      ref: 'refs/flaghoist/ws-1/small',
+      ref: 'refs/flagkeel/ws-1/small',
       gitDir: '/small/.git',
       lock: async () => Promise.resolve(async () => Promise.resolve()),
       read: async () => {
@@ -69,7 +69,7 @@ export class MemoryRef {
         };
         if (isSame(made, from) && !isRecord) return Promise.resolve();
         if (!isSame(from, this.held)) {
-          throw new FlaghoistError('IN_USE', 'cannot write the state: another run moved it');
+          throw new FlagkeelError('IN_USE', 'cannot write the state: another run moved it');
         }
         this.held = made;
         read = made;

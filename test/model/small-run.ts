@@ -1,7 +1,7 @@
 import type { AdminWriter } from '../../src/admin-api/writer.js';
 import type { LeaseKeeper } from '../../src/daemon/replicas/lease-keeper.js';
 import { leaseFence } from '../../src/daemon/replicas/shared-leadership.js';
-import { FlaghoistError } from '../../src/errors.js';
+import { FlagkeelError } from '../../src/errors.js';
 import { actLive } from '../../src/kill/now.js';
 import type { Fence } from '../../src/model/run.js';
 import { Disposables } from '../../src/platform/closers.js';
@@ -190,7 +190,7 @@ class RunWorld {
       });
       return endedAs(done);
     } catch (error) {
-      if (!(error instanceof FlaghoistError)) throw error;
+      if (!(error instanceof FlagkeelError)) throw error;
       return { error: error.code, guards: [], planHash: null, withheld: new Set() };
     }
   }
@@ -211,7 +211,7 @@ class RunWorld {
       if (sent) await recordAct(context, await place(), { ...done, note: sent });
       return { error: null, guards: [], planHash: null, withheld: new Set() };
     } catch (error) {
-      if (!(error instanceof FlaghoistError)) throw error;
+      if (!(error instanceof FlagkeelError)) throw error;
       return { error: error.code, guards: [], planHash: null, withheld: new Set() };
     }
   }

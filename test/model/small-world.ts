@@ -106,7 +106,7 @@ environments:
   production: { keys: [${KEYS[values['s@production keys']] ?? ''}] }
 `;
   return {
-    'flaghoist.yaml': values['a there'] === 1 ? CONFIG.replace(/references.*\n/, '') : CONFIG,
+    'flagkeel.yaml': values['a there'] === 1 ? CONFIG.replace(/references.*\n/, '') : CONFIG,
     'flags/b.yaml': b,
     ...(values['a there'] === 1 && { 'flags/a.yaml': a }),
     ...(values['s there'] === 1 && { 'segments/s.yaml': s }),

@@ -95,10 +95,10 @@ function placeOf({
 
 it('the log of a small world is what git says of the same commits', async () => {
   const repository = makeRepository();
-  const files = { 'flaghoist.yaml': 'workspace: Default\n', 'flags/a.yaml': 'flag: a\n' };
+  const files = { 'flagkeel.yaml': 'workspace: Default\n', 'flags/a.yaml': 'flag: a\n' };
   const first = commitOf(null, files, 'First');
   const second = commitOf(first, { ...files, 'flags/b.yaml': 'flag: b\n' }, 'Second');
-  const third = commitOf(second, { 'flaghoist.yaml': 'workspace: Other\n' }, 'Third');
+  const third = commitOf(second, { 'flagkeel.yaml': 'workspace: Other\n' }, 'Third');
   for (const commit of [first, second, third]) {
     repository.git('rm', '-r', '--quiet', '--ignore-unmatch', '.');
     repository.commit(commit.subject, commit.files);

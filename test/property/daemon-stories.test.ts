@@ -6,7 +6,7 @@ import { lawSettings } from './law-settings.js';
 
 /** Stories of a person against a daemon; the story of a seed is the same for each of the services. */
 const { numRuns, seed } = lawSettings('daemon stories', 1);
-const quietRuns = Number(process.env['FLAGHOIST_QUIET_RUNS'] ?? 3);
+const quietRuns = Number(process.env['FLAGKEEL_QUIET_RUNS'] ?? 3);
 vi.setConfig({ testTimeout: 120_000 + numRuns * 60_000 });
 
 /** Much of the time goes into waiting for git, and for an outage to be given up. */

@@ -93,7 +93,7 @@ const CONFIG =
   'workspace: Default\nenvironments: { production: {} }\ndefaults: { trafficType: user }\n';
 
 async function meaning(text: string): Promise<unknown> {
-  const result = await readSpecs(treeOf({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': text }));
+  const result = await readSpecs(treeOf({ 'flagkeel.yaml': CONFIG, 'flags/pay.yaml': text }));
   if (!result.ok) throw new Error(`${text}\n${JSON.stringify(result.diagnostics)}`);
   const flag = result.desired.flags.get('pay');
   return { fields: flag?.fields, definition: flag?.environments.get('production')?.creation };

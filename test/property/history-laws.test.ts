@@ -64,7 +64,7 @@ describe('laws of the history', () => {
     fc.assert(
       fc.property(fc.array(someWrite, { maxLength: 5 }), (writes) => {
         const sent = writes.map(({ id, title, comment, fields }) => {
-          const note = truncateNote({ title, comment }, `flaghoist: update ${id}`);
+          const note = truncateNote({ title, comment }, `flagkeel: update ${id}`);
           return { id, fields, ...note };
         });
         const lines = sent.map(({ id, title, comment, fields }) => {
@@ -118,7 +118,7 @@ function filesOf({
 }: Partial<Story>): Record<string, string> {
   const allocation = 'trafficAllocation: 100';
   return {
-    'flaghoist.yaml': PIPELINE_CONFIG.replace('production: {}', 'production: { onDrift: report }'),
+    'flagkeel.yaml': PIPELINE_CONFIG.replace('production: {}', 'production: { onDrift: report }'),
     'flags/pay.yaml': flagSpec('pay', { on, staging: allocation, production: allocation }),
     'flags/cart.yaml': isBroken ? 'flag: [' : flagSpec('cart'),
     'kills/production.yaml': isListed ? 'kills:\n  pay: { reason: INC-1 }\n' : 'kills: {}\n',
@@ -176,7 +176,7 @@ function sentTo({ service }: PipelineWorld): Words[] {
 }
 
 function toldIn(world: PipelineWorld): Words[] {
-  const refs = world.repository.git('for-each-ref', '--format=%(refname)', 'refs/flaghoist');
+  const refs = world.repository.git('for-each-ref', '--format=%(refname)', 'refs/flagkeel');
   const messages = world.repository.git('log', '--format=%B', refs.split('\n')[0] ?? '');
   return distinct(
     parseChanges(messages.split('\n')).flatMap(({ title, written }) =>

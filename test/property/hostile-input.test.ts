@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { FlaghoistError } from '../../src/errors.js';
+import { FlagkeelError } from '../../src/errors.js';
 import { parseCommit } from '../../src/git/commit-text.js';
 import { cleanText } from '../../src/model/audit-note.js';
 import { readSpecs } from '../../src/specs/read-specs.js';
@@ -31,7 +31,7 @@ function inTime<T>(work: () => T): T {
 
 const EXAMPLE = join(import.meta.dirname, '../../specs-example');
 const PATHS = [
-  'flaghoist.yaml',
+  'flagkeel.yaml',
   'flags/checkout/payment-provider.yaml',
   'segments/staff.yaml',
   'segments/beta-testers.production.keys',
@@ -86,7 +86,7 @@ it('a state of any text is read or refused', () => {
     try {
       work();
     } catch (error) {
-      expect(error).toBeInstanceOf(FlaghoistError);
+      expect(error).toBeInstanceOf(FlagkeelError);
     }
   };
 
@@ -106,7 +106,7 @@ let spoil: { readonly at: number; readonly change: (text: string) => string } | 
 let asked = 0;
 let service: TestService;
 let repository: ConfigRepository;
-const kept = mkdtempSync(join(tmpdir(), 'flaghoist-hostile-'));
+const kept = mkdtempSync(join(tmpdir(), 'flagkeel-hostile-'));
 
 beforeAll(async () => {
   service = await startTestService({
@@ -119,7 +119,7 @@ beforeAll(async () => {
   });
   repository = new ConfigRepository();
   repository.write({
-    'flaghoist.yaml': STAGING_CONFIG,
+    'flagkeel.yaml': STAGING_CONFIG,
     'flags/pay.yaml': flagText('pay', 25, { staging: '' }),
     'segments/staff.yaml':
       'segment: staff\ntrafficType: user\nenvironments: { staging: { keys: [ana] } }\n',
@@ -136,7 +136,7 @@ afterAll(async () => {
 
 async function run(...args: readonly string[]) {
   return cliRun([...args, '--url', service.origin, repository.directory], {
-    FLAGHOIST_API_KEY: service.key,
+    FLAGKEEL_API_KEY: service.key,
     HOME: kept,
   });
 }

@@ -9,14 +9,14 @@ export interface LawSettings {
 }
 
 /**
- * How many cases each law is tried with, and from which seed they are drawn. `FLAGHOIST_LAW_RUNS` raises the number,
- * `FLAGHOIST_LAW_SEED` repeats a run; without it every run draws anew, and prints what would repeat it.
+ * How many cases each law is tried with, and from which seed they are drawn. `FLAGKEEL_LAW_RUNS` raises the number,
+ * `FLAGKEEL_LAW_SEED` repeats a run; without it every run draws anew, and prints what would repeat it.
  */
 export function lawSettings(what: string, usual: number): LawSettings {
-  const numRuns = Number(process.env['FLAGHOIST_LAW_RUNS'] ?? usual);
-  const given = process.env['FLAGHOIST_LAW_SEED'];
+  const numRuns = Number(process.env['FLAGKEEL_LAW_RUNS'] ?? usual);
+  const given = process.env['FLAGKEEL_LAW_SEED'];
   const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
-  process.stdout.write(`${what}: FLAGHOIST_LAW_SEED=${seed}, ${numRuns} cases each\n`);
+  process.stdout.write(`${what}: FLAGKEEL_LAW_SEED=${seed}, ${numRuns} cases each\n`);
   // Large draws shrink slowly: what was found by then is told.
   const limitMs = 60_000 + numRuns * 1_000;
   vi.setConfig({ testTimeout: limitMs + 60_000 });

@@ -26,7 +26,7 @@ const RULE = (condition: string): string =>
 
 /** Path → the contents that it may have; the first of each is right, and most are right together. */
 const CHOICES: Readonly<Record<string, readonly (string | undefined)[]>> = {
-  'flaghoist.yaml': CONFIGS,
+  'flagkeel.yaml': CONFIGS,
   'flags/pay.yaml': [
     flag('pay', PLAIN),
     flag('pay', RULE('{ segment: staff }')),

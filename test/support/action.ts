@@ -35,7 +35,7 @@ export interface ActionResult extends CliResult {
 }
 
 export async function startTestRunner(): Promise<TestRunner> {
-  const folder = mkdtempSync(join(tmpdir(), 'flaghoist-runner-test-'));
+  const folder = mkdtempSync(join(tmpdir(), 'flagkeel-runner-test-'));
   const temporary = join(folder, 'temp');
   mkdirSync(temporary);
   const scriptMark = join(folder, 'script-ran');

@@ -9,7 +9,7 @@ const BUILT = new URL('../../dist/', import.meta.url);
 export const MAIN = fileURLToPath(new URL('main.js', BUILT));
 
 /** What the program reads of its environment beside git's variables: with these alone no process of its own is needed. */
-const OWN_VARIABLES = /^(?:FLAGHOIST_|CI$|GITHUB_|GITLAB_|NO_COLOR$|FORCE_COLOR$|COLUMNS$)/;
+const OWN_VARIABLES = /^(?:FLAGKEEL_|CI$|GITHUB_|GITLAB_|NO_COLOR$|FORCE_COLOR$|COLUMNS$)/;
 
 export interface CliResult {
   readonly code: number | null;
@@ -29,9 +29,9 @@ export interface CliOptions {
 
 /**
  * Runs the built program to its end. A process of its own is started only where the test needs one, or where
- * `FLAGHOIST_TEST_PROCESSES=1` asks for it: to load the program again for each run was most of the time of these tests.
+ * `FLAGKEEL_TEST_PROCESSES=1` asks for it: to load the program again for each run was most of the time of these tests.
  */
-export async function flaghoist(
+export async function flagkeel(
   args: readonly string[],
   options: CliOptions = {},
 ): Promise<CliResult> {
@@ -42,7 +42,7 @@ export async function flaghoist(
 
 function needsProcess({ cwd, env = {}, killAfter, terminateAfter }: CliOptions): boolean {
   return (
-    process.env['FLAGHOIST_TEST_PROCESSES'] === '1' ||
+    process.env['FLAGKEEL_TEST_PROCESSES'] === '1' ||
     cwd !== undefined ||
     killAfter !== undefined ||
     terminateAfter !== undefined ||
@@ -57,7 +57,7 @@ async function runHere(
 ): Promise<CliResult> {
   const load = async <Module>(path: string): Promise<Module> =>
     (await import(new URL(path, BUILT).href)) as Module;
-  const [{ runCli }, { EXIT, FlaghoistError }, { errorText }] = await Promise.all([
+  const [{ runCli }, { EXIT, FlagkeelError }, { errorText }] = await Promise.all([
     load<typeof Program>('cli/program.js'),
     load<typeof Errors>('errors.js'),
     load<typeof ErrorText>('report/text/error.js'),
@@ -65,7 +65,7 @@ async function runHere(
   const { terminal, texts } = capturedTerminal(environment);
   const code = await runCli(args, terminal).catch((error: unknown) => {
     texts.stderr += errorText(error);
-    return error instanceof FlaghoistError ? error.exitCode : EXIT.failed;
+    return error instanceof FlagkeelError ? error.exitCode : EXIT.failed;
   });
   return { code, ...texts };
 }
@@ -79,12 +79,12 @@ export interface RunningCli {
 }
 
 /** Starts the built program. */
-export function startFlaghoist(args: readonly string[], options: CliOptions = {}): RunningCli {
+export function startFlagkeel(args: readonly string[], options: CliOptions = {}): RunningCli {
   return start([process.execPath, MAIN, ...args], '', options);
 }
 
 /** The same on a terminal, where `input` is typed; all that it prints is in `stdout`. */
-export async function flaghoistOnTerminal(
+export async function flagkeelOnTerminal(
   args: readonly string[],
   input: string,
   options: CliOptions = {},

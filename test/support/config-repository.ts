@@ -8,7 +8,7 @@ const COMMIT = 'git add --all; git commit --quiet --message "$1"; git rev-parse 
 
 /** A real git repository of specs in a temporary directory. */
 export class ConfigRepository implements Disposable {
-  readonly directory = mkdtempSync(join(tmpdir(), 'flaghoist-e2e-'));
+  readonly directory = mkdtempSync(join(tmpdir(), 'flagkeel-e2e-'));
 
   constructor() {
     this.git('init', '--quiet', '--initial-branch=main');

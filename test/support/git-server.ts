@@ -19,7 +19,7 @@ export function makeServedRepository(root: string): string {
 
 /** A real git server over HTTP on loopback: `git http-backend` behind basic auth, with faults on request. */
 export class HttpGitServer {
-  readonly root = mkdtempSync(join(tmpdir(), 'flaghoist-git-http-'));
+  readonly root = mkdtempSync(join(tmpdir(), 'flagkeel-git-http-'));
   readonly repository = makeServedRepository(this.root);
   readonly token = 'made-up-token';
   /** Holds for every request until it is set to null again. */
@@ -122,7 +122,7 @@ function writeCgiHead(response: ServerResponse, head: string): void {
 
 /** A real git server over ssh on loopback, for the one key that it made. */
 export class SshGitServer {
-  readonly root = mkdtempSync(join(tmpdir(), 'flaghoist-git-ssh-'));
+  readonly root = mkdtempSync(join(tmpdir(), 'flagkeel-git-ssh-'));
   readonly repository = makeServedRepository(this.root);
   readonly keyFile = join(this.root, 'client_key');
   readonly knownHostsFile = join(this.root, 'known hosts');

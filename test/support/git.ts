@@ -26,7 +26,7 @@ const COMMIT =
 
 /** A directory that goes away with the test, symbolic links resolved. */
 export function makeDirectory(): string {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'flaghoist-')));
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'flagkeel-')));
   onTestFinished(() => {
     rmSync(directory, { recursive: true, force: true });
   });

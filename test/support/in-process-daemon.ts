@@ -19,7 +19,7 @@ export class InProcessDaemon {
     options: Partial<WatchedSource> = {},
     parts: DaemonParts = {},
   ) {
-    const settings = operatorSettings({ FLAGHOIST_API_KEY: key });
+    const settings = operatorSettings({ FLAGKEEL_API_KEY: key });
     const log = createLog({
       level: 'debug',
       format: 'json',

@@ -54,7 +54,7 @@ export async function pipelineWorld(
       repository.directory,
       { environment: [], only: [], lockTimeout: 0, url: service.origin, ...flags },
       {
-        settings: operatorSettings({ FLAGHOIST_API_KEY: service.key }),
+        settings: operatorSettings({ FLAGKEEL_API_KEY: service.key }),
         signal: new AbortController().signal,
         note: () => undefined,
         memory,

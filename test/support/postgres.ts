@@ -36,7 +36,7 @@ const TRIES = 3;
 export async function startPostgres(): Promise<TestPostgres> {
   const initdb = findProgram('postgresql');
   if (initdb === null) throw new Error('bug: startPostgres without asking whether it is installed');
-  const directory = mkdtempSync(join(tmpdir(), 'flaghoist-pg-'));
+  const directory = mkdtempSync(join(tmpdir(), 'flagkeel-pg-'));
   const owner = serverOwner();
   if (owner) chownSync(directory, owner.uid, owner.gid);
   const data = join(directory, 'data');

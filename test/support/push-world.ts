@@ -39,8 +39,8 @@ export class PushWorld implements AsyncDisposable {
       {
         ...credentials(server, folder),
         PATH: this.git.path,
-        FLAGHOIST_API_KEY: service.key,
-        FLAGHOIST_STATE_DIR: join(folder, 'state.git'),
+        FLAGKEEL_API_KEY: service.key,
+        FLAGKEEL_STATE_DIR: join(folder, 'state.git'),
       },
       folder,
     );
@@ -52,10 +52,10 @@ export class PushWorld implements AsyncDisposable {
     const live = await liveWorkspace(service);
     const server = kind === 'http' ? await HttpGitServer.start() : await SshGitServer.start();
     const repository = new ConfigRepository();
-    repository.write({ 'flaghoist.yaml': 'workspace: Default\nenvironments:\n  staging: {}\n' });
+    repository.write({ 'flagkeel.yaml': 'workspace: Default\nenvironments:\n  staging: {}\n' });
     for (let i = 1; i < FLAGS; i += 1)
       repository.write({ [`flags/flag-${i}.yaml`]: flagText(`flag-${i}`, 1) });
-    const folder = mkdtempSync(join(tmpdir(), 'flaghoist-pushes-'));
+    const folder = mkdtempSync(join(tmpdir(), 'flagkeel-pushes-'));
     const parts = { service, live, server, repository, folder };
     const first = pushPercent(parts, 1);
     const world = new PushWorld(parts, rhythm);
@@ -121,12 +121,12 @@ function credentials(
   if ('keyFile' in server) {
     const { keyFile, knownHostsFile } = server;
     return {
-      FLAGHOIST_GIT_SSH_KEY_FILE: keyFile,
-      FLAGHOIST_GIT_KNOWN_HOSTS_FILE: knownHostsFile,
+      FLAGKEEL_GIT_SSH_KEY_FILE: keyFile,
+      FLAGKEEL_GIT_KNOWN_HOSTS_FILE: knownHostsFile,
     };
   }
   writeFileSync(join(folder, 'token'), server.token);
-  return { FLAGHOIST_GIT_TOKEN_FILE: join(folder, 'token') };
+  return { FLAGKEEL_GIT_TOKEN_FILE: join(folder, 'token') };
 }
 
 function flagText(name: string, percent: number): string {

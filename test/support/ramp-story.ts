@@ -13,7 +13,7 @@ export async function storyOf(
 ): Promise<{ world: PipelineWorld; after: Clock }> {
   const world = await pipelineWorld();
   world.repository.commit('Start', {
-    'flaghoist.yaml': config,
+    'flagkeel.yaml': config,
     'flags/shop.yaml': flagSpec('shop', { on: 0 }),
   });
   await world.applied();

@@ -10,7 +10,7 @@ import { openDatabase, type TestDatabase } from './database.js';
 import { startTestService, type TestService } from './service.js';
 import { Watching } from './watching.js';
 
-/** `flaghoist.yaml` of the commits that are pushed. */
+/** `flagkeel.yaml` of the commits that are pushed. */
 export const CONFIG =
   'workspace: Default\nenvironments:\n  staging: {}\n  production: { protected: false }\n';
 const FLAGS = ['pay', 'cart', 'search', 'offers'];
@@ -27,8 +27,8 @@ begin
   values (new.name, new.holder, new.term, new.expires_at);
   return new;
 end $$;
-drop trigger if exists witness on flaghoist_daemon.lease;
-create trigger witness after insert or update on flaghoist_daemon.lease
+drop trigger if exists witness on flagkeel_daemon.lease;
+create trigger witness after insert or update on flagkeel_daemon.lease
   for each row execute function public.witness();
 `;
 
@@ -64,7 +64,7 @@ export class ReplicaWorld implements AsyncDisposable {
   readonly #database: TestDatabase;
   readonly #witness: Client;
   readonly #repository = new ConfigRepository();
-  readonly #root = mkdtempSync(join(tmpdir(), 'flaghoist-replicas-'));
+  readonly #root = mkdtempSync(join(tmpdir(), 'flagkeel-replicas-'));
   readonly #origin = join(this.#root, 'flags.git');
   #started = 0;
 
@@ -119,9 +119,9 @@ export class ReplicaWorld implements AsyncDisposable {
     const watching = new Watching(
       [...quick, ...where, '--schedule', 'off', '--lease', `${this.leaseMs}ms`, ...args],
       {
-        FLAGHOIST_API_KEY: key,
-        FLAGHOIST_DATABASE: this.#throughLine(),
-        FLAGHOIST_STATE_DIR: join(this.#root, `${name}.git`),
+        FLAGKEEL_API_KEY: key,
+        FLAGKEEL_DATABASE: this.#throughLine(),
+        FLAGKEEL_STATE_DIR: join(this.#root, `${name}.git`),
       },
       this.#root,
     );
@@ -154,7 +154,7 @@ export class ReplicaWorld implements AsyncDisposable {
       `flags/${name}.yaml`,
       flagText(name, percent),
     ]);
-    this.#repository.write({ 'flaghoist.yaml': CONFIG, ...Object.fromEntries(files), ...more });
+    this.#repository.write({ 'flagkeel.yaml': CONFIG, ...Object.fromEntries(files), ...more });
     const commit = this.#repository.commit(`Ramp to ${percent}`);
     this.#repository.git('push', '--quiet', this.#origin, 'HEAD:refs/heads/main');
     return commit;
@@ -207,7 +207,7 @@ export class ReplicaWorld implements AsyncDisposable {
   /** Ends the leader's lease behind its back, as if somebody had taken over; it notices when it asks. */
   async usurp(): Promise<void> {
     await this.#witness.query(
-      "update flaghoist_daemon.lease set holder = 'usurper', term = term + 1 where name like 'source-%'",
+      "update flagkeel_daemon.lease set holder = 'usurper', term = term + 1 where name like 'source-%'",
     );
   }
 

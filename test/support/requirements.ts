@@ -40,14 +40,14 @@ const OURS: Surroundings = {
  * Whether a test has to be skipped for want of a program: `describe.skipIf(lacks('postgresql'))(…)`. Says so in one
  * line that names the program and the package that brings it.
  *
- * @throws Error where `FLAGHOIST_TEST_ALL` is `1`: then nothing may be skipped, and the test file fails.
+ * @throws Error where `FLAGKEEL_TEST_ALL` is `1`: then nothing may be skipped, and the test file fails.
  */
 export function lacks(program: Program, surroundings: Surroundings = OURS): boolean {
   if (findProgram(program, surroundings) !== null) return false;
   const what = `${program} is not installed (apt-get install ${PROGRAMS[program].package})`;
-  if (surroundings.environment['FLAGHOIST_TEST_ALL'] === '1') {
+  if (surroundings.environment['FLAGKEEL_TEST_ALL'] === '1') {
     throw new Error(
-      `cannot run these tests: ${what}, and FLAGHOIST_TEST_ALL=1 lets none be skipped`,
+      `cannot run these tests: ${what}, and FLAGKEEL_TEST_ALL=1 lets none be skipped`,
     );
   }
   surroundings.write(`tests are skipped: ${what}\n`);

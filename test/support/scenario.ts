@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
 import type { ServiceOptions } from '../../src/service/service.js';
-import { flaghoist, type CliOptions, type CliResult } from './cli.js';
+import { flagkeel, type CliOptions, type CliResult } from './cli.js';
 import { ConfigRepository } from './config-repository.js';
 import { callsOf } from './service-calls.js';
 import { startTestService, type TestService } from './service.js';
@@ -53,9 +53,9 @@ export function useScenario(options: Partial<ServiceOptions> = {}): Scenario {
     repository[Symbol.dispose]();
   });
 
-  const env = (): Record<string, string> => ({ FLAGHOIST_API_KEY: service.key });
+  const env = (): Record<string, string> => ({ FLAGKEEL_API_KEY: service.key });
   const runWith: Scenario['runWith'] = async (given, ...args) =>
-    flaghoist([...args, '--url', service.origin, repository.directory], { env: env(), ...given });
+    flagkeel([...args, '--url', service.origin, repository.directory], { env: env(), ...given });
   const run: Scenario['run'] = async (...args) => runWith({}, ...args);
   const reconcile: Scenario['reconcile'] = async (...args) => run('reconcile', ...args);
   return {
@@ -72,7 +72,7 @@ export function useScenario(options: Partial<ServiceOptions> = {}): Scenario {
     run,
     runWith,
     runInside: async (...args) =>
-      flaghoist([...args, '--url', service.origin], { cwd: repository.directory, env: env() }),
+      flagkeel([...args, '--url', service.origin], { cwd: repository.directory, env: env() }),
     reconcile,
     dryRun: async <Plan>(...args: readonly string[]) => {
       const { stdout, code } = await reconcile('--dry-run', '--format', 'json', ...args);

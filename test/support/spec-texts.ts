@@ -1,4 +1,4 @@
-/** `flaghoist.yaml` of the workspace `Default`; further members may be put behind it. */
+/** `flagkeel.yaml` of the workspace `Default`; further members may be put behind it. */
 export const STAGING_CONFIG = 'workspace: Default\nenvironments:\n  staging: {}\n';
 /** The same with production, where a run takes over nothing unasked that it did not make. */
 export const PROTECTED_CONFIG = `${STAGING_CONFIG}  production: { protected: true }\n`;

@@ -1,5 +1,5 @@
 import { runCli } from '../../src/cli/program.js';
-import { FlaghoistError } from '../../src/errors.js';
+import { FlagkeelError } from '../../src/errors.js';
 import { capturedTerminal } from './captured-terminal.js';
 
 /** What came of a command. */
@@ -19,7 +19,7 @@ export async function cliRun(
     const exitCode = await runCli(args, terminal);
     return { exitCode, ...texts };
   } catch (error) {
-    if (!(error instanceof FlaghoistError)) throw error;
+    if (!(error instanceof FlagkeelError)) throw error;
     return { exitCode: error.exitCode, ...texts, stderr: `${texts.stderr}${error.message}\n` };
   }
 }

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { FlaghoistError, RejectedError, messageOf } from '../../errors.js';
+import { FlagkeelError, RejectedError, messageOf } from '../../errors.js';
 import { NoAnswerError, type Answer, type Fault, type Method } from '../../platform/http-client.js';
 import { isThrottle, classify, type ServiceAnswer } from './response.js';
 import { PauseTooLong, remainingRequests, RequestLimiter, type Lane } from './rate-limiter.js';
@@ -66,7 +66,7 @@ type Request = (ReadRequest & { kind: 'read'; method: 'GET' }) | WriteRequest;
 /**
  * Requests with retry, pace and typed errors; the reader and the writer say which.
  *
- * @throws FlaghoistError UNREACHABLE, UNREADABLE, UNAUTHORISED, NO_KEY, INTERRUPTED.
+ * @throws FlagkeelError UNREACHABLE, UNREADABLE, UNAUTHORISED, NO_KEY, INTERRUPTED.
  * @throws RejectedError the service refused the request.
  */
 export class AdminClient implements GetOnly {
@@ -145,8 +145,8 @@ export class AdminClient implements GetOnly {
         },
       });
     } catch (error) {
-      if (signal?.aborted !== true || error instanceof FlaghoistError) throw error;
-      throw new FlaghoistError('INTERRUPTED', `cannot ${request.what}: interrupted`, {
+      if (signal?.aborted !== true || error instanceof FlagkeelError) throw error;
+      throw new FlagkeelError('INTERRUPTED', `cannot ${request.what}: interrupted`, {
         cause: error,
       });
     }
@@ -233,7 +233,7 @@ export class AdminClient implements GetOnly {
           const json = await confirm();
           return json === undefined ? undefined : { status: 200, json, length: 0 };
         } catch (cause) {
-          throw new FlaghoistError(
+          throw new FlagkeelError(
             'UNREACHABLE',
             `cannot ${request.what}: it is unknown whether it was done, and looking failed: ${messageOf(cause)}`,
             { cause },
@@ -243,14 +243,14 @@ export class AdminClient implements GetOnly {
     );
   }
 
-  #error(request: Request, gaveUp: GaveUp): FlaghoistError {
+  #error(request: Request, gaveUp: GaveUp): FlagkeelError {
     const { last } = gaveUp;
     const isRead = request.kind === 'read';
     const cannot = `cannot ${request.what} ${isRead ? 'from' : 'on'} ${this.origin}`;
     const message = `${cannot}: ${whyGivenUp(gaveUp, isRead)}`;
     const isRefusal = last.failure === 'refused' || (!isRead && (last.status ?? 0) >= 400);
     if (!isRefusal || last.status === null) {
-      return new FlaghoistError(codeOf(last.failure), message, { cause: last.cause });
+      return new FlagkeelError(codeOf(last.failure), message, { cause: last.cause });
     }
     const isKeyRefused = last.status === 401 || (isRead && last.status === 403);
     const code = isKeyRefused ? 'UNAUTHORISED' : isRead ? 'UNREADABLE' : 'REJECTED';
@@ -269,7 +269,7 @@ export class AdminClient implements GetOnly {
   clean(text: string): string {
     const withoutKey = text.replaceAll(this.#options.key(), '[redacted]');
     return withoutKey
-      .replace(/fha_[\w-]+/g, '[redacted]')
+      .replace(/fka_[\w-]+/g, '[redacted]')
       .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
       .slice(0, 500);
   }
@@ -322,7 +322,7 @@ function whyGivenUp({ last, tries, uncertain, elapsedMs }: GaveUp, isRead: boole
 
 function wayOutOf(status: number, isRead: boolean): string {
   if (status === 401) {
-    return ' (check that FLAGHOIST_API_KEY, or the file that FLAGHOIST_API_KEY_FILE names, holds a current Admin API key of this service)';
+    return ' (check that FLAGKEEL_API_KEY, or the file that FLAGKEEL_API_KEY_FILE names, holds a current Admin API key of this service)';
   }
   if (status === 403 && isRead) {
     return ' (check the role of the key, and the workspaces and environments that it is restricted to)';

@@ -1,5 +1,5 @@
 import type { AuthHeader } from '../origin.js';
-import { FlaghoistError } from '../../errors.js';
+import { FlagkeelError } from '../../errors.js';
 import { HttpClient, type Answer, type Method } from '../../platform/http-client.js';
 
 export interface TransportOptions {
@@ -9,7 +9,7 @@ export interface TransportOptions {
   readonly key: () => string;
   /** In which header the key goes; default: `authorization`, as a Bearer token. */
   readonly authHeader?: AuthHeader | undefined;
-  /** Of flaghoist, for the User-Agent. */
+  /** Of flagkeel, for the User-Agent. */
   readonly version: string;
   readonly connectTimeoutMs?: number;
   readonly headersTimeoutMs?: number;
@@ -63,7 +63,7 @@ export class HttpTransport {
 
   /**
    * @throws NoAnswerError no whole answer came.
-   * @throws FlaghoistError NO_KEY the key cannot be sent.
+   * @throws FlagkeelError NO_KEY the key cannot be sent.
    */
   async send(request: TransportRequest): Promise<Answer> {
     const headers = this.#headers(request.body !== undefined);
@@ -94,7 +94,7 @@ export class HttpTransport {
     const key = this.#options.key();
     // Checked here, because the library would quote the key in its own complaint.
     if (!/^[\x21-\x7e]+$/.test(key)) {
-      throw new FlaghoistError(
+      throw new FlagkeelError(
         'NO_KEY',
         'cannot use the Admin API key: it is empty or holds characters that a header cannot carry',
       );
@@ -102,7 +102,7 @@ export class HttpTransport {
     return {
       ...authHeaders(key, this.#options.authHeader),
       accept: 'application/json',
-      'user-agent': `flaghoist/${this.#options.version}`,
+      'user-agent': `flagkeel/${this.#options.version}`,
       ...(hasBody ? { 'content-type': 'application/json' } : {}),
     };
   }
@@ -141,7 +141,7 @@ async function within<T>(
 /**
  * Encodes the segments of a path.
  *
- * @throws FlaghoistError UNREADABLE a segment would be read as a step in the path. Names of the specs never are; ids
+ * @throws FlagkeelError UNREADABLE a segment would be read as a step in the path. Names of the specs never are; ids
  *   and names that the service answered could be.
  */
 export function encodePath(segments: readonly string[]): string {
@@ -157,8 +157,8 @@ function encodeSegment(segment: string): string {
   }
 }
 
-function unusable(segment: string): FlaghoistError {
-  return new FlaghoistError(
+function unusable(segment: string): FlagkeelError {
+  return new FlagkeelError(
     'UNREADABLE',
     `cannot ask the service for ${JSON.stringify(segment)}: it cannot stand in a path`,
   );

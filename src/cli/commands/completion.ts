@@ -12,9 +12,9 @@ interface Offered {
   readonly summary: string;
 }
 
-/** Declares `flaghoist completion`. */
+/** Declares `flagkeel completion`. */
 export const declareCompletion: DeclareCommand = (command, { terminal }) => {
-  examples(command, ['eval "$(flaghoist completion bash)"']);
+  examples(command, ['eval "$(flagkeel completion bash)"']);
   command
     .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
     .action((shell: Shell) => {
@@ -31,45 +31,45 @@ export const declareCompletion: DeclareCommand = (command, { terminal }) => {
  * answers, so that a script does not grow old.
  */
 const SCRIPTS: Readonly<Record<Shell, (offered: readonly Offered[]) => string>> = {
-  bash: (offered) => `# Completion of flaghoist for bash.
-_flaghoist() {
+  bash: (offered) => `# Completion of flagkeel for bash.
+_flagkeel() {
   local word=\${COMP_WORDS[COMP_CWORD]}
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "${offered.map(({ name }) => name).join(' ')} --help --version" -- "$word"))
   elif [ "\${word#-}" != "$word" ]; then
-    COMPREPLY=($(compgen -W "$(flaghoist "\${COMP_WORDS[1]}" --help 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' | sort -u)" -- "$word"))
+    COMPREPLY=($(compgen -W "$(flagkeel "\${COMP_WORDS[1]}" --help 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' | sort -u)" -- "$word"))
   else
     COMPREPLY=($(compgen -f -- "$word"))
   fi
 }
-complete -o filenames -F _flaghoist flaghoist
+complete -o filenames -F _flagkeel flagkeel
 `,
-  zsh: (offered) => `#compdef flaghoist
-# Completion of flaghoist for zsh.
-_flaghoist() {
+  zsh: (offered) => `#compdef flagkeel
+# Completion of flagkeel for zsh.
+_flagkeel() {
   local -a commands options
   commands=(
 ${offered.map(({ name, summary }) => `    ${quotedForZsh(`${name}:${summary}`)}\n`).join('')}  )
   if (( CURRENT == 2 )); then
     _describe command commands
   elif [[ $words[CURRENT] == -* ]]; then
-    options=(\${(f)"$(flaghoist $words[2] --help 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' | sort -u)"})
+    options=(\${(f)"$(flagkeel $words[2] --help 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' | sort -u)"})
     compadd -a options
   else
     _files
   fi
 }
-compdef _flaghoist flaghoist
+compdef _flagkeel flagkeel
 `,
-  fish: (offered) => `# Completion of flaghoist for fish.
+  fish: (offered) => `# Completion of flagkeel for fish.
 ${offered
   .map(
     ({ name, summary }) =>
-      `complete -c flaghoist -n __fish_use_subcommand -f -a ${name} -d ${quotedForFish(summary)}\n`,
+      `complete -c flagkeel -n __fish_use_subcommand -f -a ${name} -d ${quotedForFish(summary)}\n`,
   )
   .join(
     '',
-  )}complete -c flaghoist -n 'not __fish_use_subcommand' -a '(flaghoist (commandline -opc)[2] --help 2>/dev/null | string match -rag -- "(--[a-z][a-z-]*)" | sort -u)'
+  )}complete -c flagkeel -n 'not __fish_use_subcommand' -a '(flagkeel (commandline -opc)[2] --help 2>/dev/null | string match -rag -- "(--[a-z][a-z-]*)" | sort -u)'
 `,
 };
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { openRun, type Run } from '../../compose/run.js';
 import { operatorSettings } from '../../compose/settings.js';
-import { EXIT, FlaghoistError, type ExitCode } from '../../errors.js';
+import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { localChanges } from '../../git/local-changes.js';
 import { plan } from '../../reconcile/reconcile.js';
 import { reportOf } from '../../reconcile/result.js';
@@ -32,9 +32,9 @@ interface DriftOptions extends CommonOptions, ServiceOptions {
   readonly allowOlder?: boolean;
 }
 
-/** Declares `flaghoist drift`. */
+/** Declares `flagkeel drift`. */
 export const declareDrift: DeclareCommand = (command, { terminal, done }) => {
-  examples(command, ['flaghoist drift', 'flaghoist drift --adopt --environment staging']);
+  examples(command, ['flagkeel drift', 'flagkeel drift --adopt --environment staging']);
   command
     .argument('[directory...]', 'config repositories', ['.'])
     .option('--adopt', 'write the live values into the files; nothing is committed')
@@ -125,7 +125,7 @@ async function runDirectory(
       document: planDocument(reportOf(planned, run), { showKeys }),
     };
   } catch (error) {
-    if (!(error instanceof FlaghoistError)) throw error;
+    if (!(error instanceof FlagkeelError)) throw error;
     return refused(directory, error, terminal, screen);
   }
 }
@@ -133,7 +133,7 @@ async function runDirectory(
 /**
  * Writes the live values into files of the working tree, and into none of them where one has changes of its own.
  *
- * @throws FlaghoistError `OUTPUT`: a file that is to be written has changes that are not committed.
+ * @throws FlagkeelError `OUTPUT`: a file that is to be written has changes that are not committed.
  */
 async function adopt(
   drift: Drift,
@@ -145,7 +145,7 @@ async function adopt(
   const changed = await localChanges(source.checkout);
   const mine = changed.filter((path) => adoption.files.has(path));
   if (mine.length > 0) {
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'OUTPUT',
       `cannot write what is live into ${mine.join(', ')}: the working tree differs from HEAD there (commit it, or take it back)`,
     );
@@ -169,7 +169,7 @@ function adoptionText({ adopted, left, files }: Adoption): string {
 /** Prints why there is no comparison. Diagnostics of invalid specs are a result, and go where results go. */
 function refused(
   directory: string,
-  error: FlaghoistError,
+  error: FlagkeelError,
   { stderr, signal }: Terminal,
   { color }: Screen,
 ): DirectoryResult {

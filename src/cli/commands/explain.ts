@@ -1,4 +1,4 @@
-import { FlaghoistError, EXIT, type ExitCode } from '../../errors.js';
+import { FlagkeelError, EXIT, type ExitCode } from '../../errors.js';
 import { newestCommits } from '../../git/log.js';
 import type { AdminReader } from '../../admin-api/reader.js';
 import { findEnvironment, findWorkspace } from '../../admin-api/workspace.js';
@@ -36,12 +36,12 @@ interface ExplainOptions extends CommonOptions, OnlineOptions {
   readonly at?: number;
 }
 
-/** Declares `flaghoist explain`. */
+/** Declares `flagkeel explain`. */
 export const declareExplain: DeclareCommand = (command, { terminal, done }) => {
   examples(command, [
-    'flaghoist explain flag/new-checkout --environment production --attribute country=ES',
-    'flaghoist explain flag/new-checkout --online',
-    'flaghoist explain unknown-field',
+    'flagkeel explain flag/new-checkout --environment production --attribute country=ES',
+    'flagkeel explain flag/new-checkout --online',
+    'flagkeel explain unknown-field',
   ]);
   command
     .argument('<object>', 'the flag: flag/NAME; or a code that a message names', objectOrCode)
@@ -70,7 +70,7 @@ function objectOrCode(text: string): string {
  * Prints what the pages say of a code. Neither specs nor the service are asked.
  *
  * @returns 0.
- * @throws FlaghoistError `USAGE`: there is no such code.
+ * @throws FlagkeelError `USAGE`: there is no such code.
  */
 async function explainCode(
   code: string,
@@ -95,7 +95,7 @@ const MOST_COMMITS = 5;
  * Prints what the specs on disk say of a flag, and what somebody gets of it. The service is asked with `--online` alone.
  *
  * @returns 0.
- * @throws FlaghoistError `SPECS_INVALID`; `USAGE`: there is no such flag or environment, or the object is none.
+ * @throws FlagkeelError `SPECS_INVALID`; `USAGE`: there is no such flag or environment, or the object is none.
  */
 async function explain(
   object: string,
@@ -261,6 +261,6 @@ function decider({ killed, isTarget, rules }: Answer): string {
   return [...perhaps, met === -1 ? 'default rule' : `rule ${met + 1}`].join(' or ');
 }
 
-function usage(object: string, why: string): FlaghoistError {
-  return new FlaghoistError('USAGE', `cannot explain ${quoted(object)}: ${why}`);
+function usage(object: string, why: string): FlagkeelError {
+  return new FlagkeelError('USAGE', `cannot explain ${quoted(object)}: ${why}`);
 }

@@ -1,4 +1,4 @@
-import { EXIT, FlaghoistError, type ExitCode } from '../../errors.js';
+import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { linesWithName } from '../../git/search.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { didYouMean } from '../../specs/parse/suggest.js';
@@ -14,9 +14,9 @@ interface FindUsageOptions extends CommonOptions {
   readonly code: readonly string[];
 }
 
-/** Declares `flaghoist find-usage`. */
+/** Declares `flagkeel find-usage`. */
 export const declareFindUsage: DeclareCommand = (command, { terminal, done }) => {
-  examples(command, ['flaghoist find-usage flag/new-checkout --code ../shop']);
+  examples(command, ['flagkeel find-usage flag/new-checkout --code ../shop']);
   command
     .argument('<object>', 'flag/NAME, segment/NAME or condition/NAME', namedObject)
     .argument('[directory]', 'config repository', '.')
@@ -48,7 +48,7 @@ interface Found {
  * directories that the operator names.
  *
  * @returns 0, also where nothing names it.
- * @throws FlaghoistError `SPECS_INVALID`; `USAGE`: nothing of the name is declared; `GIT`: a directory of code is in no
+ * @throws FlagkeelError `SPECS_INVALID`; `USAGE`: nothing of the name is declared; `GIT`: a directory of code is in no
  *   repository.
  */
 async function findUsage(
@@ -82,8 +82,8 @@ const KINDS = ['flag', 'segment', 'condition'] as const;
 function objectOf(object: string, { desired, parts }: RightSpecs): Parameters<typeof usagesOf>[0] {
   const name = object.slice(object.indexOf('/') + 1);
   const kind = KINDS.find((each) => object.startsWith(`${each}/`));
-  const fail = (why: string): FlaghoistError =>
-    new FlaghoistError('USAGE', `cannot find usages of ${quoted(object)}: ${why}`);
+  const fail = (why: string): FlagkeelError =>
+    new FlagkeelError('USAGE', `cannot find usages of ${quoted(object)}: ${why}`);
   if (kind === undefined) throw fail('only flags, segments and conditions are named elsewhere');
   const { references, conditions } = desired.config;
   const names = {

@@ -18,9 +18,9 @@ interface FmtOptions extends CommonOptions {
   readonly check?: boolean;
 }
 
-/** Declares `flaghoist fmt`. */
+/** Declares `flagkeel fmt`. */
 export const declareFmt: DeclareCommand = (command, { terminal, done }) => {
-  examples(command, ['flaghoist fmt --check']);
+  examples(command, ['flagkeel fmt --check']);
   command
     .argument('[directory...]', 'config repositories, or files and folders of them', ['.'])
     .option('--check', 'write nothing; exit 2 where a file would change');

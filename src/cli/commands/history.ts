@@ -1,4 +1,4 @@
-import { FlaghoistError, type ExitCode } from '../../errors.js';
+import { FlagkeelError, type ExitCode } from '../../errors.js';
 import type { LoggedApply, LoggedChange } from '../../state/run-log.js';
 import { quoted } from '../../report/sanitize.js';
 import { historyText, type HistoryRow } from '../../report/text/state.js';
@@ -10,11 +10,11 @@ import type { Terminal } from '../terminal.js';
 
 const OBJECT = /^(flag|segment)\/([^/@]+)$/;
 
-/** Declares `flaghoist history`. */
+/** Declares `flagkeel history`. */
 export const declareHistory: DeclareCommand = (command, { terminal, done }) => {
   examples(command, [
-    'flaghoist history flag/new-checkout',
-    'flaghoist history --since 7d --format json',
+    'flagkeel history flag/new-checkout',
+    'flagkeel history --since 7d --format json',
   ]);
   command
     // Which of the two a single argument is, its form says; commander cannot tell.
@@ -39,7 +39,7 @@ interface HistoryOptions extends StateOptions {
  *
  * @param args an object, a directory, or both in this order.
  * @returns 0.
- * @throws FlaghoistError `USAGE`: the arguments are neither.
+ * @throws FlagkeelError `USAGE`: the arguments are neither.
  */
 async function showHistory(
   args: readonly string[],
@@ -68,13 +68,13 @@ interface Named {
 
 function parseArguments(args: readonly string[]): { object: Named | null; directory: string } {
   const [first, second, ...rest] = args;
-  if (rest.length > 0) throw new FlaghoistError('USAGE', 'cannot read history: too many arguments');
+  if (rest.length > 0) throw new FlagkeelError('USAGE', 'cannot read history: too many arguments');
   const [, kind, name] = OBJECT.exec(first ?? '') ?? [];
   if (kind !== undefined && name !== undefined) {
     return { object: { kind, name }, directory: second ?? '.' };
   }
   if (second === undefined) return { object: null, directory: first ?? '.' };
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'USAGE',
     `cannot read the history of ${quoted(first ?? '')}: expected KIND/NAME, for example flag/new-checkout`,
   );

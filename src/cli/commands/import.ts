@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { openReading } from '../../compose/run.js';
 import { operatorSettings } from '../../compose/settings.js';
-import { EXIT, FlaghoistError, type ExitCode } from '../../errors.js';
+import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { clean } from '../../report/sanitize.js';
 import { errorText } from '../../report/text/error.js';
 import { importWorkspace, type Imported, checkTarget, writeTarget } from '../../import/import.js';
@@ -35,13 +35,13 @@ interface ImportOptions extends CommonOptions, ServiceOptions {
   readonly overwrite?: boolean;
 }
 
-/** Declares `flaghoist import`. */
+/** Declares `flagkeel import`. */
 export const declareImport: DeclareCommand = (command, { terminal, done }) => {
   examples(command, [
-    'flaghoist import --workspace Default config',
-    'flaghoist import --from harness-ff .harness/flags.yaml config',
-    'flaghoist import --from split-yaml split.yaml --environment staging config',
-    'flaghoist import --from terraform-state terraform.tfstate config',
+    'flagkeel import --workspace Default config',
+    'flagkeel import --from harness-ff .harness/flags.yaml config',
+    'flagkeel import --from split-yaml split.yaml --environment staging config',
+    'flagkeel import --from terraform-state terraform.tfstate config',
   ]);
   command
     .argument(
@@ -64,7 +64,7 @@ export const declareImport: DeclareCommand = (command, { terminal, done }) => {
       'with --from, of flags of which the file does not say it',
       'user',
     )
-    .option('--overwrite', 'replace flaghoist.yaml, flags/ and segments/ that are there');
+    .option('--overwrite', 'replace flagkeel.yaml, flags/ and segments/ that are there');
   commonOptions(serviceOptions(command)).action(
     async (first: string | undefined, second: string | undefined, options: ImportOptions) => {
       if (options.from !== undefined) {
@@ -95,8 +95,8 @@ function fileOf(
   return { file, directory: directory ?? '.' };
 }
 
-function usage(why: string): FlaghoistError {
-  return new FlaghoistError('USAGE', `cannot import: ${why}`);
+function usage(why: string): FlagkeelError {
+  return new FlagkeelError('USAGE', `cannot import: ${why}`);
 }
 
 /**
@@ -127,8 +127,8 @@ function fileText(file: string, directory: string, imported: ImportedFile): stri
     `Imported ${clean(file)} for workspace "${clean(workspace)}" (${clean(environments.join(', '))}): ${counts(imported)}.`,
     ...departureLines(departures),
     'See that they are right, and what an apply would do:',
-    `  ${shellLine(['flaghoist', 'validate', directory])}`,
-    `  ${shellLine(['flaghoist', 'plan', directory])}`,
+    `  ${shellLine(['flagkeel', 'validate', directory])}`,
+    `  ${shellLine(['flagkeel', 'plan', directory])}`,
     '',
   ].join('\n');
 }
@@ -192,7 +192,7 @@ async function importInto(
     );
     return EXIT.ok;
   } catch (error) {
-    if (!(error instanceof FlaghoistError)) throw error;
+    if (!(error instanceof FlagkeelError)) throw error;
     terminal.stderr.write(errorText(error));
     if (!terminal.signal.aborted) return error.exitCode;
     return terminal.signal.reason === 'SIGINT' ? EXIT.sigint : EXIT.sigterm;
@@ -215,7 +215,7 @@ function nextPlan(directory: string, { url, embedded, embeddedDir }: ServiceOpti
     : url === undefined
       ? []
       : ['--url', url];
-  return shellLine(['flaghoist', 'reconcile', '--dry-run', ...service, directory]);
+  return shellLine(['flagkeel', 'reconcile', '--dry-run', ...service, directory]);
 }
 
 function shellLine(words: readonly string[]): string {

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Option } from 'commander';
-import { EXIT, FlaghoistError, type ExitCode } from '../../errors.js';
+import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { packageFile } from '../../platform/package-files.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { mapping, yamlText } from '../../specs/edit/yaml-text.js';
@@ -24,9 +24,9 @@ interface InitOptions extends CommonOptions {
   readonly workflows: boolean;
 }
 
-/** Declares `flaghoist init`. */
+/** Declares `flagkeel init`. */
 export const declareInit: DeclareCommand = (command, { terminal, done }) => {
-  examples(command, ['flaghoist init config', 'flaghoist init --example shop']);
+  examples(command, ['flagkeel init config', 'flagkeel init --example shop']);
   command
     .argument('[directory]', 'where the config repository is to be', '.')
     .option('--workspace <name>', 'name or id of the workspace', 'Default')
@@ -56,7 +56,7 @@ export const declareInit: DeclareCommand = (command, { terminal, done }) => {
  * Files that are there stay as they are, so it may be repeated. Nothing is committed, and no service is asked.
  *
  * @returns 0.
- * @throws FlaghoistError `OUTPUT`: a file cannot be written; those before it are. `USAGE`: a name of an environment is a path.
+ * @throws FlagkeelError `OUTPUT`: a file cannot be written; those before it are. `USAGE`: a name of an environment is a path.
  */
 async function init(
   directory: string,
@@ -69,7 +69,7 @@ async function init(
   const unfit = environments.find((name) => name === '' || /[/\\]|^\./.test(name));
   if (unfit !== undefined) {
     const why = 'a file is named like it, so it is neither empty nor a path';
-    throw new FlaghoistError('USAGE', `cannot use environment ${quoted(unfit)}: ${why}`);
+    throw new FlagkeelError('USAGE', `cannot use environment ${quoted(unfit)}: ${why}`);
   }
   const results: { readonly path: string; readonly written: boolean }[] = [];
   const top = await nearestWith('.git', directory);
@@ -98,7 +98,7 @@ async function workflowFiles(): Promise<[path: string, text: string][]> {
   const names = (await readdir(folder)).filter((name) => name.startsWith('github-')).sort();
   return Promise.all(
     names.map(async (name): Promise<[string, string]> => {
-      const path = `.github/workflows/${name.replace('github-', 'flaghoist-')}`;
+      const path = `.github/workflows/${name.replace('github-', 'flagkeel-')}`;
       return [path, await readFile(new URL(name, folder), 'utf8')];
     }),
   );
@@ -111,8 +111,8 @@ async function exampleFiles(): Promise<[path: string, text: string][]> {
   const paths = entries
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    // What trying it out in a checkout of flaghoist leaves there.
-    .filter((path) => !path.startsWith('.flaghoist'));
+    // What trying it out in a checkout of flagkeel leaves there.
+    .filter((path) => !path.startsWith('.flagkeel'));
   return Promise.all(
     paths.sort().map(async (path): Promise<[string, string]> => {
       const text = await readFile(join(folder, path), 'utf8');
@@ -133,14 +133,14 @@ function asText(
   const place = directory === '.' ? '' : ` ${quoted(directory)}`;
   return `${lines.join('')}
 Next:
-  flaghoist validate${place}
-  flaghoist test${place}
-  flaghoist plan --embedded${place}
-${example ? `  flaghoist reconcile --embedded${place}\n` : ''}${results.some(({ path }) => path.startsWith('.github/')) ? WORKFLOW_NEEDS : ''}`;
+  flagkeel validate${place}
+  flagkeel test${place}
+  flagkeel plan --embedded${place}
+${example ? `  flagkeel reconcile --embedded${place}\n` : ''}${results.some(({ path }) => path.startsWith('.github/')) ? WORKFLOW_NEEDS : ''}`;
 }
 
 const WORKFLOW_NEEDS = `
-The workflows need the variable FLAGHOIST_URL and the secret FLAGHOIST_API_KEY of the repository on GitHub.
+The workflows need the variable FLAGKEEL_URL and the secret FLAGKEEL_API_KEY of the repository on GitHub.
 `;
 
 interface Starter {
@@ -153,7 +153,7 @@ interface Starter {
 function starterFiles({ workspace, environments, trafficType }: Starter): Map<string, string> {
   const last = environments.at(-1) ?? '';
   const files = new Map([
-    ['flaghoist.yaml', configText({ workspace, environments, trafficType })],
+    ['flagkeel.yaml', configText({ workspace, environments, trafficType })],
     ['flags/example-banner.yaml', exampleText(environments)],
     [
       'tests/example-banner.test.yaml',
@@ -221,11 +221,11 @@ const KILLS = `# The break-glass list. An entry stops a flag at once:
 kills: {}
 `;
 
-const GIT_ATTRIBUTES = `# Two people may add keys at the same time; flaghoist fmt sorts them afterwards.
+const GIT_ATTRIBUTES = `# Two people may add keys at the same time; flagkeel fmt sorts them afterwards.
 *.keys merge=union
 `;
 
 const CODE_OWNERS = `# Who has to agree to which change. Take the sign off a line, and put your teams in:
 # /kills/          @your-org/on-call
-# /flaghoist.yaml  @your-org/platform
+# /flagkeel.yaml  @your-org/platform
 `;

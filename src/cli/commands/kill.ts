@@ -1,4 +1,4 @@
-import { messageOf, EXIT, FlaghoistError, type ExitCode } from '../../errors.js';
+import { messageOf, EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { operatorSettings } from '../../compose/settings.js';
 import { openRun } from '../../compose/run.js';
 import type { ChangeNote } from '../../model/outcome.js';
@@ -21,19 +21,19 @@ import {
 import { openScreen, type Terminal } from '../terminal.js';
 
 interface KillOptions extends CommonOptions, ConnectionOptions {
-  /** As flaghoist.yaml names it. */
+  /** As flagkeel.yaml names it. */
   readonly environment: string;
   readonly reason?: string;
 }
 
-/** Declares `flaghoist kill` and `flaghoist restore`: the name of the command says which of the two it is. */
+/** Declares `flagkeel kill` and `flagkeel restore`: the name of the command says which of the two it is. */
 export const declareKill: DeclareCommand = (command, { terminal, done }) => {
   const isKill = command.name() === 'kill';
-  examples(command, [`flaghoist ${command.name()} new-checkout --environment production`]);
+  examples(command, [`flagkeel ${command.name()} new-checkout --environment production`]);
   command
     .argument('<flag>', 'name of the flag, of this repository or not')
     .argument('[directory]', 'config repository', '.')
-    .requiredOption('--environment <name>', 'where, as flaghoist.yaml names it')
+    .requiredOption('--environment <name>', 'where, as flagkeel.yaml names it')
     .option('--reason <text>', 'why; goes into the service’s log and into the commit');
   commonOptions(timeoutOption(placeOptions(command))).action(
     async (flag: string, directory: string, options: KillOptions) => {
@@ -64,7 +64,7 @@ async function killOrRestore(
   const screen = openScreen(options, terminal);
   try {
     if (!FLAG_NAME.test(request.flag)) {
-      throw new FlaghoistError('USAGE', `cannot act on "${request.flag}": that is no flag name`);
+      throw new FlagkeelError('USAGE', `cannot act on "${request.flag}": that is no flag name`);
     }
     await using run = await openRun(
       request.directory,
@@ -86,7 +86,7 @@ async function killOrRestore(
     if (done.sent) await recordDone(run.context, request, { ...done, sent: done.sent });
     return EXIT.ok;
   } catch (error) {
-    if (!(error instanceof FlaghoistError)) throw error;
+    if (!(error instanceof FlagkeelError)) throw error;
     terminal.stderr.write(errorText(error));
     return error.exitCode;
   }
@@ -102,7 +102,7 @@ async function recordDone(
   try {
     await recordAct(context, await act.place(), { flag, environment, isKill, wasKilled, note });
   } catch (error) {
-    if (!(error instanceof FlaghoistError)) throw error;
+    if (!(error instanceof FlagkeelError)) throw error;
     context.note(`Not looked at afterwards, and not recorded in the history: ${error.message}`);
   }
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { EXIT, FlaghoistError, type ExitCode } from '../../errors.js';
+import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { directoryTree } from '../../git/directory-tree.js';
 import type { SpecTree } from '../../model/spec-tree.js';
 import { writeResult } from '../../report/output.js';
@@ -24,9 +24,9 @@ interface PromoteOptions extends CommonOptions {
   readonly write?: boolean;
 }
 
-/** Declares `flaghoist promote`. */
+/** Declares `flagkeel promote`. */
 export const declarePromote: DeclareCommand = (command, { terminal, done }) => {
-  examples(command, ['flaghoist promote flag/new-checkout --from staging --to production --write']);
+  examples(command, ['flagkeel promote flag/new-checkout --from staging --to production --write']);
   command
     .argument('<object>', 'the flag: flag/NAME', (text: string) => collectObject(text, [])[0])
     .argument('[directory]', 'config repository', '.')
@@ -48,7 +48,7 @@ export const declarePromote: DeclareCommand = (command, { terminal, done }) => {
  * working tree: it is for whoever ran the command to review and to commit. May be repeated; then there is no difference.
  *
  * @returns 0, also where there is no difference; 3 where the specs would be invalid afterwards, and nothing is written.
- * @throws FlaghoistError `SPECS_INVALID`: they are invalid before; `USAGE`: there is no such flag or environment.
+ * @throws FlagkeelError `SPECS_INVALID`: they are invalid before; `USAGE`: there is no such flag or environment.
  */
 async function promote(
   object: string,
@@ -85,13 +85,13 @@ function promotionOf(
   const flag = object.startsWith('flag/')
     ? parts.flags.find((each) => each.name === name)
     : undefined;
-  const fail = (why: string): FlaghoistError =>
-    new FlaghoistError('USAGE', `cannot promote ${quoted(object)}: ${why}`);
+  const fail = (why: string): FlagkeelError =>
+    new FlagkeelError('USAGE', `cannot promote ${quoted(object)}: ${why}`);
   if (!flag) throw fail(`no such flag is declared${didYouMean(name, desired.flags.keys())}`);
   const names = desired.config.environments.map((each) => each.name);
   const unknown = [from, to].find((each) => !names.includes(each));
   if (unknown !== undefined) {
-    throw fail(`flaghoist.yaml has no environment ${quoted(unknown)}${didYouMean(unknown, names)}`);
+    throw fail(`flagkeel.yaml has no environment ${quoted(unknown)}${didYouMean(unknown, names)}`);
   }
   if (from === to) throw fail('both environments are the same');
   if (!flag.environments.has(from)) throw fail(`it is not declared for ${quoted(from)}`);

@@ -1,6 +1,6 @@
 import { openRun, type Run } from '../../compose/run.js';
 import { operatorSettings } from '../../compose/settings.js';
-import { EXIT, FlaghoistError, type ExitCode } from '../../errors.js';
+import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import type { Approval } from '../../model/run.js';
 import { pendingWithheld } from '../../plan/plan.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
@@ -33,7 +33,7 @@ import { openEventSink, RunEvents } from '../run-events.js';
 import { askToForce, openScreen, type Screen, type Terminal } from '../terminal.js';
 import { killLine } from '../../report/text/summary.js';
 
-/** Declares `flaghoist reconcile`, and `flaghoist plan`, which is its dry run under the name that neighbours have for it. */
+/** Declares `flagkeel reconcile`, and `flagkeel plan`, which is its dry run under the name that neighbours have for it. */
 export const declareReconcile: DeclareCommand = (command, { terminal, done }) => {
   const isPlan = command.name() === 'plan';
   reconcileExamples(command, { isPlan });
@@ -56,7 +56,7 @@ export const declareReconcile: DeclareCommand = (command, { terminal, done }) =>
  * not keep the others from being reconciled.
  *
  * @returns `combinedExitCode` of the directories.
- * @throws FlaghoistError `USAGE`: the reviewed plan cannot be read, or `--detailed-exitcode` stands alone. Nothing was done then.
+ * @throws FlagkeelError `USAGE`: the reviewed plan cannot be read, or `--detailed-exitcode` stands alone. Nothing was done then.
  */
 async function reconcileAll(
   directories: readonly string[],
@@ -65,19 +65,19 @@ async function reconcileAll(
 ): Promise<ExitCode> {
   if (options.detailedExitcode === true && options.dryRun !== true) {
     // Whoever asks whether there is anything to do has not asked to have it done.
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'USAGE',
       'cannot use --detailed-exitcode without --dry-run: it tells of a plan, and this run would apply it (add --dry-run)',
     );
   }
   if (options.at !== undefined && options.dryRun !== true) {
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'USAGE',
       'cannot use --at without --dry-run: what is written is written now (add --dry-run)',
     );
   }
   if (options.overrideWindow?.trim() === '') {
-    throw new FlaghoistError('USAGE', 'cannot use --override-window without a reason');
+    throw new FlagkeelError('USAGE', 'cannot use --override-window without a reason');
   }
   const screen = openScreen(options, terminal);
   screen.noteInterrupt();
@@ -167,7 +167,7 @@ async function runDirectory(
       return { ...reported(directory, error.planned, reporting), exitCode: error.exitCode };
     }
   } catch (error) {
-    if (!(error instanceof FlaghoistError)) throw error;
+    if (!(error instanceof FlagkeelError)) throw error;
     return refused(directory, error, { options, screen, terminal });
   }
 }
@@ -175,7 +175,7 @@ async function runDirectory(
 /**
  * The config repository that a path means; said where it is more than was named.
  *
- * @throws FlaghoistError `USAGE`: a file is named, and the run would apply more than that.
+ * @throws FlagkeelError `USAGE`: a file is named, and the run would apply more than that.
  */
 async function repositoryOf(
   path: string,
@@ -185,7 +185,7 @@ async function repositoryOf(
   const { directory, within, isFile } = await configDirectoryOf(path);
   if (within === null) return directory;
   if (isFile && dryRun !== true) {
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'USAGE',
       `cannot apply ${quoted(within)} by itself: name its repository, ${quoted(directory)}, and --only KIND/NAME`,
     );
@@ -275,7 +275,7 @@ function reported(
         });
   const unverified = 'unverified' in result ? `Not verified: ${result.unverified}\n` : '';
   const unsaved = 'unsaved' in result ? `Not remembered: ${result.unsaved}\n` : '';
-  if (unsaved !== '') terminal.stderr.write(`flaghoist: ${unsaved}`);
+  if (unsaved !== '') terminal.stderr.write(`flagkeel: ${unsaved}`);
   return {
     directory,
     exitCode: detailed(result, options, terminal) ?? exitCodeOf(result, terminal.signal),
@@ -304,7 +304,7 @@ function detailed(
 /** Diagnostics are a result; why the run came to nothing is said on standard error, in every format. */
 function refused(
   directory: string,
-  error: FlaghoistError,
+  error: FlagkeelError,
   { options, screen, terminal }: Pick<Reporting, 'options' | 'screen' | 'terminal'>,
 ): DirectoryResult {
   terminal.stderr.write(errorText(error));

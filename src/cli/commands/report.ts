@@ -19,9 +19,9 @@ interface ReportOptions extends Omit<CommonOptions, 'format'> {
   readonly format?: 'html' | 'json';
 }
 
-/** Declares `flaghoist report`. */
+/** Declares `flagkeel report`. */
 export const declareReport: DeclareCommand = (command, { terminal, done }) => {
-  examples(command, ['flaghoist report --output flags.html']);
+  examples(command, ['flagkeel report --output flags.html']);
   command.argument('[directory]', 'config repository', '.');
   commonOptions(command, ['html', 'json']).action(
     async (directory: string, options: ReportOptions) => {
@@ -34,7 +34,7 @@ export const declareReport: DeclareCommand = (command, { terminal, done }) => {
  * Prints a catalogue of all flags and segments as the specs on disk have them: a page, or JSON. The service is not asked.
  *
  * @returns 0.
- * @throws FlaghoistError `SPECS_INVALID`.
+ * @throws FlagkeelError `SPECS_INVALID`.
  */
 async function report(
   directory: string,

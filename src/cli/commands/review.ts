@@ -1,6 +1,6 @@
 import { appendFile } from 'node:fs/promises';
 import { operatorSettings } from '../../compose/settings.js';
-import { EXIT, FlaghoistError, messageOf, type ExitCode } from '../../errors.js';
+import { EXIT, FlagkeelError, messageOf, type ExitCode } from '../../errors.js';
 import { syncComment } from '../../forge/forge.js';
 import { Statuses } from '../../forge/statuses.js';
 import { isAncestor, openCheckout, type Checkout } from '../../git/checkout.js';
@@ -52,11 +52,11 @@ import { openScreen, type Screen, type Terminal } from '../terminal.js';
 /** What is reviewed and who is told, and how it is printed. */
 type ReviewCommandOptions = CommonOptions & ReviewOptions;
 
-/** Declares `flaghoist review`. */
+/** Declares `flagkeel review`. */
 export const declareReview: DeclareCommand = (command, { terminal, done }) => {
   examples(command, [
-    'flaghoist review --since origin/main',
-    'flaghoist review --offline --format markdown --output comment.md',
+    'flagkeel review --since origin/main',
+    'flagkeel review --offline --format markdown --output comment.md',
   ]);
   command
     .argument('[directory...]', 'config repositories', ['.'])
@@ -139,7 +139,7 @@ async function review(directory: string, reviewing: Reviewing): Promise<Reviewed
     await publish(told, prefix, reviewing);
     return { ...told, prefix };
   } catch (error) {
-    if (!(error instanceof FlaghoistError)) throw error;
+    if (!(error instanceof FlagkeelError)) throw error;
     terminal.stderr.write(errorText(error));
     const { exitCode, ...failed } = told ?? failure(error);
     if (terminal.signal.aborted) {
@@ -163,7 +163,7 @@ async function leniently(
   try {
     await telling;
   } catch (error) {
-    if (!place.isFork || !(error instanceof FlaghoistError)) throw error;
+    if (!place.isFork || !(error instanceof FlagkeelError)) throw error;
     screen.note(`warning: ${clean(error.message)}`);
   }
 }
@@ -202,13 +202,13 @@ async function tell(directory: string, checkout: Checkout, reviewing: Reviewing)
     };
   } catch (error) {
     // Whoever interrupts a run wants it to end.
-    if (!(error instanceof FlaghoistError) || terminal.signal.aborted) throw error;
+    if (!(error instanceof FlagkeelError) || terminal.signal.aborted) throw error;
     terminal.stderr.write(errorText(error));
     return failure(error);
   }
 }
 
-function failure(error: FlaghoistError): Told {
+function failure(error: FlagkeelError): Told {
   const diagnostics: readonly Diagnostic[] =
     error instanceof InvalidSpecsError ? error.diagnostics : [];
   const markdown = failureMarkdown(error.message, diagnostics);
@@ -284,7 +284,7 @@ async function annotate(
   try {
     await place.forge?.annotate(annotations.slice(0, MOST_ANNOTATIONS), summary);
   } catch (error) {
-    if (!(error instanceof FlaghoistError)) throw error;
+    if (!(error instanceof FlagkeelError)) throw error;
     screen.note(`warning: ${clean(error.message)}`);
   }
 }

@@ -9,9 +9,9 @@ interface SchemaOptions {
   readonly output?: string;
 }
 
-/** Declares `flaghoist schema`. */
+/** Declares `flagkeel schema`. */
 export const declareSchema: DeclareCommand = (command, { terminal, done }) => {
-  examples(command, ['flaghoist schema flag --output schemas/flag.schema.json']);
+  examples(command, ['flagkeel schema flag --output schemas/flag.schema.json']);
   command
     .addArgument(new Argument('[name]', 'which kind of file').choices(SCHEMA_NAMES))
     .addOption(new Option('--output <file>', 'write the schema to a file'))

@@ -11,21 +11,21 @@ import { readRightSpecs } from '../right-specs.js';
 import { openScreen, type Terminal } from '../terminal.js';
 
 interface StaleOptions extends CommonOptions {
-  /** Absent: what flaghoist.yaml says, or 90. */
+  /** Absent: what flagkeel.yaml says, or 90. */
   readonly days?: number;
   readonly all?: boolean;
 }
 
 const DEFAULT_DAYS = 90;
 
-/** Declares `flaghoist stale`. */
+/** Declares `flagkeel stale`. */
 export const declareStale: DeclareCommand = (command, { terminal, done }) => {
-  examples(command, ['flaghoist stale --days 60', 'flaghoist stale --all --format json']);
+  examples(command, ['flagkeel stale --days 60', 'flagkeel stale --all --format json']);
   command
     .argument('[directory]', 'config repository, or a file or folder of it', '.')
     .option(
       '--days <n>',
-      'how long a flag may give everybody the same (default: lint.staleAfter of flaghoist.yaml, or 90)',
+      'how long a flag may give everybody the same (default: lint.staleAfter of flagkeel.yaml, or 90)',
       positive,
     )
     .option('--all', 'list every flag with its age');
@@ -39,7 +39,7 @@ export const declareStale: DeclareCommand = (command, { terminal, done }) => {
  * the longest time first. The service is not asked.
  *
  * @returns 2 where a flag is stale, otherwise 0.
- * @throws FlaghoistError `SPECS_INVALID`; `GIT`: the history cannot be read.
+ * @throws FlagkeelError `SPECS_INVALID`; `GIT`: the history cannot be read.
  */
 async function stale(
   directory: string,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { FlaghoistError, type ExitCode, EXIT } from '../../errors.js';
+import { FlagkeelError, type ExitCode, EXIT } from '../../errors.js';
 import type { StateReading } from '../../state/ref-store.js';
 import { SharedStateHome } from '../../state/shared-store.js';
 import { clean, quoted } from '../../report/sanitize.js';
@@ -23,7 +23,7 @@ import { checkNamesOnService, resolvePolicy } from '../../reconcile/policy.js';
 
 const NOTHING: Pick<StateReading, 'state'> = { state: new Map() };
 
-/** Declares `flaghoist state` with its subcommands. Without one of them it prints its help, and exits with 64. */
+/** Declares `flagkeel state` with its subcommands. Without one of them it prints its help, and exits with 64. */
 export const declareState: DeclareCommand = (state, invocation) => {
   /** All subcommands have the same options, though those that only read wait for no lock. */
   const add = (name: string, description: string): Command =>
@@ -90,7 +90,7 @@ async function listState(
  * Prints all that is remembered of one object, as JSON. The base of an environment is listed by the id of the
  * environment, with its name where the state knows it.
  *
- * @throws FlaghoistError `USAGE`: nothing is remembered of it.
+ * @throws FlagkeelError `USAGE`: nothing is remembered of it.
  */
 async function showObject(
   object: string,
@@ -114,7 +114,7 @@ async function showObject(
 /**
  * Forgets one object: no run remembers it any more. Nothing is asked of the service, and nothing on it changes.
  *
- * @throws FlaghoistError `IN_USE`: a run is under way. `USAGE`: nothing is remembered of it.
+ * @throws FlagkeelError `IN_USE`: a run is under way. `USAGE`: nothing is remembered of it.
  */
 async function forgetObject(
   object: string,
@@ -145,7 +145,7 @@ async function forgetObject(
  * Frees the lock of a shared state whose holder is gone. The lock of this machine ends with its holder. May be repeated:
  * where nobody holds the lock there is nothing to do.
  *
- * @throws FlaghoistError `IN_USE`: the holder renewed the lock meanwhile, so it is alive.
+ * @throws FlagkeelError `IN_USE`: the holder renewed the lock meanwhile, so it is alive.
  */
 async function unlockState(
   directory: string,
@@ -161,7 +161,7 @@ async function unlockState(
         : 'Nothing to unlock: a state that is not shared is locked by a run that is alive, and by nothing else.\n';
     }
     if (!(await shared.breakLock(holder))) {
-      throw new FlaghoistError(
+      throw new FlagkeelError(
         'IN_USE',
         'cannot unlock the shared state: its lock moved meanwhile, so its holder is alive',
       );
@@ -171,11 +171,11 @@ async function unlockState(
 }
 
 /** The refusal of an object that the state does not know. */
-function notThere(verb: string, object: string): FlaghoistError {
+function notThere(verb: string, object: string): FlagkeelError {
   const why = object.includes('@') ? 'an object has no environment in its id' : 'it is not there';
-  return new FlaghoistError(
+  return new FlagkeelError(
     'USAGE',
-    `cannot ${verb} ${quoted(object)}: ${why} (flaghoist state list shows what is)`,
+    `cannot ${verb} ${quoted(object)}: ${why} (flagkeel state list shows what is)`,
   );
 }
 
@@ -197,7 +197,7 @@ interface Rebuilt {
  * Makes a new state of what is equal to HEAD. Reads the service and writes nothing to it; may be repeated.
  *
  * @returns 0, also where objects differ from HEAD: the result names them.
- * @throws FlaghoistError `GIT`: there is no home for a state.
+ * @throws FlagkeelError `GIT`: there is no home for a state.
  */
 export async function rebuildState(
   directory: string,
@@ -253,15 +253,15 @@ async function readWhatIsLeft(home: StateHome): Promise<StateReading | null> {
   try {
     return await home.read();
   } catch (error) {
-    if (error instanceof FlaghoistError && error.code === 'STATE_UNREADABLE') return null;
+    if (error instanceof FlagkeelError && error.code === 'STATE_UNREADABLE') return null;
     throw error;
   }
 }
 
-function noHome(): FlaghoistError {
-  return new FlaghoistError(
+function noHome(): FlagkeelError {
+  return new FlagkeelError(
     'GIT',
-    'cannot rebuild the state: there is no repository that can be written (set FLAGHOIST_STATE_DIR)',
+    'cannot rebuild the state: there is no repository that can be written (set FLAGKEEL_STATE_DIR)',
   );
 }
 

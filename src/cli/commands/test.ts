@@ -15,9 +15,9 @@ interface TestOptions extends Omit<CommonOptions, 'format'> {
   readonly format?: (typeof FORMATS)[number];
 }
 
-/** Declares `flaghoist test`. */
+/** Declares `flagkeel test`. */
 export const declareTest: DeclareCommand = (command, { terminal, done }) => {
-  examples(command, ['flaghoist test']);
+  examples(command, ['flagkeel test']);
   command.argument('[directory...]', 'config repositories, or files and folders of them', ['.']);
   commonOptions(command, FORMATS).action(async (directories: string[], options: TestOptions) => {
     done(await test(directories, options, terminal));
@@ -29,7 +29,7 @@ export const declareTest: DeclareCommand = (command, { terminal, done }) => {
  * `tests/` only its own are run; any other path stands for its whole repository, since a test may hold any part of it.
  *
  * @returns 0 where all pass, also where there are none; 1 where one fails.
- * @throws FlaghoistError `SPECS_INVALID`: the specs are invalid, which was printed; nothing was run after them.
+ * @throws FlagkeelError `SPECS_INVALID`: the specs are invalid, which was printed; nothing was run after them.
  */
 async function test(
   directories: readonly string[],

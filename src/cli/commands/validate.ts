@@ -1,4 +1,4 @@
-import { EXIT, FlaghoistError, type ExitCode } from '../../errors.js';
+import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import type { Desired } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
@@ -44,12 +44,12 @@ interface ValidateOptions extends Omit<CommonOptions, 'format'>, OnlineOptions {
   readonly format?: (typeof FORMATS)[number];
 }
 
-/** Declares `flaghoist validate`. */
+/** Declares `flagkeel validate`. */
 export const declareValidate: DeclareCommand = (command, { terminal, done }) => {
   examples(command, [
-    'flaghoist validate',
-    'flaghoist validate flags/new-checkout.yaml',
-    'flaghoist validate --online --format github',
+    'flagkeel validate',
+    'flagkeel validate flags/new-checkout.yaml',
+    'flagkeel validate --online --format github',
   ]);
   command.argument('[directory...]', 'config repositories, or files and folders of them', ['.']);
   onlineOptions(command, 'whether it has what the specs name');
@@ -136,7 +136,7 @@ async function check(
     const summary = `valid: ${count(flags, 'flag')}, ${count(segments, 'segment')}, ${count(environments, 'environment')}`;
     return { directory, prefix, exitCode: EXIT.ok, diagnostics, summary };
   } catch (error) {
-    if (!(error instanceof FlaghoistError)) throw error;
+    if (!(error instanceof FlagkeelError)) throw error;
     return {
       directory,
       prefix: '',
@@ -213,7 +213,7 @@ async function besideSpecs(
   };
 }
 
-/** Another commit is read only where flaghoist.yaml asks for a rule that needs it. */
+/** Another commit is read only where flagkeel.yaml asks for a rule that needs it. */
 function comparesCommits({ specs: { config } }: SpecParts): boolean {
   const levels = config?.lint?.levels ?? {};
   const { 'default-while-killed': defaults, 'treatments-reordered': order } = levels;
@@ -241,7 +241,7 @@ async function firstParent(checkout: Checkout, commit: string): Promise<string |
   try {
     return await resolveRevision(checkout, `${commit}^1`);
   } catch (error) {
-    if (error instanceof FlaghoistError && error.code === 'GIT') return null;
+    if (error instanceof FlagkeelError && error.code === 'GIT') return null;
     throw error;
   }
 }

@@ -66,11 +66,11 @@ interface WatchOptions
   readonly publicUrl?: string;
 }
 
-/** Declares `flaghoist watch`. */
+/** Declares `flagkeel watch`. */
 export const declareWatch: DeclareCommand = (command, { terminal, done }) => {
   examples(command, [
-    'flaghoist watch --listen 8090 config',
-    'flaghoist watch --repo https://git.example.com/config.git --branch main',
+    'flagkeel watch --listen 8090 config',
+    'flagkeel watch --repo https://git.example.com/config.git --branch main',
   ]);
   command.argument('[directory]', 'config repository', '.');
   sourceOptions(command);
@@ -94,7 +94,7 @@ function sourceOptions(command: Command): void {
   command
     .option('--repo <url>', 'follow a git server instead of a directory')
     .option('--branch <name>', 'with --repo: which branch (default: the server’s HEAD)')
-    .option('--path <path>', 'with --repo: where in the repository flaghoist.yaml lies')
+    .option('--path <path>', 'with --repo: where in the repository flagkeel.yaml lies')
     .addOption(
       new Option('--config <file>', 'follow all sources that this file names').conflicts([
         'repo',
@@ -186,7 +186,7 @@ interface Watched {
  * whole command line is read before anything is opened.
  *
  * @returns the code of the signal.
- * @throws FlaghoistError `USAGE`: the command line or a file that it names is wrong. Nothing was watched then.
+ * @throws FlagkeelError `USAGE`: the command line or a file that it names is wrong. Nothing was watched then.
  */
 async function watch(
   directory: string,

@@ -103,5 +103,5 @@ function scopeOf({ routeOptions }: FastifyRequest): Scope {
 
 /** How whoever was not let in may try again. */
 export function challengeOf({ method }: FastifyRequest): string {
-  return method !== 'POST' ? 'Basic realm="flaghoist", charset="UTF-8"' : 'Bearer';
+  return method !== 'POST' ? 'Basic realm="flagkeel", charset="UTF-8"' : 'Bearer';
 }

@@ -45,7 +45,7 @@ export interface Operations {
  * What people and machines see of the daemon: pages, health, metrics, endpoints that ask something of it, webhooks, and
  * the messages that go out.
  *
- * @throws FlaghoistError (IN_USE) the port is taken.
+ * @throws FlagkeelError (IN_USE) the port is taken.
  */
 export async function startOperations(
   view: DaemonView,

@@ -147,7 +147,7 @@ class Delivery {
         path: pathname + search,
         headers: {
           'content-type': contentType,
-          'user-agent': `flaghoist/${this.#options.version}`,
+          'user-agent': `flagkeel/${this.#options.version}`,
         },
         body: text,
         signal: AbortSignal.any([AbortSignal.timeout(TRY_MS), this.#end.signal]),

@@ -1,5 +1,5 @@
 import { isLoopback } from '../../admin-api/origin.js';
-import { FlaghoistError } from '../../errors.js';
+import { FlagkeelError } from '../../errors.js';
 import { FORMATS, type NotifyFormat } from './formats.js';
 
 /** Where messages go. The path of such a URL is often its secret: only the origin is ever shown. */
@@ -15,7 +15,7 @@ export interface NotifyTarget {
  *
  * @param allowedOrigins null: the operator named it. Otherwise it came from somewhere that others can write, and its
  *   origin must be in the list.
- * @throws FlaghoistError USAGE: it is no such URL. ORIGIN_NOT_ALLOWED: the list does not have it. Neither shows more of
+ * @throws FlagkeelError USAGE: it is no such URL. ORIGIN_NOT_ALLOWED: the list does not have it. Neither shows more of
  *   the URL than its origin.
  */
 export function parseNotifyTarget(
@@ -34,8 +34,8 @@ export function parseNotifyTarget(
   if (isPlain && !isLoopback(url.href)) throw unusable('beyond loopback https is needed');
   if (url.username !== '' || url.password !== '') throw unusable('its URL holds credentials');
   if (allowedOrigins !== null && !allowedOrigins.includes(url.origin)) {
-    const line = `FLAGHOIST_ORIGINS=${[...allowedOrigins, url.origin].join(',')}`;
-    throw new FlaghoistError(
+    const line = `FLAGKEEL_ORIGINS=${[...allowedOrigins, url.origin].join(',')}`;
+    throw new FlagkeelError(
       'ORIGIN_NOT_ALLOWED',
       `cannot notify ${url.origin}: the operator did not allow it (set ${line})`,
     );
@@ -54,6 +54,6 @@ function formatOf(host: string): NotifyFormat {
   return HOSTS.find(([pattern]) => pattern.test(host))?.[1] ?? 'json';
 }
 
-function unusable(why: string): FlaghoistError {
-  return new FlaghoistError('USAGE', `cannot use the address for notifications: ${why}`);
+function unusable(why: string): FlagkeelError {
+  return new FlagkeelError('USAGE', `cannot use the address for notifications: ${why}`);
 }

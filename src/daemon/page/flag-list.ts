@@ -31,7 +31,7 @@ function listOf(
     </summary>
     <ul class="flags">
       ${flags.map((flag) => html`<li>${itemOf(flag, of)}</li>`)}
-      ${more > 0 ? html`<li>and ${plural(more, 'more', 'more')}: <code>flaghoist report</code></li>` : []}
+      ${more > 0 ? html`<li>and ${plural(more, 'more', 'more')}: <code>flagkeel report</code></li>` : []}
     </ul>
   </details>`;
 }

@@ -17,10 +17,10 @@ export function statusPage(view: DaemonView, at: PageMoment): string {
     sources.map(({ source, health }) => ({ name: source.name, verdict: health.verdict })),
   );
   return documentOf({
-    title: `${verdict.headline} · flaghoist`,
+    title: `${verdict.headline} · flagkeel`,
     isLive: true,
     body: html`<header class="bar">
-        <span><strong>flaghoist</strong> <span class="soft">${view.version}</span></span>
+        <span><strong>flagkeel</strong> <span class="soft">${view.version}</span></span>
         <span class="soft"
           ><span id="as-of">${asOf(now)}</span> · <span id="live">as loaded</span></span
         >
@@ -65,7 +65,7 @@ function articleOf(
 export function runPage(source: SourceView, run: RunRecord, now: number): string {
   const { level, word } = RESULTS[run.result];
   return documentOf({
-    title: `${word} · ${clean(source.name)} · flaghoist`,
+    title: `${word} · ${clean(source.name)} · flagkeel`,
     isLive: false,
     body: html`<header class="bar">
         <nav><a href="../">Status</a></nav>

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { FlaghoistError, messageOf } from '../../errors.js';
+import { FlagkeelError, messageOf } from '../../errors.js';
 
 export interface DatabaseOptions {
   /** `postgres://…` */
@@ -21,7 +21,7 @@ export class Database {
       max: connections,
       connectionTimeoutMillis: timeoutMs,
       query_timeout: timeoutMs,
-      application_name: 'flaghoist',
+      application_name: 'flagkeel',
     });
     this.#pool.on('error', (error) => {
       onTrouble(messageOf(error));
@@ -31,7 +31,7 @@ export class Database {
   /**
    * One statement; several where there are no values.
    *
-   * @throws FlaghoistError `STATE_UNREADABLE`
+   * @throws FlagkeelError `STATE_UNREADABLE`
    */
   async query<Row extends pg.QueryResultRow>(
     text: string,
@@ -41,7 +41,7 @@ export class Database {
       const { rows } = await this.#pool.query<Row>(text, values && [...values]);
       return rows;
     } catch (error) {
-      throw new FlaghoistError(
+      throw new FlagkeelError(
         'STATE_UNREADABLE',
         `cannot ask the database of the replicas: ${messageOf(error)}`,
         { cause: error },

@@ -1,5 +1,5 @@
 import type { Time } from '../../platform/clock.js';
-import { FlaghoistError } from '../../errors.js';
+import { FlagkeelError } from '../../errors.js';
 import type { Leases, LeaseTerm } from './leases.js';
 
 /** A lease that this process holds, or held. */
@@ -57,7 +57,7 @@ export class LeaseKeeper {
     }
   }
 
-  /** @throws FlaghoistError `IN_USE` somebody has it still; `INTERRUPTED` */
+  /** @throws FlagkeelError `IN_USE` somebody has it still; `INTERRUPTED` */
   async await(
     name: string,
     { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
@@ -68,12 +68,12 @@ export class LeaseKeeper {
       const held = await this.take(name);
       if (held !== null) return held;
       if (performance.now() > deadline) {
-        throw new FlaghoistError('IN_USE', `cannot lease ${name}: another replica's run holds it`);
+        throw new FlagkeelError('IN_USE', `cannot lease ${name}: another replica's run holds it`);
       }
       try {
         await this.#time.sleep(this.ttlMs / 8, signal);
       } catch (cause) {
-        throw new FlaghoistError('INTERRUPTED', `cannot lease ${name}: interrupted`, { cause });
+        throw new FlagkeelError('INTERRUPTED', `cannot lease ${name}: interrupted`, { cause });
       }
     }
   }

@@ -1,5 +1,5 @@
 /** Where our tables stand; the queue has a schema of its own. */
-export const SCHEMA = 'flaghoist_daemon';
+export const SCHEMA = 'flagkeel_daemon';
 
 /** Any number that nobody else locks by: replicas that start together bring the tables up to date one by one. */
 const MIGRATION_LOCK = 7_204_118_553;

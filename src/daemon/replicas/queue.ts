@@ -1,12 +1,12 @@
 import PgBoss from 'pg-boss';
-import { FlaghoistError, messageOf } from '../../errors.js';
+import { FlagkeelError, messageOf } from '../../errors.js';
 import type { Time } from '../../platform/clock.js';
 import type { Log } from '../../platform/log.js';
 import type { Trigger } from '../view.js';
 import type { Database } from './database.js';
 
 /** The library's own tables, which it keeps up to date by itself. */
-const QUEUE_SCHEMA = 'flaghoist_queue';
+const QUEUE_SCHEMA = 'flagkeel_queue';
 
 /** Any number that nobody else locks by; the tables of ours have another one. */
 const START_LOCK = 7_204_118_554;
@@ -31,7 +31,7 @@ export class TriggerQueue {
     this.#log = log;
   }
 
-  /** @throws FlaghoistError `STATE_UNREADABLE` */
+  /** @throws FlagkeelError `STATE_UNREADABLE` */
   static async open(
     database: Database,
     time: Pick<Time, 'sleep'>,
@@ -50,7 +50,7 @@ export class TriggerQueue {
       await database.alone(START_LOCK, async () => boss.start());
     } catch (cause) {
       const message = `cannot prepare the queue of the replicas: ${messageOf(cause)}`;
-      throw new FlaghoistError('STATE_UNREADABLE', message, { cause });
+      throw new FlagkeelError('STATE_UNREADABLE', message, { cause });
     }
     return new TriggerQueue(boss, time, log);
   }

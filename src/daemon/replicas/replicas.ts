@@ -59,7 +59,7 @@ export class Replicas {
   /**
    * Reaches the database and brings its tables up to date.
    *
-   * @throws FlaghoistError `STATE_UNREADABLE`
+   * @throws FlagkeelError `STATE_UNREADABLE`
    */
   static async open(options: ReplicasOptions): Promise<Replicas> {
     const { url, leaseMs, log, time } = options;

@@ -1,4 +1,4 @@
-import { FlaghoistError, messageOf } from '../../errors.js';
+import { FlagkeelError, messageOf } from '../../errors.js';
 import type { Fence } from '../../model/run.js';
 import type { HeldLease, LeaseKeeper } from './lease-keeper.js';
 import type { Log } from '../../platform/log.js';
@@ -58,7 +58,7 @@ export function killsFence(lease: string, fencing: Fencing): Fence {
     enter: async () => {
       fencing.doubt.abort(CUT);
       return Promise.reject(
-        new FlaghoistError(
+        new FlagkeelError(
           'INTERRUPTED',
           'cannot go on: the database of the replicas does not answer, and until it does nothing but kills is sent',
         ),
@@ -74,7 +74,7 @@ function checkOf(held: readonly HeldLease[], { keeper, doubt, seenAtMs }: Fencin
     const isFresh = performance.now() - seenAtMs < FRESH_MS;
     if (isOurs === 'unknown' && isKill && isFresh) return;
     doubt.abort(CUT);
-    throw new FlaghoistError('INTERRUPTED', 'cannot write: another replica may have taken over');
+    throw new FlagkeelError('INTERRUPTED', 'cannot write: another replica may have taken over');
   };
 }
 

@@ -1,4 +1,4 @@
-import { EXIT, FlaghoistError, messageOf, type ErrorCode, type ExitCode } from '../../errors.js';
+import { EXIT, FlagkeelError, messageOf, type ErrorCode, type ExitCode } from '../../errors.js';
 import type { AdminWriter } from '../../admin-api/writer.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import { byCodeUnits } from '../../model/json.js';
@@ -240,7 +240,7 @@ const SERVICE_TROUBLES: readonly ErrorCode[] = [
 function failedEnd(error: unknown, signal: AbortSignal): Omit<CycleEnd, 'requests'> {
   const message = messageOf(error);
   const end = { summary: message, text: errorText(error), plan: null, error };
-  if (!(error instanceof FlaghoistError)) {
+  if (!(error instanceof FlagkeelError)) {
     return { ...end, result: 'failed', exitCode: EXIT.failed, mayRetry: true };
   }
   const { exitCode, code } = error;
@@ -273,7 +273,7 @@ export function unseenEnd(why: string | null): CycleEnd {
     result: 'failed',
     exitCode: EXIT.failed,
     summary,
-    text: `flaghoist: ${clean(summary)}\n`,
+    text: `flagkeel: ${clean(summary)}\n`,
     plan: null,
     requests: 0,
     mayRetry: true,

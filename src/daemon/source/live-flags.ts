@@ -6,7 +6,7 @@ import type { DesiredDefinition } from '../../model/desired.js';
 import type { Applied, Planned } from '../../reconcile/context.js';
 import type { EnvironmentFlags, LiveFlag, Serving } from '../view.js';
 
-/** Far more than anybody reads on a page; the catalogue of `flaghoist report` has all. */
+/** Far more than anybody reads on a page; the catalogue of `flagkeel report` has all. */
 const MOST_FLAGS = 100;
 
 /** What one run saw of the flags of one environment. */

@@ -1,4 +1,4 @@
-import { FlaghoistError } from '../../errors.js';
+import { FlagkeelError } from '../../errors.js';
 import { SUSPENDED_BY_CONFIG } from '../../model/run.js';
 import type { Log } from '../../platform/log.js';
 import { clean } from '../../report/sanitize.js';
@@ -77,7 +77,7 @@ function details(log: Log, { plan }: RunRecord, { diagnostics = [], error }: Cyc
     log.debug({ object: clean(id), why, wayOut }, 'withheld');
   }
   // Ours comes with its stack; the others are sentences, and stand in the summary.
-  if (error !== undefined && !(error instanceof FlaghoistError)) log.error({ error }, 'bug');
+  if (error !== undefined && !(error instanceof FlagkeelError)) log.error({ error }, 'bug');
 }
 
 const MAX_RUNS = 100;

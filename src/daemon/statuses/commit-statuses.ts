@@ -77,13 +77,13 @@ export function startCommitStatuses(
   };
 }
 
-const NAME = 'flaghoist-watch';
+const NAME = 'flagkeel-watch';
 
 /** Name of the source that the command line alone describes: there is no other to tell it from. */
 const ONLY_SOURCE = 'default';
 
 /**
- * `flaghoist-watch/production`, with the source where there may be several; not the name that a review uses, which says
+ * `flagkeel-watch/production`, with the source where there may be several; not the name that a review uses, which says
  * what a merge would do and not what was done.
  *
  * @param environment null: the whole.

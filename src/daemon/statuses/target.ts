@@ -1,4 +1,4 @@
-import { FlaghoistError } from '../../errors.js';
+import { FlagkeelError } from '../../errors.js';
 import type { CommitTarget } from '../../forge/forge.js';
 import { DEFAULT_API } from '../../forge/open.js';
 
@@ -30,7 +30,7 @@ const HOST = { github: 'github.com', gitlab: 'gitlab.com' };
 /**
  * Reads `github:owner/name`, `gitlab:group/project`, or the forge alone.
  *
- * @throws FlaghoistError USAGE
+ * @throws FlagkeelError USAGE
  */
 export function parseForge(text: string, use: ForgeUse): StatusChoice {
   const [, kind, repository] = /^(github|gitlab)(?::(.*))?$/s.exec(text) ?? [];
@@ -47,7 +47,7 @@ export function parseForge(text: string, use: ForgeUse): StatusChoice {
  * Where what is said of one source goes. Only the operator's words count, nothing that a repository holds.
  *
  * @param from `repo`: the URL that the source is cloned from; `apiUrl`: as the operator gave it.
- * @throws FlaghoistError USAGE: it is not known which repository, or which forge.
+ * @throws FlagkeelError USAGE: it is not known which repository, or which forge.
  */
 export function statusTarget(
   { use, kind, repository }: StatusChoice,
@@ -87,6 +87,6 @@ function remoteOf(url: string): { readonly host: string; readonly path: string }
   return { host: host.toLowerCase(), path: path.replace(/(?<!\/)\/+$/, '').replace(/\.git$/, '') };
 }
 
-function unusable({ does }: ForgeUse, why: string): FlaghoistError {
-  return new FlaghoistError('USAGE', `cannot ${does}: ${why}`);
+function unusable({ does }: ForgeUse, why: string): FlagkeelError {
+  return new FlagkeelError('USAGE', `cannot ${does}: ${why}`);
 }

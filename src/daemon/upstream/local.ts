@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve, relative, sep } from 'node:path';
 import { watch, type FSWatcher } from 'chokidar';
-import { FlaghoistError } from '../../errors.js';
+import { FlagkeelError } from '../../errors.js';
 import { openCheckout, type Checkout, headFolders } from '../../git/checkout.js';
 import { commitIn } from '../../git/log.js';
 import { directoryTree, directoryFingerprint } from '../../git/directory-tree.js';
@@ -104,19 +104,19 @@ export class LocalUpstream implements Upstream {
   }
 }
 
-function notThere(directory: string, cause: unknown): FlaghoistError {
-  return new FlaghoistError('GIT', `cannot read "${directory}": it is not there`, { cause });
+function notThere(directory: string, cause: unknown): FlagkeelError {
+  return new FlagkeelError('GIT', `cannot read "${directory}": it is not there`, { cause });
 }
 
-function lostRepository(directory: string): FlaghoistError {
-  return new FlaghoistError(
+function lostRepository(directory: string): FlagkeelError {
+  return new FlagkeelError(
     'GIT',
     `cannot read "${directory}": it was a git repository and is none any more (check it out again)`,
   );
 }
 
-function noCommit(directory: string): FlaghoistError {
-  return new FlaghoistError(
+function noCommit(directory: string): FlagkeelError {
+  return new FlagkeelError(
     'SPECS_INVALID',
     `cannot read specs in "${directory}": the repository has no commit yet (commit them)`,
   );

@@ -18,7 +18,7 @@ export class RemoteUpstream implements Upstream {
   /** Of the runs: what a look lists is what the run after it reads. */
   #memory = new GitCache();
 
-  /** @throws FlaghoistError `USAGE` branch or path are no such thing. */
+  /** @throws FlagkeelError `USAGE` branch or path are no such thing. */
   constructor(options: CloneOptions) {
     const { remote, branch, path, directory } = options;
     this.location = path === '' ? remote.url : `${remote.url} (${path})`;

@@ -24,7 +24,7 @@ export interface Upstream {
    * Looks how things stand now.
    *
    * @param signal gives up what may take long.
-   * @throws FlaghoistError `GIT`, `SPECS_INVALID` it cannot be seen.
+   * @throws FlagkeelError `GIT`, `SPECS_INVALID` it cannot be seen.
    */
   poll(signal: AbortSignal): Promise<Seen>;
   /**

@@ -1,4 +1,4 @@
-import { FlaghoistError } from '../../errors.js';
+import { FlagkeelError } from '../../errors.js';
 import type { Definition } from '../../model/flag/flag.js';
 import { parseForeignYaml, type ForeignNode } from '../../specs/parse/foreign-yaml.js';
 import type {
@@ -41,7 +41,7 @@ export interface Converted extends Omit<RepositoryToWrite, 'workspace'> {
 /**
  * Reads the files of one tool. Pure.
  *
- * @throws FlaghoistError `SPECS_INVALID`: the text is no file of that tool.
+ * @throws FlagkeelError `SPECS_INVALID`: the text is no file of that tool.
  */
 export type ConvertSource = (file: SourceFile, options: SourceOptions) => Converted;
 
@@ -103,11 +103,11 @@ type Definitions = Required<Definition>;
 type Keys = readonly string[] | null;
 
 /** The file is not what the tool writes. */
-export function notOfTool(path: string, why: string): FlaghoistError {
-  return new FlaghoistError('SPECS_INVALID', `cannot import from "${path}": ${why}`);
+export function notOfTool(path: string, why: string): FlagkeelError {
+  return new FlagkeelError('SPECS_INVALID', `cannot import from "${path}": ${why}`);
 }
 
-/** @throws FlaghoistError `SPECS_INVALID`: it is not YAML, or uses what is not read. */
+/** @throws FlagkeelError `SPECS_INVALID`: it is not YAML, or uses what is not read. */
 export function foreignYaml({ path, text }: SourceFile): ForeignNode {
   const parsed = parseForeignYaml(text);
   if (parsed.ok) return parsed.root;

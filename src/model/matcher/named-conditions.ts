@@ -53,7 +53,7 @@ function unknownName(name: string, named: NamedConditions): SpecFault {
     code: 'unknown-condition',
     path: ['use'],
     at: 'value',
-    message: `flaghoist.yaml has no condition "${name}"`,
+    message: `flagkeel.yaml has no condition "${name}"`,
     unknown: { name, candidates: [...named.keys()] },
   };
 }

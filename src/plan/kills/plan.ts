@@ -157,7 +157,7 @@ function killedChange(killed: boolean, reason: 'kill' | 'restore' | 'drift'): Fi
 
 function liveKill(subject: ChangeSubject): Withheld {
   const wayOut =
-    'somebody killed the flag on the service; run `flaghoist restore`, or order the kill in git';
+    'somebody killed the flag on the service; run `flagkeel restore`, or order the kill in git';
   const fields = [killedChange(false, 'drift')];
   return withheld(subject, { action: 'update', fields }, { why: 'live-kill', wayOut });
 }

@@ -149,7 +149,7 @@ function stays(
     keys: { added: [], removed: gone, changed: thinned, sha256: identitiesSha256([]) },
   };
   const wayOut =
-    'flaghoist deletes no identity and no attribute of one; where that matters, delete it there by hand';
+    'flagkeel deletes no identity and no attribute of one; where that matters, delete it there by hand';
   return [withheld(subject, change, { why: 'stays-on-service', wayOut })];
 }
 

@@ -106,7 +106,7 @@ function removalWithholdReason(
   if (declared?.protect === true) return PROTECTED;
   if (!policy.prune) {
     const verb = archive ? 'archive' : 'delete';
-    const wayOut = `set \`prune: true\` in flaghoist.yaml or run with --prune to ${verb} it`;
+    const wayOut = `set \`prune: true\` in flagkeel.yaml or run with --prune to ${verb} it`;
     return { why: 'prune-off', wayOut };
   }
   // Nobody asked history and the service about a removal that cannot be made now: what else stands against it is unknown.

@@ -31,7 +31,7 @@ export async function askCheck(check: RampCheck, signal: AbortSignal): Promise<s
   });
   const late = AbortSignal.timeout(timeoutMs);
   try {
-    const headers = { accept: 'application/json', 'user-agent': 'flaghoist' };
+    const headers = { accept: 'application/json', 'user-agent': 'flagkeel' };
     const request = { method: 'GET', path: pathname + search, headers, body: null } as const;
     const answer = await client.send({ ...request, signal: AbortSignal.any([signal, late]) });
     return checkFault(check, answer);

@@ -1,5 +1,5 @@
 import type { Workspace } from '../../admin-api/workspace.js';
-import { FlaghoistError } from '../../errors.js';
+import { FlagkeelError } from '../../errors.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
 import { ownMember } from '../../model/collections.js';
 import type { DesiredRamp, RampSignal } from '../../model/flag/ramp.js';
@@ -35,7 +35,7 @@ export function waitingRamps(
  * other steps than those of the specs starts nothing, and goes with the next that comes.
  *
  * @param told by `FLAG@ENVIRONMENT`, or by that with `#` and the steps that it is for.
- * @throws FlaghoistError `USAGE`: no ramp of that name waits for a signal.
+ * @throws FlagkeelError `USAGE`: no ramp of that name waits for a signal.
  */
 export function withSignals(
   known: Moments,
@@ -77,7 +77,7 @@ function refuseUnknown(told: Moments, waiting: readonly WaitingRamps[]): void {
   const unknown = Object.keys(told).find((each) => !OF_STEPS.test(each) && !known.includes(each));
   if (unknown === undefined) return;
   const choice = known.length === 0 ? 'no ramp does' : `known: ${known.join(', ')}`;
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'USAGE',
     `cannot start "${unknown}": no ramp of that name starts with a signal${didYouMean(unknown, known)} (${choice})`,
   );

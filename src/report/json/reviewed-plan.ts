@@ -1,4 +1,4 @@
-import { FlaghoistError, messageOf } from '../../errors.js';
+import { FlagkeelError, messageOf } from '../../errors.js';
 import { isDeeperThan } from '../../model/json.js';
 import type { Change, Plan } from '../../model/plan.js';
 import { quoted } from '../sanitize.js';
@@ -33,7 +33,7 @@ const MAX_NAMED = 3;
  *
  * @param text untrusted; the caller has bounded its size.
  * @param file the name of the file in errors.
- * @throws FlaghoistError `USAGE`: the text is no such file.
+ * @throws FlagkeelError `USAGE`: the text is no such file.
  */
 export function parseReviewedPlans(text: string, file: string): readonly ReviewedPlan[] {
   const value = parsed(text, file);
@@ -44,11 +44,11 @@ export function parseReviewedPlans(text: string, file: string): readonly Reviewe
 /**
  * A reviewed plan of which only the hash is known, as a person gives it.
  *
- * @throws FlaghoistError `USAGE`: the text is no hash of a plan.
+ * @throws FlagkeelError `USAGE`: the text is no hash of a plan.
  */
 export function reviewedHash(hash: string): ReviewedPlan {
   if (HASH.test(hash)) return { planHash: hash };
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'USAGE',
     `cannot compare with plan hash ${quoted(hash)}: it is not "sha256:" and 64 hex digits`,
   );
@@ -103,7 +103,7 @@ function changeText({ action, fields, keys }: Change): string {
   });
 }
 
-/** @throws FlaghoistError `USAGE`: the text is no JSON, or nested more deeply than any plan. */
+/** @throws FlagkeelError `USAGE`: the text is no JSON, or nested more deeply than any plan. */
 function parsed(text: string, file: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -154,8 +154,8 @@ function counts(keys: unknown): unknown {
 }
 
 /** An error that says how such a file is made. */
-function noPlan(file: string, why: string, cause?: unknown): FlaghoistError {
-  return new FlaghoistError(
+function noPlan(file: string, why: string, cause?: unknown): FlagkeelError {
+  return new FlagkeelError(
     'USAGE',
     `cannot read ${quoted(file)} as a plan: ${why} (make one with reconcile --dry-run --format json)`,
     { cause },

@@ -91,6 +91,6 @@ function totals(diagnostics: readonly Diagnostic[]): string {
     ...(warnings > 0 ? [plural(warnings, 'warning')] : []),
   ].join(', ');
   const [first] = diagnostics;
-  const more = first ? `; more by \`flaghoist explain ${first.code}\`` : '';
+  const more = first ? `; more by \`flagkeel explain ${first.code}\`` : '';
   return `${found} in ${plural(files, 'file')}${more}`;
 }

@@ -37,7 +37,7 @@ export function driftText(
   { showKeys, ...layout }: Layout & { readonly showKeys: boolean },
 ): string {
   const lines = differences.flatMap((each) => differenceLines(each, showKeys));
-  const git = `Git has ${plural(pending, 'change')} that the service has not (flaghoist reconcile --dry-run shows them).`;
+  const git = `Git has ${plural(pending, 'change')} that the service has not (flagkeel reconcile --dry-run shows them).`;
   const unknown = `Of ${plural(unseen, 'object')} with identities nothing is known: the service cannot show them.`;
   const summary =
     differences.length === 0

@@ -1,22 +1,22 @@
-import { FlaghoistError, messageOf } from '../../errors.js';
+import { FlagkeelError, messageOf } from '../../errors.js';
 import { clean } from '../sanitize.js';
 
 /**
- * One sentence for the person whose run failed: `flaghoist: <message>`, a line feed at the end. A second line names the
+ * One sentence for the person whose run failed: `flagkeel: <message>`, a line feed at the end. A second line names the
  * code of an error of the run, and how to learn more of it.
  *
  * A stack follows only where the fault is this program's own: a `bug:` error, or one that the language threw.
  */
 export function errorText(error: unknown): string {
-  const sentence = `flaghoist: ${clean(messageOf(error))}\n`;
-  if (error instanceof FlaghoistError) {
-    return `${sentence}  ${error.code}: more by \`flaghoist explain ${error.code}\`\n`;
+  const sentence = `flagkeel: ${clean(messageOf(error))}\n`;
+  if (error instanceof FlagkeelError) {
+    return `${sentence}  ${error.code}: more by \`flagkeel explain ${error.code}\`\n`;
   }
   return isBug(error) ? `${sentence}${stackOf(error)}` : sentence;
 }
 
 function isBug(error: unknown): error is Error {
-  if (!(error instanceof Error) || error instanceof FlaghoistError) return false;
+  if (!(error instanceof Error) || error instanceof FlagkeelError) return false;
   return (
     error.message.startsWith('bug:') ||
     error instanceof TypeError ||

@@ -30,7 +30,7 @@ export function allowedLines(report: PlanReport): Line[] {
 
 type GuardPhrases = (found: string, limit: string, finding: GuardFinding, at: PlanReport) => string;
 
-/** What each guard found, and its limit by the name that it has in flaghoist.yaml. */
+/** What each guard found, and its limit by the name that it has in flagkeel.yaml. */
 const GUARD_WORDS: Readonly<Record<GuardName, GuardPhrases>> = {
   maxDeletes: (found, limit) => `${found} deletions, the limit is ${limit} (maxDeletes)`,
   maxDeletePercent: (found, limit) =>

@@ -15,7 +15,7 @@ export function sinceText({
   wasOrdered,
 }: Pick<LiveKill, 'seen' | 'commit' | 'wasOrdered'>): string {
   if (wasOrdered) {
-    return 'git ordered it until now; only `flaghoist restore`, or `killed: false` in a later commit, brings it back';
+    return 'git ordered it until now; only `flagkeel restore`, or `killed: false` in a later commit, brings it back';
   }
   const moment = seen === null ? undefined : `${seen.slice(0, 16).replace('T', ' ')} UTC`;
   const at = commit === null ? undefined : `commit ${commit.slice(0, SHORT_SHA)}`;

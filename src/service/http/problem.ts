@@ -74,4 +74,4 @@ export const waitsForChangeRequest = (id: string): Problem =>
   new Problem(423, `Change request ${id} is open: approve, reject or withdraw it first`);
 
 /** The service has one organisation and never asks for it. */
-export const ORGANISATION_ID = 'flaghoist';
+export const ORGANISATION_ID = 'flagkeel';

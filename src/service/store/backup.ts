@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import { FlaghoistError, messageOf } from '../../errors.js';
+import { FlagkeelError, messageOf } from '../../errors.js';
 import { sql } from 'kysely';
 import { packageVersion } from '../../platform/version.js';
 import { migrations, type Dialect } from './migrations.js';
@@ -17,7 +17,7 @@ import { PRIMARY_KEYS, type Db } from './tables.js';
 interface Head {
   readonly format: typeof FORMAT;
   /** The version that made it. */
-  readonly flaghoist: string;
+  readonly flagkeel: string;
   /** Steps that the tables had taken, in their order. */
   readonly steps: readonly string[];
   /** ISO 8601, in UTC. */
@@ -49,7 +49,7 @@ export interface BackupSummary {
 
 type TableName = keyof typeof PRIMARY_KEYS;
 
-const FORMAT = 'flaghoist-backup/1';
+const FORMAT = 'flagkeel-backup/1';
 
 /** A line ends once it is longer, so that nobody has to hold much of a backup in memory. */
 const LINE_LENGTH = 1024 * 1024;
@@ -61,9 +61,9 @@ const LINE_LENGTH = 1024 * 1024;
  * The file appears once it is whole. It is for its owner alone: it holds everything but the Admin API keys themselves.
  *
  * @param now milliseconds since the epoch.
- * @throws FlaghoistError (USAGE) there is no store, or the file is there already.
- * @throws FlaghoistError (STATE_UNREADABLE) the store cannot be read.
- * @throws FlaghoistError (OUTPUT) the file cannot be written.
+ * @throws FlagkeelError (USAGE) there is no store, or the file is there already.
+ * @throws FlagkeelError (STATE_UNREADABLE) the store cannot be read.
+ * @throws FlagkeelError (OUTPUT) the file cannot be written.
  */
 export async function backUp(
   location: StoreLocation,
@@ -72,7 +72,7 @@ export async function backUp(
 ): Promise<BackupSummary> {
   if (location.kind === 'memory' || isToBeMade(location)) throw noStore();
   if (existsSync(file)) {
-    throw new FlaghoistError('USAGE', `cannot write "${file}": it is there already`);
+    throw new FlagkeelError('USAGE', `cannot write "${file}": it is there already`);
   }
   const store = await openStore(location, { beside: true, tables: 'as-they-are' });
   try {
@@ -97,8 +97,8 @@ async function intoFile<T>(file: string, write: (handle: FileHandle) => Promise<
     }
   } catch (error) {
     await rm(partial, { force: true });
-    if (error instanceof FlaghoistError) throw error;
-    throw new FlaghoistError('OUTPUT', `cannot write "${file}": ${messageOf(error)}`, {
+    if (error instanceof FlagkeelError) throw error;
+    throw new FlagkeelError('OUTPUT', `cannot write "${file}": ${messageOf(error)}`, {
       cause: error,
     });
   }
@@ -115,7 +115,7 @@ async function copyInto(handle: FileHandle, store: Store, now: number): Promise<
   return store.read(async (db) => {
     const steps = await stepsTaken(db, store.dialect);
     if (steps.length === 0) throw noStore();
-    await write({ format: FORMAT, flaghoist: packageVersion(), steps, takenAt });
+    await write({ format: FORMAT, flagkeel: packageVersion(), steps, takenAt });
     const rows: Record<string, number> = {};
     for (const table of await tablesOf(db)) {
       rows[table] = 0;
@@ -129,14 +129,14 @@ async function copyInto(handle: FileHandle, store: Store, now: number): Promise<
   });
 }
 
-function noStore(): FlaghoistError {
-  return new FlaghoistError('USAGE', 'cannot back up the store: there is none');
+function noStore(): FlagkeelError {
+  return new FlagkeelError('USAGE', 'cannot back up the store: there is none');
 }
 
 /**
  * The steps that the tables of a store have taken, in their order; none where there are no tables.
  *
- * @throws FlaghoistError (STATE_UNREADABLE) one of them is of a newer version.
+ * @throws FlagkeelError (STATE_UNREADABLE) one of them is of a newer version.
  */
 async function stepsTaken(db: Db, dialect: Dialect): Promise<string[]> {
   if (!(await namesOfTables(db)).has('kysely_migration')) return [];
@@ -144,7 +144,7 @@ async function stepsTaken(db: Db, dialect: Dialect): Promise<string[]> {
     select name from kysely_migration order by name`.execute(db);
   const steps = rows.map(({ name }) => name);
   if (areKnown(steps, dialect)) return steps;
-  throw new FlaghoistError('STATE_UNREADABLE', 'cannot read the store: a newer version wrote it');
+  throw new FlagkeelError('STATE_UNREADABLE', 'cannot read the store: a newer version wrote it');
 }
 
 function areKnown(steps: readonly string[], dialect: Dialect): boolean {
@@ -210,13 +210,13 @@ function* inLines(rows: readonly Row[]): Generator<readonly Row[]> {
  * Fills a store that holds nothing from a backup, of this version or an earlier one, and brings its tables up to date:
  * either everything is there afterwards or nothing. The file is read whole before the store is touched.
  *
- * @throws FlaghoistError (USAGE) the store holds something already, or is in memory.
- * @throws FlaghoistError (IN_USE) a service has the store open.
- * @throws FlaghoistError (STATE_UNREADABLE) the file is no backup, not whole, damaged, or of a newer version.
+ * @throws FlagkeelError (USAGE) the store holds something already, or is in memory.
+ * @throws FlagkeelError (IN_USE) a service has the store open.
+ * @throws FlagkeelError (STATE_UNREADABLE) the file is no backup, not whole, damaged, or of a newer version.
  */
 export async function restore(location: StoreLocation, file: string): Promise<BackupSummary> {
   if (location.kind === 'memory') {
-    throw new FlaghoistError('USAGE', 'cannot restore into memory (name a directory or database)');
+    throw new FlagkeelError('USAGE', 'cannot restore into memory (name a directory or database)');
   }
   const { head, end } = await checkWhole(file);
   await checkFree(location, head);
@@ -243,7 +243,7 @@ async function within(store: Store, work: (store: Store) => Promise<void>): Prom
   }
 }
 
-/** @throws FlaghoistError (USAGE) the store holds something, or its tables are not those of the backup. */
+/** @throws FlagkeelError (USAGE) the store holds something, or its tables are not those of the backup. */
 async function checkFree(location: StoreLocation, { steps }: Head): Promise<void> {
   if (isToBeMade(location)) return;
   const opening = { beside: true, tables: 'as-they-are' } as const;
@@ -257,14 +257,14 @@ async function checkFree(location: StoreLocation, { steps }: Head): Promise<void
   );
 }
 
-function notEmpty(): FlaghoistError {
-  return new FlaghoistError(
+function notEmpty(): FlagkeelError {
+  return new FlagkeelError(
     'USAGE',
     'cannot restore: there is a store already (name an empty directory or database, or take the old one away)',
   );
 }
 
-/** Reads a backup to its end. @throws FlaghoistError (STATE_UNREADABLE) it is not whole, or not one at all. */
+/** Reads a backup to its end. @throws FlagkeelError (STATE_UNREADABLE) it is not whole, or not one at all. */
 async function checkWhole(file: string): Promise<{ head: Head; end: End }> {
   const digest = createHash('sha256');
   const rows: Record<string, number> = {};
@@ -285,7 +285,7 @@ async function checkWhole(file: string): Promise<{ head: Head; end: End }> {
   return { head, end };
 }
 
-/** The lines of a backup. @throws FlaghoistError (STATE_UNREADABLE) one is not such a line, or the file cannot be read. */
+/** The lines of a backup. @throws FlagkeelError (STATE_UNREADABLE) one is not such a line, or the file cannot be read. */
 async function* valuesOf(
   file: string,
 ): AsyncGenerator<{ readonly line: string; readonly value: Head | Rows | End }> {
@@ -296,14 +296,14 @@ async function* valuesOf(
       yield { line, value: value as Head | Rows | End };
     }
   } catch (error) {
-    if (error instanceof FlaghoistError) throw error;
+    if (error instanceof FlagkeelError) throw error;
     const why = error instanceof SyntaxError ? 'it is no backup, or cut off' : messageOf(error);
     throw unreadable(file, why, error);
   }
 }
 
-function unreadable(file: string, why: string, cause?: unknown): FlaghoistError {
-  return new FlaghoistError('STATE_UNREADABLE', `cannot restore "${file}": ${why}`, { cause });
+function unreadable(file: string, why: string, cause?: unknown): FlagkeelError {
+  return new FlagkeelError('STATE_UNREADABLE', `cannot restore "${file}": ${why}`, { cause });
 }
 
 /** Whether nobody has ever done anything with a store: a service plants its workspace before it listens. */

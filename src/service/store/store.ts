@@ -9,7 +9,7 @@ import {
   sql,
   type Dialect as KyselyDialect,
 } from 'kysely';
-import { FlaghoistError, messageOf } from '../../errors.js';
+import { FlagkeelError, messageOf } from '../../errors.js';
 import {
   isBusy,
   openSqlite,
@@ -63,8 +63,8 @@ export interface StoreOpening {
 /**
  * Opens the store and brings its tables up to date, unless `opening` says otherwise.
  *
- * @throws FlaghoistError (IN_USE) another process has the directory open, and the store is not to be opened beside it.
- * @throws FlaghoistError (STATE_UNREADABLE) the store cannot be opened, or was written by another version.
+ * @throws FlagkeelError (IN_USE) another process has the directory open, and the store is not to be opened beside it.
+ * @throws FlagkeelError (STATE_UNREADABLE) the store cannot be opened, or was written by another version.
  */
 export async function openStore(
   location: StoreLocation,
@@ -111,8 +111,8 @@ async function openDirectory(path: string, opening: StoreOpening): Promise<Store
       throw error;
     }
   } catch (error) {
-    if (error instanceof FlaghoistError) throw error;
-    throw new FlaghoistError(
+    if (error instanceof FlagkeelError) throw error;
+    throw new FlagkeelError(
       'STATE_UNREADABLE',
       `cannot open the store in "${path}": ${messageOf(error)}`,
       { cause: error },
@@ -120,8 +120,8 @@ async function openDirectory(path: string, opening: StoreOpening): Promise<Store
   }
 }
 
-function inUse(path: string): FlaghoistError {
-  return new FlaghoistError(
+function inUse(path: string): FlagkeelError {
+  return new FlagkeelError(
     'IN_USE',
     `cannot open the store in "${path}": another process has it open (stop that process, or name another directory)`,
   );
@@ -321,12 +321,12 @@ async function prepareTables(
   else await migrate(db, dialect, tables === 'newest' ? undefined : tables.upTo);
 }
 
-/** @throws FlaghoistError (STATE_UNREADABLE) the service that has the store open is of another version. */
+/** @throws FlagkeelError (STATE_UNREADABLE) the service that has the store open is of another version. */
 async function checkUpToDate(db: Db, dialect: Dialect): Promise<void> {
   const { rows } = await sql<{ name: string }>`
     select name from kysely_migration order by name`.execute(db);
   if (rows.map(({ name }) => name).join() === Object.keys(migrations(dialect)).join()) return;
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'STATE_UNREADABLE',
     'cannot open the store beside the service: that service is of another version (use that version, or stop the service)',
   );
@@ -344,7 +344,7 @@ async function migrate(db: Db, dialect: Dialect, upTo: string | undefined): Prom
   const { error } =
     upTo === undefined ? await migrator.migrateToLatest() : await migrator.migrateTo(upTo);
   if (error === undefined) return;
-  throw new FlaghoistError(
+  throw new FlagkeelError(
     'STATE_UNREADABLE',
     `cannot bring the store up to date: ${messageOf(error)}`,
     { cause: error },

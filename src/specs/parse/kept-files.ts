@@ -139,7 +139,7 @@ export function hasKept({ gitDir }: { readonly gitDir: string }): boolean {
 }
 
 function parsedFolder(gitDir: string): string {
-  return join(gitDir, 'flaghoist', 'parsed');
+  return join(gitDir, 'flagkeel', 'parsed');
 }
 
 /** Makes the readings of a memory (`SpecCache`) look for parsed files in a repository, and keep them there. */

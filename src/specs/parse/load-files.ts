@@ -7,7 +7,7 @@ import { decodeUtf8, fileDiagnostic } from './source-text.js';
 import type { SpecCache } from '../cache.js';
 
 /** Path of the config, from the root of the directory that is read. */
-export const CONFIG_PATH = 'flaghoist.yaml';
+export const CONFIG_PATH = 'flagkeel.yaml';
 
 /** Bounds of what is read, so that no repository can exhaust the memory: the first run over fifty thousand flags takes 2 GiB. */
 const MAX_FILES = 60_000;
@@ -26,7 +26,7 @@ export interface LoadedFiles {
   readonly entries: ReadonlyMap<string, TreeEntry>;
 }
 
-/** Reads and parses every file that flaghoist knows, and reports those that it cannot read. */
+/** Reads and parses every file that flagkeel knows, and reports those that it cannot read. */
 export async function loadFiles(tree: SpecTree, memory?: SpecCache): Promise<LoadedFiles> {
   const entries = tree.list();
   const diagnostics = entries.flatMap(pathDiagnostics);
@@ -187,7 +187,7 @@ function idOf({ blobId }: TreeEntry, kind: FileKind): string {
   return blobId === undefined ? '' : `${kind}:${blobId}`;
 }
 
-/** What a path holds; undefined for files that are none of flaghoist's. */
+/** What a path holds; undefined for files that are none of flagkeel's. */
 export function kindOf(path: string): FileKind | undefined {
   if (path === CONFIG_PATH) return 'config';
   if (isSpecFolder(path)) return undefined;
@@ -222,7 +222,7 @@ const WORDS_OF = {
 } as const;
 
 /**
- * Reports a path that flaghoist cannot read although a spec belongs there. Passed over in silence,
+ * Reports a path that flagkeel cannot read although a spec belongs there. Passed over in silence,
  * it would look like a removal.
  */
 export function pathDiagnostics({ path, type, sizeBytes }: TreeEntry): Diagnostic[] {

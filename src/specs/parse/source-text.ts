@@ -124,7 +124,7 @@ export function apiKeyProblems(text: string): Problem[] {
     code: 'api-key-in-file',
     span: { from: at, to: at + key.length },
     message:
-      'an Admin API key (fha_…) stands in the file; revoke it, and give the key by FLAGHOIST_API_KEY',
+      'an Admin API key (fka_…) stands in the file; revoke it, and give the key by FLAGKEEL_API_KEY',
   }));
 }
 

@@ -96,7 +96,7 @@ export const NO_DIAGNOSTICS: readonly Diagnostic[] = [];
  * the first block that has it.
  *
  * @param sources the nearest first.
- * @param named null: nobody knows them, because flaghoist.yaml cannot be read.
+ * @param named null: nobody knows them, because flagkeel.yaml cannot be read.
  */
 export function resolveDefinition(
   sources: readonly BlockSource[],

@@ -23,7 +23,7 @@ export function resolveKills({ config, loaded }: SpecSet): {
   for (const file of loaded.files.get('kills') ?? []) {
     const environment = fileNameOf(file.path);
     if (names !== undefined && !names.includes(environment)) {
-      const message = `flaghoist.yaml has no environment "${environment}"${didYouMean(environment, names)}`;
+      const message = `flagkeel.yaml has no environment "${environment}"${didYouMean(environment, names)}`;
       diagnostics.push(file.diagnostic('unknown-environment', { path: [] }, message));
       continue;
     }

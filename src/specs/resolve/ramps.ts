@@ -191,7 +191,7 @@ function checksOf(spec: RampSpec): readonly string[] {
   return typeof check === 'string' ? [check] : check;
 }
 
-/** Windows and checks that ramps name and flaghoist.yaml does not have. */
+/** Windows and checks that ramps name and flagkeel.yaml does not have. */
 export function rampDiagnostics(
   flags: Iterable<{
     readonly environments: ReadonlyMap<string, { readonly ramps: readonly WrittenRamp[] }>;
@@ -214,11 +214,11 @@ export function rampDiagnostics(
             file.diagnostic(
               'unknown-window',
               at('within'),
-              `flaghoist.yaml has no window ${message}`,
+              `flagkeel.yaml has no window ${message}`,
             ),
           ),
           ...strangers(checksOf(spec), checks).map((message) =>
-            file.diagnostic('unknown-check', at('check'), `flaghoist.yaml has no check ${message}`),
+            file.diagnostic('unknown-check', at('check'), `flagkeel.yaml has no check ${message}`),
           ),
           ...(following === undefined
             ? []

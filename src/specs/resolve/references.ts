@@ -194,7 +194,7 @@ export function namedIn({ segment, flag, treatments, matcher }: ConditionSpec): 
 
 /**
  * A segment that a rule names has to be declared, for the flag's traffic type and for the rule's
- * environment. Names listed under `references` in flaghoist.yaml are managed elsewhere and are
+ * environment. Names listed under `references` in flagkeel.yaml are managed elsewhere and are
  * taken as right.
  */
 function segmentDiagnostics(

@@ -32,7 +32,7 @@ class SpecIn<T> implements SpecOf<T> {
 
 /** All specs of one tree, by name; a file that departs from its schema counts as a name and nothing else. */
 export interface SpecSet {
-  /** Undefined where flaghoist.yaml itself is wrong; what depends on it is then not judged. */
+  /** Undefined where flagkeel.yaml itself is wrong; what depends on it is then not judged. */
   readonly config: Config | undefined;
   readonly flags: ReadonlyMap<string, SpecOf<FlagSpec>>;
   readonly overlays: readonly SpecOf<FlagOverlaySpec>[];
@@ -146,7 +146,7 @@ export function fileNameOf(path: string): string {
 }
 
 /**
- * A diagnostic where flaghoist.yaml has no such environment; none where flaghoist.yaml itself
+ * A diagnostic where flagkeel.yaml has no such environment; none where flagkeel.yaml itself
  * cannot be read.
  */
 export function environmentDiagnostics(
@@ -156,12 +156,12 @@ export function environmentDiagnostics(
 ): Diagnostic[] {
   const names = config?.environments.map(({ name }) => name);
   if (names === undefined || names.includes(environment)) return [];
-  const message = `flaghoist.yaml has no environment "${environment}"${didYouMean(environment, names)}`;
+  const message = `flagkeel.yaml has no environment "${environment}"${didYouMean(environment, names)}`;
   return [place.file.diagnostic('unknown-environment', place, message)];
 }
 
 /**
- * The traffic type that a file names, or the default of flaghoist.yaml, with a diagnostic where
+ * The traffic type that a file names, or the default of flagkeel.yaml, with a diagnostic where
  * there is neither.
  *
  * @param written what the file itself says.
@@ -175,7 +175,7 @@ export function trafficTypeOf(
   if (trafficType !== undefined || config === undefined) {
     return { trafficType: trafficType ?? '', diagnostics: [] };
   }
-  const message = 'no trafficType here, and no defaults.trafficType in flaghoist.yaml';
+  const message = 'no trafficType here, and no defaults.trafficType in flagkeel.yaml';
   const place = { path: [member], at: 'key' } as const;
   return {
     trafficType: '',

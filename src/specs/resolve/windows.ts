@@ -41,7 +41,7 @@ export function readCalendar(file: SpecFile, spec: ConfigSpec): CalendarReading 
     wrong.push(
       ...unknown(used, known, ['environments', environment, 'windows'], {
         code: 'unknown-window',
-        what: 'flaghoist.yaml has no window',
+        what: 'flagkeel.yaml has no window',
       }),
     );
   }
@@ -49,7 +49,7 @@ export function readCalendar(file: SpecFile, spec: ConfigSpec): CalendarReading 
     wrong.push(
       ...unknown(environments, names, ['freezes', freeze, 'environments'], {
         code: 'unknown-environment',
-        what: 'flaghoist.yaml has no environment',
+        what: 'flagkeel.yaml has no environment',
       }),
     );
   }

@@ -1,5 +1,5 @@
 import { aDefinition, callsOf, type ServiceCalls } from '../../support/service-calls.js';
-import { flaghoist, type CliResult } from '../../support/cli.js';
+import { flagkeel, type CliResult } from '../../support/cli.js';
 import { ConfigRepository } from '../../support/config-repository.js';
 import { startTestService, type Fault, type TestService } from '../../support/service.js';
 import { randomFrom } from '../choices.js';
@@ -93,9 +93,9 @@ async function run(
   service: TestService,
   more: readonly string[],
 ): Promise<CliResult> {
-  return flaghoist(['reconcile', '--url', service.origin, '--no-color', ...more], {
+  return flagkeel(['reconcile', '--url', service.origin, '--no-color', ...more], {
     cwd: repository.directory,
-    env: { FLAGHOIST_API_KEY: service.key },
+    env: { FLAGKEEL_API_KEY: service.key },
   });
 }
 

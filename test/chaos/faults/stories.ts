@@ -31,7 +31,7 @@ export function specsOf(seed: number): readonly Step[] {
     {
       message: 'Add flags and segments',
       files: {
-        'flaghoist.yaml': CONFIG,
+        'flagkeel.yaml': CONFIG,
         'segments/staff.yaml': segmentText('staff', 0, 20 + upTo(150)),
         'segments/beta.yaml': segmentText('beta', 0, upTo(30)),
         ...all('staff', () => upTo(100)),

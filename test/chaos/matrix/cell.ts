@@ -1,4 +1,4 @@
-import { startFlaghoist, type CliResult } from '../../support/cli.js';
+import { startFlagkeel, type CliResult } from '../../support/cli.js';
 import type { AnswerFault, Signal } from './faults.js';
 import type { Moment } from './front.js';
 import { rawState } from './raw-state.js';
@@ -121,7 +121,7 @@ async function struckRun(world: World, place: Place, cell: Cell): Promise<CliRes
     world.front.plan({ kind, moment, fault: what });
     return place.run();
   }
-  const run = startFlaghoist(['reconcile', ...place.args], { env: place.env });
+  const run = startFlagkeel(['reconcile', ...place.args], { env: place.env });
   const strike = (): void => {
     run.send(what);
   };
@@ -146,6 +146,6 @@ function deletionsIn(passed: readonly string[]): Set<string> {
 
 /** The error that ended the run, or the totals of its report. */
 function verdictOf({ stdout, stderr }: CliResult): string {
-  const error = stderr.split('\n').find((line) => line.startsWith('flaghoist: '));
+  const error = stderr.split('\n').find((line) => line.startsWith('flagkeel: '));
   return error ?? stdout.trimEnd().split('\n').at(-1) ?? '';
 }

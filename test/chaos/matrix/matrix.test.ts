@@ -7,9 +7,9 @@ import { playCells } from './play.js';
 
 const PAGE = new URL('../../../docs/reliability.md', import.meta.url);
 const [BEGIN, END] = ['<!-- the matrix begins -->', '<!-- the matrix ends -->'] as const;
-const LANES = Number(process.env['FLAGHOIST_MATRIX_LANES'] ?? 3);
+const LANES = Number(process.env['FLAGKEEL_MATRIX_LANES'] ?? 3);
 /** Only cells whose kind of request or fault has this in its name. */
-const ONLY = process.env['FLAGHOIST_MATRIX_ONLY'] ?? '';
+const ONLY = process.env['FLAGKEEL_MATRIX_ONLY'] ?? '';
 
 it('ends as without the fault in every cell, and deletes nothing because of one', async () => {
   const cells = allCells().filter(({ kind, what }) =>

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { flaghoist, type CliResult } from '../../support/cli.js';
+import { flagkeel, type CliResult } from '../../support/cli.js';
 import { ConfigRepository } from '../../support/config-repository.js';
 import { startTestService, type TestService } from '../../support/service.js';
 import { aDefinition, callsOf } from '../../support/service-calls.js';
@@ -54,7 +54,7 @@ const MANY: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 const FIRST: Readonly<Record<string, string>> = {
-  'flaghoist.yaml': CONFIG,
+  'flagkeel.yaml': CONFIG,
   'flags/changed.yaml': flag('changed', 10, { segment: 'staff' }),
   'flags/described.yaml': flag('described', 10),
   'flags/gone.yaml': flag('gone', 10),
@@ -98,7 +98,7 @@ export interface Place {
 /** @param size `many`: of flags and segments there is more than a page, which makes every run slower. */
 export async function makeWorld(size: 'few' | 'many'): Promise<World> {
   const front = await Front.open();
-  const folder = mkdtempSync(join(tmpdir(), 'flaghoist-matrix-'));
+  const folder = mkdtempSync(join(tmpdir(), 'flagkeel-matrix-'));
   const store = join(folder, 'store');
   using repository = new ConfigRepository();
   const service = await serviceBehind(front, store);
@@ -113,8 +113,8 @@ export async function makeWorld(size: 'few' | 'many'): Promise<World> {
   }
   repository.write(size === 'many' ? { ...FIRST, ...MANY } : FIRST);
   repository.commit('Put everything under git');
-  const first = await flaghoist(['reconcile', '--url', front.origin, repository.directory], {
-    env: { FLAGHOIST_API_KEY: service.key },
+  const first = await flagkeel(['reconcile', '--url', front.origin, repository.directory], {
+    env: { FLAGKEEL_API_KEY: service.key },
   });
   if (first.code !== 0) throw new Error(`the world was not made: ${first.stdout}${first.stderr}`);
   await service.stop();
@@ -134,18 +134,18 @@ export async function makeWorld(size: 'few' | 'many'): Promise<World> {
 }
 
 async function copyOf(folder: string, front: Front): Promise<Place> {
-  const copy = mkdtempSync(join(tmpdir(), 'flaghoist-cell-'));
+  const copy = mkdtempSync(join(tmpdir(), 'flagkeel-cell-'));
   cpSync(folder, copy, { recursive: true });
   const service = await serviceBehind(front, join(copy, 'store'));
   const directory = join(copy, 'repository');
   const args = ['--url', front.origin, '--timeout', '1s', '--lock-timeout', '10s', directory];
-  const env = { FLAGHOIST_API_KEY: service.key };
+  const env = { FLAGKEEL_API_KEY: service.key };
   return {
     service,
     directory,
     args,
     env,
-    run: async (...words) => flaghoist(['reconcile', ...words, ...args], { env }),
+    run: async (...words) => flagkeel(['reconcile', ...words, ...args], { env }),
     dispose: async () => {
       await service.stop();
       rmSync(copy, { recursive: true, force: true });

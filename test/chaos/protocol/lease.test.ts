@@ -15,9 +15,9 @@ import { makeDirectory, makeRepository, type TestRepository } from '../../suppor
 import { MemoryLeases } from '../../support/memory-leases.js';
 import { randomFrom } from '../choices.js';
 
-const TRACES = Number(process.env['FLAGHOIST_TRACES'] ?? 100);
+const TRACES = Number(process.env['FLAGKEEL_TRACES'] ?? 100);
 const STEPS = 20;
-const QUINT = process.env['FLAGHOIST_QUINT'] ?? 'node_modules/.bin/quint';
+const QUINT = process.env['FLAGKEEL_QUINT'] ?? 'node_modules/.bin/quint';
 const MODEL = fileURLToPath(new URL('lease.qnt', import.meta.url));
 
 function quint(...args: readonly string[]): string {
@@ -69,7 +69,7 @@ function replayed(traces: readonly string[]): string {
 async function traceOf(seed: number, isFenced: boolean): Promise<string> {
   const random = randomFrom(seed);
   const repository = makeRepository();
-  repository.commit('Begin', { 'flaghoist.yaml': 'workspace: Default\n' });
+  repository.commit('Begin', { 'flagkeel.yaml': 'workspace: Default\n' });
   const leases = new MemoryLeases();
   const replicas = ['a', 'b'].map((name) => new Replica(name, leases, repository, isFenced));
   const lines: string[] = [];
@@ -87,7 +87,7 @@ async function traceOf(seed: number, isFenced: boolean): Promise<string> {
 }
 
 function commitsOf(repository: TestRepository): number {
-  const refs = repository.git('for-each-ref', '--format=%(refname)', 'refs/flaghoist');
+  const refs = repository.git('for-each-ref', '--format=%(refname)', 'refs/flagkeel');
   return refs === '' ? 0 : Number(repository.git('rev-list', '--count', refs));
 }
 

@@ -11,8 +11,8 @@ import { lacks } from '../../support/requirements.js';
 import { randomFrom } from '../choices.js';
 
 /** Repeats the choices of a run, though not its timing. */
-const SEED = Number(process.env['FLAGHOIST_REPLICA_SEED'] ?? Date.now() % 1_000_000);
-const KILLS = Number(process.env['FLAGHOIST_REPLICA_KILLS'] ?? 50);
+const SEED = Number(process.env['FLAGKEEL_REPLICA_SEED'] ?? Date.now() % 1_000_000);
+const KILLS = Number(process.env['FLAGKEEL_REPLICA_KILLS'] ?? 50);
 const LEASE_MS = 2_000;
 
 async function play(

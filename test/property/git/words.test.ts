@@ -18,7 +18,7 @@ describe('words', () => {
   it('fit and are clean, whatever a commit says', () => {
     fc.assert(
       fc.property(anyText, anyText, (title, comment) => {
-        const words = truncateNote({ title, comment }, 'flaghoist: update flag/x');
+        const words = truncateNote({ title, comment }, 'flagkeel: update flag/x');
 
         expect(words.title).not.toBe('');
         expect(words.comment).not.toBe('');

@@ -101,7 +101,7 @@ export function share(chance: number): number {
 
 /** Path below the config directory → text. */
 export function filesOf({ config, flags, segments, kills, isBroken }: Specs): Map<string, string> {
-  const files = new Map([['flaghoist.yaml', stringify(config)]]);
+  const files = new Map([['flagkeel.yaml', stringify(config)]]);
   for (const [name, file] of Object.entries(flags))
     files.set(`flags/${name}.yaml`, stringify(file));
   for (const [name, file] of Object.entries(segments)) {

@@ -174,7 +174,7 @@ export class Play {
   }
 
   async #cli(args: readonly string[]): ReturnType<typeof cliRun> {
-    return cliRun(args, { FLAGHOIST_API_KEY: this.service.key });
+    return cliRun(args, { FLAGKEEL_API_KEY: this.service.key });
   }
 
   protected async run(kind: RunKind, chance: number): Promise<Document | null> {
@@ -260,7 +260,7 @@ export class Play {
 /** A story with what was wrong in it, and what repeats it. */
 export function textOf({ seed, lines, breaches }: Told): string {
   const wrong = breaches.map((each) => `!! ${each}`);
-  return [`FLAGHOIST_LAW_SEED=${seed} FLAGHOIST_LAW_RUNS=1`, ...lines, ...wrong].join('\n');
+  return [`FLAGKEEL_LAW_SEED=${seed} FLAGKEEL_LAW_RUNS=1`, ...lines, ...wrong].join('\n');
 }
 
 /** What a run said, in a line. */

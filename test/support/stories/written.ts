@@ -42,7 +42,7 @@ export function readWritten(files: SpecFiles): Written {
   const kills = new Set<string>();
   const killLists = new Set<string>();
   const texts = [...files].filter(([path]) => path.endsWith('.yaml'));
-  const config = members(parsed(files.get('flaghoist.yaml') ?? ''));
+  const config = members(parsed(files.get('flagkeel.yaml') ?? ''));
   const trafficType = text(members(config['defaults'])['trafficType']);
   for (const [path, content] of texts) {
     const file = members(parsed(content));
@@ -55,7 +55,7 @@ export function readWritten(files: SpecFiles): Written {
       for (const flag of Object.keys(members(file['kills']))) {
         kills.add(`flag/${flag}@${environment}`);
       }
-    } else if (path !== 'flaghoist.yaml') throw new Error(`no story writes ${path}`);
+    } else if (path !== 'flagkeel.yaml') throw new Error(`no story writes ${path}`);
   }
   for (const id of kills) {
     const said = objects.get(id);

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { decideOrigin, isLoopback, originOf, parseOrigins } from '../../../src/admin-api/origin.js';
-import { FlaghoistError } from '../../../src/errors.js';
+import { FlagkeelError } from '../../../src/errors.js';
 
 const proposal = {
   allowedOrigins: [],
   proposedUrl: 'https://admin.example.com/flags/',
-  proposedLocation: { file: 'flaghoist.yaml', line: 4, column: 8 },
+  proposedLocation: { file: 'flagkeel.yaml', line: 4, column: 8 },
 };
 
 function refusal(act: () => unknown): string {
   try {
     act();
   } catch (error) {
-    if (error instanceof FlaghoistError) return `${error.code} ${error.exitCode}: ${error.message}`;
+    if (error instanceof FlagkeelError) return `${error.code} ${error.exitCode}: ${error.message}`;
   }
   throw new Error('was not refused');
 }
@@ -20,8 +20,8 @@ function refusal(act: () => unknown): string {
 describe('decideOrigin', () => {
   it('sends the key to no origin that only the repository names, and gives the line to set', () => {
     expect(refusal(() => decideOrigin(proposal))).toBe(
-      'ORIGIN_NOT_ALLOWED 6: cannot send the key to https://admin.example.com: flaghoist.yaml:4:8 proposes it and ' +
-        'the operator did not allow it (set FLAGHOIST_ORIGINS=https://admin.example.com)',
+      'ORIGIN_NOT_ALLOWED 6: cannot send the key to https://admin.example.com: flagkeel.yaml:4:8 proposes it and ' +
+        'the operator did not allow it (set FLAGKEEL_ORIGINS=https://admin.example.com)',
     );
   });
 
@@ -29,7 +29,7 @@ describe('decideOrigin', () => {
     const choice = { ...proposal, allowedOrigins: ['https://other.example.com'] };
 
     expect(refusal(() => decideOrigin(choice))).toContain(
-      '(set FLAGHOIST_ORIGINS=https://other.example.com,https://admin.example.com)',
+      '(set FLAGKEEL_ORIGINS=https://other.example.com,https://admin.example.com)',
     );
   });
 
@@ -51,7 +51,7 @@ describe('decideOrigin', () => {
     expect(decideOrigin(choice)).toEqual({ url: 'http://localhost:8080' });
   });
 
-  it('lets the embedded service win, then --url, then FLAGHOIST_URL', () => {
+  it('lets the embedded service win, then --url, then FLAGKEEL_URL', () => {
     const env = { ...proposal, envUrl: 'https://env.example.com' };
     const cli = { ...env, cliUrl: 'https://cli.example.com' };
     const embedded = { ...cli, embedded: 'http://127.0.0.1:1' };
@@ -80,7 +80,7 @@ describe('decideOrigin', () => {
   });
 
   it('says what to set when nobody named a URL', () => {
-    expect(refusal(() => decideOrigin({ allowedOrigins: [] }))).toContain('FLAGHOIST_URL');
+    expect(refusal(() => decideOrigin({ allowedOrigins: [] }))).toContain('FLAGKEEL_URL');
   });
 });
 

@@ -8,14 +8,14 @@ describe('the key of a run', () => {
   it.each([
     [[], {}, 'authorization'],
     [['--auth-header', 'x-api-key'], {}, 'x-api-key'],
-    [[], { FLAGHOIST_AUTH_HEADER: 'x-api-key' }, 'x-api-key'],
-    [['--auth-header', 'authorization'], { FLAGHOIST_AUTH_HEADER: 'x-api-key' }, 'authorization'],
+    [[], { FLAGKEEL_AUTH_HEADER: 'x-api-key' }, 'x-api-key'],
+    [['--auth-header', 'authorization'], { FLAGKEEL_AUTH_HEADER: 'x-api-key' }, 'authorization'],
   ])('goes in the header that the operator names: %j %j', async (options, variables, header) => {
     using repository = new ConfigRepository();
-    repository.write({ 'flaghoist.yaml': STAGING_CONFIG });
+    repository.write({ 'flagkeel.yaml': STAGING_CONFIG });
     repository.commit('Begin');
     const server = await startScripted(() => ({ status: 401 }));
-    const environment = { FLAGHOIST_API_KEY: 'the-key', ...variables };
+    const environment = { FLAGKEEL_API_KEY: 'the-key', ...variables };
     const args = ['plan', '--url', server.url, ...options, repository.directory];
 
     const { exitCode } = await cliRun(args, environment);

@@ -14,7 +14,7 @@ function flag(name: string): string {
 function world(codeReferences: string, flags: readonly string[]): ConfigRepository {
   const repository = new ConfigRepository();
   repository.write({
-    'flaghoist.yaml': `workspace: Shop\nenvironments: { production: {} }\nlint: { codeReferences: ${codeReferences} }\n`,
+    'flagkeel.yaml': `workspace: Shop\nenvironments: { production: {} }\nlint: { codeReferences: ${codeReferences} }\n`,
     ...Object.fromEntries(flags.map((name) => [`flags/${name}.yaml`, flag(name)])),
   });
   repository.commit('Add flags');
@@ -61,9 +61,9 @@ it('validate judges no flag where a path of code cannot be searched', async () =
   using repository = world('[scr, ../shop, /etc]', ['pay']);
 
   expect(await findingsIn(repository)).toEqual([
-    'flaghoist.yaml:3:26: warning[code-ref-missing] "scr" holds no file of the repository',
-    'flaghoist.yaml:3:31: warning[code-ref-missing] "../shop" lies outside of the repository',
-    'flaghoist.yaml:3:40: warning[code-ref-missing] "/etc" lies outside of the repository',
+    'flagkeel.yaml:3:26: warning[code-ref-missing] "scr" holds no file of the repository',
+    'flagkeel.yaml:3:31: warning[code-ref-missing] "../shop" lies outside of the repository',
+    'flagkeel.yaml:3:40: warning[code-ref-missing] "/etc" lies outside of the repository',
   ]);
 });
 

@@ -7,9 +7,9 @@ import { cliRun } from '../../support/terminal.js';
 
 let top: string;
 beforeEach(() => {
-  top = realpathSync(mkdtempSync(join(tmpdir(), 'flaghoist-usage-')));
+  top = realpathSync(mkdtempSync(join(tmpdir(), 'flagkeel-usage-')));
   write({
-    'specs/flaghoist.yaml': 'workspace: Default\nenvironments: { production: {} }\n',
+    'specs/flagkeel.yaml': 'workspace: Default\nenvironments: { production: {} }\n',
     'specs/flags/pay.yaml': flagText('pay', '        - { if: { segment: staff }, serve: "on" }'),
     'specs/flags/ship.yaml': flagText(
       'ship',
@@ -67,7 +67,7 @@ tests/ship.test.yaml:3  case of the spec test of flag/ship
 
   it('tells who uses a named condition, and what it names itself', async () => {
     write({
-      'specs/flaghoist.yaml': `workspace: Default
+      'specs/flagkeel.yaml': `workspace: Default
 environments: { production: {} }
 conditions:
   insiders: [{ segment: staff }, { segment: idle }]
@@ -82,7 +82,7 @@ conditions:
 
     expect(condition.stdout).toBe(
       [
-        'flaghoist.yaml:5  condition testers',
+        'flagkeel.yaml:5  condition testers',
         'flags/pay.yaml:8  rule 1 of flag/pay in production',
         '2 places in the specs',
         '',
@@ -90,7 +90,7 @@ conditions:
     );
     expect(segment.stdout).toBe(
       [
-        'flaghoist.yaml:4  condition insiders',
+        'flagkeel.yaml:4  condition insiders',
         'flags/pay.yaml:8  rule 1 of flag/pay in production',
         '2 places in the specs',
         '',

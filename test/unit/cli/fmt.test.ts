@@ -15,7 +15,7 @@ const TIGHT = LOOSE.replaceAll(/\b(on|off)\b/g, '"$1"');
 
 function world(): ConfigRepository {
   const repository = new ConfigRepository();
-  repository.write({ 'flaghoist.yaml': STAGING_CONFIG, 'flags/pay.yaml': LOOSE });
+  repository.write({ 'flagkeel.yaml': STAGING_CONFIG, 'flags/pay.yaml': LOOSE });
   return repository;
 }
 

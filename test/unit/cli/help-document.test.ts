@@ -46,7 +46,7 @@ describe.each(NAMES)('the help of %s for programs', (name) => {
 
   it('shows command lines that the command takes, and pages that are there', async () => {
     const [document] = await documentsOf([name]);
-    const words = (document?.examples ?? []).map((line) => /flaghoist (.*?)[)"]*$/.exec(line)?.[1]);
+    const words = (document?.examples ?? []).map((line) => /flagkeel (.*?)[)"]*$/.exec(line)?.[1]);
 
     for (const each of words) {
       expect(each?.split(' ')[0]).toBe(name);
@@ -90,7 +90,7 @@ describe('exit codes and variables in the help for programs', () => {
     const told = (program?.environment ?? []).map(({ name }) => name);
     expect(told.length).toBeGreaterThan(15);
     expect(
-      variables.filter((name) => name.startsWith('FLAGHOIST_') && !told.includes(name)),
+      variables.filter((name) => name.startsWith('FLAGKEEL_') && !told.includes(name)),
     ).toEqual([]);
   });
 
@@ -102,9 +102,9 @@ describe('exit codes and variables in the help for programs', () => {
       return all.filter(reads).flatMap((each) => each?.name ?? []);
     };
 
-    expect(await readBy('FLAGHOIST_DATABASE')).toEqual(['flaghoist watch']);
-    expect(await readBy('FLAGHOIST_API_KEY')).not.toContain('flaghoist fmt');
-    expect(await readBy('FLAGHOIST_API_KEY')).toContain('flaghoist plan');
+    expect(await readBy('FLAGKEEL_DATABASE')).toEqual(['flagkeel watch']);
+    expect(await readBy('FLAGKEEL_API_KEY')).not.toContain('flagkeel fmt');
+    expect(await readBy('FLAGKEEL_API_KEY')).toContain('flagkeel plan');
   });
 });
 
@@ -153,7 +153,7 @@ describe('--help --format json', () => {
   it('is the help for people where another format is asked for', async () => {
     const { stdout } = await cliRun(['plan', '--help', '--format', 'text']);
 
-    expect(stdout).toMatch(/^Usage: flaghoist plan/);
+    expect(stdout).toMatch(/^Usage: flagkeel plan/);
   });
 });
 

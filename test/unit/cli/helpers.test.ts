@@ -49,18 +49,18 @@ describe('completion', () => {
         'bash',
         [
           '-c',
-          `flaghoist() { echo "usage of $1: --from <name> --to <name>"; }
+          `flagkeel() { echo "usage of $1: --from <name> --to <name>"; }
 ${script}
-COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _flaghoist; echo "\${COMPREPLY[*]}"`,
+COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _flagkeel; echo "\${COMPREPLY[*]}"`,
           'bash',
           ...words,
         ],
         { encoding: 'utf8' },
       ).trim();
 
-    expect(complete('flaghoist', 'prom')).toBe('promote');
-    expect(complete('flaghoist', 're')).toBe('report reconcile review restore');
-    expect(complete('flaghoist', 'promote', '--')).toBe('--from --to');
+    expect(complete('flagkeel', 'prom')).toBe('promote');
+    expect(complete('flagkeel', 're')).toBe('report reconcile review restore');
+    expect(complete('flagkeel', 'promote', '--')).toBe('--from --to');
   });
 
   it('refuses a shell that it does not know', async () => {
@@ -80,7 +80,7 @@ describe('a verb of neighbours', () => {
     expect(run).toEqual({
       exitCode: 64,
       stdout: '',
-      stderr: `error: there is no command '${verb}'; here it is flaghoist ${ours}\n`,
+      stderr: `error: there is no command '${verb}'; here it is flagkeel ${ours}\n`,
     });
     expect(NAMES).toContain(ours);
   });
@@ -90,7 +90,7 @@ describe('plan', () => {
   it('is a dry run: it plans, and leaves nothing on the service', async () => {
     using repository = new ConfigRepository();
     repository.write({
-      'flaghoist.yaml': STAGING_CONFIG,
+      'flagkeel.yaml': STAGING_CONFIG,
       'flags/pay.yaml': flagText('pay', 10, { staging: '' }),
     });
     repository.commit('Add pay');

@@ -14,7 +14,7 @@ import { cliRun } from '../../support/terminal.js';
 
 let directory: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'flaghoist-init-'));
+  directory = mkdtempSync(join(tmpdir(), 'flagkeel-init-'));
 });
 afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
@@ -22,7 +22,7 @@ afterEach(() => {
 
 /** The commands that a run printed, as they stand there. */
 function printedCommands(stdout: string): string[][] {
-  const lines = [...stdout.matchAll(/^ {2}flaghoist (.+)$/gm)];
+  const lines = [...stdout.matchAll(/^ {2}flagkeel (.+)$/gm)];
   return lines.map(([, words = '']) => words.split(' '));
 }
 
@@ -52,7 +52,7 @@ describe('init', () => {
     expect(commands.map(([name]) => name)).toEqual(['validate', 'test', 'plan', 'reconcile']);
     expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0]);
     expect(results[3]?.stdout).toContain('In sync but for what is withheld.');
-    expect(existsSync(join(directory, '.flaghoist', 'service'))).toBe(true);
+    expect(existsSync(join(directory, '.flagkeel', 'service'))).toBe(true);
     const kills = readFileSync(join(directory, 'kills/production.yaml'), 'utf8');
     expect(kills).toContain('$schema=../schemas/kills.schema.json');
     expect(existsSync(join(directory, 'schemas/kills.schema.json'))).toBe(true);
@@ -63,7 +63,7 @@ describe('init', () => {
     await cliRun(['init', directory]);
 
     const headed = [
-      'flaghoist.yaml',
+      'flagkeel.yaml',
       'flags/example-banner.yaml',
       'tests/example-banner.test.yaml',
       'kills/production.yaml',
@@ -80,7 +80,7 @@ describe('init', () => {
     const args = ['--workspace', 'Shop: main', '--traffic-type', 'account'];
     await cliRun(['init', directory, ...args, '--environment', 'test', '--environment', 'on']);
 
-    expect(readFileSync(join(directory, 'flaghoist.yaml'), 'utf8'))
+    expect(readFileSync(join(directory, 'flagkeel.yaml'), 'utf8'))
       .toContain(`workspace: "Shop: main"
 environments:
   test: {}
@@ -94,14 +94,14 @@ defaults:
   });
 
   it('keeps what is there, and says so', async () => {
-    writeFileSync(join(directory, 'flaghoist.yaml'), 'workspace: Mine\n');
+    writeFileSync(join(directory, 'flagkeel.yaml'), 'workspace: Mine\n');
 
     const first = await cliRun(['init', directory]);
     const second = await cliRun(['init', directory]);
 
-    expect(first.stdout).toContain('kept  flaghoist.yaml\nwrote flags/example-banner.yaml\n');
+    expect(first.stdout).toContain('kept  flagkeel.yaml\nwrote flags/example-banner.yaml\n');
     expect(second.stdout).not.toContain('wrote');
-    expect(readFileSync(join(directory, 'flaghoist.yaml'), 'utf8')).toBe('workspace: Mine\n');
+    expect(readFileSync(join(directory, 'flagkeel.yaml'), 'utf8')).toBe('workspace: Mine\n');
   });
 
   it('writes the workflows that the documents show, and says what they need', async () => {
@@ -110,17 +110,17 @@ defaults:
     const shown = join(import.meta.dirname, '../../../docs/workflows');
     const written = join(directory, '.github/workflows');
     expect(readdirSync(written)).toEqual([
-      'flaghoist-apply.yml',
-      'flaghoist-approve.yml',
-      'flaghoist-drift.yml',
-      'flaghoist-review.yml',
+      'flagkeel-apply.yml',
+      'flagkeel-approve.yml',
+      'flagkeel-drift.yml',
+      'flagkeel-review.yml',
     ]);
     for (const name of readdirSync(written)) {
       expect(readFileSync(join(written, name), 'utf8')).toBe(
-        readFileSync(join(shown, name.replace('flaghoist-', 'github-')), 'utf8'),
+        readFileSync(join(shown, name.replace('flagkeel-', 'github-')), 'utf8'),
       );
     }
-    expect(run.stdout).toContain('variable FLAGHOIST_URL and the secret FLAGHOIST_API_KEY');
+    expect(run.stdout).toContain('variable FLAGKEEL_URL and the secret FLAGKEEL_API_KEY');
   });
 
   it('writes no workflows where nobody wants them', async () => {
@@ -135,7 +135,7 @@ defaults:
 
     const run = await cliRun(['init', join(directory, 'flags-of-shop')]);
 
-    expect(existsSync(join(directory, 'flags-of-shop/flaghoist.yaml'))).toBe(true);
+    expect(existsSync(join(directory, 'flags-of-shop/flagkeel.yaml'))).toBe(true);
     expect(existsSync(join(directory, 'flags-of-shop/.github'))).toBe(false);
     expect(run.stderr).toContain('no workflows are written: GitHub reads them at the top');
   });
@@ -144,7 +144,7 @@ defaults:
     const run = await cliRun(['init', directory, '--environment', '../../live']);
 
     expect(run.exitCode).toBe(64);
-    expect(existsSync(join(directory, 'flaghoist.yaml'))).toBe(false);
+    expect(existsSync(join(directory, 'flagkeel.yaml'))).toBe(false);
   });
 
   it('says where it cannot write', async () => {

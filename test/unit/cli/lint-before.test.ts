@@ -16,7 +16,7 @@ async function found({ directory }: Pick<ConfigRepository, 'directory'>): Promis
 it('validate compares what is not committed with HEAD, and a commit with the one before it', async () => {
   using repository = new ConfigRepository();
   repository.write({
-    'flaghoist.yaml':
+    'flagkeel.yaml':
       'workspace: Shop\nenvironments: { production: {} }\nlint: { levels: { treatments-reordered: error } }\n',
     'flags/pay.yaml': PAY,
   });

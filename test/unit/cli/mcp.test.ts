@@ -27,7 +27,7 @@ beforeEach(async () => {
   clients = [];
   scenario.commit(
     {
-      'flaghoist.yaml': PROTECTED_CONFIG,
+      'flagkeel.yaml': PROTECTED_CONFIG,
       'flags/pay.yaml': flagText('pay', 10),
       'segments/vip.yaml':
         'segment: vip\ntrafficType: user\nenvironments: { staging: { keys: [customer-7] } }\n',
@@ -92,13 +92,13 @@ function digest(folder: string): string {
   const hash = createHash('sha256');
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted()) {
     const path = join(folder, name);
-    if (name.startsWith('.git/flaghoist/parsed/')) continue;
+    if (name.startsWith('.git/flagkeel/parsed/')) continue;
     if (statSync(path).isFile()) hash.update(name).update(readFileSync(path));
   }
   return hash.digest('hex');
 }
 
-describe('flaghoist mcp', () => {
+describe('flagkeel mcp', () => {
   it('lists tools that only read, each with the schema of its input and a page that explains it', async () => {
     const { client } = await connected();
     const { tools } = await client.listTools();
@@ -223,10 +223,10 @@ describe('flaghoist mcp', () => {
     const { resources } = await client.listResources();
     const uris = resources.map(({ uri }) => uri);
 
-    expect(uris).toContain('flaghoist://docs/plan.md');
-    const { contents } = await client.readResource({ uri: 'flaghoist://schemas/plan.schema.json' });
+    expect(uris).toContain('flagkeel://docs/plan.md');
+    const { contents } = await client.readResource({ uri: 'flagkeel://schemas/plan.schema.json' });
     expect(contents[0]).toMatchObject({ text: projectText('schemas/plan.schema.json') });
-    await expect(client.readResource({ uri: 'flaghoist://docs/../package.json' })).rejects.toThrow(
+    await expect(client.readResource({ uri: 'flagkeel://docs/../package.json' })).rejects.toThrow(
       'no such resource',
     );
   });

@@ -10,14 +10,14 @@ it('a description that was changed by hand was "In sync" on a service that shows
   onTestFinished(async () => service.stop());
   using repository = new ConfigRepository();
   repository.write({
-    'flaghoist.yaml': STAGING_CONFIG,
+    'flagkeel.yaml': STAGING_CONFIG,
     'flags/pay.yaml': `${flagText('pay', 10, { staging: '' })}description: Pays\n`,
     'flags/plain.yaml': flagText('plain', 10, { staging: '' }),
   });
   repository.commit('Add pay and plain');
   const command = async (...args: readonly string[]): Promise<CliRun> =>
     cliRun([...args, repository.directory, '--url', service.origin], {
-      FLAGHOIST_API_KEY: service.key,
+      FLAGKEEL_API_KEY: service.key,
     });
   const run = async (...args: readonly string[]): Promise<CliRun> => command('reconcile', ...args);
   expect(await run()).toMatchObject({ exitCode: 0 });

@@ -25,7 +25,7 @@ let live: LiveWorkspace;
 let repository: ConfigRepository;
 beforeEach(async () => {
   repository = new ConfigRepository();
-  repository.write({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': PAY });
+  repository.write({ 'flagkeel.yaml': CONFIG, 'flags/pay.yaml': PAY });
   repository.commit('Begin');
   service = await startTestService();
   live = await liveWorkspace(service);
@@ -43,8 +43,8 @@ afterEach(async () => {
 
 async function run(...args: readonly string[]): Promise<CliRun> {
   return cliRun([...args, repository.directory], {
-    FLAGHOIST_API_KEY: service.key,
-    FLAGHOIST_URL: service.origin,
+    FLAGKEEL_API_KEY: service.key,
+    FLAGKEEL_URL: service.origin,
   });
 }
 
@@ -62,7 +62,7 @@ describe('validate --online', () => {
 
   it('names what the service lacks, each at its place and with what may be meant', async () => {
     repository.write({
-      'flaghoist.yaml': CONFIG.replace('[staff]', '[staff, stuff]').replace('[cart]', '[card]'),
+      'flagkeel.yaml': CONFIG.replace('[staff]', '[staff, stuff]').replace('[cart]', '[card]'),
       'flags/pay.yaml': PAY.replace('Ramping', 'Rampping\ntrafficType: usr'),
       'segments/vip.yaml': 'segment: vip\ntrafficType: customer\n',
     });
@@ -71,8 +71,8 @@ describe('validate --online', () => {
 
     const errors = result.stdout.split('\n').filter((line) => line.includes('error['));
     expect(errors).toEqual([
-      'flaghoist.yaml:4:33: error[not-on-service] workspace "Default" has no segment "stuff"; did you mean "staff"?',
-      'flaghoist.yaml:4:49: error[not-on-service] workspace "Default" has no flag "card"; did you mean "cart"?',
+      'flagkeel.yaml:4:33: error[not-on-service] workspace "Default" has no segment "stuff"; did you mean "staff"?',
+      'flagkeel.yaml:4:49: error[not-on-service] workspace "Default" has no flag "card"; did you mean "cart"?',
       'flags/pay.yaml:2:16: error[not-on-service] workspace "Default" has no rollout status "Rampping"; did you mean "Ramping"?',
       'flags/pay.yaml:3:14: error[not-on-service] workspace "Default" has no traffic type "usr"; did you mean "user"?',
       'segments/vip.yaml:2:14: error[not-on-service] workspace "Default" has no traffic type "customer"',
@@ -83,16 +83,16 @@ describe('validate --online', () => {
 
   it('ends like a run that lacks an environment or the workspace', async () => {
     repository.write({
-      'flaghoist.yaml': CONFIG.replace('staging: {},', 'stagging: {},'),
+      'flagkeel.yaml': CONFIG.replace('staging: {},', 'stagging: {},'),
       'flags/pay.yaml': PAY.replace('staging:', 'stagging:'),
     });
     const environment = await run('validate', '--online');
     expect(environment.stdout).toContain(
-      'flaghoist.yaml:2:17: error[not-on-service] workspace "Default" has no environment "stagging"; did you mean "staging"?',
+      'flagkeel.yaml:2:17: error[not-on-service] workspace "Default" has no environment "stagging"; did you mean "staging"?',
     );
     expect(environment.exitCode).toBe(6);
 
-    repository.write({ 'flaghoist.yaml': CONFIG.replace('Default', 'Shop') });
+    repository.write({ 'flagkeel.yaml': CONFIG.replace('Default', 'Shop') });
     repository.write({ 'flags/pay.yaml': PAY });
     const workspace = await run('validate', '--online', '--format', 'json');
     expect(JSON.parse(workspace.stdout)).toMatchObject({ valid: false });

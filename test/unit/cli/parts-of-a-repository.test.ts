@@ -25,7 +25,7 @@ cases:
 
 let top: string;
 beforeEach(() => {
-  top = realpathSync(mkdtempSync(join(tmpdir(), 'flaghoist-parts-')));
+  top = realpathSync(mkdtempSync(join(tmpdir(), 'flagkeel-parts-')));
   execFileSync('git', ['init', '--quiet', top]);
 });
 afterEach(() => {
@@ -42,7 +42,7 @@ function write(files: Readonly<Record<string, string>>): void {
 describe('validate of a part of a config repository', () => {
   beforeEach(() => {
     write({
-      'flaghoist.yaml': CONFIG,
+      'flagkeel.yaml': CONFIG,
       'flags/pay/pay.yaml': flagText('pay', 'onn'),
       'flags/ship.yaml': flagText('ship', 'offf'),
     });
@@ -78,7 +78,7 @@ describe('other commands on a part of a config repository', () => {
   it('formats the file that is named and no other', async () => {
     const text = 'kills:\n  b: { reason: no }\n';
     write({
-      'flaghoist.yaml': CONFIG,
+      'flagkeel.yaml': CONFIG,
       'flags/pay.yaml': flagText('pay').replace('"on": Shown', 'on: Shown'),
       'flags/ship.yaml': flagText('ship').replace('"on": Shown', 'on: Shown'),
       'kills/production.yaml': text,
@@ -93,7 +93,7 @@ describe('other commands on a part of a config repository', () => {
 
   it('runs the tests of the file that is named, and all of them where a spec is', async () => {
     write({
-      'flaghoist.yaml': CONFIG,
+      'flagkeel.yaml': CONFIG,
       'flags/pay.yaml': flagText('pay'),
       'flags/ship.yaml': flagText('ship'),
       'tests/pay.test.yaml': testText('pay', 'on'),
@@ -111,7 +111,7 @@ describe('other commands on a part of a config repository', () => {
   });
 
   it('applies nothing where a file is named, since it would be more than that', async () => {
-    write({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': flagText('pay') });
+    write({ 'flagkeel.yaml': CONFIG, 'flags/pay.yaml': flagText('pay') });
 
     const run = await cliRun(['reconcile', '--embedded', join(top, 'flags/pay.yaml')]);
 
@@ -120,7 +120,7 @@ describe('other commands on a part of a config repository', () => {
   });
 
   it('plans all of the repository where a folder is named, and says so', async () => {
-    write({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': flagText('pay', 'onn') });
+    write({ 'flagkeel.yaml': CONFIG, 'flags/pay.yaml': flagText('pay', 'onn') });
 
     const run = await cliRun(['plan', '--embedded', '--allow-dirty', join(top, 'flags')]);
 
@@ -131,17 +131,17 @@ describe('other commands on a part of a config repository', () => {
 
 describe('a folder that belongs to no config repository', () => {
   it('is not taken for a part of one above its git repository', async () => {
-    write({ 'flaghoist.yaml': CONFIG, 'inner/flags/pay.yaml': flagText('pay') });
+    write({ 'flagkeel.yaml': CONFIG, 'inner/flags/pay.yaml': flagText('pay') });
     execFileSync('git', ['init', '--quiet', join(top, 'inner')]);
 
     const run = await cliRun(['validate', join(top, 'inner/flags')]);
 
     expect(run.exitCode).toBe(3);
-    expect(run.stdout).toContain('flaghoist.yaml');
+    expect(run.stdout).toContain('flagkeel.yaml');
   });
 
   it('is not taken for a part of one where there is no git', async () => {
-    write({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': flagText('pay') });
+    write({ 'flagkeel.yaml': CONFIG, 'flags/pay.yaml': flagText('pay') });
     rmSync(join(top, '.git'), { recursive: true });
 
     const run = await cliRun(['validate', join(top, 'flags')]);

@@ -41,7 +41,7 @@ environments: { staging: { keys: [ana] }, production: { keys: [ana] } }
 function world(files: Readonly<Record<string, string>> = {}): ConfigRepository {
   const repository = new ConfigRepository();
   repository.write({
-    'flaghoist.yaml': CONFIG,
+    'flagkeel.yaml': CONFIG,
     'flags/pay.yaml': PAY,
     'segments/staff.yaml': SEGMENT,
     ...files,
@@ -88,7 +88,7 @@ describe('promote', () => {
 
   it('takes the names of conditions along, and not what they stand for', async () => {
     using repository = world({
-      'flaghoist.yaml': `${CONFIG}conditions: { colleagues: [{ segment: staff }, { attribute: beta, is: true }] }\n`,
+      'flagkeel.yaml': `${CONFIG}conditions: { colleagues: [{ segment: staff }, { attribute: beta, is: true }] }\n`,
       'flags/pay.yaml': PAY.replace('if: { segment: staff }', 'if: { use: colleagues }'),
     });
 

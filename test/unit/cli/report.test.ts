@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cliRun } from '../../support/terminal.js';
 
 const FILES = {
-  'flaghoist.yaml': 'workspace: Shop\nenvironments: { staging: {}, production: {} }\n',
+  'flagkeel.yaml': 'workspace: Shop\nenvironments: { staging: {}, production: {} }\n',
   'flags/pay.yaml': `flag: pay
 description: '<img src=x onerror=alert(1)> & more'
 owner: payments
@@ -32,7 +32,7 @@ environments:
 
 let directory: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'flaghoist-report-'));
+  directory = mkdtempSync(join(tmpdir(), 'flagkeel-report-'));
   for (const [path, text] of Object.entries(FILES)) {
     mkdirSync(dirname(join(directory, path)), { recursive: true });
     writeFileSync(join(directory, path), text);

@@ -10,7 +10,7 @@ function flag(name: string, sizes = '"on": 10, "off": rest'): string {
 function world(): ConfigRepository {
   const repository = new ConfigRepository();
   repository.write({
-    'flaghoist.yaml':
+    'flagkeel.yaml':
       'workspace: Shop\nenvironments: { production: {} }\nlint: { reserveNames: true }\n',
     ...Object.fromEntries(
       ['reused', 'reverted', 'moved', 'unborn'].map((name) => [`flags/${name}.yaml`, flag(name)]),

@@ -10,7 +10,7 @@ import { openEventSink, type EventSink } from '../../../src/cli/run-events.js';
 let folder: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'flaghoist-event-sink-'));
+  folder = mkdtempSync(join(tmpdir(), 'flagkeel-event-sink-'));
 });
 
 afterEach(() => {

@@ -23,7 +23,7 @@ environments:
 function world(...cases: readonly string[]): ConfigRepository {
   const repository = new ConfigRepository();
   repository.write({
-    'flaghoist.yaml':
+    'flagkeel.yaml':
       'workspace: Default\nenvironments: { staging: {}, production: {} }\ndefaults: { trafficType: user }\n',
     'flags/pay.yaml': PAY,
     'segments/staff.yaml': 'segment: staff\nenvironments: { production: { keys: [ana] } }\n',
@@ -82,7 +82,7 @@ tests/pay.test.yaml:6:58: error[spec-test-failed] misspelt: no segment "stuff" i
   6 |   - { name: misspelt, environment: production, segments: [stuff], expect: "on" }
     |                                                          ^^^^^^^
 
-4 errors in 1 file; more by \`flaghoist explain spec-test-failed\`
+4 errors in 1 file; more by \`flagkeel explain spec-test-failed\`
 0 passed, 4 failed
 `);
   });
@@ -182,7 +182,7 @@ last commits
   it('shows what a named condition stands for, and its name', async () => {
     using repository = world();
     repository.write({
-      'flaghoist.yaml': `${repository.git('show', 'HEAD:flaghoist.yaml')}
+      'flagkeel.yaml': `${repository.git('show', 'HEAD:flagkeel.yaml')}
 conditions: { here: [{ attribute: country, in: [ES] }, { segment: staff }] }
 `,
     });

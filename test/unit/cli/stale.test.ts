@@ -22,7 +22,7 @@ function world(): ConfigRepository {
     repository.shell(`GIT_COMMITTER_DATE=${date} GIT_AUTHOR_DATE=${date} git commit -qm change`);
   };
   commit(300, {
-    'flaghoist.yaml': 'workspace: Shop\nenvironments: { production: {}, staging: {} }\n',
+    'flagkeel.yaml': 'workspace: Shop\nenvironments: { production: {}, staging: {} }\n',
     'flags/old.yaml': flag('old', '"on"', 'owner: team-pay\n'),
     'flags/half.yaml': flag('half', '{ "on": 50, "off": 50 }'),
     'flags/touched.yaml': flag('touched', '"off"'),
@@ -64,7 +64,7 @@ it('stale takes the days of the command line, then those of the config, and list
     ...[2, 'half', 'old one-treatment', 'gone expired', 'touched'],
   ]);
   repository.write({
-    'flaghoist.yaml':
+    'flagkeel.yaml':
       'workspace: Shop\nenvironments: { production: {}, staging: {} }\nlint: { staleAfter: 300 }\n',
   });
   expect(await names()).toEqual([2, 'gone expired']);
@@ -75,7 +75,7 @@ it('stale takes the days of the command line, then those of the config, and list
 it('validate finds a rollout that is over by the commits of the repository, and report tells ages', async () => {
   using repository = world();
   repository.write({
-    'flaghoist.yaml':
+    'flagkeel.yaml':
       'workspace: Shop\nenvironments: { production: {}, staging: {} }\nlint: { staleAfter: 90 }\n',
   });
 

@@ -14,7 +14,7 @@ function flag(name: string, more = ''): string {
 function filesWith(files: Readonly<Record<string, string>> = {}): Record<string, string> {
   const names = Array.from({ length: 300 }, (_, at) => `f${at}`);
   return {
-    'flaghoist.yaml': CONFIG,
+    'flagkeel.yaml': CONFIG,
     ...Object.fromEntries(names.map((name) => [`flags/${name}.yaml`, flag(name)])),
     'flags/f1.yaml': flag('f1').replace(
       'defaultRule: "on"',
@@ -27,7 +27,7 @@ function filesWith(files: Readonly<Record<string, string>> = {}): Record<string,
 function repositoryOf(files: Readonly<Record<string, string>>) {
   const repository = makeRepository();
   repository.commit('Add flags', files);
-  const kept = join(repository.directory, '.git', 'flaghoist');
+  const kept = join(repository.directory, '.git', 'flagkeel');
   const run = async (...more: string[]) => cliRun(['validate', repository.directory, ...more]);
   return { repository, directory: repository.directory, kept, run };
 }
@@ -106,12 +106,12 @@ describe('validate of files that were checked before', () => {
 
   it('keeps nothing where lint asks for history, and of few files', async () => {
     const asking = repositoryOf(
-      filesWith({ 'flaghoist.yaml': `${CONFIG}lint: { reserveNames: true }\n` }),
+      filesWith({ 'flagkeel.yaml': `${CONFIG}lint: { reserveNames: true }\n` }),
     );
     await asking.run();
     expect(readdirSync(asking.kept)).toEqual(['parsed']);
 
-    const few = repositoryOf({ 'flaghoist.yaml': CONFIG, 'flags/a.yaml': flag('a') });
+    const few = repositoryOf({ 'flagkeel.yaml': CONFIG, 'flags/a.yaml': flag('a') });
     await few.run();
     expect(readdirSync(few.kept)).toEqual(['parsed']);
   });

@@ -8,7 +8,7 @@ import { cliRun } from '../../support/terminal.js';
 function world(level = 'warning'): ConfigRepository {
   const repository = new ConfigRepository();
   repository.write({
-    'specs/flaghoist.yaml': `${STAGING_CONFIG}lint: { levels: { unused-segment: ${level} } }\n`,
+    'specs/flagkeel.yaml': `${STAGING_CONFIG}lint: { levels: { unused-segment: ${level} } }\n`,
     'specs/flags/pay.yaml': flagText('pay', 10, { staging: '' }),
     'specs/segments/staff.yaml':
       'segment: staff\ntrafficType: user\nenvironments: { staging: { keys: [u1] } }\n',
@@ -32,7 +32,7 @@ segments/staff.yaml:1:10: warning[unused-segment] no rule of this repository nam
   1 | segment: staff
     |          ^^^^^
 
-2 warnings in 2 files; more by \`flaghoist explain stray-file\`
+2 warnings in 2 files; more by \`flagkeel explain stray-file\`
 valid: 1 flag, 1 segment, 1 environment
 `,
     });

@@ -59,7 +59,7 @@ describe('where the daemon listens', () => {
 
 describe('the header of the key', () => {
   it('is what the operator says, and nothing that there is not', () => {
-    const of = (name: string) => operatorSettings({ FLAGHOIST_AUTH_HEADER: name }).authHeader;
+    const of = (name: string) => operatorSettings({ FLAGKEEL_AUTH_HEADER: name }).authHeader;
 
     expect([of('X-Api-Key'), of('')]).toEqual(['x-api-key', undefined]);
     expect(() => of('cookie')).toThrow(expect.objectContaining({ code: 'USAGE' }));

@@ -6,7 +6,7 @@ import { OtlpReceiver } from '../../support/otlp.js';
 
 const END = { exitCode: 0, result: 'in-sync', plan: null };
 const READY: CountedMetric = {
-  name: 'flaghoist_ready',
+  name: 'flagkeel_ready',
   help: '',
   type: 'gauge',
   points: [{ labels: { source: 'shop' }, value: 1 }],
@@ -90,7 +90,7 @@ describe('the variables of OpenTelemetry', () => {
     await runWith({ ...endpoint(), TRACEPARENT: 'not-a-parent' });
 
     const [plan, run] = collector.spans;
-    expect([plan?.name, run?.name]).toEqual(['plan', 'flaghoist reconcile']);
+    expect([plan?.name, run?.name]).toEqual(['plan', 'flagkeel reconcile']);
     expect(run?.parentSpanId).toBeUndefined();
     expect(plan?.parentSpanId).toBe(run?.spanId);
   });

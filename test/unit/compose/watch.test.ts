@@ -10,7 +10,7 @@ import { aReport } from '../../support/plan-builder.js';
 it('packs what an earlier process left, after the first run', async () => {
   const directory = join(makeDirectory(), 'state.git');
   execFileSync('git', ['init', '--quiet', '--bare', directory]);
-  commitLoose(directory, 'refs/flaghoist/ws/1', 2_000);
+  commitLoose(directory, 'refs/flagkeel/ws/1', 2_000);
   const loose = (): number =>
     Number(/\d+/.exec(execFileSync('git', ['count-objects'], { cwd: directory }).toString())?.[0]);
   const daemon = new DaemonInMemory(aSource());

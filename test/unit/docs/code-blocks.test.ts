@@ -40,7 +40,7 @@ function wordsOf(line: string): string[] {
   return words.map((word) => word.replace(/^(["'])(.*)\1$/, '$2'));
 }
 
-/** The calls of flaghoist in a script, as the words behind its name. An image of that name is run with them as well. */
+/** The calls of flagkeel in a script, as the words behind its name. An image of that name is run with them as well. */
 function callsIn(script: string): string[][] {
   const lines = script
     .replaceAll(/\\\n\s*/g, ' ')
@@ -48,7 +48,7 @@ function callsIn(script: string): string[][] {
     .split('\n');
   return lines.flatMap((line) =>
     line.split(/&&|\||;/).flatMap((part) => {
-      const [, call] = /(?:^|\s)flaghoist ([a-z-]*[a-z].*)$/.exec(part) ?? [];
+      const [, call] = /(?:^|\s)flagkeel ([a-z-]*[a-z].*)$/.exec(part) ?? [];
       return call === undefined || call.startsWith('-') ? [] : [wordsOf(call)];
     }),
   );
@@ -83,7 +83,7 @@ describe('commands in README.md and docs/', () => {
     const refused = await Promise.all(
       calls.map(async ({ page, words }) => {
         const why = await refusal(words);
-        return why === undefined ? [] : [`${page}: flaghoist ${words.join(' ')}: ${why}`];
+        return why === undefined ? [] : [`${page}: flagkeel ${words.join(' ')}: ${why}`];
       }),
     );
 
@@ -95,7 +95,7 @@ describe('commands in README.md and docs/', () => {
     expect(await refusal(['reconcile', '--dryrun'])).toContain('unknown option');
     expect(await refusal(['kill', '--environment', 'x'])).toContain('missing required argument');
     expect(await refusal(['fmt', '--format', 'xml'])).toContain('Allowed choices');
-    expect(callsIn('A=b npx flaghoist plan --url x . | tee y\nflaghoist() { :; }')).toEqual([
+    expect(callsIn('A=b npx flagkeel plan --url x . | tee y\nflagkeel() { :; }')).toEqual([
       ['plan', '--url', 'x', '.'],
     ]);
   });
@@ -123,19 +123,19 @@ references: { segments: [staff] }
 
 /** What each page shows of specs without naming a file, and the file that it is meant to be. */
 const FRAGMENTS: Readonly<Record<string, readonly ((text: string) => Record<string, string>)[]>> = {
-  'README.md': [(text) => ({ 'flaghoist.yaml': CONFIG, 'flags/new-checkout.yaml': text })],
+  'README.md': [(text) => ({ 'flagkeel.yaml': CONFIG, 'flags/new-checkout.yaml': text })],
   'docs/impact.md': [
-    (text) => ({ 'flaghoist.yaml': `workspace: Default\n${text}` }),
+    (text) => ({ 'flagkeel.yaml': `workspace: Default\n${text}` }),
     (text) => ({
-      'flaghoist.yaml': CONFIG,
+      'flagkeel.yaml': CONFIG,
       'flags/pay.yaml': `flag: pay\ntreatments: { "on": "", "off": "" }\ndefaultTreatment: "off"\n${text}`,
     }),
   ],
   'docs/plan.md': [
-    (text) => ({ 'flaghoist.yaml': `${CONFIG}${text}` }),
-    (text) => ({ 'flaghoist.yaml': `${CONFIG}${text}` }),
+    (text) => ({ 'flagkeel.yaml': `${CONFIG}${text}` }),
+    (text) => ({ 'flagkeel.yaml': `${CONFIG}${text}` }),
   ],
-  'docs/state.md': [(text) => ({ 'flaghoist.yaml': `${CONFIG}${text}` })],
+  'docs/state.md': [(text) => ({ 'flagkeel.yaml': `${CONFIG}${text}` })],
 };
 
 describe('YAML in README.md and docs/', () => {
@@ -165,7 +165,7 @@ describe('YAML in README.md and docs/', () => {
     const [step] = unnamed.filter(({ page }) => page === 'docs/review.md');
     const steps = parse(step?.text ?? '') as { uses: string; with: object }[];
 
-    const used = steps.find(({ uses }) => uses.includes('flaghoist'))?.with ?? {};
+    const used = steps.find(({ uses }) => uses.includes('flagkeel'))?.with ?? {};
     expect(Object.keys(used).length).toBeGreaterThan(0);
     expect(Object.keys(used).filter((name) => !(name in inputs))).toEqual([]);
   });

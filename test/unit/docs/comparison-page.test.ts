@@ -58,7 +58,7 @@ describe('docs/comparison.md', () => {
     service = await startTestService();
     repository = new ConfigRepository();
     repository.write({
-      'flaghoist.yaml': `${PROTECTED_CONFIG}defaults: { trafficType: user }\n`,
+      'flagkeel.yaml': `${PROTECTED_CONFIG}defaults: { trafficType: user }\n`,
       'flags/new-checkout.yaml': CHECKOUT,
       'segments/beta-testers.yaml': testers('user-1042, user-2077, user-3001'),
       'kills/production.yaml': 'kills: {}\n',
@@ -73,11 +73,11 @@ describe('docs/comparison.md', () => {
 
   async function run(command: string) {
     const args = [command, '--url', service.origin, repository.directory];
-    return cliRun(args, { FLAGHOIST_API_KEY: service.key, COLUMNS: '100' });
+    return cliRun(args, { FLAGKEEL_API_KEY: service.key, COLUMNS: '100' });
   }
 
   it.each(CHANGES)('shows what the program prints: %s', async (heading, message, files) => {
-    const shown = /^flaghoist[^:]*:\n\n```text\n([^]*?)```/m.exec(sectionOf(PAGE, heading))?.[1];
+    const shown = /^flagkeel[^:]*:\n\n```text\n([^]*?)```/m.exec(sectionOf(PAGE, heading))?.[1];
     repository.write(files);
     repository.commit(message);
 

@@ -3,7 +3,7 @@ import { bare, declarationsOf, projectText, rowsOf, sectionOf } from './page.js'
 
 it('docs/deploy.md lets a plan past a guard by an option and a route that there are', () => {
   const rows = rowsOf(sectionOf(projectText('docs/deploy.md'), '## Alerts'));
-  const then = rows.find(([alert]) => bare(alert) === 'FlaghoistGuardRefused')?.[2] ?? '';
+  const then = rows.find(([alert]) => bare(alert) === 'FlagkeelGuardRefused')?.[2] ?? '';
 
   expect(then).toContain('`reconcile --approve HASH`');
   expect(declarationsOf('reconcile')).toContain('--approve <hash>');

@@ -34,7 +34,7 @@ const PAGES = readdirSync(new URL('../../../docs/', import.meta.url)).filter((na
 it.each(PAGES)('docs/%s says of what is not published that it is not', (name) => {
   const text = projectText(`docs/${name}`);
 
-  if (/OWNER\/|flaghoist@v?\d|\bnpx flaghoist/.test(text) && name !== 'releases.md') {
+  if (/OWNER\/|flagkeel@v?\d|\bnpx flagkeel/.test(text) && name !== 'releases.md') {
     expect(text).toContain('](releases.md)');
   }
 });

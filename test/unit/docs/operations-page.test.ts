@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { combinedExitCode } from '../../../src/cli/exit-code.js';
-import { EXIT, FlaghoistError, type ErrorCode, type ExitCode } from '../../../src/errors.js';
+import { EXIT, FlagkeelError, type ErrorCode, type ExitCode } from '../../../src/errors.js';
 import { bare, projectText, rowsOf, sectionOf } from './page.js';
 
 const PAGE = projectText('docs/operations.md');
@@ -32,7 +32,7 @@ describe('docs/operations.md', () => {
   });
 
   it.each(errors)('says how a run with %s ends, and what to do', (code, exit, meaning, wayOut) => {
-    expect(new FlaghoistError(bare(code) as ErrorCode, '').exitCode).toBe(Number(exit));
+    expect(new FlagkeelError(bare(code) as ErrorCode, '').exitCode).toBe(Number(exit));
     expect(meaning).not.toBe('');
     expect(wayOut).not.toBe('');
   });

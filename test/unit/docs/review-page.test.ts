@@ -13,7 +13,7 @@ const WORKFLOWS = readdirSync(FOLDER).map((name) => `docs/workflows/${name}`);
 /** Long options of lines that call the program. */
 function optionsIn(text: string): string[] {
   const own = text.replaceAll(/.*npm install.*/g, '');
-  return [...own.matchAll(/flaghoist(?:@\S+)?"? [^\n]*/g)].flatMap(([line]) => [
+  return [...own.matchAll(/flagkeel(?:@\S+)?"? [^\n]*/g)].flatMap(([line]) => [
     ...(line.match(/--[a-z][a-z-]+/g) ?? []),
   ]);
 }
@@ -95,7 +95,7 @@ describe.each(WORKFLOWS)('%s', (path) => {
 
   it('gives the key only to jobs of an environment that can be protected', () => {
     const keyed = Object.values(jobs).filter((job) =>
-      JSON.stringify(job).includes('secrets.FLAGHOIST_API_KEY'),
+      JSON.stringify(job).includes('secrets.FLAGKEEL_API_KEY'),
     );
 
     expect(keyed.length).toBeGreaterThan(0);
@@ -112,7 +112,7 @@ describe('the hash of the plan that is applied', () => {
   });
 
   it('comes from what the review workflow kept, and from no run of a fork', () => {
-    const artifact = 'flaghoist-review';
+    const artifact = 'flagkeel-review';
     expect(review).toContain(
       `name: ${artifact}\n          path: \${{ runner.temp }}/${artifact}.md`,
     );

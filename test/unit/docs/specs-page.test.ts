@@ -21,7 +21,7 @@ describe('the examples of docs/specs.md', () => {
     const folders = Object.keys(examplesOf(PAGE)).map((path) => path.replace(/\/.*/, ''));
 
     expect(new Set(folders)).toEqual(
-      new Set(['flaghoist.yaml', 'flags', 'segments', 'identities', 'kills', 'tests']),
+      new Set(['flagkeel.yaml', 'flags', 'segments', 'identities', 'kills', 'tests']),
     );
   });
 

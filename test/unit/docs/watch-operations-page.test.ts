@@ -29,7 +29,7 @@ describe('docs/watch-operations.md', () => {
   });
 
   it('names no metric that there is not', () => {
-    const named = [...PAGE.matchAll(/\bflaghoist_[a-z_]+/g)].map(([name]) => name);
+    const named = [...PAGE.matchAll(/\bflagkeel_[a-z_]+/g)].map(([name]) => name);
 
     const known: readonly string[] = Object.values(METRICS).map(({ name }) => name);
     expect(named.filter((name) => !known.includes(name))).toEqual([]);
@@ -48,7 +48,7 @@ describe('docs/watch-operations.md', () => {
     const stages = rowsOf(section)[1]?.[0]?.split(', ').map(bare) ?? [];
     const traced = namesIn(/\btraced\(\s*'([^']+)'/g);
     expect([...stages, 'write'].toSorted()).toEqual(traced.toSorted());
-    const attributes = namesIn(/'((?:flaghoist|http|url|server|vcs)\.[a-z_.]+)':/g);
+    const attributes = namesIn(/'((?:flagkeel|http|url|server|vcs)\.[a-z_.]+)':/g);
     expect(attributes.length).toBeGreaterThan(10);
     for (const each of attributes) expect(section).toContain(`\`${each}\``);
   });

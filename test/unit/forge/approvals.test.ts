@@ -3,7 +3,7 @@ import { readApprovals } from '../../../src/forge/open.js';
 import { gitlabId, OUR_ACCOUNT, startTestForge, type TestForge } from '../../support/forge.js';
 
 const HASH = `sha256:${'a'.repeat(64)}`;
-const COMMAND = `/flaghoist approve ${HASH}`;
+const COMMAND = `/flagkeel approve ${HASH}`;
 
 describe.each(['github', 'gitlab'] as const)('comments on %s', (kind) => {
   let forge: TestForge;
@@ -44,7 +44,7 @@ describe.each(['github', 'gitlab'] as const)('comments on %s', (kind) => {
     COMMAND.slice(0, -1),
     `${COMMAND} sha256:${'b'.repeat(64)}`,
     COMMAND.toUpperCase(),
-    '/flaghoist approve',
+    '/flagkeel approve',
   ])('approve nothing where somebody who may merge writes %j', async (body) => {
     forge.members.set('ana', kind === 'github' ? 'admin' : 50);
     comment('ana', body);

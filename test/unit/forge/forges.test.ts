@@ -37,7 +37,7 @@ describe.each(['github', 'gitlab'] as const)('%s', (kind) => {
   afterEach(async () => server.close());
 
   it('cuts the description of a status to what is taken, and never through a character', async () => {
-    await forge.setStatus({ context: 'flaghoist', state: 'success', description: LONG });
+    await forge.setStatus({ context: 'flagkeel', state: 'success', description: LONG });
 
     const [status] = server.statuses;
     expect(status?.description.length).toBeLessThanOrEqual(kind === 'github' ? 140 : 255);
@@ -45,7 +45,7 @@ describe.each(['github', 'gitlab'] as const)('%s', (kind) => {
   });
 
   it('sets the same pending status twice without failing', async () => {
-    const pending = { context: 'flaghoist', state: 'pending', description: 'planning' } as const;
+    const pending = { context: 'flagkeel', state: 'pending', description: 'planning' } as const;
     await forge.setStatus(pending);
 
     await expect(forge.setStatus(pending)).resolves.toBeUndefined();

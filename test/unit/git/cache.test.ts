@@ -85,7 +85,7 @@ describe('the memory of git', () => {
       { 'sub/flags/0.yaml': 'first\n', 'sub/flags/z.yaml': 'last\n', 'sub/flags/b.yaml': null },
       { 'sub/flags/ä ö.yaml': 'quoted\n', 'sub/README.md': 'not read\n' },
       { 'sub/flags/a.yaml': null, 'sub/flags/a/deeper.yaml': 'in the place of a file\n' },
-      { 'sub/flaghoist.yaml': '' },
+      { 'sub/flagkeel.yaml': '' },
     ].map((files, index) => repository.commit(`commit ${index}`, files));
     symlinkSync('z.yaml', join(repository.directory, 'sub/flags/link.yaml'));
     commits.push(repository.commit('a link'));

@@ -36,7 +36,7 @@ describe('checkout', () => {
   ])('has no specs to read in a directory %s', async (_, directory) => {
     await expect(openCheckout(directory())).rejects.toMatchObject({
       code: 'SPECS_INVALID',
-      message: expect.stringContaining('flaghoist init writes one') as string,
+      message: expect.stringContaining('flagkeel init writes one') as string,
     });
   });
 
@@ -56,7 +56,7 @@ describe('checkout', () => {
     'opens the repository of whoever owns the directory, and no other that lies above it',
     async () => {
       const repository = makeRepository();
-      repository.commit('one', { 'config/flaghoist.yaml': 'a' });
+      repository.commit('one', { 'config/flagkeel.yaml': 'a' });
       const config = join(repository.directory, 'config');
       execFileSync('chown', ['-R', '12345', repository.directory]);
 
@@ -68,12 +68,12 @@ describe('checkout', () => {
 
   it('has no head before the first commit', async () => {
     const repository = makeRepository();
-    repository.write({ 'flaghoist.yaml': 'a' });
+    repository.write({ 'flagkeel.yaml': 'a' });
 
     const checkout = await checkoutOf(repository.directory);
 
     expect(checkout.head).toBeNull();
-    expect(await localChanges(checkout)).toEqual(['flaghoist.yaml']);
+    expect(await localChanges(checkout)).toEqual(['flagkeel.yaml']);
   });
 
   it('reads what a commit has, not what lies on disk', async () => {
@@ -156,7 +156,7 @@ describe('checkout', () => {
       'flags/crlf.yaml': 'x\r\ny\r\n',
       'flags/ignored.yaml': 'i',
       'flags/new.yaml': 'n',
-      '.flaghoist/service/db': 'd',
+      '.flagkeel/service/db': 'd',
       'README.md': 'r',
     });
 

@@ -20,9 +20,9 @@ describe('housekeeping', () => {
   const loose = (): number => Number(/\d+/.exec(git(['count-objects']))?.[0]);
 
   it('packs what lies about once it is much, and keeps what was rewritten', async () => {
-    const kept = commitLoose(directory, 'refs/flaghoist/ws/1', 2_500);
-    const rewritten = commitLoose(directory, 'refs/flaghoist/ws/2', 500);
-    git(['update-ref', '-d', 'refs/flaghoist/ws/2']);
+    const kept = commitLoose(directory, 'refs/flagkeel/ws/1', 2_500);
+    const rewritten = commitLoose(directory, 'refs/flagkeel/ws/2', 500);
+    git(['update-ref', '-d', 'refs/flagkeel/ws/2']);
     expect(loose()).toBeGreaterThan(2_500);
 
     await runMaintenance(directory, signal);
@@ -34,7 +34,7 @@ describe('housekeeping', () => {
   });
 
   it('leaves alone what is little, and what is no repository', async () => {
-    commitLoose(directory, 'refs/flaghoist/ws/1', 50);
+    commitLoose(directory, 'refs/flagkeel/ws/1', 50);
     const before = loose();
 
     await runMaintenance(directory, signal);

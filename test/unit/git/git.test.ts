@@ -31,13 +31,13 @@ describe('a git command', () => {
     repository.git('config', 'core.hooksPath', join(repository.directory, 'hooks'));
 
     await runGit(openGit(repository.directory), {
-      args: ['update-ref', 'refs/flaghoist/test', 'HEAD'],
+      args: ['update-ref', 'refs/flagkeel/test', 'HEAD'],
       purpose: 'move a ref',
       writes: true,
     });
 
     expect(repository.ran()).toBe(false);
-    expect(() => repository.git('update-ref', 'refs/flaghoist/other', 'HEAD')).toThrow();
+    expect(() => repository.git('update-ref', 'refs/flagkeel/other', 'HEAD')).toThrow();
     expect(repository.ran()).toBe(true);
   });
 
@@ -89,7 +89,7 @@ describe('a git command', () => {
           runGit(openGit(repository.directory), { args: ['version'], purpose: 'ask', ...options }),
         );
         expect(isGitMissing(failure)).toBe(true);
-        expect(String(failure)).toBe('FlaghoistError: cannot ask: spawn git ENOENT');
+        expect(String(failure)).toBe('FlagkeelError: cannot ask: spawn git ENOENT');
       } finally {
         process.env['PATH'] = path;
       }

@@ -14,7 +14,7 @@ import { openSource } from '../../../src/git/spec-source.js';
 import { makeDirectory, makeRepository, type TestRepository } from '../../support/git.js';
 
 const FILES = {
-  'flaghoist.yaml': 'workspace: Default\nenvironments: { staging: {} }\n',
+  'flagkeel.yaml': 'workspace: Default\nenvironments: { staging: {} }\n',
   'flags/pay.yaml': `flag: pay
 trafficType: user
 treatments: { "on": "", "off": "" }
@@ -98,11 +98,11 @@ describe('specs behind something that is not read', () => {
         if (isFetched) repository.git('clone', '-q', repository.directory, path);
         expect(await changes()).toEqual([]);
         expect(await wrongInHead(repository)).toEqual(expected);
-        repository.write({ 'flaghoist.yaml': `# edited\n${FILES['flaghoist.yaml']}` });
-        expect(await changes()).toEqual(['flaghoist.yaml']);
+        repository.write({ 'flagkeel.yaml': `# edited\n${FILES['flagkeel.yaml']}` });
+        expect(await changes()).toEqual(['flagkeel.yaml']);
         expect(await wrongOnDisk(repository.directory)).toEqual(expected);
         expect(await wrongOnDisk(repository.directory, true)).toEqual(expected);
-        repository.git('checkout', '-q', 'flaghoist.yaml');
+        repository.git('checkout', '-q', 'flagkeel.yaml');
       }
     },
   );
@@ -122,7 +122,7 @@ describe('specs behind something that is not read', () => {
   it('are an error in a repository inside the directory, and not read', async () => {
     const directory = makeDirectory();
     execFileSync('git', ['init', '-q', join(directory, 'flags/team')]);
-    writeFileSync(join(directory, 'flaghoist.yaml'), FILES['flaghoist.yaml']);
+    writeFileSync(join(directory, 'flagkeel.yaml'), FILES['flagkeel.yaml']);
     writeFileSync(join(directory, 'flags/team/pay.yaml'), FILES['flags/pay.yaml']);
 
     expect(await wrongOnDisk(directory)).toEqual(['not-a-file flags/team']);
@@ -131,7 +131,7 @@ describe('specs behind something that is not read', () => {
   it.each(['flags', 'flags/pay.yaml'])('are an error where %s is a pipe', async (path) => {
     const directory = makeDirectory();
     mkdirSync(join(directory, path, '..'), { recursive: true });
-    writeFileSync(join(directory, 'flaghoist.yaml'), FILES['flaghoist.yaml']);
+    writeFileSync(join(directory, 'flagkeel.yaml'), FILES['flagkeel.yaml']);
     execFileSync('mkfifo', [join(directory, path)]);
 
     const code = path === 'flags' ? 'not-a-folder' : 'not-a-file';
@@ -141,26 +141,26 @@ describe('specs behind something that is not read', () => {
   it('are as the commit has them where a sparse checkout leaves them out', async () => {
     const repository = makeRepository();
     repository.commit('one', { ...FILES, 'segments/a.yaml': 'segment: a\n' });
-    repository.git('sparse-checkout', 'set', '--no-cone', '/flaghoist.yaml', '/segments/');
-    repository.write({ 'flaghoist.yaml': `# edited\n${FILES['flaghoist.yaml']}` });
+    repository.git('sparse-checkout', 'set', '--no-cone', '/flagkeel.yaml', '/segments/');
+    repository.write({ 'flagkeel.yaml': `# edited\n${FILES['flagkeel.yaml']}` });
 
     await using source = await openSource(repository.directory, { workingTree: true });
 
     const paths = source.tree.list().map(({ path }) => path);
-    expect(paths).toEqual(['flaghoist.yaml', 'flags/pay.yaml', 'segments/a.yaml']);
+    expect(paths).toEqual(['flagkeel.yaml', 'flags/pay.yaml', 'segments/a.yaml']);
     expect((await source.tree.read('flags/pay.yaml')).toString()).toBe(FILES['flags/pay.yaml']);
-    expect((await source.tree.read('flaghoist.yaml')).toString()).toContain('# edited');
+    expect((await source.tree.read('flagkeel.yaml')).toString()).toContain('# edited');
   });
 
-  it('are an error where flaghoist.yaml is a link, which is said of it alone too', async () => {
+  it('are an error where flagkeel.yaml is a link, which is said of it alone too', async () => {
     const repository = makeRepository();
-    repository.write({ ...FILES, 'real.yaml': FILES['flaghoist.yaml'] });
-    rmSync(join(repository.directory, 'flaghoist.yaml'));
-    symlinkSync('real.yaml', join(repository.directory, 'flaghoist.yaml'));
+    repository.write({ ...FILES, 'real.yaml': FILES['flagkeel.yaml'] });
+    rmSync(join(repository.directory, 'flagkeel.yaml'));
+    symlinkSync('real.yaml', join(repository.directory, 'flagkeel.yaml'));
 
     const config = await readConfig(await directoryTree(repository.directory));
 
-    expect(await wrongOnDisk(repository.directory)).toEqual(['not-a-file flaghoist.yaml']);
+    expect(await wrongOnDisk(repository.directory)).toEqual(['not-a-file flagkeel.yaml']);
     expect(config).toMatchObject({ ok: false, diagnostics: [{ code: 'not-a-file' }] });
   });
 
@@ -178,7 +178,7 @@ describe('specs behind something that is not read', () => {
     expect(await wrongIn(await commitTree(checkout, head))).toEqual([]);
     // As a remote source is asked: by the path in the tree, without a disk that could resolve it.
     const asked = { ...checkout, repository: { ...checkout.repository, prefix: 'config/' } };
-    expect(await wrongIn(await commitTree(asked, head))).toEqual(['config-missing flaghoist.yaml']);
+    expect(await wrongIn(await commitTree(asked, head))).toEqual(['config-missing flagkeel.yaml']);
   });
 
   it('are those of the folder that a link leads to now, not of the one it led to before', async () => {

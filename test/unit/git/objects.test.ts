@@ -58,16 +58,16 @@ describe('the reader of objects', () => {
     const first = repository.commit('one', { 'a.txt': 'a\n' });
     const reader = readerOf(repository);
     const held = async (): Promise<string | undefined> =>
-      (await reader.header('refs/flaghoist/x^{commit}'))?.id;
+      (await reader.header('refs/flagkeel/x^{commit}'))?.id;
     expect(await held()).toBeUndefined();
 
-    repository.git('update-ref', 'refs/flaghoist/x', first);
+    repository.git('update-ref', 'refs/flagkeel/x', first);
     expect(await held()).toBe(first);
     const second = repository.commit('two', { 'a.txt': 'b\n' });
-    repository.git('update-ref', 'refs/flaghoist/x', second);
+    repository.git('update-ref', 'refs/flagkeel/x', second);
     repository.git('pack-refs', '--all');
     expect(await held()).toBe(second);
-    repository.git('update-ref', '-d', 'refs/flaghoist/x');
+    repository.git('update-ref', '-d', 'refs/flagkeel/x');
 
     expect(await held()).toBeUndefined();
   });

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROJECT } from '../packaging/project.js';
 
 const PROGRAM = join(PROJECT, 'src/health/check.ts');
-const folder = mkdtempSync(join(tmpdir(), 'flaghoist-health-'));
+const folder = mkdtempSync(join(tmpdir(), 'flagkeel-health-'));
 let server: Server;
 let status = 200;
 

@@ -40,6 +40,6 @@ describe('where a container is asked whether it is well', () => {
   it('is found behind another init, and not at all behind a shell', () => {
     const url = 'http://127.0.0.1:8090/healthz';
     expect(urlOf('watch --listen 8090', `/sbin/docker-init -- ${IN_THE_IMAGE}`)).toBe(url);
-    expect(healthUrl(['/bin/sh', '-c', 'flaghoist watch --listen 8090'])).toBeNull();
+    expect(healthUrl(['/bin/sh', '-c', 'flagkeel watch --listen 8090'])).toBeNull();
   });
 });

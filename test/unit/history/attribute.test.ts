@@ -21,7 +21,7 @@ const snapshotsAt: SnapshotsAt = async (tree, refs) => {
   const entries = tree.list();
   const read = async (path: string | undefined) =>
     path === undefined ? undefined : (await tree.read(path)).toString();
-  const config = await read(entries.find(({ path }) => path === 'flaghoist.yaml')?.path);
+  const config = await read(entries.find(({ path }) => path === 'flagkeel.yaml')?.path);
   const forms = new Map<string, Forms | undefined>();
   for (const ref of refs) {
     const text = await read(entries.find(({ path }) => path.endsWith(`/${ref.name}.yaml`))?.path);
@@ -102,8 +102,8 @@ describe('attribution', () => {
 
   it('sees a change of the defaults as a change of the object', async () => {
     const repository = makeRepository();
-    const base = repository.commit('Add', { 'flags/pay.yaml': '1', 'flaghoist.yaml': 'a' });
-    repository.commit('Change the defaults', { 'flaghoist.yaml': 'b' });
+    const base = repository.commit('Add', { 'flags/pay.yaml': '1', 'flagkeel.yaml': 'a' });
+    repository.commit('Change the defaults', { 'flagkeel.yaml': 'b' });
 
     expect((await wordsFor(repository.directory, { base })).title).toBe('Change the defaults');
   });
@@ -297,8 +297,8 @@ describe('attribution', () => {
     const directory = makeDirectory();
     const repository = makeRepository();
     const words = {
-      title: 'flaghoist: update flag/pay@production',
-      comment: 'flaghoist: update flag/pay@production (commit)',
+      title: 'flagkeel: update flag/pay@production',
+      comment: 'flagkeel: update flag/pay@production (commit)',
     };
 
     expect(await wordsFor(directory)).toEqual(words);

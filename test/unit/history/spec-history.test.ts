@@ -17,7 +17,7 @@ beforeEach(() => {
 
 function first(): string {
   return repository.commit('One flag', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/pay.yaml': flagSpec('pay'),
   });
 }

@@ -8,7 +8,7 @@ const SAMPLES = join(import.meta.dirname, '../../fixtures/import');
 
 let directory: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'flaghoist-import-'));
+  directory = mkdtempSync(join(tmpdir(), 'flagkeel-import-'));
 });
 afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
@@ -101,7 +101,7 @@ describe('import --from', () => {
     ]);
 
     const bare = ({ stdout }: { stdout: string }) =>
-      stdout.split('\n').filter((line) => !/^Imported|^ {2}flaghoist/.test(line));
+      stdout.split('\n').filter((line) => !/^Imported|^ {2}flagkeel/.test(line));
     expect(fromShow.exitCode).toBe(0);
     expect(bare(fromShow)).toEqual(bare(fromState));
   });
@@ -116,7 +116,7 @@ describe('import --from', () => {
     expect(JSON.parse(run.stdout)).toMatchObject({
       workspace: 'Shop',
       environments: ['production'],
-      files: ['flaghoist.yaml', 'flags/search.yaml'],
+      files: ['flagkeel.yaml', 'flags/search.yaml'],
     });
     expect(readFileSync(join(directory, 'flags/search.yaml'), 'utf8')).toContain(
       'trafficType: visitor\n',

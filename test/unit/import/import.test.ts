@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { checkTarget, writeTarget } from '../../../src/import/import.js';
 import { makeDirectory, makeRepository } from '../../support/git.js';
 
-const CONFIG = ['flaghoist.yaml', 'workspace: Default\n'] as const;
+const CONFIG = ['flagkeel.yaml', 'workspace: Default\n'] as const;
 
 function everything(directory: string): string[] {
   return readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort();
@@ -16,7 +16,7 @@ describe('the directory of an import', () => {
 
     await writeTarget(directory, new Map([CONFIG, ['flags/a.yaml', 'flag: a\n']]));
 
-    expect(everything(directory)).toEqual(['flaghoist.yaml', 'flags', 'flags/a.yaml']);
+    expect(everything(directory)).toEqual(['flagkeel.yaml', 'flags', 'flags/a.yaml']);
   });
 
   it('loses the specs that were there and nothing else', async () => {
@@ -27,7 +27,7 @@ describe('the directory of an import', () => {
 
     await writeTarget(directory, new Map([CONFIG, ['flags/a.yaml', 'flag: a\n']]));
 
-    expect(everything(directory)).toEqual(['flaghoist.yaml', 'flags', 'flags/a.yaml', 'tests']);
+    expect(everything(directory)).toEqual(['flagkeel.yaml', 'flags', 'flags/a.yaml', 'tests']);
   });
 
   it('keeps all that it had when one file cannot be written', async () => {
@@ -44,7 +44,7 @@ describe('the directory of an import', () => {
 
   it('is not replaced where a submodule lies in it, whose files would be lost', async () => {
     const repository = makeRepository();
-    const first = repository.commit('one', { 'flaghoist.yaml': 'workspace: Default\n' });
+    const first = repository.commit('one', { 'flagkeel.yaml': 'workspace: Default\n' });
     repository.git('update-index', '--add', '--cacheinfo', `160000,${first},flags`);
     repository.git('commit', '-q', '-m', 'two');
     repository.git('clone', '-q', repository.directory, 'flags');

@@ -23,7 +23,7 @@ beforeEach(async () => {
   told = [];
   world = await pipelineWorld();
   world.repository.commit('Two flags', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/cart.yaml': flagSpec('cart'),
     'flags/pay.yaml': flagSpec('pay'),
   });
@@ -110,7 +110,7 @@ it('lets one kill fail without keeping the others from going out', async () => {
 it('tells every kill of invalid specs as failed where there is no way to the service', async () => {
   world.repository.commit('Break it, and name no service that exists', {
     'flags/cart.yaml': 'flag: cart\nnonsense: 1\n',
-    'flaghoist.yaml': PIPELINE_CONFIG.replace('Default', 'Nowhere'),
+    'flagkeel.yaml': PIPELINE_CONFIG.replace('Default', 'Nowhere'),
   });
   const { results } = await sent();
   expect(told.toSorted()).toEqual([`${CART} failed`, `${PAY} failed`]);

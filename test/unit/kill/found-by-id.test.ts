@@ -16,7 +16,7 @@ const ID = 'flag/theirs@production';
 async function worldWithTheirs(options: Partial<ServiceOptions> = {}): Promise<PipelineWorld> {
   const world = await pipelineWorld(undefined, { middleware: withIdsAlone, ...options });
   world.repository.commit('Add pay', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/pay.yaml': flagSpec('pay'),
     'kills/production.yaml': 'kills: {}\n',
   });
@@ -72,7 +72,7 @@ describe('the kill of a flag that no spec names, and whose definition only its i
       const world = await worldWithTheirs({ strict });
       const { directory } = world.repository;
       const place = ['--environment', 'production', '--url', world.service.origin];
-      const key = { FLAGHOIST_API_KEY: world.service.key };
+      const key = { FLAGKEEL_API_KEY: world.service.key };
 
       const { exitCode, stdout } = await cliRun(['kill', 'theirs', directory, ...place], key);
 

@@ -14,7 +14,7 @@ let first: string;
 beforeEach(() => {
   repository = makeRepository();
   first = repository.commit('One flag', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/pay.yaml': flagSpec('pay'),
   });
 });

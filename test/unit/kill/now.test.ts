@@ -12,7 +12,7 @@ import { cliRun } from '../../support/terminal.js';
 async function worldWithPay(middleware?: (next: RequestListener) => RequestListener) {
   const world = await pipelineWorld(undefined, { ...(middleware && { middleware }) });
   world.repository.commit('Add pay', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/pay.yaml': flagSpec('pay'),
   });
   await world.applied();
@@ -22,7 +22,7 @@ async function worldWithPay(middleware?: (next: RequestListener) => RequestListe
 
 async function kill({ repository, service }: PipelineWorld, ...more: string[]) {
   const where = ['--environment', 'production', '--url', service.origin, '--reason', 'INC-1'];
-  const key = { FLAGHOIST_API_KEY: service.key };
+  const key = { FLAGKEEL_API_KEY: service.key };
   return cliRun(['kill', 'pay', repository.directory, ...where, ...more], key);
 }
 
@@ -38,7 +38,7 @@ function asked({ service }: PipelineWorld): string[] {
   });
 }
 
-describe('flaghoist kill, where a run remembers the workspace', () => {
+describe('flagkeel kill, where a run remembers the workspace', () => {
   it('sends the kill first, with its words, and looks and records afterwards', async () => {
     const world = await worldWithPay();
 
@@ -70,7 +70,7 @@ describe('flaghoist kill, where a run remembers the workspace', () => {
     const { repository, live } = world;
     repository.git('update-ref', '-d', stateRef(world));
     repository.commit('Name the id', {
-      'flaghoist.yaml': PIPELINE_CONFIG.replace('Default', live.id),
+      'flagkeel.yaml': PIPELINE_CONFIG.replace('Default', live.id),
     });
 
     expect(await kill(world)).toMatchObject({ exitCode: 0 });
@@ -123,7 +123,7 @@ describe('flaghoist kill, where a run remembers the workspace', () => {
       'fetch',
       '--quiet',
       elsewhere.repository.directory,
-      'refs/flaghoist/*:refs/flaghoist/*',
+      'refs/flagkeel/*:refs/flagkeel/*',
     );
 
     expect(await kill(world)).toMatchObject({ exitCode: 0 });
@@ -134,5 +134,5 @@ describe('flaghoist kill, where a run remembers the workspace', () => {
 });
 
 function stateRef({ repository }: PipelineWorld): string {
-  return repository.git('for-each-ref', '--format=%(refname)', 'refs/flaghoist/').trim();
+  return repository.git('for-each-ref', '--format=%(refname)', 'refs/flagkeel/').trim();
 }

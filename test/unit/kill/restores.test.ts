@@ -15,7 +15,7 @@ let killed: string;
 beforeEach(() => {
   repository = makeRepository();
   killed = repository.commit('Kill theirs', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     [LIST]: 'kills:\n  theirs: { reason: INC-1 }\n',
   });
 });

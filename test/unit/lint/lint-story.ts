@@ -37,7 +37,7 @@ export function ruled(...rules: readonly string[]): Record<string, string> {
     'flags/pay.yaml': flag('pay', { production: `    rules:\n${lines.join('')}` }),
     'segments/staff.yaml': segment('staff', 'u1'),
     'segments/nobody.yaml': segment('nobody', ''),
-    'flaghoist.yaml': config('{ levels: { unused-segment: off } }'),
+    'flagkeel.yaml': config('{ levels: { unused-segment: off } }'),
   };
 }
 
@@ -68,7 +68,7 @@ export async function lintLines(
   files: Readonly<Record<string, string>>,
   beside: readonly { readonly path: string; readonly text: string }[] = [],
 ): Promise<string[]> {
-  const all = Object.entries({ 'flaghoist.yaml': config(), ...files });
+  const all = Object.entries({ 'flagkeel.yaml': config(), ...files });
   const tree = treeOf(Object.fromEntries(all.filter(([path]) => !path.startsWith('HEAD:'))));
   const committed = all.map(([path, text]) => [path.replace('HEAD:', ''), text] as const);
   const earlier = await readWithParts(treeOf(Object.fromEntries(committed)));

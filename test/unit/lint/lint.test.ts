@@ -26,14 +26,14 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
   'stale-rollout': [
     [
       'everybody gets the same, targets too, and no commit came for long',
-      { 'flags/pay.yaml': ROLLED_OUT, 'flaghoist.yaml': config('{ staleAfter: 120 }') },
+      { 'flags/pay.yaml': ROLLED_OUT, 'flagkeel.yaml': config('{ staleAfter: 120 }') },
       [
         'flags/pay.yaml:1:7 warning[stale-rollout] everybody gets "on" everywhere, and has for 120 days at least',
       ],
     ],
     [
       'a commit came since',
-      { 'flags/pay.yaml': ROLLED_OUT, 'flaghoist.yaml': config('{ staleAfter: 121 }') },
+      { 'flags/pay.yaml': ROLLED_OUT, 'flagkeel.yaml': config('{ staleAfter: 121 }') },
       [],
     ],
     ['the house says nothing of it', { 'flags/pay.yaml': ROLLED_OUT }, []],
@@ -41,7 +41,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       'one key gets something else',
       {
         'flags/pay.yaml': ROLLED_OUT.replace('"on": [qa]', '"off": [qa]'),
-        'flaghoist.yaml': config('{ staleAfter: 1 }'),
+        'flagkeel.yaml': config('{ staleAfter: 1 }'),
       },
       [],
     ],
@@ -49,7 +49,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       'one environment serves something else',
       {
         'flags/pay.yaml': `${ROLLED_OUT}  staging: { defaultRule: "off" }\n`,
-        'flaghoist.yaml': config('{ staleAfter: 1 }'),
+        'flagkeel.yaml': config('{ staleAfter: 1 }'),
       },
       [],
     ],
@@ -60,7 +60,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
           'defaultRule: "on"',
           'defaultRule: "on"\n    ramp: { treatment: "off", start: 2027-01-01T00:00Z, steps: [{ percent: 50 }] }',
         ),
-        'flaghoist.yaml': config('{ staleAfter: 1 }'),
+        'flagkeel.yaml': config('{ staleAfter: 1 }'),
       },
       [],
     ],
@@ -68,7 +68,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       'it is killed, which is no end of a rollout',
       {
         'flags/pay.yaml': ROLLED_OUT.replace('targets', 'killed: true\n    targets'),
-        'flaghoist.yaml': config('{ staleAfter: 1 }'),
+        'flagkeel.yaml': config('{ staleAfter: 1 }'),
       },
       [],
     ],
@@ -76,7 +76,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       'its kind may be on for everybody',
       {
         'flags/pay.yaml': ROLLED_OUT.replace('flag: pay', 'flag: pay\nkind: operations'),
-        'flaghoist.yaml': config('{ staleAfter: 1, fullRollout: [operations] }'),
+        'flagkeel.yaml': config('{ staleAfter: 1, fullRollout: [operations] }'),
       },
       [],
     ],
@@ -217,7 +217,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       'the name of conditions brings one of the halves',
       {
         ...ruled('[{ attribute: age, atMost: 99 }, { attribute: a, is: true }, { use: adults }]'),
-        'flaghoist.yaml': `${config('{ levels: { unused-segment: off } }')}conditions: { adults: [{ segment: staff }, { attribute: age, atLeast: 18 }] }\n`,
+        'flagkeel.yaml': `${config('{ levels: { unused-segment: off } }')}conditions: { adults: [{ segment: staff }, { attribute: age, atLeast: 18 }] }\n`,
       },
       [
         'flags/pay.yaml:7:83 warning[use-between] with condition 1 of the rule this is one range: between: [18, 99]',
@@ -313,7 +313,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'a release that is on for everybody',
       {
-        'flaghoist.yaml': config('{ fullRollout: [operations] }'),
+        'flagkeel.yaml': config('{ fullRollout: [operations] }'),
         'flags/pay.yaml': flag('pay', { fields: 'kind: release\n' }).replace(
           '{ "on": 10, "off": rest }',
           '"on"',
@@ -326,7 +326,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'a kind that may',
       {
-        'flaghoist.yaml': config('{ fullRollout: [operations] }'),
+        'flagkeel.yaml': config('{ fullRollout: [operations] }'),
         'flags/pay.yaml': flag('pay', { fields: 'kind: operations\n' }).replace(
           '{ "on": 10, "off": rest }',
           '"on"',
@@ -337,7 +337,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'off for everybody',
       {
-        'flaghoist.yaml': config('{ fullRollout: [operations] }'),
+        'flagkeel.yaml': config('{ fullRollout: [operations] }'),
         'flags/pay.yaml': flag('pay').replace('{ "on": 10, "off": rest }', '"off"'),
       },
       [],
@@ -390,7 +390,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'as many days as the house says, and one more',
       {
-        'flaghoist.yaml': config('{ killsOlderThan: 7 }'),
+        'flagkeel.yaml': config('{ killsOlderThan: 7 }'),
         'kills/production.yaml':
           'kills:\n  pay: { reason: INC-1, since: 2026-11-15 }\n  fees: { reason: INC-1, since: 2026-11-14 }\n',
       },
@@ -499,7 +499,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       'a segment that a rule names',
       {
         ...ruled('{ segment: staff }', '{ segment: nobody, not: true } => "off"'),
-        'flaghoist.yaml': config(),
+        'flagkeel.yaml': config(),
       },
       [],
     ],
@@ -508,7 +508,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'the same keys in another order',
       {
-        'flaghoist.yaml': config('{ levels: { unused-segment: off } }'),
+        'flagkeel.yaml': config('{ levels: { unused-segment: off } }'),
         'segments/a.yaml': segment('a', 'u1, u2'),
         'segments/b.yaml': segment('b', 'u2, u1'),
       },
@@ -519,7 +519,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'two empty ones',
       {
-        'flaghoist.yaml': config('{ levels: { unused-segment: off } }'),
+        'flagkeel.yaml': config('{ levels: { unused-segment: off } }'),
         'segments/a.yaml': segment('a', ''),
         'segments/b.yaml': segment('b', ''),
       },
@@ -528,7 +528,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'keys of another traffic type',
       {
-        'flaghoist.yaml': config('{ levels: { unused-segment: off } }'),
+        'flagkeel.yaml': config('{ levels: { unused-segment: off } }'),
         'segments/a.yaml': segment('a', 'u1'),
         'segments/b.yaml': segment('b', 'u1', 'trafficType: account\n'),
       },
@@ -539,7 +539,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       '201 keys',
       {
-        'flaghoist.yaml': config('{ levels: { unused-segment: off } }'),
+        'flagkeel.yaml': config('{ levels: { unused-segment: off } }'),
         'segments/a.yaml': segment('a', Array.from({ length: 201 }, (_, i) => `u${i}`).join(', ')),
       },
       [
@@ -549,7 +549,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       '200 keys',
       {
-        'flaghoist.yaml': config('{ levels: { unused-segment: off } }'),
+        'flagkeel.yaml': config('{ levels: { unused-segment: off } }'),
         'segments/a.yaml': segment('a', Array.from({ length: 200 }, (_, i) => `u${i}`).join(', ')),
       },
       [],
@@ -559,7 +559,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'a flag',
       {
-        'flaghoist.yaml': config('{ names: { flag: "[a-z-]+" } }'),
+        'flagkeel.yaml': config('{ names: { flag: "[a-z-]+" } }'),
         'flags/payX.yaml': flag('payX'),
       },
       ['flags/payX.yaml:1:7 error[name-pattern] flag "payX" does not match [a-z-]+'],
@@ -567,7 +567,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'part of a name is not enough',
       {
-        'flaghoist.yaml': config('{ names: { flag: pay } }'),
+        'flagkeel.yaml': config('{ names: { flag: pay } }'),
         'flags/pay-now.yaml': flag('pay-now'),
       },
       ['flags/pay-now.yaml:1:7 error[name-pattern] flag "pay-now" does not match pay'],
@@ -575,7 +575,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'a treatment, a tag and a segment',
       {
-        'flaghoist.yaml': config(
+        'flagkeel.yaml': config(
           '{ names: { treatment: "on", tag: "team-.*", segment: "s-.*" }, levels: { unused-segment: off } }',
         ),
         'flags/pay.yaml': flag('pay', { fields: 'tags: [team-a, web]\n' }),
@@ -590,24 +590,24 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'names that match',
       {
-        'flaghoist.yaml': config('{ names: { flag: "[a-z]+", treatment: "on|off" } }'),
+        'flagkeel.yaml': config('{ names: { flag: "[a-z]+", treatment: "on|off" } }'),
         'flags/pay.yaml': flag('pay'),
       },
       [],
     ],
     [
       'a pattern that is none',
-      { 'flaghoist.yaml': config('{ names: { flag: "(a" } }'), 'flags/pay.yaml': flag('pay') },
-      ['flaghoist.yaml:4:24 error[name-pattern] "(a" is no regular expression: Unterminated group'],
+      { 'flagkeel.yaml': config('{ names: { flag: "(a" } }'), 'flags/pay.yaml': flag('pay') },
+      ['flagkeel.yaml:4:24 error[name-pattern] "(a" is no regular expression: Unterminated group'],
     ],
     [
       'a pattern that looks ahead',
       {
-        'flaghoist.yaml': config('{ names: { flag: "(?!tmp).*" } }'),
+        'flagkeel.yaml': config('{ names: { flag: "(?!tmp).*" } }'),
         'flags/pay.yaml': flag('pay'),
       },
       [
-        'flaghoist.yaml:4:24 error[name-pattern] "(?!tmp).*" cannot be used for names: it looks ahead or behind, or refers to what it found before',
+        'flagkeel.yaml:4:24 error[name-pattern] "(?!tmp).*" cannot be used for names: it looks ahead or behind, or refers to what it found before',
       ],
     ],
   ],
@@ -615,7 +615,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'what is not there, and what is empty',
       {
-        'flaghoist.yaml': config('{ require: [owner, description, tags] }'),
+        'flagkeel.yaml': config('{ require: [owner, description, tags] }'),
         'flags/pay.yaml': flag('pay', { fields: 'description: " "\ntags: []\n' }),
       },
       ['flags/pay.yaml:1:7 error[required-field] the house wants "owner", "description", "tags"'],
@@ -623,14 +623,14 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'all that is wanted',
       {
-        'flaghoist.yaml': config('{ require: [owner, tags] }'),
+        'flagkeel.yaml': config('{ require: [owner, tags] }'),
         'flags/pay.yaml': flag('pay', { fields: 'owner: team\ntags: [a]\n' }),
       },
       [],
     ],
     [
       'a protected environment without a test',
-      { 'flaghoist.yaml': config('{ require: [tests] }'), 'flags/pay.yaml': flag('pay') },
+      { 'flagkeel.yaml': config('{ require: [tests] }'), 'flags/pay.yaml': flag('pay') },
       [
         'flags/pay.yaml:1:7 error[required-field] the house wants a spec test of a protected environment',
       ],
@@ -638,7 +638,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'one with a test',
       {
-        'flaghoist.yaml': config('{ require: [tests] }'),
+        'flagkeel.yaml': config('{ require: [tests] }'),
         'flags/pay.yaml': flag('pay'),
         'tests/pay.test.yaml':
           'tests: pay\ncases: [{ name: a, environment: production, expect: { "on": 10, "off": 90 } }]\n',
@@ -650,18 +650,18 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'an owner and a tag',
       {
-        'flaghoist.yaml': config('{ words: { owner: [team-a], tags: [web] } }'),
+        'flagkeel.yaml': config('{ words: { owner: [team-a], tags: [web] } }'),
         'flags/pay.yaml': flag('pay', { fields: 'owner: team-b\ntags: [web, wbe]\n' }),
       },
       [
-        'flags/pay.yaml:2:8 error[unknown-word] "team-b" is none of the words for owner (lint.words in flaghoist.yaml)',
-        'flags/pay.yaml:3:13 error[unknown-word] "wbe" is none of the words for tags (lint.words in flaghoist.yaml)',
+        'flags/pay.yaml:2:8 error[unknown-word] "team-b" is none of the words for owner (lint.words in flagkeel.yaml)',
+        'flags/pay.yaml:3:13 error[unknown-word] "wbe" is none of the words for tags (lint.words in flagkeel.yaml)',
       ],
     ],
     [
       'words that are agreed on, and none',
       {
-        'flaghoist.yaml': config('{ words: { owner: [team-a], kind: [release] } }'),
+        'flagkeel.yaml': config('{ words: { owner: [team-a], kind: [release] } }'),
         'flags/pay.yaml': flag('pay', { fields: 'owner: team-a\n' }),
       },
       [],
@@ -671,7 +671,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'a day too late',
       {
-        'flaghoist.yaml': config('{ expiresWithin: { release: 30 } }'),
+        'flagkeel.yaml': config('{ expiresWithin: { release: 30 } }'),
         'flags/pay.yaml': flag('pay', { fields: 'kind: release\nexpires: 2026-12-23\n' }),
       },
       [
@@ -681,7 +681,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'no day at all',
       {
-        'flaghoist.yaml': config('{ expiresWithin: { release: 30 } }'),
+        'flagkeel.yaml': config('{ expiresWithin: { release: 30 } }'),
         'flags/pay.yaml': flag('pay', { fields: 'kind: release\n' }),
       },
       [
@@ -691,7 +691,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'the last day',
       {
-        'flaghoist.yaml': config('{ expiresWithin: { release: 30 } }'),
+        'flagkeel.yaml': config('{ expiresWithin: { release: 30 } }'),
         'flags/pay.yaml': flag('pay', { fields: 'kind: release\nexpires: 2026-12-22\n' }),
       },
       [],
@@ -699,7 +699,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'another kind',
       {
-        'flaghoist.yaml': config('{ expiresWithin: { release: 30 } }'),
+        'flagkeel.yaml': config('{ expiresWithin: { release: 30 } }'),
         'flags/pay.yaml': flag('pay', { fields: 'kind: operations\n' }),
       },
       [],
@@ -768,17 +768,17 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'neither a rule nor another condition uses it',
       {
-        'flaghoist.yaml': `${config()}conditions: { adults: { attribute: age, atLeast: 18 } }\n`,
+        'flagkeel.yaml': `${config()}conditions: { adults: { attribute: age, atLeast: 18 } }\n`,
         'flags/pay.yaml': flag('pay'),
       },
       [
-        'flaghoist.yaml:4:15 warning[unused-condition] no rule of this repository uses condition "adults"',
+        'flagkeel.yaml:4:15 warning[unused-condition] no rule of this repository uses condition "adults"',
       ],
     ],
     [
       'a rule that every environment takes over uses one, and that one another',
       {
-        'flaghoist.yaml': `${config()}conditions: { adults: { attribute: age, atLeast: 18 }, grown: { use: adults } }\n`,
+        'flagkeel.yaml': `${config()}conditions: { adults: { attribute: age, atLeast: 18 }, grown: { use: adults } }\n`,
         'flags/pay.yaml': flag('pay').concat(
           '  "*": { rules: [{ if: { use: grown }, serve: "off" }] }\n',
         ),
@@ -788,7 +788,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'an overlay uses it',
       {
-        'flaghoist.yaml': `${config()}conditions: { adults: { attribute: age, atLeast: 18 } }\n`,
+        'flagkeel.yaml': `${config()}conditions: { adults: { attribute: age, atLeast: 18 } }\n`,
         'flags/pay.yaml':
           'flag: pay\ntreatments: { "on": "", "off": "" }\ndefaultTreatment: "off"\n',
         'flags/pay@production.yaml':
@@ -938,7 +938,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'the last step is due today, or after a freeze',
       {
-        'flaghoist.yaml': `${config()}freezes: { sale: { from: 2026-11-20, to: 2026-11-30, zone: UTC, environments: [staging] } }\n`,
+        'flagkeel.yaml': `${config()}freezes: { sale: { from: 2026-11-20, to: 2026-11-30, zone: UTC, environments: [staging] } }\n`,
         'flags/pay.yaml': flag('pay').concat(
           '    ramp: { start: 2026-11-20T00:00Z, steps: "20, 1d, 50, 1d, 60" }\n',
           '  staging: { defaultRule: "off", ramp: { start: 2026-11-19T23:00Z, steps: "20, 2h, 50" } }\n',
@@ -990,7 +990,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'a step falls into a freeze of the environment',
       {
-        'flaghoist.yaml': `${config()}freezes: { sale: { from: 2026-11-25, to: 2026-11-30, zone: Europe/Madrid, reason: the shop is full } }\n`,
+        'flagkeel.yaml': `${config()}freezes: { sale: { from: 2026-11-25, to: 2026-11-30, zone: Europe/Madrid, reason: the shop is full } }\n`,
         'flags/pay.yaml': flag('pay').concat(
           '    ramp: { steps: [{ percent: 20, at: 2026-11-24T09:00Z }, { percent: 30, at: 2026-11-26T09:00Z }] }\n',
         ),
@@ -1002,7 +1002,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'a freeze of another environment, one that is past, and a step with a wait',
       {
-        'flaghoist.yaml': `${config()}freezes:\n  sale: { from: 2026-11-25, to: 2026-11-30, zone: UTC, environments: [staging] }\n  audit: { from: 2026-11-10, to: 2026-11-12, zone: UTC }\n  party: { from: 2026-12-10, to: 2026-12-12, zone: UTC }\n`,
+        'flagkeel.yaml': `${config()}freezes:\n  sale: { from: 2026-11-25, to: 2026-11-30, zone: UTC, environments: [staging] }\n  audit: { from: 2026-11-10, to: 2026-11-12, zone: UTC }\n  party: { from: 2026-12-10, to: 2026-12-12, zone: UTC }\n`,
         'flags/pay.yaml': flag('pay').concat(
           '    ramp: { steps: [{ percent: 20, at: 2026-11-11T09:00Z }, { percent: 30, at: 2026-11-26T09:00Z }, { percent: 40, after: 15d }] }\n',
         ),
@@ -1088,7 +1088,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       'nobody gets it in staging',
       {
         'flags/pay.yaml': flag('pay').concat('  staging: { defaultRule: "off" }\n'),
-        'flaghoist.yaml': config('{ provenIn: [staging] }'),
+        'flagkeel.yaml': config('{ provenIn: [staging] }'),
       },
       [
         'flags/pay.yaml:5:3 error[production-before-staging] "on" in "production" before anybody gets it in "staging"',
@@ -1100,7 +1100,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
         'flags/pay.yaml': flag('pay')
           .replace('{ "on": 10, "off": rest }', '"off"')
           .concat('    ramp: 10, 1d, 20\n'),
-        'flaghoist.yaml': config('{ provenIn: [staging] }'),
+        'flagkeel.yaml': config('{ provenIn: [staging] }'),
       },
       [
         'flags/pay.yaml:5:3 error[production-before-staging] "on" in "production" before anybody gets it in "staging"',
@@ -1110,7 +1110,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       'somebody gets it in staging',
       {
         'flags/pay.yaml': flag('pay').concat('  staging: { defaultRule: "on" }\n'),
-        'flaghoist.yaml': config('{ provenIn: [staging] }'),
+        'flagkeel.yaml': config('{ provenIn: [staging] }'),
       },
       [],
     ],
@@ -1118,7 +1118,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       'production serves nothing of it, being killed',
       {
         'flags/pay.yaml': flag('pay', { production: '    killed: true\n' }),
-        'flaghoist.yaml': config('{ provenIn: [staging] }'),
+        'flagkeel.yaml': config('{ provenIn: [staging] }'),
       },
       [],
     ],
@@ -1127,12 +1127,12 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
   'name-reused': [
     [
       'a flag of this name was removed',
-      { 'flags/shop/gone.yaml': flag('gone'), 'flaghoist.yaml': config('{ reserveNames: true }') },
+      { 'flags/shop/gone.yaml': flag('gone'), 'flagkeel.yaml': config('{ reserveNames: true }') },
       ['flags/shop/gone.yaml:1:7 error[name-reused] another flag "gone" was removed on 2026-03-01'],
     ],
     [
       'another flag was removed',
-      { 'flags/pay.yaml': flag('pay'), 'flaghoist.yaml': config('{ reserveNames: true }') },
+      { 'flags/pay.yaml': flag('pay'), 'flagkeel.yaml': config('{ reserveNames: true }') },
       [],
     ],
     ['the house says nothing of it', { 'flags/gone.yaml': flag('gone') }, []],
@@ -1143,7 +1143,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       {
         'flags/old.yaml': flag('old'),
         'flags/pay.yaml': flag('pay'),
-        'flaghoist.yaml': config('{ codeReferences: [src, app/names.csv] }'),
+        'flagkeel.yaml': config('{ codeReferences: [src, app/names.csv] }'),
       },
       [
         'flags/old.yaml:1:7 warning[code-ref-missing] no code in "src", "app/names.csv" names flag "old"',
@@ -1155,7 +1155,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
         'flags/old.yaml': flag('old', {
           fields: 'allow: code-ref-missing # the app in the stores asks for it\n',
         }),
-        'flaghoist.yaml': config('{ codeReferences: [src] }'),
+        'flagkeel.yaml': config('{ codeReferences: [src] }'),
       },
       [],
     ],
@@ -1165,7 +1165,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'off',
       {
-        'flaghoist.yaml': config('{ levels: { expired: off } }'),
+        'flagkeel.yaml': config('{ levels: { expired: off } }'),
         'flags/pay.yaml': flag('pay', { fields: 'expires: 2026-01-01\n' }),
       },
       [],
@@ -1173,7 +1173,7 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     [
       'error',
       {
-        'flaghoist.yaml': config('{ levels: { expired: error } }'),
+        'flagkeel.yaml': config('{ levels: { expired: error } }'),
         'flags/pay.yaml': flag('pay', { fields: 'expires: 2026-01-01\n' }),
       },
       ['flags/pay.yaml:2:10 error[expired] the flag was to be gone by 2026-01-01'],
@@ -1240,7 +1240,7 @@ describe('stray files', () => {
 describe('lint', () => {
   it('judges what is right while something else is wrong, and takes nothing for unused then', async () => {
     const tree = treeOf({
-      'flaghoist.yaml': config(),
+      'flagkeel.yaml': config(),
       'flags/broken.yaml': 'flag: broken\n',
       'flags/old.yaml': flag('old', { fields: 'expires: 2026-01-01\n' }),
       'segments/staff.yaml': segment('staff', 'u1'),

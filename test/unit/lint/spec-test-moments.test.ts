@@ -41,7 +41,7 @@ async function tested(
     return `  - { name: "${when}", environment: production, ${moment}${started}segments: [${more}], ${expected} }\n`;
   });
   repository.write({
-    'flaghoist.yaml': CONFIG,
+    'flagkeel.yaml': CONFIG,
     'flags/shop.yaml': spec,
     'tests/shop.test.yaml': `tests: shop\ncases:\n${lines.join('')}`,
   });

@@ -61,15 +61,15 @@ describe('inputs of the action', () => {
 
   it('keep secrets out of the words, and the token of the forge for reviews', () => {
     const secrets = { INPUT_KEY: 'made-up-key', 'INPUT_FORGE-TOKEN': 'made-up-token' };
-    const review = toInvocation({ ...secrets, FLAGHOIST_API_KEY: 'older' });
+    const review = toInvocation({ ...secrets, FLAGKEEL_API_KEY: 'older' });
 
     expect(review.args.join(' ')).not.toContain('made-up');
     expect(review.environment).toEqual({
-      FLAGHOIST_API_KEY: 'made-up-key',
-      FLAGHOIST_FORGE_TOKEN: 'made-up-token',
+      FLAGKEEL_API_KEY: 'made-up-key',
+      FLAGKEEL_FORGE_TOKEN: 'made-up-token',
     });
     const { environment } = toInvocation({ ...secrets, INPUT_COMMAND: 'drift' });
-    expect(environment).toEqual({ FLAGHOIST_API_KEY: 'made-up-key' });
+    expect(environment).toEqual({ FLAGKEEL_API_KEY: 'made-up-key' });
   });
 
   it('refuse a command that is none of the three', () => {
@@ -79,7 +79,7 @@ describe('inputs of the action', () => {
   });
 
   it('show no secret to the installation', () => {
-    const environment = { INPUT_KEY: 'a', FLAGHOIST_API_KEY: 'b', GITHUB_TOKEN: 'c', PATH: '/bin' };
+    const environment = { INPUT_KEY: 'a', FLAGKEEL_API_KEY: 'b', GITHUB_TOKEN: 'c', PATH: '/bin' };
 
     expect(withoutSecrets(environment)).toEqual({ PATH: '/bin' });
   });

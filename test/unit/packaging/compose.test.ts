@@ -51,7 +51,7 @@ describe('deploy/compose.yaml', () => {
     const unhealthy = waits.filter(
       ([name, { condition }]) =>
         condition === 'service_healthy' &&
-        compose.services[name]?.image !== 'flaghoist' &&
+        compose.services[name]?.image !== 'flagkeel' &&
         compose.services[name]?.healthcheck === undefined,
     );
     expect(unhealthy).toEqual([]);
@@ -60,14 +60,14 @@ describe('deploy/compose.yaml', () => {
   });
 
   it.each(services.filter(([, { command }]) => command !== undefined))(
-    '%s: starts flaghoist with options that it has',
+    '%s: starts flagkeel with options that it has',
     async (_name, { command = [] }) => {
       expect(await unknownOptions(command)).toEqual([]);
     },
   );
 
-  it.each(services)('%s: sets variables that flaghoist reads', (_name, { environment = {} }) => {
-    const names = Object.keys(environment).filter((name) => name.startsWith('FLAGHOIST_'));
+  it.each(services)('%s: sets variables that flagkeel reads', (_name, { environment = {} }) => {
+    const names = Object.keys(environment).filter((name) => name.startsWith('FLAGKEEL_'));
     const config = readProjectFile('src/compose/settings.ts');
     expect(names.filter((name) => !config.includes(`'${name}'`))).toEqual([]);
   });
@@ -85,12 +85,12 @@ describe('deploy/compose.yaml', () => {
 
   it('holds no secret', () => {
     const text = readProjectFile('deploy/compose.yaml');
-    expect(text).not.toMatch(/fha_|:\/\/\w+:\w+@|PASSWORD: /);
+    expect(text).not.toMatch(/fka_|:\/\/\w+:\w+@|PASSWORD: /);
   });
 
   it('seeds the environments that the example of specs names', () => {
     const seed = parseSeed(readProjectFile('deploy/compose/seed.json'), 'seed.json');
-    const specs = parse(readProjectFile('specs-example/flaghoist.yaml')) as {
+    const specs = parse(readProjectFile('specs-example/flagkeel.yaml')) as {
       readonly workspace: string;
       readonly environments: Readonly<Record<string, unknown>>;
     };

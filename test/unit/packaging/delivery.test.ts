@@ -73,7 +73,7 @@ describe('the nightly run', () => {
       expect.arrayContaining([...jobs.drawn.strategy.matrix.script]),
     );
     expect(file).not.toContain('LAW_SEED');
-    expect(readProjectFile('.ci/run')).toMatch(/^FLAGHOIST_LAW_SEED=\d+ .*npm test$/m);
+    expect(readProjectFile('.ci/run')).toMatch(/^FLAGKEEL_LAW_SEED=\d+ .*npm test$/m);
   });
 
   it('pins every action to a commit, and may read the repository alone', () => {
@@ -96,7 +96,7 @@ describe('a release', () => {
   });
 
   it('publishes the archive that was installed and tried, and not the directory', () => {
-    const archive = '"$RUNNER_TEMP"/flaghoist-*.tgz';
+    const archive = '"$RUNNER_TEMP"/flagkeel-*.tgz';
     const tried = runs.indexOf(`scripts/test-package.sh ${archive}`);
     expect(tried).toBeGreaterThan(-1);
     expect(
@@ -111,13 +111,13 @@ describe('a release', () => {
 
   /** @param tag of a checkout with version 1.2.3. */
   function prepared(tag: string): { status: number | null; said: string; manifest: unknown } {
-    const folder = mkdtempSync(join(tmpdir(), 'flaghoist-release-'));
-    writeFileSync(join(folder, 'package.json'), '{"name":"flaghoist","version":"1.2.3"}');
+    const folder = mkdtempSync(join(tmpdir(), 'flagkeel-release-'));
+    writeFileSync(join(folder, 'package.json'), '{"name":"flagkeel","version":"1.2.3"}');
     const changes =
       '# Changelog\n\n## Unreleased\n\nSoon.\n\n## 1.2.3 (today)\n\nIt flies.\n\n## 1.2.2\n\nIt runs.\n';
     writeFileSync(join(folder, 'CHANGELOG.md'), changes);
     const script = join(PROJECT, 'scripts/release.mjs');
-    const args = [script, tag, 'https://github.com/acme/flaghoist', folder];
+    const args = [script, tag, 'https://github.com/acme/flagkeel', folder];
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
     const manifest: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     rmSync(folder, { recursive: true });
@@ -129,9 +129,9 @@ describe('a release', () => {
       status: 0,
       said: 'It flies.\n\n',
       manifest: {
-        repository: { url: 'git+https://github.com/acme/flaghoist.git' },
-        homepage: 'https://github.com/acme/flaghoist#readme',
-        bugs: 'https://github.com/acme/flaghoist/issues',
+        repository: { url: 'git+https://github.com/acme/flagkeel.git' },
+        homepage: 'https://github.com/acme/flagkeel#readme',
+        bugs: 'https://github.com/acme/flagkeel/issues',
       },
     });
   });
@@ -144,7 +144,7 @@ describe('a release', () => {
 describe('scripts/audit.sh', () => {
   /** @param npm a script that stands for the client of the registry. */
   function audited(npm: string): { status: number | null; said: string } {
-    const folder = mkdtempSync(join(tmpdir(), 'flaghoist-audit-'));
+    const folder = mkdtempSync(join(tmpdir(), 'flagkeel-audit-'));
     writeFileSync(join(folder, 'npm'), `#!/bin/sh\n${npm}\n`, { mode: 0o755 });
     const PATH = `${folder}:${process.env['PATH'] ?? ''}`;
     const script = join(PROJECT, 'scripts/audit.sh');
@@ -185,7 +185,7 @@ describe('.ci/run', () => {
     expect(lines.filter((line) => /\bnpm\b/.test(line))).toEqual([
       'npm ci',
       'npm run check',
-      'FLAGHOIST_LAW_SEED=20261122 FLAGHOIST_TEST_ALL=1 npm test',
+      'FLAGKEEL_LAW_SEED=20261122 FLAGKEEL_TEST_ALL=1 npm test',
     ]);
   });
 });

@@ -65,7 +65,7 @@ describe.each(['Dockerfile', 'deploy/compose/git-server.Dockerfile'])('%s', (fil
     const variables = instructions.filter(({ name }) => name === 'ENV' || name === 'ARG');
     const secret = /(?:key|token|secret|password)\w*=/i;
     expect(variables.filter(({ value }) => secret.test(value))).toEqual([]);
-    expect(readProjectFile(file)).not.toMatch(/fha_|BEGIN .*PRIVATE KEY/);
+    expect(readProjectFile(file)).not.toMatch(/fka_|BEGIN .*PRIVATE KEY/);
   });
 
   it('copies what it names and fetches nothing from the network', () => {
@@ -116,7 +116,7 @@ describe('the container image', () => {
 
   it('keeps the state on its volume', () => {
     const volume = valueOf('VOLUME') ?? '-';
-    expect(valueOf('ENV')).toContain(`FLAGHOIST_STATE_DIR=${volume}/`);
+    expect(valueOf('ENV')).toContain(`FLAGKEEL_STATE_DIR=${volume}/`);
     expect(valueOf('WORKDIR')).toBe('/config');
   });
 
@@ -127,7 +127,7 @@ describe('the container image', () => {
     expect(ignore[0]).toBe('*');
     const allowed = ignore.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
     const withoutIn = ignore.slice(1).filter((line) => !line.startsWith('!'));
-    expect(withoutIn).toEqual(['specs-example/.flaghoist']);
+    expect(withoutIn).toEqual(['specs-example/.flagkeel']);
     const copied = valuesOf('COPY', instructions)
       .filter((value) => !value.startsWith('--from='))
       .flatMap((value) => value.split(' ').slice(0, -1));

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { runCli } from '../../../src/cli/program.js';
 import type { Terminal } from '../../../src/cli/terminal.js';
 
-/** What `flaghoist … --help` prints. */
+/** What `flagkeel … --help` prints. */
 export async function helpOf(...words: readonly string[]): Promise<string> {
   const stream = new PassThrough();
   const terminal = { stdout: stream, stderr: stream, environment: {} } as unknown as Terminal;
@@ -10,7 +10,7 @@ export async function helpOf(...words: readonly string[]): Promise<string> {
   return String(stream.read());
 }
 
-/** Commands that `flaghoist --help` lists. */
+/** Commands that `flagkeel --help` lists. */
 export async function commandNames(): Promise<string[]> {
   const help = await helpOf();
   const list = help.slice(help.indexOf('Commands:'));

@@ -117,7 +117,7 @@ describe('deploy/kubernetes', () => {
       'ServiceMonitor',
     ]);
     // The name under which the deployment finds its sources holds the hash of them.
-    expect(text).toMatch(/configMap:\n\s+name: flaghoist-sources-[a-z0-9]+\n/);
+    expect(text).toMatch(/configMap:\n\s+name: flagkeel-sources-[a-z0-9]+\n/);
   });
 
   it('starts the daemon with options that it has', async () => {
@@ -189,7 +189,7 @@ describe('deploy/kubernetes', () => {
 
   it('holds no secret, and says which files the one it names must have', () => {
     const kinds = files.map((file) => readFileSync(join(ROOT, file), 'utf8'));
-    expect(kinds.filter((text) => /^kind: Secret$/m.test(text) || text.includes('fha_'))).toEqual(
+    expect(kinds.filter((text) => /^kind: Secret$/m.test(text) || text.includes('fka_'))).toEqual(
       [],
     );
 
@@ -210,7 +210,7 @@ describe('deploy/kubernetes', () => {
     const [{ env }] = patch.spec.template.spec.containers;
     const config = readProjectFile('src/compose/settings.ts');
     expect(patch).toMatchObject({
-      metadata: { name: 'flaghoist' },
+      metadata: { name: 'flagkeel' },
       spec: { replicas: 2, strategy: { type: 'RollingUpdate' } },
     });
     expect(env.filter(({ name }) => !config.includes(`'${name}'`))).toEqual([]);

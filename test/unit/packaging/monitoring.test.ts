@@ -28,7 +28,7 @@ interface Alert {
 }
 
 const ALL: readonly Metric[] = Object.values(METRICS);
-const dashboard = JSON.parse(projectText('deploy/grafana/flaghoist.json')) as Dashboard;
+const dashboard = JSON.parse(projectText('deploy/grafana/flagkeel.json')) as Dashboard;
 const rules = parse(projectText('deploy/prometheus/alerts.yaml')) as {
   readonly groups: readonly { readonly name: string; readonly rules: readonly Alert[] }[];
 };
@@ -57,7 +57,7 @@ function metricOf(series: string): Metric | undefined {
 }
 
 function seriesOf(expr: string): string[] {
-  return [...expr.matchAll(/\bflaghoist_[a-z_]+/g)].map(([name]) => name);
+  return [...expr.matchAll(/\bflagkeel_[a-z_]+/g)].map(([name]) => name);
 }
 
 /** Labels that an expression, or a text about its result, names. */
@@ -95,7 +95,7 @@ describe('the dashboard and the alerts', () => {
   it('names results of runs that there are', () => {
     const schema = projectText('schemas/status.schema.json');
     const named = queries.flatMap(({ expr }) =>
-      [...expr.matchAll(/flaghoist_runs_total\{result=~"([^"]+)"/g)].flatMap(([, list = '']) =>
+      [...expr.matchAll(/flagkeel_runs_total\{result=~"([^"]+)"/g)].flatMap(([, list = '']) =>
         list.split('|'),
       ),
     );

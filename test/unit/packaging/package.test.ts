@@ -40,7 +40,7 @@ describe('the package', () => {
   });
 
   it('has the command that its sources have', () => {
-    expect(manifest.bin).toEqual({ flaghoist: 'dist/main.js' });
+    expect(manifest.bin).toEqual({ flagkeel: 'dist/main.js' });
     expect(readProjectFile('src/main.ts')).toMatch(/^#!\/usr\/bin\/env node\n/);
   });
 
@@ -82,7 +82,7 @@ describe('the package', () => {
     );
     expect(dead).toEqual([]);
     // What a run of the quick start leaves there.
-    expect(manifest.files).toContain('!specs-example/.flaghoist');
+    expect(manifest.files).toContain('!specs-example/.flagkeel');
   }, 120_000);
 });
 
@@ -156,8 +156,8 @@ describe.each([
     // After a backtick in a sentence, and anywhere in a line of shell.
     const shell = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map((match) => match[1]).join('');
     const named = [
-      ...text.matchAll(/`flaghoist ([a-z][a-z-]*)/g),
-      ...shell.matchAll(/(?<![/\w-])flaghoist ([a-z][a-z-]*)/g),
+      ...text.matchAll(/`flagkeel ([a-z][a-z-]*)/g),
+      ...shell.matchAll(/(?<![/\w-])flagkeel ([a-z][a-z-]*)/g),
     ].map((match) => match[1]);
     const commands = await commandNames();
     expect(commands).toContain('reconcile');

@@ -78,7 +78,7 @@ describe('what is held back', () => {
 
     expect(withholdReason({ reason: 'commit' }, suspended)).toEqual({
       why: 'suspended',
-      wayOut: 'remove `suspend: true` from flaghoist.yaml',
+      wayOut: 'remove `suspend: true` from flagkeel.yaml',
     });
     expect(withholdReason({ reason: 'kill' }, suspended)).toBeUndefined();
   });

@@ -19,7 +19,7 @@ let world: PipelineWorld;
 beforeEach(async () => {
   world = await pipelineWorld();
   world.repository.commit('Add pay', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/pay.yaml': flagSpec('pay'),
   });
   await world.applied();
@@ -30,7 +30,7 @@ beforeEach(async () => {
 /** While it lies there, git refuses to move the state ref. */
 function stateLock(): string {
   const [ref = ''] = world.repository
-    .git('for-each-ref', '--format=%(refname)', 'refs/flaghoist')
+    .git('for-each-ref', '--format=%(refname)', 'refs/flagkeel')
     .split('\n');
   return join(world.repository.directory, '.git', `${ref}.lock`);
 }
@@ -43,7 +43,7 @@ function lock(): void {
 it('sends nothing where the state cannot be written beforehand', async () => {
   world.repository.commit('Add cart', { 'flags/cart.yaml': flagSpec('cart') });
   lock();
-  await expect(world.applied()).rejects.toMatchObject({ name: 'FlaghoistError' });
+  await expect(world.applied()).rejects.toMatchObject({ name: 'FlagkeelError' });
   expect(world.writes()).toEqual([]);
 });
 

@@ -35,7 +35,7 @@ async function begin(
 ): Promise<PipelineWorld> {
   const world = await pipelineWorld(undefined, options);
   world.repository.commit('Start', {
-    'flaghoist.yaml': CONFIG,
+    'flagkeel.yaml': CONFIG,
     'flags/shop.yaml': flagSpec('shop'),
     'flags/stays.yaml': flagSpec('stays'),
     ...files,
@@ -243,7 +243,7 @@ it('every report says that it is archived, and the hash of the plan is another',
   );
   expect(document.summary).toMatchObject({ delete: 3, requests: 1 });
 
-  world.repository.commit('Delete it', { 'flaghoist.yaml': CONFIG.replace('archive', 'delete') });
+  world.repository.commit('Delete it', { 'flagkeel.yaml': CONFIG.replace('archive', 'delete') });
   const deletion = await reportNow();
   expect(planDocument(deletion).changes[0]).not.toHaveProperty('archive');
   expect(deletion.planHash).not.toBe(report.planHash);
@@ -253,7 +253,7 @@ it('what waits for its cool-down says that it will be archived', async () => {
   const world = await begin();
   world.repository.commit('Shop is done with', {
     'flags/shop.yaml': null,
-    'flaghoist.yaml': `${CONFIG}tombstone: { coolDown: 2h }\n`,
+    'flagkeel.yaml': `${CONFIG}tombstone: { coolDown: 2h }\n`,
   });
 
   const { plan } = await world.applied();

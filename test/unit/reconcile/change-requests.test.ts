@@ -9,7 +9,7 @@ const CHANGED = flagSpec('pay', { on: 30 });
 async function worldWithRequest() {
   const world = await pipelineWorld();
   world.repository.commit('Add pay', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/pay.yaml': flagSpec('pay'),
   });
   expect((await world.applied()).converged).toBe(true);

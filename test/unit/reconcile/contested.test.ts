@@ -14,11 +14,11 @@ it('does not revert for ever what another repository writes', async () => {
   const one = await pipelineWorld();
   const other = await pipelineWorld(one);
   one.repository.commit('Ten', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/shop.yaml': flagSpec('shop'),
   });
   other.repository.commit('Twenty', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/shop.yaml': flagSpec('shop', { on: 20 }),
   });
   let minutes = 0;

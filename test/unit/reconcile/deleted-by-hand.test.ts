@@ -28,7 +28,7 @@ let world: PipelineWorld;
 async function begin(options: Partial<ServiceOptions>, config = PIPELINE_CONFIG): Promise<void> {
   world = await pipelineWorld(undefined, options);
   world.repository.commit('Add pay', {
-    'flaghoist.yaml': `${config}prune: true\nguards: { maxDeletePercent: 100 }\n`,
+    'flagkeel.yaml': `${config}prune: true\nguards: { maxDeletePercent: 100 }\n`,
     'flags/pay.yaml': PAY,
     'flags/stays.yaml': PAY.replace('pay', 'stays'),
   });

@@ -13,7 +13,7 @@ let world: PipelineWorld;
 beforeEach(async () => {
   world = await pipelineWorld();
   world.repository.commit('Add pay', {
-    'flaghoist.yaml': STRICT,
+    'flagkeel.yaml': STRICT,
     'flags/pay.yaml': flagSpec('pay'),
   });
   await world.applied();
@@ -22,14 +22,14 @@ beforeEach(async () => {
 
 it('writes nothing where a guard stands, and the state stays as it was', async () => {
   world.repository.commit('Ramp by far', { 'flags/pay.yaml': flagSpec('pay', { on: 60 }) });
-  const before = world.repository.git('for-each-ref', 'refs/flaghoist');
+  const before = world.repository.git('for-each-ref', 'refs/flagkeel');
   const stood = await world.reconciled();
   expect('outcomes' in stood).toBe(false);
   expect(
     stood.guardFindings.map(({ guard, environment }) => `${guard} ${environment ?? ''}`),
   ).toEqual(['maxShift staging', 'maxShift production']);
   expect(world.writes()).toEqual([]);
-  expect(world.repository.git('for-each-ref', 'refs/flaghoist')).toBe(before);
+  expect(world.repository.git('for-each-ref', 'refs/flagkeel')).toBe(before);
 });
 
 it('lets the approved plan pass, and no other', async () => {
@@ -48,7 +48,7 @@ it('lets the approved plan pass, and no other', async () => {
 
 it('holds a change to the guards that were applied last, though its own commit loosens them', async () => {
   world.repository.commit('Ramp by far, and drop the guard', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/pay.yaml': flagSpec('pay', { on: 60 }),
   });
   expect((await world.planned()).guardFindings.map(({ guard }) => guard)).toContain('maxShift');
@@ -57,7 +57,7 @@ it('holds a change to the guards that were applied last, though its own commit l
 it('goes by the guards of HEAD where the applied commit is not before it', async () => {
   world.repository.git('checkout', '--quiet', '--orphan', 'afresh');
   world.repository.commit('Start again without the guard', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/pay.yaml': flagSpec('pay', { on: 60 }),
   });
   expect((await world.planned()).guardFindings).toEqual([]);

@@ -21,7 +21,7 @@ async function printed(world: PipelineWorld): Promise<string[]> {
 
 function limited(limit: number): Record<string, string> {
   return {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/shop.yaml': `flag: shop
 treatments: { "on": { configuration: { limit: ${String(limit)} } }, "off": "" }
 defaultTreatment: "off"
@@ -49,7 +49,7 @@ it('does not say "reaches: nobody" of a configuration that everybody is served',
 it('shows the rules of a new flag, not their number', async () => {
   const world = await pipelineWorld();
   world.repository.commit('Add it', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/shop.yaml': `flag: shop
 treatments: { "on": "", "off": "" }
 defaultTreatment: "off"
@@ -76,7 +76,7 @@ it('says what a restore would serve of a killed flag that is ramped', async () =
   const world = await pipelineWorld();
   const killed = 'killed: true';
   world.repository.commit('Kill it', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/shop.yaml': flagSpec('shop', { on: 10, production: killed }),
   });
   await world.applied();

@@ -18,7 +18,7 @@ let added: string;
 beforeEach(async () => {
   world = await pipelineWorld();
   added = world.repository.commit('Add all', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/cart.yaml': flagSpec('cart'),
     'flags/pay.yaml': flagSpec('pay'),
     'segments/beta.yaml': segment('u-1', 'u-2'),
@@ -29,7 +29,7 @@ beforeEach(async () => {
 
 function forget(): void {
   const { repository } = world;
-  const refs = repository.git('for-each-ref', '--format=%(refname)', 'refs/flaghoist').split('\n');
+  const refs = repository.git('for-each-ref', '--format=%(refname)', 'refs/flagkeel').split('\n');
   for (const ref of refs.filter((each) => each !== '')) repository.git('update-ref', '-d', ref);
 }
 

@@ -29,7 +29,7 @@ function filesOf(flags: { on: number; settings: string }, plan: string): Record<
     `segment: ${name}\nenvironments: { staging: { keys: [${NAMES.join(', ')}] } }\n`,
   ];
   return {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     ...Object.fromEntries(OBJECT_NAMES.map(segment)),
     ...Object.fromEntries(
       OBJECT_NAMES.map((name) => [`flags/${name}.yaml`, flagFile(name, flags)] as const),

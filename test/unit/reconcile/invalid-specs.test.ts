@@ -6,7 +6,7 @@ const BROKEN = 'flag: broken\ntreatments: 3\n';
 it('leaves an invalid object as it is, and applies the rest, where a run may quarantine', async () => {
   const world = await pipelineWorld();
   world.repository.commit('Two flags', {
-    'flaghoist.yaml': `${PIPELINE_CONFIG}prune: true\n`,
+    'flagkeel.yaml': `${PIPELINE_CONFIG}prune: true\n`,
     'flags/broken.yaml': flagSpec('broken'),
     'flags/pay.yaml': flagSpec('pay'),
   });

@@ -18,7 +18,7 @@ const ID = 'flag/pay@production';
 async function worldWithPay(): Promise<PipelineWorld> {
   const world = await pipelineWorld();
   world.repository.commit('Add pay', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/pay.yaml': flagSpec('pay'),
   });
   await world.applied();
@@ -110,7 +110,7 @@ it('sends no kill in a dry run, and plans it', async () => {
 it('sends a kill though a guard stands against the rest of the plan', async () => {
   const world = await worldWithPay();
   world.repository.commit('Kill pay, and remove too much', {
-    'flaghoist.yaml': `${PIPELINE_CONFIG}guards: { maxShift: 5 }\n`,
+    'flagkeel.yaml': `${PIPELINE_CONFIG}guards: { maxShift: 5 }\n`,
     'flags/pay.yaml': flagSpec('pay', { on: 60 }),
     'kills/production.yaml': KILL_PAY,
   });
@@ -130,7 +130,7 @@ it('kills in spite of a state that cannot be read, and then ends', async () => {
   const { repository } = world;
   repository.commit('Kill pay', { 'kills/production.yaml': KILL_PAY });
   const [ref = ''] = repository
-    .git('for-each-ref', '--format=%(refname)', 'refs/flaghoist')
+    .git('for-each-ref', '--format=%(refname)', 'refs/flagkeel')
     .split('\n');
   repository.git('update-ref', ref, repository.commit('No state', { 'run.json': 'nonsense' }));
   repository.git('reset', '--quiet', '--hard', 'HEAD~1');

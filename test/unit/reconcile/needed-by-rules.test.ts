@@ -18,7 +18,7 @@ let world: PipelineWorld;
 beforeEach(async () => {
   world = await pipelineWorld();
   world.repository.commit('Add pay and beta', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/pay.yaml': flagSpec('pay'),
     'segments/beta.yaml': SEGMENT,
   });

@@ -13,7 +13,7 @@ let older: string;
 beforeEach(async () => {
   world = await pipelineWorld();
   older = world.repository.commit('Add pay, and kill it', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/pay.yaml': flagSpec('pay'),
     'kills/production.yaml': 'kills:\n  pay: { reason: INC-1 }\n',
   });

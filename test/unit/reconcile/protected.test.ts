@@ -14,7 +14,7 @@ const SEGMENT = 'segment: staff\nprotect: true\nenvironments: { staging: { keys:
 async function storyOf(): Promise<PipelineWorld> {
   const world = await pipelineWorld();
   world.repository.commit('Start', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/shop.yaml': flagSpec('shop'),
     'flags/cart.yaml': flagSpec('cart'),
     'segments/staff.yaml': SEGMENT,
@@ -83,7 +83,7 @@ it('protection goes by a commit of its own, and the object by the next', async (
 it('protection that came to the branch beside a removal holds it', async () => {
   const world = await pipelineWorld();
   const { repository } = world;
-  const files = { 'flaghoist.yaml': PIPELINE_CONFIG, 'flags/cart.yaml': flagSpec('cart') };
+  const files = { 'flagkeel.yaml': PIPELINE_CONFIG, 'flags/cart.yaml': flagSpec('cart') };
   repository.commit('Start', { ...files, 'flags/shop.yaml': flagSpec('shop') });
   await world.applied();
   repository.git('checkout', '--quiet', '-b', 'work');

@@ -17,7 +17,7 @@ const AFTER = 'ramp: { start: { after: staging, for: 1d }, steps: "10, 6h, 100" 
 async function twoEnvironments(): Promise<{ world: PipelineWorld; after: Clock }> {
   const world = await pipelineWorld();
   world.repository.commit('Start', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/shop.yaml': flagSpec('shop', { on: 0 }),
   });
   await world.applied();
@@ -94,7 +94,7 @@ describe('a ramp that starts after another environment', () => {
     await world.applied({ environment: ['production'] }, after(26));
     expect(await shareOf(world)).toBe(0);
     for (const ref of world.repository.git('for-each-ref', '--format=%(refname)').split('\n')) {
-      if (ref.startsWith('refs/flaghoist/')) world.repository.git('update-ref', '-d', ref);
+      if (ref.startsWith('refs/flagkeel/')) world.repository.git('update-ref', '-d', ref);
     }
     expect(await at(world, after, 30)).toBe(0);
     expect(await at(world, after, 54)).toBe(10);

@@ -75,7 +75,7 @@ describe('a ramp that starts with a signal', () => {
   it('is remembered also by a run that a guard refuses', async () => {
     const { world, after } = await storyOf('ramp: { start: signal, steps: "10, 6h, 100" }');
     world.repository.commit('Guard', {
-      'flaghoist.yaml': `workspace: Default
+      'flagkeel.yaml': `workspace: Default
 environments: { staging: {}, production: {} }
 defaults: { trafficType: user }
 guards: { maxShift: 5 }
@@ -151,7 +151,7 @@ guards: { maxShift: 5 }
     const { world, after } = await storyOf(WAITING);
     await world.applied(signalled(after, 0), after(7));
     for (const ref of world.repository.git('for-each-ref', '--format=%(refname)').split('\n')) {
-      if (ref.startsWith('refs/flaghoist/')) world.repository.git('update-ref', '-d', ref);
+      if (ref.startsWith('refs/flagkeel/')) world.repository.git('update-ref', '-d', ref);
     }
 
     await world.applied({}, after(100));

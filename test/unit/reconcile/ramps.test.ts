@@ -144,7 +144,7 @@ environments:
     ramp: { treatment: "a", start: 2026-03-02T10:00Z, steps: [{ percent: 10 }, { percent: 50, at: 2026-03-03T10:00Z }] }
 `;
     world.repository.commit('Start', {
-      'flaghoist.yaml': PIPELINE_CONFIG,
+      'flagkeel.yaml': PIPELINE_CONFIG,
       'flags/shop.yaml': spec,
     });
 

@@ -14,7 +14,7 @@ import {
 it('a kill and a flag whose time is over are named by every plan, and stay as they are', async () => {
   const world = await pipelineWorld();
   world.repository.commit('Start', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/pay.yaml': flagSpec('pay'),
     'flags/old.yaml': flagSpec('old').replace('treatments:', 'expires: 2026-10-01\ntreatments:'),
     'kills/production.yaml':
@@ -59,7 +59,7 @@ it('a review names the reminders of what it changes, and no others', async () =>
   const expiring = (name: string, on = 10): string =>
     flagSpec(name, { on }).replace('treatments:', 'expires: 2026-10-01\ntreatments:');
   world.repository.commit('Start', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/pay.yaml': expiring('pay'),
     'flags/old.yaml': expiring('old'),
   });

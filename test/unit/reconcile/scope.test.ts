@@ -15,7 +15,7 @@ beforeEach(async () => {
   world = await pipelineWorld();
   memory = new RunCache();
   world.repository.commit('Three flags', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     ...Object.fromEntries(['a', 'b', 'c'].map((name) => [`flags/${name}.yaml`, flagSpec(name)])),
   });
   const first = await world.applied({ touched: true, memory });

@@ -10,7 +10,7 @@ async function sharesWritten(hours: readonly number[]): Promise<string[]> {
   const world = await pipelineWorld();
   const ramp = 'ramp: { start: 2026-01-05T09:00:00Z, steps: "10, 1d, 25, 1d, 50, 1d, 100" }';
   world.repository.commit('Ramp the shop', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/shop.yaml': flagSpec('shop', { on: 0, production: ramp }),
   });
   const written: string[] = [];

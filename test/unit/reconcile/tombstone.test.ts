@@ -23,7 +23,7 @@ const settings = lawSettings('deletion in two steps', 8);
 async function story(config = CONFIG) {
   const world = await pipelineWorld();
   world.repository.commit('Start', {
-    'flaghoist.yaml': config,
+    'flagkeel.yaml': config,
     'flags/shop.yaml': flagSpec('shop'),
     'flags/cart.yaml': flagSpec('cart'),
   });
@@ -122,9 +122,9 @@ it('a state without the mark starts the cool-down anew', async () => {
   const { world, at } = await story();
   world.repository.commit('Away', { 'flags/shop.yaml': null });
   await at(0);
-  world.repository.commit('One step', { 'flaghoist.yaml': PIPELINE_CONFIG });
+  world.repository.commit('One step', { 'flagkeel.yaml': PIPELINE_CONFIG });
   await at(1, { prune: false });
-  world.repository.commit('Two steps', { 'flaghoist.yaml': CONFIG });
+  world.repository.commit('Two steps', { 'flagkeel.yaml': CONFIG });
 
   expect(heldIn(await at(5))[0]).toContain('no run remembers that it went');
   expect(await isThere(world)).toBe(true);

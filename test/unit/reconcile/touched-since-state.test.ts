@@ -30,7 +30,7 @@ async function appliedWorld({ strict = false } = {}): Promise<PipelineWorld> {
     seed: { workspaces: [{ ...workspace, environments }] },
   });
   world.repository.commit('Five flags', {
-    'flaghoist.yaml': CONFIG,
+    'flagkeel.yaml': CONFIG,
     'segments/beta.yaml': 'segment: beta\nenvironments: { staging: { keys: [a] } }\n',
     ...Object.fromEntries(
       ['a', 'b', 'c', 'd', 'e'].map((each) => [`flags/${each}.yaml`, flag(each)]),
@@ -185,12 +185,12 @@ describe('a run over a known state that looks at what was touched since', () => 
     const observed = async (): Promise<Applied['plan']['observed']> =>
       (await world.planned(TOUCHED)).plan.observed;
     expect(await observed()).toBe('touched');
-    world.repository.commit('Prune', { 'flaghoist.yaml': `${CONFIG}prune: true\n` });
+    world.repository.commit('Prune', { 'flagkeel.yaml': `${CONFIG}prune: true\n` });
     expect(await observed()).toBe('full');
     await world.applied();
     expect(await observed()).toBe('touched');
 
-    const ref = world.repository.git('for-each-ref', '--format=%(refname)', 'refs/flaghoist');
+    const ref = world.repository.git('for-each-ref', '--format=%(refname)', 'refs/flagkeel');
     world.repository.git('update-ref', '-d', ref);
     expect(await observed()).toBe('full');
   });

@@ -10,7 +10,7 @@ environments:
 it('tells a write that was made, though its answer was lost and the service was away from then on', async () => {
   const world = await pipelineWorld();
   world.repository.commit('Add beta', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'segments/beta.yaml': SEGMENT,
   });
   expect((await world.applied()).converged).toBe(true);
@@ -31,7 +31,7 @@ it.each(['reset-before', 'reset-after'] as const)(
   'makes a patch of a flag in one run, though its first try got no answer: %s',
   async (fault) => {
     const world = await pipelineWorld();
-    const files = { 'flaghoist.yaml': PIPELINE_CONFIG, 'flags/pay.yaml': flagSpec('pay') };
+    const files = { 'flagkeel.yaml': PIPELINE_CONFIG, 'flags/pay.yaml': flagSpec('pay') };
     world.repository.commit('Add pay', files);
     await world.applied();
     world.repository.commit('Tag pay', { 'flags/pay.yaml': `${flagSpec('pay')}tags: [web]\n` });
@@ -52,7 +52,7 @@ it('tells a kill that was made, though nobody answered it', async () => {
   const world = await pipelineWorld();
   const { repository, service } = world;
   repository.commit('Add pay', {
-    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/pay.yaml': flagSpec('pay'),
   });
   await world.applied();
@@ -67,7 +67,7 @@ it('tells a kill that was made, though nobody answered it', async () => {
 
   expect(done.kills.results.get('flag/pay@production')).toMatchObject({ status: 'failed' });
   const args = ['history', 'flag/pay', repository.directory, '--url', service.origin];
-  const { stdout } = await cliRun(args, { FLAGHOIST_API_KEY: service.key });
+  const { stdout } = await cliRun(args, { FLAGKEEL_API_KEY: service.key });
   expect(stdout).toMatch(/failed kill .*flag\/pay@production: Kill pay/);
 });
 
@@ -82,7 +82,7 @@ it('leaves what somebody set in a definition that it had created and could not l
     },
   });
   repository.commit('Add pay', {
-    'flaghoist.yaml': PIPELINE_CONFIG.replace('production: {}', 'production: { protected: true }'),
+    'flagkeel.yaml': PIPELINE_CONFIG.replace('production: {}', 'production: { protected: true }'),
     'flags/pay.yaml': flagSpec('pay'),
   });
   expect((await world.applied({ timeout: 3_000 })).unverified).toContain('503');

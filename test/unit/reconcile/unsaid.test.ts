@@ -42,7 +42,7 @@ it('a creation that was answered 409 was written over in production by the next 
   const { live } = world;
   const pay = flagSpec('pay');
   world.repository.commit('Add pay to staging', {
-    'flaghoist.yaml': PROTECTED,
+    'flagkeel.yaml': PROTECTED,
     'flags/pay.yaml': pay.replace(/ {2}production:.*\n/, ''),
   });
   await world.applied();
@@ -71,7 +71,7 @@ it('a change that failed and was then held gave exit code 0 where another was wr
   const world = await pipelineWorld();
   const { live } = world;
   const specs = (on: number): Record<string, string> => ({
-    'flaghoist.yaml': HOLDING,
+    'flagkeel.yaml': HOLDING,
     'flags/alpha.yaml': flagSpec('alpha', { on }),
     'flags/beta.yaml': flagSpec('beta', { on }),
   });
@@ -101,7 +101,7 @@ it('what another machine wrote into the state during a run was lost with the nex
   const world = await pipelineWorld();
   const { live, repository } = world;
   repository.commit('Add pay', {
-    'flaghoist.yaml': HOLDING,
+    'flagkeel.yaml': HOLDING,
     'flags/pay.yaml': flagSpec('pay', { on: 10 }),
   });
   await world.applied();
@@ -109,7 +109,7 @@ it('what another machine wrote into the state during a run was lost with the nex
     'flags/pay.yaml': flagSpec('pay', { on: 20 }),
     'flags/aaa.yaml': flagSpec('aaa'),
   });
-  const ref = repository.git('for-each-ref', '--format=%(refname)', 'refs/flaghoist/');
+  const ref = repository.git('for-each-ref', '--format=%(refname)', 'refs/flagkeel/');
   const place = `/splits/ws/${live.id}/pay/environments/${live.staging}`;
   let theirs = '';
 
@@ -130,7 +130,7 @@ it('a flag that had to wait for a withheld segment was exit code 5 in the first 
   const segment =
     'segment: staff\nenvironments:\n  staging: { keys: [] }\n  production: { keys: [] }\n';
   world.repository.commit('Add staff', {
-    'flaghoist.yaml': PROTECTED,
+    'flagkeel.yaml': PROTECTED,
     'segments/staff.yaml': segment,
   });
   await world.applied();
@@ -157,7 +157,7 @@ it('an allocation from 0 to 100 and a rule that everybody matches passed the gua
   const world = await pipelineWorld();
   const rule = 'rules: [{ if: { segment: staff, not: true }, serve: "on" }]';
   const specs = (allocation: number, rules: string): Record<string, string> => ({
-    'flaghoist.yaml': PROTECTED,
+    'flagkeel.yaml': PROTECTED,
     'segments/staff.yaml': 'segment: staff\nenvironments:\n  production: { keys: [] }\n',
     'flags/cart.yaml': flagSpec('cart', { on: 0, production: rules }),
     'flags/pay.yaml': flagSpec('pay', {
@@ -183,7 +183,7 @@ it('an allocation from 0 to 100 and a rule that everybody matches passed the gua
 it('a restore is no flip, whatever it brings back', async () => {
   const world = await pipelineWorld();
   const specs = (killed: boolean): Record<string, string> => ({
-    'flaghoist.yaml': PROTECTED,
+    'flagkeel.yaml': PROTECTED,
     'flags/pay.yaml': flagSpec('pay', { on: 100, production: `killed: ${String(killed)}` }),
   });
   world.repository.commit('Add pay', specs(false));

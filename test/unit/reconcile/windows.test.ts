@@ -30,7 +30,7 @@ const at = (text: string): { at: number } => ({ at: Date.parse(text) });
 async function storyOf(on = 25): Promise<PipelineWorld> {
   const world = await pipelineWorld();
   world.repository.commit('Start', {
-    'flaghoist.yaml': CONFIG,
+    'flagkeel.yaml': CONFIG,
     'flags/shop.yaml': flagSpec('shop'),
   });
   await world.applied({}, by(OPEN));

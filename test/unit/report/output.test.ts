@@ -16,12 +16,12 @@ import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FlaghoistError } from '../../../src/errors.js';
+import { FlagkeelError } from '../../../src/errors.js';
 import { resolveColor, resolveWidth, writeResult } from '../../../src/report/output.js';
 
 let folder = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'flaghoist-output-'));
+  folder = mkdtempSync(join(tmpdir(), 'flagkeel-output-'));
 });
 afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
@@ -57,7 +57,7 @@ describe('a result for standard output', () => {
     });
 
     await expect(writeResult('x', { stdout })).rejects.toThrow(
-      new FlaghoistError('OUTPUT', 'cannot write the result: no space left on device'),
+      new FlagkeelError('OUTPUT', 'cannot write the result: no space left on device'),
     );
   });
 });

@@ -8,7 +8,7 @@ import { lacks } from '../../support/requirements.js';
 
 let folder: string;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'flaghoist-site-'));
+  folder = mkdtempSync(join(tmpdir(), 'flagkeel-site-'));
   buildSite(folder);
 });
 afterAll(() => {

@@ -48,7 +48,7 @@ describe('the figures of a source tree', () => {
   let source: string;
 
   beforeEach(() => {
-    source = mkdtempSync(join(tmpdir(), 'flaghoist-figures-'));
+    source = mkdtempSync(join(tmpdir(), 'flagkeel-figures-'));
     write({
       'main.ts': MAIN,
       'reconcile/reconcile.ts': RECONCILE,

@@ -23,7 +23,7 @@ function asking(name: string, other: string, treatment = 'on'): string {
 }
 
 const FILES: Files = {
-  'flaghoist.yaml':
+  'flagkeel.yaml':
     'workspace: Default\nenvironments: { staging: {} }\ndefaults: { trafficType: user }\n',
   'flags/cart.yaml': flag('cart'),
   'flags/pay.yaml': asking('pay', 'cart'),
@@ -52,13 +52,13 @@ async function codesAfter(...commits: Files[]): Promise<string[]> {
 describe('specs of which flags changed since the last reading', () => {
   it('are invalid, not empty, once a link stands for the folder of flags', async () => {
     const memory = new SpecCache();
-    const { 'flaghoist.yaml': config = '', 'flags/cart.yaml': cart = '' } = FILES;
+    const { 'flagkeel.yaml': config = '', 'flags/cart.yaml': cart = '' } = FILES;
     const before = await readSpecs(
-      treeOf({ 'flaghoist.yaml': config, 'flags/cart.yaml': cart }),
+      treeOf({ 'flagkeel.yaml': config, 'flags/cart.yaml': cart }),
       memory,
     );
 
-    const now = await readSpecs(treeOf({ 'flaghoist.yaml': config }, ['flags']), memory);
+    const now = await readSpecs(treeOf({ 'flagkeel.yaml': config }, ['flags']), memory);
 
     expect(before.ok).toBe(true);
     expect(now).toMatchObject({ ok: false, diagnostics: [{ code: 'not-a-folder' }] });
@@ -118,11 +118,11 @@ describe('specs of which flags changed since the last reading', () => {
     const own = {
       'flags/shop@production.yaml': 'flag: shop\nenvironment: production\ndefaultRule: "on"\n',
     };
-    const config = FILES['flaghoist.yaml']?.replace(
+    const config = FILES['flagkeel.yaml']?.replace(
       '{ staging: {} }',
       '{ staging: {}, production: {} }',
     );
-    const files = { ...FILES, ...own, 'flaghoist.yaml': config ?? '' };
+    const files = { ...FILES, ...own, 'flagkeel.yaml': config ?? '' };
     const both = `${flag('shop')}  production: { defaultRule: "off" }\n`;
 
     expect(await codesAfter(files, { ...files, 'flags/shop.yaml': both })).toEqual([

@@ -8,7 +8,7 @@ import { cliRun } from '../../support/terminal.js';
 let directory: string;
 let server: LanguageServer;
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'flaghoist-editor-'));
+  directory = mkdtempSync(join(tmpdir(), 'flagkeel-editor-'));
   await cliRun(['init', directory, '--no-workflows', '--quiet']);
   server = new LanguageServer();
   await server.start(directory);
@@ -24,7 +24,7 @@ function headerOf(kind: string, folders: number): string {
 
 describe('an editor', () => {
   it.each([
-    'flaghoist.yaml',
+    'flagkeel.yaml',
     'flags/example-banner.yaml',
     'tests/example-banner.test.yaml',
     'kills/production.yaml',
@@ -61,7 +61,7 @@ environments:
     expect(hover.replaceAll('\\', '')).toContain(properties['defaultTreatment']?.description);
   });
 
-  it('marks what flaghoist refuses', async () => {
+  it('marks what flagkeel refuses', async () => {
     const path = join(directory, 'flags/wrong.yaml');
 
     const found = await server.open(path, `${headerOf('flag', 1)}flag: wrong\ntreatmens: {}\n`);
@@ -70,7 +70,7 @@ environments:
     expect(found.join('\n')).toContain('Missing property "treatments"');
   });
 
-  it('accepts what flaghoist accepts: numbers and truths where texts are meant', async () => {
+  it('accepts what flagkeel accepts: numbers and truths where texts are meant', async () => {
     const flag = `${headerOf('flag', 1)}flag: tiers
 trafficType: user
 tags: [2026]

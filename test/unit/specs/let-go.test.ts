@@ -61,7 +61,7 @@ describe('what files say, once flags were made of it', () => {
         `flag: ${name}\ntreatments: { "on": "", "off": "" }\ndefaultTreatment: "off"\nenvironments: { dev: { rules: [{ if: { segment: staff }, serve: "on" }], defaultRule: "off" } }\n`,
       ]),
     );
-    const of = (type: string): SpecTree => treeOf({ 'flaghoist.yaml': config(type), ...files });
+    const of = (type: string): SpecTree => treeOf({ 'flagkeel.yaml': config(type), ...files });
     const memory = new SpecCache();
     keepParsed(memory, { gitDir: makeDirectory(), prefix: '' });
     await readSpecs(of('user'), memory);
@@ -78,7 +78,7 @@ describe('what files say, once flags were made of it', () => {
     const of = (changed: number): SpecTree =>
       treeOf({
         // Where it changes all files are read, and not only those of flags that changed.
-        'flaghoist.yaml': `workspace: Default\nenvironments: { dev: {} }\ndefaults: { trafficType: user }\n# ${changed}\n`,
+        'flagkeel.yaml': `workspace: Default\nenvironments: { dev: {} }\ndefaults: { trafficType: user }\n# ${changed}\n`,
         ...Object.fromEntries(
           Array.from({ length: 20 }, (_, at) => [
             `flags/f${at}.yaml`,

@@ -18,13 +18,13 @@ references: { segments: [staff], flags: [elsewhere] }
 type Files = Record<string, string | Buffer>;
 
 async function desiredOf(files: Files): Promise<Desired> {
-  const result = await readSpecs(treeOf({ 'flaghoist.yaml': CONFIG, ...files }));
+  const result = await readSpecs(treeOf({ 'flagkeel.yaml': CONFIG, ...files }));
   if (!result.ok) throw new Error(JSON.stringify(result.diagnostics, null, 1));
   return result.desired;
 }
 
 async function codesOf(files: Files, links: readonly string[] = []): Promise<string[]> {
-  const result = await readSpecs(treeOf({ 'flaghoist.yaml': CONFIG, ...files }, links));
+  const result = await readSpecs(treeOf({ 'flagkeel.yaml': CONFIG, ...files }, links));
   const diagnostics = result.ok ? result.warnings : result.diagnostics;
   return diagnostics.map(
     ({ severity, code, location: { file, line, column } }) =>
@@ -137,9 +137,9 @@ environments: { production: { targets: { 1e5: [007] }, defaultRule: { 3: 50, 20:
   });
 
   it('shows no API key, neither in a message nor in an excerpt nor in a later line about it', async () => {
-    const key = 'fha_0123456789abcdefEXAMPLE';
+    const key = 'fka_0123456789abcdefEXAMPLE';
     const tree = treeOf({
-      'flaghoist.yaml': CONFIG,
+      'flagkeel.yaml': CONFIG,
       'flags/pay.yaml': pay(`defaultRule: "${key}"\n${key}: 1`),
       'segments/k.keys': `${key}\n`,
     });
@@ -153,16 +153,16 @@ environments: { production: { targets: { 1e5: [007] }, defaultRule: { 3: 50, 20:
 
 describe('an excerpt', () => {
   it('shows no part of an API key that it would cut in two, or that is glued to a word', async () => {
-    const key = 'fha_0123456789abcdefEXAMPLE';
+    const key = 'fka_0123456789abcdefEXAMPLE';
     const long = `${'x'.repeat(160)} ${key}`;
     const files = {
       'flags/pay.yaml': pay('defaultRule: "on"', `colour: ${long}\nshape: x${key}\n`),
     };
 
-    const result = await readSpecs(treeOf({ 'flaghoist.yaml': CONFIG, ...files }));
+    const result = await readSpecs(treeOf({ 'flagkeel.yaml': CONFIG, ...files }));
 
     expect(JSON.stringify(result)).toContain('unknown-field');
-    expect(JSON.stringify(result)).not.toContain('fha_0');
+    expect(JSON.stringify(result)).not.toContain('fka_0');
   });
 });
 
@@ -487,7 +487,7 @@ describe('kills', () => {
 
   it('count when everything else is broken, the config too', async () => {
     const tree = treeOf({
-      'flaghoist.yaml': `${CONFIG}prnue: true\n`,
+      'flagkeel.yaml': `${CONFIG}prnue: true\n`,
       'kills/production.yaml': `${KILLS}  Bad name: { reason: x }\n  late: { reason: x, since: yesterday }\n`,
       'flags/broken.yaml':
         'flag: broken\nenvironments: { staging: { killed: true, colour: red } }\n',
@@ -539,7 +539,7 @@ describe('files', () => {
 
   it('are parsed and resolved once for each content', async () => {
     const memory = new SpecCache();
-    const files = { 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': pay('defaultRule: "on"') };
+    const files = { 'flagkeel.yaml': CONFIG, 'flags/pay.yaml': pay('defaultRule: "on"') };
     const first = await readSpecs(treeOf(files), memory);
 
     const again = await readSpecs(treeOf(files), memory);
@@ -563,12 +563,12 @@ cases: [{ name: x, environment: prod, expect: "on" }]
   });
 });
 
-describe('flaghoist.yaml', () => {
+describe('flagkeel.yaml', () => {
   it('gives environments in the order written, also when they look like numbers', async () => {
     const config =
       'workspace: Default\nenvironments: { 20: {}, 3: { onDrift: report }, "*x": {} }\n';
 
-    const result = await readConfig(treeOf({ 'flaghoist.yaml': config }));
+    const result = await readConfig(treeOf({ 'flagkeel.yaml': config }));
 
     expect(result.ok && result.config.environments).toEqual([
       { name: '20', guards: {} },

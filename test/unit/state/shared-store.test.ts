@@ -232,7 +232,7 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
 
     await expect(other.lock(0)).rejects.toMatchObject({
       code: 'IN_USE',
-      message: expect.stringMatching(/process \d+ since .* flaghoist state unlock/) as string,
+      message: expect.stringMatching(/process \d+ since .* flagkeel state unlock/) as string,
     });
     await release();
     await (
@@ -267,7 +267,7 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
     const { url } = makeOrigin();
     const clone = makeClone(url);
     const home = await homeIn(clone);
-    const lock = home.ref.replace('refs/flaghoist/', 'refs/flaghoist-lock/');
+    const lock = home.ref.replace('refs/flagkeel/', 'refs/flagkeel-lock/');
     const stale = testRepository(clone).git(
       'commit-tree',
       '-m',

@@ -113,7 +113,7 @@ describe('a state that is shared where it can be', { timeout: 30_000 }, () => {
     await wrote(home, 'a');
 
     expect(home.notShared()).toBeNull();
-    expect(execFileSync('git', ['for-each-ref', 'refs/flaghoist'], { cwd: url }).length).toBe(0);
+    expect(execFileSync('git', ['for-each-ref', 'refs/flagkeel'], { cwd: url }).length).toBe(0);
   });
 
   it('is shared with an origin that was added after an earlier run of the same process', async () => {

@@ -79,9 +79,9 @@ describe('state', () => {
     await home.write(stateOf(flag('.')), { head: HEAD, message: 'Prune' });
     const first = await (await certainHomeOf(repository.directory)).read();
 
-    expect(home.ref).toMatch(/^refs\/flaghoist\/ws\/[0-9a-f]{8}$/);
+    expect(home.ref).toMatch(/^refs\/flagkeel\/ws\/[0-9a-f]{8}$/);
     expect(repository.git('log', '--format=%an %s', home.ref)).toBe(
-      'flaghoist Prune\nflaghoist Apply 3 changes',
+      'flagkeel Prune\nflagkeel Apply 3 changes',
     );
     expect(repository.git('ls-tree', '-r', '--name-only', `${home.ref}~1`).split('\n')).toEqual([
       'objects/flag/%2E.%2F..%2Fx%20y%2F%C3%BC.json',
@@ -200,7 +200,7 @@ describe('state', () => {
     await expect(home.read()).rejects.toMatchObject({
       code: 'STATE_UNREADABLE',
       message: expect.stringMatching(
-        /objects\/flag\/x\.json.*\(flaghoist state rebuild\)/,
+        /objects\/flag\/x\.json.*\(flagkeel state rebuild\)/,
       ) as string,
     });
   });
@@ -245,7 +245,7 @@ describe('state', () => {
 
   it('has no home without git, nor where the repository cannot be written', async () => {
     const repository = makeRepository();
-    repository.write({ '.git/flaghoist': 'a file in the way of the folder' });
+    repository.write({ '.git/flagkeel': 'a file in the way of the folder' });
 
     expect(await homeOf(makeDirectory())).toBeNull();
     expect(await homeOf(repository.directory)).toBeNull();

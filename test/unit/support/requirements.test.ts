@@ -8,7 +8,7 @@ let directory: string;
 let lines: string[];
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'flaghoist-requirements-'));
+  directory = mkdtempSync(join(tmpdir(), 'flagkeel-requirements-'));
   lines = [];
 });
 
@@ -62,10 +62,10 @@ describe('a program that tests need', () => {
   });
 
   it('fails the tests where none may be skipped', () => {
-    expect(() => lacks('sshd', surroundings({ FLAGHOIST_TEST_ALL: '1' }))).toThrow(
-      'sshd is not installed (apt-get install openssh-server), and FLAGHOIST_TEST_ALL=1',
+    expect(() => lacks('sshd', surroundings({ FLAGKEEL_TEST_ALL: '1' }))).toThrow(
+      'sshd is not installed (apt-get install openssh-server), and FLAGKEEL_TEST_ALL=1',
     );
     install('sshd');
-    expect(lacks('sshd', surroundings({ FLAGHOIST_TEST_ALL: '1' }))).toBe(false);
+    expect(lacks('sshd', surroundings({ FLAGKEEL_TEST_ALL: '1' }))).toBe(false);
   });
 });

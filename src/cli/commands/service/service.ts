@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Option } from 'commander';
-import { FlaghoistError, messageOf } from '../../../errors.js';
+import { FlagkeelError, messageOf } from '../../../errors.js';
 import { addConsole } from '../../../console/console.js';
 import { createLog } from '../../../platform/log.js';
 import { isValidKey } from '../../../service/admin-keys.js';
@@ -36,9 +36,9 @@ export interface ServiceCommandOptions extends StoreOptions {
   readonly rateLimit?: string;
 }
 
-/** Declares `flaghoist service`, with `keys` and `log` for whoever holds its store. */
+/** Declares `flagkeel service`, with `keys` and `log` for whoever holds its store. */
 export const declareService: DeclareCommand = (command, { terminal }) => {
-  examples(command, ['flaghoist service --memory --port 8080']);
+  examples(command, ['flagkeel service --memory --port 8080']);
   storeOptions(command)
     .option('--port <number>', 'TCP port; 0: any free one', port, 8080)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
@@ -74,7 +74,7 @@ export interface CommandIo {
  * Serves until the signal comes, then answers what is under way and returns. Says on standard output where it
  * listens, and, in a store without a valid key, the key that it made: the only time that it can be seen.
  *
- * @throws FlaghoistError `IN_USE`: another service has the directory open, or the port is taken. `USAGE`: the seed or the rate limit cannot be
+ * @throws FlagkeelError `IN_USE`: another service has the directory open, or the port is taken. `USAGE`: the seed or the rate limit cannot be
  *   read.
  */
 export async function runService(options: ServiceCommandOptions, io: CommandIo): Promise<void> {
@@ -105,22 +105,22 @@ function seedOf({ seed }: ServiceCommandOptions): Seed {
   return parseSeed(readText(seed), seed);
 }
 
-/** @throws FlaghoistError `USAGE` */
+/** @throws FlagkeelError `USAGE` */
 function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new FlaghoistError('USAGE', `cannot read the seed "${file}": ${messageOf(error)}`, {
+    throw new FlagkeelError('USAGE', `cannot read the seed "${file}": ${messageOf(error)}`, {
       cause: error,
     });
   }
 }
 
-/** @throws FlaghoistError `USAGE` */
+/** @throws FlagkeelError `USAGE` */
 function parseRateLimit(text: string): { requests: number; perSeconds: number } {
   const [, requests, perSeconds] = /^([1-9]\d{0,6})\/([1-9]\d{0,4})$/.exec(text) ?? [];
   if (requests === undefined || perSeconds === undefined) {
-    throw new FlaghoistError(
+    throw new FlagkeelError(
       'USAGE',
       `cannot read the rate limit "${text}": it must be REQUESTS/SECONDS, for example 20/10`,
     );

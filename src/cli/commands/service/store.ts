@@ -11,7 +11,7 @@ import type { Terminal } from '../../terminal.js';
 /** Standard output; every text ends with a line feed. */
 export type Write = (text: string) => void;
 
-/** Where the store is; the first that is given. Default: the directory `.flaghoist/service`. */
+/** Where the store is; the first that is given. Default: the directory `.flagkeel/service`. */
 export interface StoreOptions {
   /** `postgres://…` */
   readonly database?: string;
@@ -35,13 +35,13 @@ interface LogCommandOptions extends StoreOptions {
 export function storeLocation({ database, memory, directory }: StoreOptions): StoreLocation {
   if (database !== undefined) return { kind: 'postgres', url: database };
   if (memory === true) return { kind: 'memory' };
-  return { kind: 'directory', path: directory ?? '.flaghoist/service' };
+  return { kind: 'directory', path: directory ?? '.flagkeel/service' };
 }
 
 /** Where the store is. Subcommands know these options as well: commander takes an option of the parent wherever it stands. */
 export function storeOptions(command: Command): Command {
   return command
-    .option('--directory <path>', 'where the service keeps its data (default: .flaghoist/service)')
+    .option('--directory <path>', 'where the service keeps its data (default: .flagkeel/service)')
     .option('--database <url>', 'a PostgreSQL database instead, as postgres://…')
     .option('--memory', 'keep nothing beyond this process');
 }

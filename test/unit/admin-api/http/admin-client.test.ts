@@ -7,7 +7,7 @@ import {
   type WriteRequest,
 } from '../../../../src/admin-api/http/admin-client.js';
 import { encodePath } from '../../../../src/admin-api/http/transport.js';
-import { FlaghoistError, RejectedError } from '../../../../src/errors.js';
+import { FlagkeelError, RejectedError } from '../../../../src/errors.js';
 import {
   errorReply,
   inOrder,
@@ -17,7 +17,7 @@ import {
 } from '../../../support/http.js';
 import { JumpingTime } from '../../../support/http-time.js';
 
-const KEY = 'fha_canary-5d1f0c';
+const KEY = 'fka_canary-5d1f0c';
 const closers: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
@@ -57,11 +57,11 @@ const listsDeep = (levels: number): string => '['.repeat(levels) + ']'.repeat(le
 const DEEP = listsDeep(100_000);
 const OK: Reply = { status: 200, body: { fine: true } };
 
-async function errorOf(act: Promise<unknown>): Promise<FlaghoistError> {
+async function errorOf(act: Promise<unknown>): Promise<FlagkeelError> {
   try {
     await act;
   } catch (error) {
-    if (error instanceof FlaghoistError) return error;
+    if (error instanceof FlagkeelError) return error;
     throw error;
   }
   throw new Error('nothing was thrown');
@@ -97,7 +97,7 @@ describe('a request', () => {
     expect(read?.url).toBe('/internal/api/v2/workspaces?wsId=a%20b%26c');
     expect(read?.headers).toMatchObject({
       authorization: `Bearer ${KEY}`,
-      'user-agent': 'flaghoist/1.2.3',
+      'user-agent': 'flagkeel/1.2.3',
     });
     expect(read?.headers).not.toHaveProperty('content-type');
     expect(patch?.headers['content-type']).toBe('application/json');
@@ -249,7 +249,7 @@ describe('a read', () => {
     ['a page, again and again', { status: 200, body: ' <!doctype html>' }, 'UNREADABLE', 'a page'],
     ['nothing, again and again', { status: 200 }, 'UNREADABLE', 'nothing'],
     ['500 again and again', errorReply(500), 'UNREACHABLE', '500 "no", 4 tries'],
-    ['401', errorReply(401), 'UNAUTHORISED', 'FLAGHOIST_API_KEY_FILE'],
+    ['401', errorReply(401), 'UNAUTHORISED', 'FLAGKEEL_API_KEY_FILE'],
     ['403', errorReply(403), 'UNAUTHORISED', 'role of the key'],
     ['404', errorReply(404), 'UNREADABLE', '404'],
     ['a page for 404', { status: 404, body: '<html>' }, 'UNREADABLE', '404'],
@@ -493,7 +493,7 @@ describe('a client that has to ask before it writes', () => {
     const { client, server } = await fixture(inOrder(errorReply(503), OK), {
       beforeWrite: async () => {
         if (server.seen.length === 0) return Promise.resolve();
-        throw new FlaghoistError('INTERRUPTED', 'cannot write: taken over');
+        throw new FlagkeelError('INTERRUPTED', 'cannot write: taken over');
       },
     });
 

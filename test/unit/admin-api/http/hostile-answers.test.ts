@@ -16,13 +16,13 @@ const ON_THE_WAY = 32 * MiB;
 /** No measure: a run that has no bound would go on for ever. */
 const BOUND_MS = 30_000;
 
-const home = mkdtempSync(join(tmpdir(), 'flaghoist-hostile-answers-'));
+const home = mkdtempSync(join(tmpdir(), 'flagkeel-hostile-answers-'));
 let repository: ConfigRepository;
 
 beforeAll(() => {
   repository = new ConfigRepository();
   repository.write({
-    'flaghoist.yaml': STAGING_CONFIG,
+    'flagkeel.yaml': STAGING_CONFIG,
     'flags/pay.yaml': flagText('pay', 25, { staging: '' }),
   });
   repository.commit('Write a flag');
@@ -101,7 +101,7 @@ async function plan(attack: Attack, timeout: string) {
   const startedAt = performance.now();
   const { exitCode, stderr } = await cliRun(
     ['plan', '--timeout', timeout, '--url', server.url, repository.directory],
-    { FLAGHOIST_API_KEY: 'fha_test', HOME: home },
+    { FLAGKEEL_API_KEY: 'fka_test', HOME: home },
   );
   expect(performance.now() - startedAt).toBeLessThan(BOUND_MS);
   expect(stderr).toContain(`cannot read workspaces from ${server.url}: `);

@@ -46,7 +46,7 @@ describe('a private daemon', () => {
     const shown = [await ask('Bearer t-bob'), await ask(basic('anybody:t-bob'))];
 
     expect(none.status).toBe(401);
-    expect(none.headers.get('www-authenticate')).toContain('Basic realm="flaghoist"');
+    expect(none.headers.get('www-authenticate')).toContain('Basic realm="flagkeel"');
     expect(refused.map(({ status }) => status)).toEqual([401, 401, 401]);
     expect(shown.some(({ status }) => status === 401)).toBe(false);
   });

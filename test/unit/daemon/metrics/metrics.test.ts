@@ -17,7 +17,7 @@ const NEWER = { commit: 'ab'.repeat(20), subject: 'Newer', committedAt: minutesA
 
 async function samplesOf(metrics: Metrics, daemon: DaemonInMemory): Promise<string[]> {
   const text = await metrics.text(daemon, NOW);
-  return text.split('\n').filter((line) => line.startsWith('flaghoist_'));
+  return text.split('\n').filter((line) => line.startsWith('flagkeel_'));
 }
 
 async function gauges(members: Partial<SourceView>): Promise<string[]> {
@@ -28,8 +28,8 @@ const SHOP = 'source="shop-flags"';
 
 describe('the metrics of a source', () => {
   it.each<[string, Partial<SourceView>, string]>([
-    ['that is ready', {}, `flaghoist_ready{${SHOP}} 1`],
-    ['that is not ready', { firstSync: false }, `flaghoist_ready{${SHOP}} 0`],
+    ['that is ready', {}, `flagkeel_ready{${SHOP}} 1`],
+    ['that is not ready', { firstSync: false }, `flagkeel_ready{${SHOP}} 0`],
     [
       'with a flag that was to be gone',
       {
@@ -37,52 +37,52 @@ describe('the metrics of a source', () => {
           aRun(aReport({}, { reminders: [{ id: 'flag/a', what: 'expiry', due: '2026-10-01' }] })),
         ],
       },
-      `flaghoist_reminders{${SHOP},what="expiry"} 1`,
+      `flagkeel_reminders{${SHOP},what="expiry"} 1`,
     ],
-    ['that writes', {}, `flaghoist_leader{${SHOP}} 1`],
-    ['that stands by', { leader: false }, `flaghoist_leader{${SHOP}} 0`],
-    ['that is not suspended', {}, `flaghoist_suspended{${SHOP}} 0`],
+    ['that writes', {}, `flagkeel_leader{${SHOP}} 1`],
+    ['that stands by', { leader: false }, `flagkeel_leader{${SHOP}} 0`],
+    ['that is not suspended', {}, `flagkeel_suspended{${SHOP}} 0`],
     [
       'suspended by request',
       { suspended: { reason: '', until: null } },
-      `flaghoist_suspended{${SHOP}} 1`,
+      `flagkeel_suspended{${SHOP}} 1`,
     ],
     [
       'suspended in git',
       { runs: [aRun(aReport(), { result: 'suspended' })] },
-      `flaghoist_suspended{${SHOP}} 1`,
+      `flagkeel_suspended{${SHOP}} 1`,
     ],
     [
       'pinned',
       { pinned: { reason: '', until: null, commit: COMMIT } },
-      `flaghoist_pinned{${SHOP}} 1`,
+      `flagkeel_pinned{${SHOP}} 1`,
     ],
-    ['up to date', {}, `flaghoist_lag_seconds{${SHOP}} 0`],
-    ['behind by a minute', { seen: NEWER }, `flaghoist_lag_seconds{${SHOP}} 60`],
+    ['up to date', {}, `flagkeel_lag_seconds{${SHOP}} 0`],
+    ['behind by a minute', { seen: NEWER }, `flagkeel_lag_seconds{${SHOP}} 60`],
     [
       'with an applied commit',
       {},
-      `flaghoist_applied_commit_timestamp_seconds{${SHOP}} ${String(NOW / 1_000 - 180)}`,
+      `flagkeel_applied_commit_timestamp_seconds{${SHOP}} ${String(NOW / 1_000 - 180)}`,
     ],
     [
       'with drift',
       { runs: [aRun(appliedReport(aStory()))] },
-      `flaghoist_drift_objects{${SHOP},environment="production"} 1`,
+      `flagkeel_drift_objects{${SHOP},environment="production"} 1`,
     ],
     [
       'with something withheld',
       { runs: [aRun(appliedReport(aStory()))] },
-      `flaghoist_withheld_objects{${SHOP},environment="production"} 1`,
+      `flagkeel_withheld_objects{${SHOP},environment="production"} 1`,
     ],
     [
       'with a flag that is killed on the service and not by git',
       { runs: [aRun(aReport({ liveKills: [aLiveKill('flag/pay@production')] }))] },
-      `flaghoist_live_kills{${SHOP},environment="production"} 1`,
+      `flagkeel_live_kills{${SHOP},environment="production"} 1`,
     ],
     [
       'beside objects that nobody declares',
       { runs: [aRun(aReport({ unmanaged: { flags: 12, segments: 3 } }))] },
-      `flaghoist_unmanaged_objects{${SHOP},kind="flag"} 12`,
+      `flagkeel_unmanaged_objects{${SHOP},kind="flag"} 12`,
     ],
     [
       'whose last good run is older than its last',
@@ -92,7 +92,7 @@ describe('the metrics of a source', () => {
           aRun(aReport(), { startedAt: minutesAgo(9), durationMs: 0 }),
         ],
       },
-      `flaghoist_last_success_timestamp_seconds{${SHOP}} ${String(NOW / 1_000 - 540)}`,
+      `flagkeel_last_success_timestamp_seconds{${SHOP}} ${String(NOW / 1_000 - 540)}`,
     ],
   ])('%s', async (_, members, sample) => {
     expect(await gauges(members)).toContain(sample);
@@ -135,17 +135,17 @@ describe('what is counted', () => {
 
     const text = await (await fetch(`${operations.url}/metrics`)).text();
     const samples = text.split('\n');
-    expect(samples.filter((line) => /^flaghoist_(runs|changes)_total/.test(line)).sort()).toEqual([
-      `flaghoist_changes_total{${SHOP},kind="flag",action="update",outcome="applied"} 1`,
-      `flaghoist_changes_total{${SHOP},kind="flag",action="update",outcome="failed"} 1`,
-      `flaghoist_changes_total{${SHOP},kind="segment",action="activate",outcome="applied"} 1`,
-      `flaghoist_changes_total{${SHOP},kind="segment",action="activate",outcome="skipped"} 1`,
-      `flaghoist_runs_total{${SHOP},result="applied"} 1`,
-      `flaghoist_runs_total{${SHOP},result="partial"} 1`,
-      `flaghoist_runs_total{${SHOP},result="suspended"} 1`,
+    expect(samples.filter((line) => /^flagkeel_(runs|changes)_total/.test(line)).sort()).toEqual([
+      `flagkeel_changes_total{${SHOP},kind="flag",action="update",outcome="applied"} 1`,
+      `flagkeel_changes_total{${SHOP},kind="flag",action="update",outcome="failed"} 1`,
+      `flagkeel_changes_total{${SHOP},kind="segment",action="activate",outcome="applied"} 1`,
+      `flagkeel_changes_total{${SHOP},kind="segment",action="activate",outcome="skipped"} 1`,
+      `flagkeel_runs_total{${SHOP},result="applied"} 1`,
+      `flagkeel_runs_total{${SHOP},result="partial"} 1`,
+      `flagkeel_runs_total{${SHOP},result="suspended"} 1`,
     ]);
     expect(samples).toContain(
-      `flaghoist_run_duration_seconds_bucket{le="2.5",${SHOP},result="applied"} 1`,
+      `flagkeel_run_duration_seconds_bucket{le="2.5",${SHOP},result="applied"} 1`,
     );
   });
 
@@ -158,7 +158,7 @@ describe('what is counted', () => {
     metrics.noteRun(aSource(), aRun(aReport({}, { guardFindings }), { result: 'refused' }));
 
     expect(await samplesOf(metrics, daemon)).toContain(
-      `flaghoist_guard_refusals_total{${SHOP},guard="maxDeletes"} 1`,
+      `flagkeel_guard_refusals_total{${SHOP},guard="maxDeletes"} 1`,
     );
   });
 
@@ -174,11 +174,11 @@ describe('what is counted', () => {
 
     expect(await samplesOf(metrics, new DaemonInMemory())).toEqual(
       expect.arrayContaining([
-        'flaghoist_service_requests_total{method="GET",route="/workspaces",status="none"} 1',
-        'flaghoist_service_requests_total{method="GET",route="/workspaces",status="200"} 1',
-        'flaghoist_service_request_duration_seconds_count{method="GET",route="/workspaces"} 2',
-        'flaghoist_service_wait_seconds_total 1.5',
-        'flaghoist_service_retries_total 1',
+        'flagkeel_service_requests_total{method="GET",route="/workspaces",status="none"} 1',
+        'flagkeel_service_requests_total{method="GET",route="/workspaces",status="200"} 1',
+        'flagkeel_service_request_duration_seconds_count{method="GET",route="/workspaces"} 2',
+        'flagkeel_service_wait_seconds_total 1.5',
+        'flagkeel_service_retries_total 1',
       ]),
     );
   });
@@ -188,7 +188,7 @@ describe('what is counted', () => {
 
     one.noteWebhook('accepted');
 
-    const webhooks = 'flaghoist_webhooks_total{result="accepted"} 1';
+    const webhooks = 'flagkeel_webhooks_total{result="accepted"} 1';
     expect(await samplesOf(one, new DaemonInMemory())).toContain(webhooks);
     expect(await samplesOf(other, new DaemonInMemory())).not.toContain(webhooks);
   });

@@ -49,7 +49,7 @@ async function fixture(
     logged: () => logged,
     bodies: () => server.seen.map(({ body }) => JSON.parse(body) as Record<string, unknown>),
     results: async () =>
-      [...(await metrics.text(daemon, 0)).matchAll(/^flaghoist_notifications_total.*$/gm)].map(
+      [...(await metrics.text(daemon, 0)).matchAll(/^flagkeel_notifications_total.*$/gm)].map(
         String,
       ),
   };
@@ -341,7 +341,7 @@ describe('the way of a message', () => {
     expect(logged()).toContain('it answered 404');
     expect(logged()).not.toMatch(/secret/);
     expect(await results()).toEqual([
-      `flaghoist_notifications_total{format="${format}",result="failed"} 1`,
+      `flagkeel_notifications_total{format="${format}",result="failed"} 1`,
     ]);
   });
 
@@ -394,8 +394,8 @@ describe('the way of a message', () => {
 
     // One under way, fifty that wait, and the oldest given up for newer ones.
     expect(await results()).toEqual([
-      'flaghoist_notifications_total{format="json",result="dropped"} 9',
-      'flaghoist_notifications_total{format="json",result="failed"} 51',
+      'flagkeel_notifications_total{format="json",result="dropped"} 9',
+      'flagkeel_notifications_total{format="json",result="failed"} 51',
     ]);
   });
 });

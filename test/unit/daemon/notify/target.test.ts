@@ -39,7 +39,7 @@ describe('where messages go', () => {
 
     expect(parseNotifyTarget('https://hooks.example.com/a', allowed).format).toBe('json');
     expect(() => parseNotifyTarget('https://evil.example/secret', allowed)).toThrow(
-      'set FLAGHOIST_ORIGINS=https://hooks.example.com,https://evil.example)',
+      'set FLAGKEEL_ORIGINS=https://hooks.example.com,https://evil.example)',
     );
   });
 });

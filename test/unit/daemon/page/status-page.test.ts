@@ -391,7 +391,7 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
     });
 
     expect(seen).toEqual({
-      title: 'The service cannot be reached · flaghoist',
+      title: 'The service cannot be reached · flagkeel',
       isOpen: true,
       keptFocus: true,
     });

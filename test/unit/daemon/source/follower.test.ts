@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FlaghoistError } from '../../../../src/errors.js';
+import { FlagkeelError } from '../../../../src/errors.js';
 import { Follower } from '../../../../src/daemon/source/follower.js';
 import type { Seen, Upstream } from '../../../../src/daemon/upstream/upstream.js';
 import type { Time } from '../../../../src/platform/clock.js';
@@ -29,7 +29,7 @@ class MemoryUpstream implements Upstream {
         this.release = resolve;
       });
     }
-    if (this.broken) throw new FlaghoistError('GIT', 'cannot fetch main: no route');
+    if (this.broken) throw new FlagkeelError('GIT', 'cannot fetch main: no route');
     return this.now;
   }
 

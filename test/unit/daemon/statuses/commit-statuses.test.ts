@@ -9,9 +9,9 @@ import { aReport } from '../../../support/plan-builder.js';
 
 const A = 'a'.repeat(40);
 const B = 'b'.repeat(40);
-const WHOLE = 'flaghoist-watch';
+const WHOLE = 'flagkeel-watch';
 const CONTEXTS = [WHOLE, `${WHOLE}/staging`, `${WHOLE}/production`];
-const TOKEN = 'FLAGHOIST_FORGE_TOKEN';
+const TOKEN = 'FLAGKEEL_FORGE_TOKEN';
 
 describe.each(['github', 'gitlab'] as const)('statuses on commits of %s', (kind) => {
   let forge: TestForge;

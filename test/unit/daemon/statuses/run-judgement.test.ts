@@ -76,8 +76,8 @@ describe('the status of a run', () => {
   });
 
   it('has a name of its own for each source and environment, and shows what is hidden in it', () => {
-    expect(statusContext('default', null)).toBe('flaghoist-watch');
-    expect(statusContext('default', 'staging')).toBe('flaghoist-watch/staging');
-    expect(statusContext('shop', 'stag\u202eing')).toBe('flaghoist-watch/stag<U+202E>ing (shop)');
+    expect(statusContext('default', null)).toBe('flagkeel-watch');
+    expect(statusContext('default', 'staging')).toBe('flagkeel-watch/staging');
+    expect(statusContext('shop', 'stag\u202eing')).toBe('flagkeel-watch/stag<U+202E>ing (shop)');
   });
 });

@@ -5,7 +5,7 @@ import { PIPELINE_CONFIG } from '../../../support/pipeline-world.js';
 
 it('asks for a look once its watches stand: a commit that came before they did is no event', async () => {
   const repository = makeRepository();
-  repository.commit('Begin', { 'flaghoist.yaml': PIPELINE_CONFIG });
+  repository.commit('Begin', { 'flagkeel.yaml': PIPELINE_CONFIG });
   const upstream = new LocalUpstream(repository.directory);
   const asked = new Promise<void>((resolve) => {
     onTestFinished(upstream.follow(resolve));

@@ -30,7 +30,7 @@ describe('a checkout that is lost while the daemon runs is not in line with git,
     const world = await pipelineWorld();
     const { directory } = world.repository;
     world.repository.commit('Add pay', {
-      'flaghoist.yaml': PIPELINE_CONFIG,
+      'flagkeel.yaml': PIPELINE_CONFIG,
       'flags/pay.yaml': flagSpec('pay'),
     });
     const watched = new InProcessDaemon(directory, world.service);

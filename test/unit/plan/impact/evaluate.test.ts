@@ -7,7 +7,7 @@ import { readSpecs } from '../../../../src/specs/read-specs.js';
 import { treeOf } from '../../../support/spec-tree.js';
 
 const FILES = {
-  'flaghoist.yaml': `workspace: Default
+  'flagkeel.yaml': `workspace: Default
 environments: { production: {} }
 defaults: { trafficType: user }
 references: { segments: [partners] }

@@ -287,10 +287,10 @@ describe('a removal is held back', () => {
 
   it.each<[string, Partial<PlanPolicy>]>([
     [
-      'prune-off: set `prune: true` in flaghoist.yaml or run with --prune to delete it',
+      'prune-off: set `prune: true` in flagkeel.yaml or run with --prune to delete it',
       { prune: false, suspended: SUSPENDED_BY_CONFIG },
     ],
-    ['suspended: remove `suspend: true` from flaghoist.yaml', { suspended: SUSPENDED_BY_CONFIG }],
+    ['suspended: remove `suspend: true` from flagkeel.yaml', { suspended: SUSPENDED_BY_CONFIG }],
     [
       'no-witness: no ancestor of HEAD declares it; delete it on the service by hand',
       { provenRemovals: new Set() },

@@ -60,7 +60,7 @@ it('shows each problem with its line, in the order given, and ends with totals',
       '  7 | defaultRule: { on: 40, off: 50 }',
       '    |              ^^^^^^^^^^^^^^^^^^^',
       '',
-      '2 errors, 1 warning in 3 files; more by `flaghoist explain unknown-field`',
+      '2 errors, 1 warning in 3 files; more by `flagkeel explain unknown-field`',
       '',
     ].join('\n'),
   );

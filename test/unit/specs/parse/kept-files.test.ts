@@ -28,7 +28,7 @@ ${more}environments:
 }
 
 const FILES: Readonly<Record<string, string>> = {
-  'flaghoist.yaml':
+  'flagkeel.yaml':
     'workspace: Default\nenvironments: { staging: {} }\ndefaults: { trafficType: user }\n',
   'flags/cart.yaml': flag('cart'),
   'flags/pay.yaml': flag('pay', `# ${'x'.repeat(70_000)}\n`),
@@ -49,7 +49,7 @@ function unreadable(files: Readonly<Record<string, string>>): SpecTree {
 }
 
 function keptIn(gitDir: string): string[] {
-  const folder = join(gitDir, 'flaghoist', 'parsed');
+  const folder = join(gitDir, 'flagkeel', 'parsed');
   return readdirSync(folder).map((name) => join(folder, name));
 }
 
@@ -124,14 +124,14 @@ describe('parsed specs in the git directory', () => {
 
   it('cost a reading nothing where they cannot be written', async () => {
     const gitDir = makeDirectory();
-    writeFileSync(join(gitDir, 'flaghoist'), 'no folder');
+    writeFileSync(join(gitDir, 'flagkeel'), 'no folder');
 
     expect((await read(gitDir, treeOf(FILES))).ok).toBe(true);
   });
 
   it('do not pile up: of versions and of interrupted processes', async () => {
     const gitDir = makeDirectory();
-    const folder = join(gitDir, 'flaghoist', 'parsed');
+    const folder = join(gitDir, 'flagkeel', 'parsed');
     mkdirSync(folder, { recursive: true });
     const old = (name: string, minutes: number): void => {
       writeFileSync(join(folder, name), '');

@@ -16,7 +16,7 @@ ${conditions}`;
 function files(conditions: string, ...rules: readonly string[]): Record<string, string> {
   const list = rules.map((rule) => `{ if: ${rule}, serve: "on" }`).join(', ');
   return {
-    'flaghoist.yaml': config(conditions),
+    'flagkeel.yaml': config(conditions),
     'flags/pay.yaml': `flag: pay
 treatments: { "on": "", "off": "" }
 defaultTreatment: "off"
@@ -105,7 +105,7 @@ describe('a named condition', () => {
 
     expect(
       result.ok ? [] : result.diagnostics.map(({ location, code }) => [location.file, code]),
-    ).toEqual([['flaghoist.yaml', 'wrong-type']]);
+    ).toEqual([['flagkeel.yaml', 'wrong-type']]);
   });
 
   it.each(['__proto__', 'constructor', '12'])('may be called %s', async (name) => {

@@ -25,7 +25,7 @@ environments:
 const KILL_OF_A = 'kills: { a: { reason: Errors } }\n';
 
 const rightFiles = {
-  'flaghoist.yaml': CONFIG,
+  'flagkeel.yaml': CONFIG,
   'flags/a.yaml': flag('a'),
   'flags/b.yaml': flag('b', 'rules: [{ if: { segment: beta }, serve: "on" }]'),
   'flags/c.yaml': flag('c', 'rules: [{ if: { flag: b, treatments: ["on"] }, serve: "on" }]'),
@@ -102,7 +102,7 @@ describe('what is held when specs are invalid', () => {
   });
 
   it.each([
-    ['the config is wrong', { 'flaghoist.yaml': 'workspace: [\n' }, []],
+    ['the config is wrong', { 'flagkeel.yaml': 'workspace: [\n' }, []],
     ['a link hides a folder of flags', { 'flags/team': 'elsewhere' }, ['flags/team']],
     ['a link is named like a file and may hide a folder', {}, ['flags/team.yaml']],
     ['a link is named like a key file and may hide a folder', {}, ['segments/team.keys']],
@@ -123,7 +123,7 @@ describe('kills beside invalid specs', () => {
   });
 
   it('sends the kills of the lists though a link hides all flags', async () => {
-    const files = { 'flaghoist.yaml': CONFIG, 'kills/production.yaml': KILL_OF_A };
+    const files = { 'flagkeel.yaml': CONFIG, 'kills/production.yaml': KILL_OF_A };
     const result = await readSpecs(treeOf(files, ['flags']));
     expect(result).toMatchObject({ ok: false, kills: [{ flag: 'a', environment: 'production' }] });
   });

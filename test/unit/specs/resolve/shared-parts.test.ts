@@ -24,7 +24,7 @@ async function definitions(
   conditions = '{}',
 ): Promise<(name: string) => Required<Definition>> {
   const config = `workspace: Default\nenvironments: { staging: {} }\ndefaults: { trafficType: user }\nconditions: ${conditions}\n`;
-  const result = await readSpecs(treeOf({ 'flaghoist.yaml': config, ...flags }));
+  const result = await readSpecs(treeOf({ 'flagkeel.yaml': config, ...flags }));
   if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
   return (name) => {
     const found = result.desired.flags.get(name)?.environments.get('staging')?.creation;
