@@ -2,7 +2,7 @@
  * Admin API keys of the embedded service, also one that is glued to a word. The text before it decides nothing: a
  * person who pastes a key behind `KEY_` or a letter has given it away all the same.
  */
-const API_KEY = /fha_[A-Za-z0-9_-]{16,}/g;
+const API_KEY = /fka_[A-Za-z0-9_-]{16,}/g;
 
 /** An Admin API key in a text, with the offset at which it begins in UTF-16 code units. */
 export interface FoundKey {
@@ -22,5 +22,5 @@ export function withoutApiKeys(text: string): string {
 
 /** The text with API keys made unreadable. Lengths stay the same, so that positions hold. */
 export function maskedApiKeys(text: string): string {
-  return text.replace(API_KEY, (key) => `fha_${'*'.repeat(key.length - 4)}`);
+  return text.replace(API_KEY, (key) => `fka_${'*'.repeat(key.length - 4)}`);
 }

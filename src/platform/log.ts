@@ -75,7 +75,7 @@ function redact(json: string, secrets: readonly string[]): string {
   const withoutShapes = json
     .replace(/("(?:proxy-)?authorization"\s*:\s*)"(?:[^"\\]|\\.)*"/gi, '$1"[redacted]"')
     .replace(/\bBearer\s+[^\s"\\,]+/gi, 'Bearer [redacted]')
-    .replace(/fha_[\w-]+/g, '[redacted]');
+    .replace(/fka_[\w-]+/g, '[redacted]');
   return secrets
     .filter((secret) => secret !== '')
     .reduce((line, secret) => line.replaceAll(secret, '[redacted]'), withoutShapes);

@@ -157,7 +157,7 @@ describe('Admin API keys', () => {
     const { key } = service;
     const flipped = key.slice(0, -7) + (key.at(-7) === 'a' ? 'b' : 'a') + key.slice(-6);
 
-    for (const wrong of [flipped, `${key}x`, key.slice(0, -1), 'fha_', 'x', key.toUpperCase()]) {
+    for (const wrong of [flipped, `${key}x`, key.slice(0, -1), 'fka_', 'x', key.toUpperCase()]) {
       expect((await withKey(wrong).call('GET', '/workspaces')).status).toBe(401);
     }
   });

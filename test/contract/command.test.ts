@@ -43,7 +43,7 @@ async function whileServing(
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
     const origin = /listening on (\S+)\n/.exec(output.join(''))?.[1] ?? '';
-    const key = /(fha_\w+)\n/.exec(output.join(''))?.[1] ?? '';
+    const key = /(fka_\w+)\n/.exec(output.join(''))?.[1] ?? '';
     await work({ origin, key });
   } finally {
     controller.abort();
@@ -61,9 +61,9 @@ describe('the service command', () => {
     await whileServing({}, async () => Promise.resolve());
 
     expect(first).toMatch(
-      /^listening on http:\/\/127\.0\.0\.1:\d+\nAdmin API key, shown this once: fha_\w{48}\n$/,
+      /^listening on http:\/\/127\.0\.0\.1:\d+\nAdmin API key, shown this once: fka_\w{48}\n$/,
     );
-    expect(output.join('')).not.toContain('fha_');
+    expect(output.join('')).not.toContain('fka_');
   });
 
   it.each([
@@ -140,7 +140,7 @@ describe('the key command', () => {
     output = output.slice(0, 0);
     await runServiceKeys({ directory }, { action: 'list' }, { write });
 
-    expect(key).toMatch(/^fha_/);
+    expect(key).toMatch(/^fka_/);
     expect(output.join('')).toContain(`${id}  revoked  ci\uFFFD[2J  not used\n`);
     await whileServing({}, async ({ origin }) => {
       expect((await callsOf({ origin, key }).call('GET', '/workspaces')).status).toBe(401);

@@ -543,7 +543,7 @@ describe('identities', () => {
 describe('keys and errors', () => {
   it.each([
     ['no key', {}],
-    ['a wrong key', { authorization: 'Bearer fha_wrong' }],
+    ['a wrong key', { authorization: 'Bearer fka_wrong' }],
   ])('refuses a request with %s', async (_, headers) => {
     const response = await fetch(`${service.origin}/internal/api/v2/workspaces`, { headers });
 

@@ -18,7 +18,7 @@ export async function httpFixture(script: Script): Promise<HttpFixture> {
   const server = await startScripted(script);
   const client = new AdminClient({
     url: server.url,
-    key: () => 'fha_test',
+    key: () => 'fka_test',
     version: '0.0.0',
     time: new JumpingTime(),
   });

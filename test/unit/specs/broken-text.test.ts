@@ -5,7 +5,7 @@ import { SpecCache } from '../../../src/specs/cache.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
 import { directoryTree, treeOf } from '../../support/spec-tree.js';
 
-const KEY = 'fha_0123456789abcdefgh';
+const KEY = 'fka_0123456789abcdefgh';
 const SCRAPS =
   '{|}|[|]|:|-|"|&a|*a|!t|null|\n|  |#|? |0|"*"|rest|<<: |\u0000|__proto__: 1\n|constructor: {}\n'.split(
     '|',

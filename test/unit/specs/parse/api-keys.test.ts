@@ -4,7 +4,7 @@ import { truncateNote } from '../../../../src/model/audit-note.js';
 import { clean } from '../../../../src/report/sanitize.js';
 import { parseFile } from '../../../../src/specs/parse/parse-file.js';
 
-const KEY = 'fha_EXAMPLEexample0123456789';
+const KEY = 'fka_EXAMPLEexample0123456789';
 
 describe('an Admin API key that is glued to a word', () => {
   const glued = [`x${KEY}`, `KEY_${KEY}`, `é${KEY}`, `7${KEY}`];

@@ -88,7 +88,7 @@ it.each(Object.keys(FLAGS))('a file that another thread parsed is the same: %s',
 });
 
 it.each([
-  ['a key of the service', 'flag: fha_0123456789abcdef0123456789abcdef01234567\n'],
+  ['a key of the service', 'flag: fka_0123456789abcdef0123456789abcdef01234567\n'],
   ['an unknown field', `${EXAMPLE}nonsense: 1\n`],
   ['a key twice', `${EXAMPLE}flag: other\n`],
   ['no YAML', 'flag: [\n'],
