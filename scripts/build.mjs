@@ -10,9 +10,8 @@ const PROJECT = fileURLToPath(new URL('..', import.meta.url));
 /** What is loaded by its place: every other file of ours has no name that lasts. */
 const ENTRIES = [
   'main.ts',
-  // The check of the image's health, and the thread that parses.
+  // The check of the image's health.
   'health/check.ts',
-  'specs/parse/worker.ts',
   // `bundle-telemetry.mjs` puts packages into it.
   'platform/telemetry.ts',
   // Tests run the built program in their own process.

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import { EXIT, FlagkeelError } from './errors.js';
-import { keepCompiledCode } from './platform/compiled-code.js';
 
 /** For results that are still on their way out. */
 const ABANDON_MS = 200;
@@ -15,9 +14,6 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
     interrupt.abort(name);
   });
 }
-
-// What is loaded before this is compiled with each start.
-keepCompiledCode(process.env);
 
 try {
   const { runCli } = await import('./cli/program.js');

@@ -3,7 +3,6 @@ import type { AdminReader } from '../admin-api/reader.js';
 import type { Desired } from '../model/desired.js';
 import { realTime } from '../platform/clock.js';
 import { Disposables } from '../platform/closers.js';
-import { holdLittleGarbage } from '../platform/heap.js';
 import { noteRun } from '../platform/spans.js';
 import { openService, type AccessOptions, type ServiceAccess } from './admin-api.js';
 import type { Traffic } from '../admin-api/http/request-metrics.js';
@@ -163,7 +162,7 @@ export async function openRun(
   const source = await (open?.(memory.git) ??
     openSource(directory, { workingTree, memory: memory.git }));
   closers.add(async () => source[Symbol.asyncDispose]());
-  prepareFor(source, surroundings);
+  noteRevision(source);
   const opened: { service?: ServiceAccess; sharing?: StateSharing } = {};
   const service = (): ServiceAccess => present(opened.service);
   const { checkout } = source;
@@ -212,16 +211,8 @@ export async function openRun(
   };
 }
 
-/** With fewer files a run takes so little memory that nobody wants it to take less. */
-const MANY_FILES = 2_000;
-
-/** @param surroundings with a memory where the process goes on, whose next runs are to be quick. */
-function prepareFor(
-  { revision: { commit }, tree }: Source,
-  { memory }: Pick<Surroundings, 'memory'>,
-): void {
+function noteRevision({ revision: { commit } }: Source): void {
   if (commit !== null) noteRun({ 'vcs.ref.head.revision': commit });
-  if (memory === undefined && tree.list().length > MANY_FILES) holdLittleGarbage();
 }
 
 function present(service: ServiceAccess | undefined): ServiceAccess {

@@ -11,7 +11,6 @@ import { LocalUpstream } from '../daemon/upstream/local.js';
 import { RemoteUpstream } from '../daemon/upstream/remote.js';
 import type { Upstream } from '../daemon/upstream/upstream.js';
 import { remoteAccess } from '../git/remote-access.js';
-import { MemoryKeeper } from '../platform/heap.js';
 import type { Log } from '../platform/log.js';
 import { RunCache } from '../reconcile/cache.js';
 import type { Planned } from '../reconcile/context.js';
@@ -193,7 +192,7 @@ const RUNS = 50;
 
 /**
  * Packs the repositories of a daemon now and then: after the first run, which may follow many of an earlier process,
- * and then after so many. Once no run has ended for some seconds, memory is given back.
+ * and then after so many.
  *
  * @param directories bare repositories of our own.
  * @returns how to give up what is under way, and stop.
@@ -218,16 +217,13 @@ export function startMaintenance(
       }
     }
   };
-  const memory = new MemoryKeeper();
   const unsubscribe = daemon.onRun(() => {
-    memory.noteWork();
     if (runs % RUNS === 0) working = working.then(work);
     runs += 1;
   });
   return {
     close: async () => {
       unsubscribe();
-      memory.close();
       ending.abort();
       await working;
     },

@@ -1,5 +1,5 @@
 import { FlagkeelError } from '../errors.js';
-import { openCheckout, resolveRevision, type Checkout, type Repository } from './checkout.js';
+import { openCheckout, resolveRevision, type Checkout } from './checkout.js';
 import { commitTree } from './commit-tree.js';
 import { directoryTree } from './directory-tree.js';
 import type { GitCache } from './cache.js';
@@ -23,7 +23,6 @@ export interface Source extends AsyncDisposable {
  *
  * @param at a revision that is read as if it were HEAD.
  * @param sameAsHead files that do not differ from HEAD are read as its own, which costs nothing where those are known.
- * @param readsAll whether all files of a repository are about to be read: what was read to compare it with HEAD is held for that.
  * @throws FlagkeelError `SPECS_INVALID`: git knows the directory, but no commit has it yet.
  */
 export async function openSource(
@@ -32,13 +31,11 @@ export async function openSource(
     workingTree,
     at,
     sameAsHead = false,
-    readsAll = () => false,
     memory,
   }: {
     workingTree: boolean;
     at?: string | undefined;
     sameAsHead?: boolean;
-    readsAll?: (repository: Repository) => boolean;
     memory?: GitCache;
   },
 ): Promise<Source> {
@@ -49,7 +46,7 @@ export async function openSource(
   }
   if (!checkout.repository)
     return fromDirectory(checkout, { commit: null, dirty: false }, [NO_HISTORY]);
-  const changes = await localChanges(checkout, { hold: readsAll(checkout.repository) });
+  const changes = await localChanges(checkout, { hold: true });
   const { head } = checkout;
   if (head !== null && changes.length === 0) return fromCommit(checkout, head, []);
   if (workingTree) {

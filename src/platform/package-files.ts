@@ -1,8 +1,5 @@
 import { existsSync } from 'node:fs';
 
-/** Whether this is the built program, and not its sources as they stand. */
-export const IS_BUILT = import.meta.url.endsWith('.js');
-
 const ROOT = rootAbove(new URL('.', import.meta.url));
 
 /**

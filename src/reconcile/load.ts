@@ -8,7 +8,6 @@ import { EMPTY_STATE } from '../model/state.js';
 import { FlagkeelError } from '../errors.js';
 import { isOlder } from '../git/checkout.js';
 import { noteRun, traced } from '../platform/spans.js';
-import { keepParsed } from '../specs/parse/kept-files.js';
 import { readSpecs } from '../specs/read-specs.js';
 import { internBases } from '../state/cache.js';
 import { InvalidSpecsError, type Remembered, type RunContext } from './context.js';
@@ -33,7 +32,6 @@ export async function loadSpecs(
   { source, options, memory }: RunContext,
   kills: KillSender,
 ): Promise<LoadedSpecs> {
-  keepParsed(memory.specs, source.checkout.repository);
   const specs = await traced('read specs', async () => readSpecs(source.tree, memory.specs));
   if (specs.ok) return { desired: specs.desired, quarantined: new Set(), invalid: [] };
   if (options.quarantineInvalid === true && specs.rest) {

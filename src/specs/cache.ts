@@ -1,9 +1,8 @@
 import type { KeyList } from '../model/segment-keys.js';
-import type { Config, Desired, DesiredFlag, DesiredSegment } from '../model/desired.js';
+import type { Config, DesiredFlag, DesiredSegment } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { TreeEntry } from '../model/spec-tree.js';
-import type { KeptFiles } from './parse/kept-files.js';
-import { RightSpec, SpecFile, type ParsedFile } from './parse/parse-file.js';
+import { SpecFile, type ParsedFile } from './parse/parse-file.js';
 import type { Reference, ResolvedFlag } from './resolve/resolved-flag.js';
 
 /** Parsed files that are kept besides those of the last reading: of commits that runs compare with. */
@@ -34,21 +33,13 @@ export class SpecCache {
   readonly keyLists = new Memoized<readonly string[], KeyList>();
   /** What a tree of git was read as, by its listing; see `readSpecs`. */
   readonly readings = new WeakMap<readonly TreeEntry[], unknown>();
-  /** The last reading, if nothing was wrong in it. */
-  rightReading: RightReading | undefined;
-  /** The references of the last reading, if nothing was wrong with them. */
-  rightReferences: RightReferences | undefined;
-  /** What other processes parsed; absent: nothing is kept beyond this one. */
-  kept: KeptFiles | undefined;
   readonly #parsed = new Map<string, ParsedFile>();
   readonly #files = new Map<string, SpecFile>();
   readonly #fileOf = new WeakMap<TreeEntry, SpecFile>();
 
   /** A file that was parsed before, by its kind and git's name of its content. */
   parsed(id: string): ParsedFile | undefined {
-    const known = this.#parsed.get(id) ?? this.kept?.parsed(id);
-    if (known !== undefined) this.#parsed.set(id, known);
-    return known;
+    return this.#parsed.get(id);
   }
 
   /** @param id see `parsed`. */
@@ -73,20 +64,6 @@ export class SpecCache {
     return file;
   }
 
-  /** Keeps what is remembered for other processes, where there is a place for it. */
-  async keep(): Promise<void> {
-    await this.kept?.keep(this.#parsed);
-  }
-
-  /**
-   * Lets go of what files say, once flags were made of it. It is made again where somebody asks, from the file of other processes or
-   * from the text.
-   */
-  letGo(): void {
-    for (const [id, file] of this.#parsed) if (file instanceof RightSpec) file.letGo(id, this.kept);
-    this.kept?.close();
-  }
-
   /**
    * Forgets what only readings of long ago used. It is called after each reading.
    *
@@ -101,28 +78,6 @@ export class SpecCache {
     for (const [id, parsed] of this.#parsed) if (!parsedOnes.has(parsed)) this.#parsed.delete(id);
     for (const [path, file] of this.#files) if (!used.has(file)) this.#files.delete(path);
   }
-}
-
-/** A reading in which nothing was wrong, as far as another can go on from it; see `readChanged`. */
-export interface RightReading {
-  readonly entries: readonly TreeEntry[];
-  readonly desired: Desired;
-  /** All of the config that single flags are judged by, as text. */
-  readonly settings: string;
-  /** Names of the flags that have blocks in files of their own. */
-  readonly overlaid: ReadonlySet<string>;
-}
-
-/** What was found right, and what it was found right by. */
-export interface RightReferences {
-  readonly config: Config;
-  readonly flags: ReadonlyMap<string, ResolvedFlag>;
-  readonly segments: ReadonlyMap<string, DesiredSegment>;
-  /**
-   * `KIND/NAME` of everything that rules name. It may hold a few names that no rule has any more,
-   * which only costs a check.
-   */
-  readonly named: Set<string>;
 }
 
 /**

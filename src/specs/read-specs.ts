@@ -11,7 +11,6 @@ import type { Diagnostic } from '../model/diagnostic.js';
 import type { SpecTree } from '../model/spec-tree.js';
 import { ALL_IDENTITIES, quarantinedObjects } from './resolve/quarantine.js';
 import { CONFIG_PATH, loadFiles } from './parse/load-files.js';
-import { readChanged } from './incremental.js';
 import { SpecCache } from './cache.js';
 import { configDiagnostics, configMissing, readableConfig } from './read-config.js';
 import { referenceDiagnostics } from './resolve/references.js';
@@ -83,21 +82,10 @@ export async function readSpecs(
   const known = memory.readings.get(tree.list());
   // Nothing else is ever put there.
   if (known !== undefined) return known as SpecsResult;
-  const changed = await readChanged(tree, memory);
-  const result: SpecsResult =
-    changed === null ? await readAll(tree, memory) : { ok: true, desired: changed, warnings: [] };
+  const { result } = await readWithParts(tree, memory);
   const isOfGit = tree.list().every(({ blobId }) => blobId !== undefined);
   if (isOfGit) memory.readings.set(tree.list(), result);
-  memory.letGo();
   return result;
-}
-
-/**
- * Reads every file, in the order in which one part needs another: the config, then the objects by
- * themselves, then what they refer to.
- */
-async function readAll(tree: SpecTree, memory: SpecCache): Promise<SpecsResult> {
-  return (await readWithParts(tree, memory)).result;
 }
 
 /** All files of a directory, and what became of them: for those who judge more than whether specs are right. */
@@ -110,12 +98,14 @@ export interface SpecParts {
   readonly kills: readonly DesiredKill[];
 }
 
-/** The same as `readSpecs`, always read anew, with the files that the result was made from. */
+/**
+ * Reads every file, in the order in which one part needs another: the config, then the objects by
+ * themselves, then what they refer to.
+ */
 export async function readWithParts(
   tree: SpecTree,
   memory: SpecCache = new SpecCache(),
 ): Promise<{ readonly result: SpecsResult; readonly parts: SpecParts }> {
-  memory.rightReading = undefined;
   const loaded = await loadFiles(tree, memory);
   const configFile = loaded.files.get('config')?.[0];
   const readable =
@@ -146,7 +136,6 @@ export async function readWithParts(
   const parts = rightParts({ ...resolved, kills: kills.kills }, errors);
   if (config !== undefined && errors.length === 0) {
     const desired = desiredOf(config, { ...resolved, identities: identityLists }, kills.kills);
-    if (diagnostics.length === 0) remember(tree, specs, desired);
     return { result: { ok: true, desired, warnings: diagnostics }, parts };
   }
   const environments = readable?.environments.map(({ name }) => name) ?? [];
@@ -183,17 +172,6 @@ function rightParts(all: SpecParts, errors: readonly Diagnostic[]): SpecParts {
     ...all,
     flags: all.flags.filter(({ name, file }) => !files.has(file.path) && !wrong.has(name)),
     segments: new Map([...all.segments].filter(([, { location }]) => !files.has(location.file))),
-  };
-}
-
-/** Keeps a reading in which nothing was wrong, for `readChanged` to go on from. */
-function remember(tree: SpecTree, specs: SpecSet, desired: Desired): void {
-  const { settings, memory, overlays } = specs;
-  memory.rightReading = {
-    entries: tree.list(),
-    desired,
-    settings,
-    overlaid: new Set(overlays.map(({ spec }) => spec.flag)),
   };
 }
 

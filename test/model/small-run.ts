@@ -10,7 +10,6 @@ import type { Applied, Planned, RunContext } from '../../src/reconcile/context.j
 import { recordAct } from '../../src/reconcile/record.js';
 import { reconcile } from '../../src/reconcile/reconcile.js';
 import { SpecCache } from '../../src/specs/cache.js';
-import { KeptFiles } from '../../src/specs/parse/kept-files.js';
 import { acquireExclusive } from '../../src/state/open.js';
 import type { World } from '../support/service-model.js';
 import { MemoryLeases } from '../support/memory-leases.js';
@@ -72,19 +71,7 @@ const PLACE = {
 /** No time passes in a small world. */
 const NOW = Date.parse('2026-03-02T10:00:00Z');
 const TIME = { now: () => NOW, sleep: async () => Promise.resolve(), random: () => 0 };
-/** Nothing is written to a disk: what was parsed stays in memory. */
-class NothingKept extends KeptFiles {
-  override parsed(): undefined {
-    return undefined;
-  }
-
-  override async keep(): Promise<void> {
-    return Promise.resolve();
-  }
-}
-
 const specs = new SpecCache();
-specs.kept = new NothingKept('/dev/null/small', '');
 
 /** One run of the real pipeline between things that lie in memory. */
 export async function runOnce(from: Durable, how: RunWay, planted: Planted = {}): Promise<Ran> {

@@ -22,8 +22,6 @@ import { fileAges, removedNames } from '../../git/log.js';
 import { namesInCode } from '../../git/search.js';
 import { openSource, type Source } from '../../git/spec-source.js';
 import { SpecCache } from '../../specs/cache.js';
-import { checkedTreesOf, type CheckedTree } from '../../specs/checked-trees.js';
-import { hasKept, keepParsed } from '../../specs/parse/kept-files.js';
 import { packageVersion } from '../../platform/version.js';
 import { combinedExitCode } from '../exit-code.js';
 import type { DeclareCommand } from '../command.js';
@@ -109,7 +107,6 @@ async function check(
     await using source = await openSource(named.directory, {
       workingTree: true,
       sameAsHead: true,
-      readsAll: (repository) => !hasKept(repository),
     });
     if (source.revision.dirty)
       source.warnings.forEach((warning) => {
@@ -151,29 +148,22 @@ async function check(
 interface Findings {
   readonly all: readonly Diagnostic[];
   /** Null where the specs are invalid. */
-  readonly counts: Omit<CheckedTree, 'diagnostics'> | null;
+  readonly counts: Readonly<Record<'flags' | 'segments' | 'environments', number>> | null;
   readonly lacksEnvironment: boolean;
 }
 
-/** What is found in a directory, or was found when the very same files were checked before. */
 async function findings(
   source: Source,
   directory: string,
   options: ValidateOptions,
   shown: { readonly terminal: Terminal; readonly screen: Screen },
 ): Promise<Findings> {
-  const { repository } = source.checkout;
   const today = new Date().toISOString().slice(0, 10);
   const strays = straysOf(source.tree, await filesBeside(source.checkout.directory));
-  const isOnline = options.online === true;
-  const kept = isOnline ? null : checkedTreesOf(repository, source.tree.list(), { today, strays });
-  const known = kept?.read();
-  if (known) return { all: known.diagnostics, counts: known, lacksEnvironment: false };
   const memory = new SpecCache();
-  keepParsed(memory, repository);
   const { result, parts } = await readWithParts(source.tree, memory);
   const online =
-    isOnline && result.ok
+    options.online === true && result.ok
       ? await missing({ directory, parts, ...result }, options, shown.terminal, shown.screen)
       : { diagnostics: [], lacksEnvironment: false };
   const beside = await besideSpecs(source, parts, memory);
@@ -183,8 +173,6 @@ async function findings(
     ...lint(parts, { today, strays, before: new Map(), ...beside }),
   ]);
   const counts = result.ok ? countsOf(result.desired) : null;
-  // What else lint was told is in no name of what is kept.
-  if (counts && Object.keys(beside).length === 0) await kept?.keep({ ...counts, diagnostics: all });
   return { all, counts, lacksEnvironment: online.lacksEnvironment };
 }
 

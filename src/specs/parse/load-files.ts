@@ -1,9 +1,7 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import { isSpecFolder, topOf, type SpecTree, type TreeEntry } from '../../model/spec-tree.js';
 import { parseFile, SpecFile, type FileKind, type ParsedFile } from './parse-file.js';
-import { ParserPool } from './pool.js';
-import { decodeUtf8, fileDiagnostic } from './source-text.js';
+import { fileDiagnostic } from './source-text.js';
 import type { SpecCache } from '../cache.js';
 
 /** Path of the config, from the root of the directory that is read. */
@@ -14,8 +12,6 @@ const MAX_FILES = 60_000;
 const MAX_YAML_BYTES = 2 * 1024 * 1024;
 const MAX_KEY_FILE_BYTES = 8 * 1024 * 1024;
 const FILES_AT_ONCE = 32;
-/** With fewer files other threads take longer to start than they save. */
-const WORTH_THREADS = 2_000;
 
 /** All files of a tree. */
 export interface LoadedFiles {
@@ -50,7 +46,6 @@ export async function loadFiles(tree: SpecTree, memory?: SpecCache): Promise<Loa
     diagnostics.push(...file.diagnostics());
   }
   memory?.endReading(wanted.length, () => [...files.values()].flat());
-  await memory?.keep();
   return { files, diagnostics, entries: new Map(entries.map((entry) => [entry.path, entry])) };
 }
 
@@ -73,22 +68,6 @@ async function readUnknown(
     if (parsed !== undefined) read.set(entry, memory.fileAt(entry, parsed));
     return parsed === undefined;
   });
-  if (unknown.length >= WORTH_THREADS) await readBeside(tree, unknown, { memory, read });
-  else await readHere(tree, unknown, { memory, read });
-  return read;
-}
-
-/** Where files that were read go. */
-interface Into {
-  readonly memory: SpecCache | undefined;
-  readonly read: Map<TreeEntry, SpecFile>;
-}
-
-async function readHere(
-  tree: SpecTree,
-  unknown: readonly Wanted[],
-  { memory, read }: Into,
-): Promise<void> {
   for (let at = 0; at < unknown.length; at += FILES_AT_ONCE) {
     // In batches: thousands of files opened at once would run out of descriptors.
     await Promise.all(
@@ -97,62 +76,7 @@ async function readHere(
       }),
     );
   }
-}
-
-/** The same on all cores: what no other thread is free to parse, this one does. */
-async function readBeside(
-  tree: SpecTree,
-  unknown: readonly Wanted[],
-  { memory, read }: Into,
-): Promise<void> {
-  const given: Promise<void>[] = [];
-  await using pool = new ParserPool();
-  for await (const batch of batchesOf(tree, unknown)) {
-    const keep = (parsed: readonly (ParsedFile | null)[]): void => {
-      for (const [at, { entry, kind, bytes }] of batch.entries()) {
-        read.set(entry, fileOf(entry, kind, parsed[at] ?? parseFile(kind, bytes), memory));
-      }
-    };
-    const offered = pool.offer(
-      batch.map(({ kind, bytes }) => ({ kind, text: textOf(kind, bytes) })),
-    );
-    if (offered === null) keep([]);
-    else given.push(offered.then(keep));
-  }
-  await Promise.all(given);
-}
-
-/** A file that was read. */
-interface ReadFile extends Wanted {
-  readonly bytes: Buffer;
-}
-
-/** Files a few at a time, the next ones read while these are parsed. */
-async function* batchesOf(
-  tree: SpecTree,
-  wanted: readonly Wanted[],
-): AsyncGenerator<readonly ReadFile[]> {
-  const readAt = async (at: number): Promise<ReadFile[]> =>
-    Promise.all(
-      wanted
-        .slice(at, at + FILES_AT_ONCE)
-        .map(async (each) => ({ ...each, bytes: await tree.read(each.entry.path) })),
-    );
-  let next = readAt(0);
-  for (let at = FILES_AT_ONCE; at < wanted.length + FILES_AT_ONCE; at += FILES_AT_ONCE) {
-    const batch = await next;
-    next = readAt(at);
-    // Should nobody come back for it, nobody hears of it either.
-    next.catch(() => undefined);
-    // What other threads have parsed meanwhile is heard of.
-    await setImmediate();
-    yield batch;
-  }
-}
-
-/** What is no YAML, or no text, is left to this thread, which has it already. */
-function textOf(kind: FileKind, bytes: Buffer): string {
-  return kind === 'keys' || kind === 'identities-csv' ? '' : (decodeUtf8(bytes) ?? '');
+  return read;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Location, Diagnostic } from '../../model/diagnostic.js';
 import type { DiagnosticCode } from '../codes.js';
 import { parseIdentitiesCsv, parseKeyFile } from './key-lists.js';
-import { schemaErrors, schemaProblems } from './schema-problems.js';
+import { schemaProblems } from './schema-problems.js';
 import type { SchemaName } from './schemas.js';
 import {
   apiKeyProblems,
@@ -11,15 +11,7 @@ import {
   type Problem,
   type Span,
 } from './source-text.js';
-import {
-  withMappings,
-  OFFSETS,
-  placesIn,
-  typedValue,
-  pointerOf,
-  type Place,
-  type Spans,
-} from './typed-value.js';
+import { OFFSETS, placesIn, typedValue, pointerOf, type Place, type Spans } from './typed-value.js';
 import { parseYaml } from './yaml-file.js';
 
 /** The kind of a file, which decides how it is parsed. */
@@ -63,103 +55,6 @@ export function parseFile(kind: FileKind, bytes: Uint8Array): ParsedFile {
   return parseSpec(kind, source);
 }
 
-/** What is left of a file that was parsed elsewhere: enough to have it here as if it had been parsed here. */
-export interface ParsedApart {
-  /** The value as JSON. */
-  readonly json: string;
-  readonly spans: Spans;
-}
-
-/** Parses a text for `parsedAgain`; null where it is no YAML, or anything is wrong with it. */
-export function parsedApart(kind: FileKind, text: string): ParsedApart | null {
-  if (kind === 'keys' || kind === 'identities-csv' || text.startsWith(LFS_POINTER)) return null;
-  const yaml = apiKeyProblems(text).length === 0 ? parseYaml(text) : null;
-  if (yaml?.ok !== true) return null;
-  const { value, spans, problems } = typedValue(yaml.document, kind);
-  const isRight = problems.length === 0 && schemaErrors(kind, value).length === 0;
-  return isRight ? { json: JSON.stringify(value), spans } : null;
-}
-
-/** The file that `parseFile` would make of the same text. */
-export function parsedAgain(kind: FileKind, text: string, apart: ParsedApart): RightSpec {
-  const { value, spans } = madeOf(apart);
-  return new RightSpec(kind as SchemaName, new SourceText(text), { value, spans });
-}
-
-function madeOf({ json, spans }: ParsedApart): Made {
-  return { value: withMappings(JSON.parse(json)), spans };
-}
-
-/** What was made of a text of which nothing is wrong. */
-interface Made {
-  readonly value: unknown;
-  readonly spans: Spans;
-}
-
-/** Where what was made of a text may be found without parsing it once more. */
-export interface MadeBefore {
-  /** @param id see `SpecCache.parsed`. */
-  apart(id: string): ParsedApart | undefined;
-}
-
-/**
- * A spec of which nothing is wrong by itself; lists are no such files. What was made of its text can be let go of, which is
- * most of what ten thousand flags weigh, and is made again where somebody asks: once a flag is resolved, hardly anybody does.
- */
-export class RightSpec implements ParsedFile {
-  readonly source: SourceText;
-  readonly valid = true;
-  readonly problems = NO_PROBLEMS;
-  readonly subject: string | undefined;
-  readonly #kind: SchemaName;
-  #made: (Made & { readonly places: SourcePositions }) | null = null;
-  #before: MadeBefore | undefined;
-  #id = '';
-
-  constructor(kind: SchemaName, source: SourceText, made: Made) {
-    this.#kind = kind;
-    this.source = source;
-    this.subject = subjectOf(kind, made.value);
-    this.#take(made);
-  }
-
-  get value(): unknown {
-    return this.#again().value;
-  }
-
-  get places(): SourcePositions {
-    return this.#again().places;
-  }
-
-  /** The same as `parsedApart` of the text. */
-  apart(): ParsedApart {
-    const { value, spans } = this.#again();
-    return { json: JSON.stringify(value), spans };
-  }
-
-  /** @param id by which `before` knows the file. */
-  letGo(id: string, before: MadeBefore | undefined): void {
-    this.#made = null;
-    this.#id = id;
-    this.#before = before;
-  }
-
-  #again(): Made & { readonly places: SourcePositions } {
-    if (this.#made !== null) return this.#made;
-    const apart = this.#before?.apart(this.#id) ?? parsedApart(this.#kind, this.source.text);
-    if (apart === null) throw new Error('bug: a file that was right is wrong now');
-    return this.#take(madeOf(apart));
-  }
-
-  #take({ value, spans }: Made): Made & { readonly places: SourcePositions } {
-    const places = new SourcePositions(this.#kind, { text: this.source.text, value, spans });
-    this.#made = { value, spans, places };
-    return this.#made;
-  }
-}
-
-const NO_PROBLEMS: readonly Problem[] = [];
-
 /** Kinds of files that are about one object, and the member that names it. */
 const SUBJECTS: Partial<Record<FileKind, string>> = {
   flag: 'flag',
@@ -183,7 +78,6 @@ function parseSpec(kind: SchemaName, source: SourceText): ParsedFile {
   const departures =
     problems.length > 0 ? [] : schemaProblems(kind, value, () => placesIn(document, kind));
   const all = [...leaks, ...problems, ...departures];
-  if (all.length === 0) return new RightSpec(kind, source, { value, spans });
   return {
     source,
     value,
@@ -354,14 +248,10 @@ function indexOf(root: unknown, path: Path): number | null | undefined {
 /** How many values stand before a member or an element, inside of what it belongs to; null: it is not there. */
 function countBefore(value: unknown, part: string): number | null {
   if (typeof value !== 'object' || value === null) return null;
-  let [sum, count] = [0, 0];
-  let before: unknown;
+  let sum = 0;
   for (const [name, member] of Object.entries(value)) {
     if (name === part) return sum;
-    // Neighbours that say the same are one value.
-    if (member !== before) count = countOf(member);
-    before = member;
-    sum += count;
+    sum += countOf(member);
   }
   return null;
 }

@@ -77,35 +77,6 @@ class Mapping {
 Reflect.deleteProperty(Mapping.prototype, 'constructor');
 Object.setPrototypeOf(Mapping.prototype, null);
 
-/** A value that came as JSON, in the form in which a walk makes one. */
-export function withMappings(value: unknown): unknown {
-  if (typeof value === 'string') return shared(value);
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(withMappings);
-  const mapping: Record<string, unknown> = new Mapping();
-  let [before, made]: unknown[] = [];
-  for (const [name, member] of Object.entries(value)) {
-    if (!isTwin(member, before)) made = withMappings(member);
-    before = member;
-    mapping[name] = made;
-  }
-  return mapping;
-}
-
-/**
- * Whether two values say the same in the same order. Such neighbours are held once: environments of a flag mostly say the same, and
- * what is one value is compared and resolved in no time.
- */
-function isTwin(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const [names, others] = [Object.keys(a), Object.keys(b)];
-  if (names.length !== others.length) return false;
-  const [members, theirs] = [a, b] as readonly Readonly<Record<string, unknown>>[];
-  return names.every((name, at) => name === others[at] && isTwin(members?.[name], theirs?.[name]));
-}
-
 /** Where a walk through a document is. */
 interface At {
   /** The key's node; null where there is none. */
@@ -150,7 +121,6 @@ class Walk {
   #map(node: YAMLMap, expected: Expected, at: At): unknown {
     const mapping: Record<string, unknown> = new Mapping();
     const names: string[] | undefined = at.pointer === undefined ? undefined : [];
-    let last: unknown;
     for (const { key, value } of node.items) {
       const name = this.#keyText(key, node, at);
       if (name === undefined) continue;
@@ -159,9 +129,7 @@ class Walk {
         continue;
       }
       names?.push(name);
-      const member = this.visit(value, expected.member(name), below(at, key, name));
-      last = isTwin(last, member) ? last : member;
-      mapping[name] = last;
+      mapping[name] = this.visit(value, expected.member(name), below(at, key, name));
     }
     if (names !== undefined)
       this.places.set(at.pointer ?? '', { ...placeOf(node, at), keys: names });
@@ -186,7 +154,7 @@ class Walk {
 
   /** The value of a scalar, typed by what the schema expects. */
   #scalar(node: Scalar, { scalarTypes: types }: Expected, at: At): unknown {
-    const text = shared(node.source ?? '');
+    const text = node.source ?? '';
     if (node.type !== 'PLAIN') return text;
     // Nothing written at all is no text.
     if (text === '') return null;
@@ -274,25 +242,6 @@ const NOWHERE: Range = [0, 0];
 
 function rangeOf(node: unknown): Range | null | undefined {
   return (node as { range?: Range | null } | null)?.range;
-}
-
-/** How many texts are shared before the table starts anew. */
-const SHARED_TEXTS = 4_096;
-/** Longer texts seldom stand in two files. */
-const SHARED_LENGTH = 32;
-const texts = new Map<string, string>();
-
-/**
- * One copy of a text for all files: ten thousand of them say `on`, `user` and `country` in all
- * their environments.
- */
-function shared(text: string): string {
-  if (text.length > SHARED_LENGTH) return text;
-  const known = texts.get(text);
-  if (known !== undefined) return known;
-  if (texts.size === SHARED_TEXTS) texts.clear();
-  texts.set(text, text);
-  return text;
 }
 
 /** A schema, and the document that its own references start from. */

@@ -1,6 +1,5 @@
 import { keyOf } from '../../model/ref.js';
 import type { ConditionSpec } from '../../generated/flag.schema.d.js';
-import { changedKeys } from '../../model/collections.js';
 import type { DesiredSegment } from '../../model/desired.js';
 import type { Matcher } from '../../model/flag/flag.js';
 import { dependencyOf, segmentOf } from '../../model/matcher/canonical.js';
@@ -39,84 +38,13 @@ export function referenceDiagnostics(
     segments,
     flags: new Map(resolved.map((each) => [each.name, each])),
   };
-  const doubtful = flagsInDoubt(known, resolved);
-  return judged(known, doubtful, doubtful === resolved);
-}
-
-/**
- * Checks the references of some flags after a reading in which all were right and since which only
- * these flags changed.
- *
- * @returns null where a rule names one of the changed flags, so that all references have to be
- * checked.
- */
-export function changedReferenceDiagnostics(
-  specs: Pick<SpecSet, 'config' | 'memory'>,
-  changed: readonly ResolvedFlag[],
-  segments: ReadonlyMap<string, DesiredSegment>,
-): Diagnostic[] | null {
-  const last = specs.memory.rightReferences;
-  if (!last || changed.some(({ name }) => last.named.has(keyOf('flag', name)))) return null;
-  if (changed.length === 0) return [];
-  const flags = new Map(last.flags);
-  for (const each of changed) flags.set(each.name, each);
-  const unjudged = { flags: new Set<string>(), segments: new Set<string>() };
-  return judged({ specs: { ...specs, unjudged }, segments, flags }, changed, false);
-}
-
-/** @param isAll whether `doubtful` are all flags there are. */
-function judged(
-  known: DeclaredNames,
-  doubtful: readonly ResolvedFlag[],
-  isAll: boolean,
-): Diagnostic[] {
-  const { memory } = known.specs;
-  const references = doubtful.flatMap((each) =>
-    memory.references.get(each, [], () => referencesOf(each)),
+  const references = resolved.flatMap((each) =>
+    specs.memory.references.get(each, [], () => referencesOf(each)),
   );
-  const diagnostics = [
+  return [
     ...references.flatMap((each) => DIAGNOSTICS_OF[each.kind](known, each)),
     ...cycleDiagnostics(references),
   ];
-  remember(known, diagnostics, { references, isAll });
-  return diagnostics;
-}
-
-/**
- * The flags whose references have to be checked: those that changed since the last reading, as long
- * as no rule names anything that changed; otherwise all.
- */
-function flagsInDoubt(
-  { specs, flags, segments }: DeclaredNames,
-  resolved: readonly ResolvedFlag[],
-): readonly ResolvedFlag[] {
-  const { memory, config, unjudged } = specs;
-  const last = memory.rightReferences;
-  const isJudged = unjudged.flags.size + unjudged.segments.size === 0;
-  if (!last || !isJudged || last.config !== config) return resolved;
-  const others = resolved.filter((each) => last.flags.get(each.name) !== each);
-  const changed = [
-    ...changedKeys(last.flags, flags).map((name) => keyOf('flag', name)),
-    ...changedKeys(last.segments, segments).map((name) => keyOf('segment', name)),
-  ];
-  return changed.some((key) => last.named.has(key)) ? resolved : others;
-}
-
-/**
- * Keeps what was found right, so that the next reading can leave it out. Where anything was wrong
- * nothing is kept.
- */
-function remember(
-  { specs, flags, segments }: DeclaredNames,
-  diagnostics: readonly Diagnostic[],
-  { references, isAll }: { readonly references: readonly Reference[]; readonly isAll: boolean },
-): void {
-  const { memory, config, unjudged } = specs;
-  const isJudged = unjudged.flags.size + unjudged.segments.size === 0;
-  const isRight = config !== undefined && isJudged && diagnostics.length === 0;
-  const named = isAll ? new Set<string>() : (memory.rightReferences?.named ?? new Set<string>());
-  for (const { kind, name } of references) named.add(keyOf(kind, name));
-  memory.rightReferences = isRight ? { config, flags, segments, named } : undefined;
 }
 
 /** `KIND/NAME` of what the rules of a flag name in any environment, with repetitions. */

@@ -16,20 +16,6 @@ export interface SpecOf<T> {
   readonly spec: T;
 }
 
-/** The same, its content asked for where it is looked at, because it may have to be made again. */
-class SpecIn<T> implements SpecOf<T> {
-  readonly file: SpecFile;
-
-  constructor(file: SpecFile) {
-    this.file = file;
-  }
-
-  get spec(): T {
-    // A valid file holds what its schema says.
-    return this.file.parsed.value as T;
-  }
-}
-
 /** All specs of one tree, by name; a file that departs from its schema counts as a name and nothing else. */
 export interface SpecSet {
   /** Undefined where flagkeel.yaml itself is wrong; what depends on it is then not judged. */
@@ -97,7 +83,8 @@ function settingsOf(config: Config | undefined): string {
 
 /** @param files of one kind, whose schema describes `T`. */
 export function validOf<T>(files: readonly SpecFile[]): SpecOf<T>[] {
-  return files.flatMap((file) => (file.valid ? [new SpecIn<T>(file)] : []));
+  // A valid file holds what its schema says.
+  return files.flatMap((file) => (file.valid ? [{ file, spec: file.parsed.value as T }] : []));
 }
 
 /**

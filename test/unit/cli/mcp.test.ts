@@ -87,12 +87,11 @@ const CALLS: readonly (readonly [string, object])[] = [
   ['explain_code', { code: 'unknown-field' }],
 ];
 
-/** Digest of every file of the repository, git's own included; parsed specs are kept there for the next run, and may be deleted. */
+/** Digest of every file of the repository, git's own included. */
 function digest(folder: string): string {
   const hash = createHash('sha256');
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted()) {
     const path = join(folder, name);
-    if (name.startsWith('.git/flagkeel/parsed/')) continue;
     if (statSync(path).isFile()) hash.update(name).update(readFileSync(path));
   }
   return hash.digest('hex');

@@ -23,7 +23,6 @@ describe('the table of commands', () => {
       '../platform/version.js',
       './command.js',
       './errors.js',
-      './platform/compiled-code.js',
       'commander',
       'commander',
     ]);

@@ -43,7 +43,7 @@ describe('docs/operations.md', () => {
 
     const names = [...read].map(([, name]) => name);
     expect(listed.toSorted()).toEqual(
-      [...new Set([...names, 'NO_COLOR', 'FORCE_COLOR', 'XDG_CACHE_HOME'])].toSorted(),
+      [...new Set([...names, 'NO_COLOR', 'FORCE_COLOR'])].toSorted(),
     );
   });
 });

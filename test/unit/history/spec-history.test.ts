@@ -1,9 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openCheckout } from '../../../src/git/checkout.js';
 import { SpecHistory } from '../../../src/history/spec-history.js';
-import { SpecCache } from '../../../src/specs/cache.js';
-import { readSpecs } from '../../../src/specs/read-specs.js';
-import { commitTree } from '../../../src/git/commit-tree.js';
+import type { SpecCache } from '../../../src/specs/cache.js';
 import { makeDirectory, makeRepository, type TestRepository } from '../../support/git.js';
 import { flagSpec, PIPELINE_CONFIG } from '../../support/pipeline-world.js';
 
@@ -123,20 +121,6 @@ it('names the files that a commit changed or added, and none that it took away',
   const history = await historyNow();
   expect(await history.pathsChanged(before, after)).toEqual(['flags/cart.yaml', 'flags/pay.yaml']);
   expect(await history.pathsChanged(after, last)).toEqual([]);
-});
-
-it('reads a part of a commit without spoiling the last whole reading for the next', async () => {
-  const before = first();
-  const head = repository.commit('Another', { 'flags/cart.yaml': flagSpec('cart') });
-  const cache = new SpecCache();
-  const checkout = await openCheckout(repository.directory);
-  onTestFinished(async () => checkout.close());
-  await readSpecs(await commitTree(checkout, head), cache);
-  const whole = cache.rightReading;
-  const history = new SpecHistory(checkout, head, cache);
-  const part = await history.partAt(before, new Set(['flags/pay.yaml']));
-  expect(part.ok && [...part.desired.flags.keys()]).toEqual(['pay']);
-  expect(cache.rightReading).toBe(whole);
 });
 
 it('finds the commit where a branch left, and takes an unrelated revision for itself', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { parsedAgain, parsedApart, parseFile } from '../../../../src/specs/parse/parse-file.js';
+import { parseFile } from '../../../../src/specs/parse/parse-file.js';
 import { placesIn } from '../../../../src/specs/parse/typed-value.js';
 import { parseYaml } from '../../../../src/specs/parse/yaml-file.js';
 
@@ -9,8 +9,6 @@ const EXAMPLE = readFileSync(
   join(import.meta.dirname, '../../../../specs-example/flags/checkout/new-checkout.yaml'),
   'utf8',
 );
-
-const FLAG_OF_RIGHT_SPEC = 'flag: n\ntreatments: { on: "", off: "" }\ndefaultTreatment: off';
 
 /** Shapes in which offsets could go astray. */
 const FLAGS: Readonly<Record<string, string>> = {
@@ -72,45 +70,4 @@ it.each(Object.keys(FLAGS))('every value has the place that a whole walk finds: 
     expect(places?.startOf(path)).toBe((key ?? value).from);
   }
   expect(places?.at(['environments', 'nowhere', 'rules', 0])).toBeUndefined();
-});
-
-it.each(Object.keys(FLAGS))('a file that another thread parsed is the same: %s', (name) => {
-  const text = FLAGS[name] ?? '';
-  const here = parseFile('flag', Buffer.from(text));
-
-  const apart = parsedApart('flag', text);
-
-  expect(apart === null).toBe(!here.valid);
-  if (apart === null) return;
-  const again = parsedAgain('flag', text, structuredClone(apart));
-  expect(again).toEqual(here);
-  expect(Object.getPrototypeOf(Object.getPrototypeOf(again.value))).toBeNull();
-});
-
-it.each([
-  ['a key of the service', 'flag: fka_0123456789abcdef0123456789abcdef01234567\n'],
-  ['an unknown field', `${EXAMPLE}nonsense: 1\n`],
-  ['a key twice', `${EXAMPLE}flag: other\n`],
-  ['no YAML', 'flag: [\n'],
-])('is left to the thread that asks, with %s', (_situation, text) => {
-  expect(parseFile('flag', Buffer.from(text)).problems).not.toEqual([]);
-  expect(parsedApart('flag', text)).toBeNull();
-});
-
-it('environments that say the same are one value, and in another order two', () => {
-  const [name] = Object.keys(FLAGS).filter((each) => each.includes('say the same'));
-  const text = FLAGS[name ?? ''] ?? '';
-  const apart = parsedApart('flag', text.replace('flag: n', FLAG_OF_RIGHT_SPEC));
-  const values = [parseFile('flag', Buffer.from(text)).value];
-  if (apart !== null) values.push(parsedAgain('flag', text, apart).value);
-
-  expect(values).toHaveLength(2);
-  for (const value of values) {
-    const { dev, staging, production } = (
-      value as { environments: Record<string, { defaultRule: object }> }
-    ).environments;
-    expect(staging).toBe(dev);
-    expect(Object.keys(dev?.defaultRule ?? {})).toEqual(['on', 'off']);
-    expect(Object.keys(production?.defaultRule ?? {})).toEqual(['off', 'on']);
-  }
 });
