@@ -26,21 +26,6 @@ export function collectPair(
   return { ...before, [value.slice(0, at)]: value.slice(at + 1) };
 }
 
-/** `FLAG@ENVIRONMENT`, or that with `=` and a time with its offset; collected. Null: the signal comes now. */
-export function collectSignal(
-  value: string,
-  before: Readonly<Record<string, string | null>> = {},
-): Readonly<Record<string, string | null>> {
-  const [, ramp, time] = /^([^@=]+@.+?)(?:=([^=]+))?$/.exec(value) ?? [];
-  const ms = time === undefined ? null : parseMoment(time);
-  if (ramp === undefined || ms === undefined) {
-    throw new InvalidArgumentError(
-      'Expected FLAG@ENVIRONMENT or FLAG@ENVIRONMENT=TIME, for example shop@production=2026-11-23T09:00+01:00.',
-    );
-  }
-  return { ...before, [ramp]: ms === null ? null : new Date(ms).toISOString() };
-}
-
 /** A whole number from 1 to 100. */
 export function place(text: string): number {
   const value = Number(text);
@@ -111,12 +96,7 @@ const VALUE_TYPES: ReadonlyMap<unknown, ValueType> = new Map<unknown, ValueType>
   [positive, 'integer'],
   [port, 'port'],
 ]);
-const COLLECTING: ReadonlySet<unknown> = new Set([
-  collect,
-  collectObject,
-  collectPair,
-  collectSignal,
-]);
+const COLLECTING: ReadonlySet<unknown> = new Set([collect, collectObject, collectPair]);
 
 /** @param parse what commander reads the word with; undefined: it takes it as it is. */
 export function valueTypeOf(parse: unknown): ValueType {

@@ -8,7 +8,6 @@ import {
   type MomentOptions,
   type ServiceOptions,
 } from './options.js';
-import { collectSignal } from './arguments.js';
 import type { ForgeFlags } from '../review/pull-request.js';
 import type { ReviewedOptions } from './reviewed-plans.js';
 
@@ -19,8 +18,6 @@ export interface ReconcileOptions
   /** File that is told what happens while it happens; `-` is standard output. */
   readonly events?: string;
   readonly detailedExitcode?: boolean;
-  /** Ramp → when its signal came, ISO 8601; null: now. */
-  readonly startRamp?: Readonly<Record<string, string | null>>;
   readonly prune?: boolean;
   readonly adopt?: boolean;
   readonly revertDrift?: boolean;
@@ -46,11 +43,6 @@ export interface ReconcileOptions
 /** What the plan may contain, and who is told of it. */
 export function planOptions(command: Command): void {
   momentOption(command)
-    .option(
-      '--start-ramp <ramp>',
-      'the signal of FLAG@ENVIRONMENT has come, now or at =TIME (repeatable)',
-      collectSignal,
-    )
     .option(
       '--events <file>',
       'tell what happens as it happens, in lines of JSON; - is standard output, without the report',

@@ -17,7 +17,6 @@ import type {
   StateSharing,
   Suspension,
 } from '../model/run.js';
-import type { Moments } from '../model/state.js';
 import type { RunContext } from '../reconcile/context.js';
 import { RunCache } from '../reconcile/cache.js';
 import { askCheck } from '../reconcile/ramps/checks.js';
@@ -103,8 +102,6 @@ export interface RunFlags {
   readonly approve?: string;
   /** The same for further plans, with who approved them. */
   readonly approvals?: readonly Approval[];
-  /** Ramp → when its signal came, ISO 8601; null: at the moment of the run. */
-  readonly startRamp?: Readonly<Record<string, string | null>>;
   /** The moment that the plan is for, in milliseconds since the epoch; default: now. For dry runs. */
   readonly at?: number;
   /** Whether the state is shared over origin, where the config does not say so; absent: where that can be done. */
@@ -239,13 +236,7 @@ function runOptions(flags: RunFlags): RunOptions {
     suspend: flags.suspend ?? undefined,
     overrideWindow: flags.overrideWindow,
     approvals: approvalsOf(flags),
-    signals: signalsOf(flags),
   };
-}
-
-function signalsOf({ startRamp = {}, at = realTime.now() }: RunFlags): Moments {
-  const now = new Date(at).toISOString();
-  return Object.fromEntries(Object.entries(startRamp).map(([ramp, time]) => [ramp, time ?? now]));
 }
 
 function approvalsOf({ approve, approvals = [] }: RunFlags): readonly Approval[] {

@@ -123,7 +123,6 @@ function runsOf(
     signal,
     fence,
     approval,
-    signals,
   }) => {
     const opened = await openRun(
       directory,
@@ -132,7 +131,6 @@ function runsOf(
         ...{ everyKey, suspend, allowOlder, dryRun, only: [], quarantineInvalid: true },
         touched: mode !== 'full',
         approvals: approval === null ? [] : [approval],
-        startRamp: signals,
         ...(adopt && { adopt }),
         // What one replica remembers, the next has to find.
         ...(isShared ? { pushState: true } : pushState !== undefined && { pushState }),

@@ -93,12 +93,6 @@ export class Daemon implements DaemonView, DaemonControls {
     for (const loop of this.#named(source)) loop.setOverride({ approval });
   };
 
-  readonly startRamp: DaemonControls['startRamp'] = (source, ramp, at) => {
-    let startedAt = at;
-    for (const loop of this.#named(source)) startedAt = loop.startRamp(ramp, at);
-    return startedAt;
-  };
-
   #named(source: string | null): readonly SourceLoop[] {
     return this.#loops.filter(({ name }) => source === null || name === source);
   }

@@ -238,12 +238,4 @@ export interface DaemonControls {
   readonly unpin: (source: string) => void;
   /** The next run that comes to a plan uses it or, where that is another plan, drops it. */
   readonly approve: (source: string, approval: ApprovalView & { readonly until: string }) => void;
-  /**
-   * Keeps the signal for every run to come; the first one counts.
-   *
-   * @param ramp as `withSignals` takes it.
-   * @param at ISO 8601 in UTC.
-   * @returns when the first one came, as far as this process knows.
-   */
-  readonly startRamp: (source: string, ramp: string, at: string) => string;
 }

@@ -305,9 +305,9 @@ export interface LongRampSpec {
    */
   treatment?: string;
   /**
-   * A time with its offset; `signal`: when a deployment pipeline says so (`POST /ramps/FLAG@ENVIRONMENT/start`); or another environment, once the treatment has had its share there for some time. Default: when the commit that brings the ramp came to the branch.
+   * A time with its offset. Default: when the commit that brings the ramp came to the branch.
    */
-  start?: string | RampAfterSpec;
+  start?: string;
   /**
    * The short form, or a list of steps. Each serves more than the one before.
    */
@@ -324,23 +324,6 @@ export interface LongRampSpec {
    * true: no step is taken. What is reached stays.
    */
   hold?: boolean;
-}
-/**
- * Starts the ramp once its treatment has had a share of the defaultRule of another environment for some time.
- */
-export interface RampAfterSpec {
-  /**
-   * The other environment, as in flagkeel.yaml.
-   */
-  after: string;
-  /**
-   * The least share there. Default: 100.
-   */
-  percent?: number;
-  /**
-   * How long it has to be there: 30m, 6h, 1d (24 hours).
-   */
-  for: string;
 }
 /**
  * One step.

@@ -6,7 +6,7 @@ const require = createRequire(import.meta.url);
 export const config = validate20;
 const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:config:1","title":"ConfigSpec","description":"flagkeel.yaml: which workspace, which environments, which policies.","type":"object","additionalProperties":false,"required":["workspace","environments"],"properties":{"workspace":{"description":"Name or id of the workspace.","type":"string","minLength":1},"environments":{"description":"Environments by name or id. The order is the order of application, the most protected last.","type":"object","minProperties":1,"additionalProperties":{"title":"EnvironmentConfigSpec","description":"Policies of one environment; {} for none.","type":"object","additionalProperties":false,"properties":{"protected":{"description":"Whether the environment is guarded more strictly. Default: the service's own `production`.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.","enum":["revert","report","propose"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"windows":{"description":"Names of the windows in which changes may go; kills and restores pass at any time. Default: at any time.","type":"array","minItems":1,"items":{"type":"string","minLength":1}}}}},"checks":{"description":"What has to be right before a step of a ramp, by name; a ramp says under `check` which of them it asks.","type":"object","additionalProperties":{"title":"CheckSpec","description":"Passed while `url` is answered by 2xx and with the value that is expected, or while the query of a Prometheus has such a value.","type":"object","additionalProperties":false,"properties":{"url":{"description":"What is asked with GET; no redirect is followed.","type":"string","minLength":1},"value":{"description":"With `url`: JSON Pointer to the value in its answer.","type":"string","pattern":"^(/[^/]+)+$","x-expected":"a JSON Pointer such as /budget/left"},"prometheus":{"description":"Address of a Prometheus, without /api/v1.","type":"string","minLength":1},"query":{"description":"With `prometheus`: PromQL that answers with one number.","type":"string","minLength":1},"equals":{"description":"What the value has to be.","x-expected":"a text, a number, true or false","type":["string","number","boolean"]},"atMost":{"description":"The most that the value may be.","type":"number"},"atLeast":{"description":"The least that the value may be.","type":"number"},"timeout":{"description":"How long its answer may take, 1s to 30s. Default: 5s.","type":"string","pattern":"^([1-9]|[12][0-9]|30)s$","x-expected":"seconds, from 1s to 30s"}}}},"windows":{"description":"Hours in which changes may go, by name; an environment names those that hold for it.","type":"object","additionalProperties":{"title":"WindowSpec","description":"Open while the clock on the wall of the zone shows a time from `from` up to, and without, `to`.","type":"object","additionalProperties":false,"required":["from","to","zone"],"properties":{"days":{"description":"Days on which it opens. Default: every day.","type":"array","minItems":1,"items":{"enum":["mon","tue","wed","thu","fri","sat","sun"]}},"from":{"description":"When it opens, HH:MM.","type":"string","pattern":"^([01][0-9]|2[0-3]):[0-5][0-9]$","x-expected":"a time such as 09:00"},"to":{"description":"When it closes, HH:MM up to 24:00. Earlier than `from`: on the next day.","type":"string","pattern":"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$","x-expected":"a time such as 17:00, up to 24:00"},"zone":{"description":"Time zone by its name, for example Europe/Madrid or UTC.","type":"string","minLength":1}}}},"freezes":{"description":"Times in which nothing may be changed but kills and what takes them back, by name. They beat windows.","type":"object","additionalProperties":{"title":"FreezeSpec","description":"From a time to a time.","type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"A day (from its beginning), a time (2026-11-24T09:00) or a time with its offset (2026-11-24T09:00+01:00).","type":"string","minLength":1},"to":{"description":"A day (up to its end), a time or a time with its offset.","type":"string","minLength":1},"zone":{"description":"Time zone of days and of times without an offset.","type":"string","minLength":1},"environments":{"description":"Environments for which it holds, as `environments` names them. Default: all.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reason":{"description":"Why, for those who have to wait.","type":"string","minLength":1}}}},"service":{"description":"Where the administration service is.","type":"object","additionalProperties":false,"properties":{"url":{"description":"Address of the service; a proposal only, the operator has to allow it.","type":"string","minLength":1}}},"defaults":{"description":"What specs need not repeat.","type":"object","additionalProperties":false,"properties":{"trafficType":{"description":"Traffic type of flags, segments and identities that name none.","type":"string","minLength":1}}},"conditions":{"description":"Conditions that rules of many flags share, by name: a rule names them in `use`. One may use others.","type":"object","additionalProperties":{"$ref":"urn:flagkeel:schema:flag:1#/$defs/conditions"}},"references":{"description":"Objects that live elsewhere: rules may name them; they are never written and never pruned.","type":"object","additionalProperties":false,"properties":{"segments":{"description":"Names of segments.","type":"array","items":{"type":"string","minLength":1}},"flags":{"description":"Names of flags.","type":"array","items":{"type":"string","minLength":1}}}},"prune":{"description":"Delete what this repository used to declare and no longer does. Default false.","type":"boolean"},"onRemove":{"description":"What becomes of a flag that is pruned: delete (default), or archive, which takes it away with its definitions and keeps them on the service. Segments are deleted in any case, and so is a definition whose flag stays.","enum":["delete","archive"]},"tombstone":{"title":"TombstoneSpec","description":"Delete in two steps: what left the specs is marked by the first run with pruning that sees it, and deleted by one after the cool-down. What comes back meanwhile is marked no more.","type":"object","additionalProperties":false,"required":["coolDown"],"properties":{"coolDown":{"description":"Time between the mark and the deletion: minutes, hours or days, such as 90m, 12h, 7d.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$"}}},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.","enum":["revert","report","propose"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"suspend":{"description":"true: plan and report, write nothing (kills excepted). Default false.","type":"boolean"},"lint":{"title":"LintSpec","description":"What `validate` finds fault with although it is right: levels of rules, and rules of the house.","type":"object","additionalProperties":false,"properties":{"levels":{"description":"Level by rule; a rule that is not named has its own.","type":"object","additionalProperties":false,"properties":{"allow-unknown":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-unused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-without-reason":{"description":"Level of the rule.","$ref":"#/$defs/level"},"code-ref-missing":{"description":"Level of the rule.","$ref":"#/$defs/level"},"confusable-names":{"description":"Level of the rule.","$ref":"#/$defs/level"},"contradictory-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"default-not-safe":{"description":"Level of the rule.","$ref":"#/$defs/level"},"default-while-killed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-segment-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"empty-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expired":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expiry-too-late":{"description":"Level of the rule.","$ref":"#/$defs/level"},"full-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"invalid-regex":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-review-passed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-too-old":{"description":"Level of the rule.","$ref":"#/$defs/level"},"many-inline-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"middle-bucket-shift":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-pattern":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-reused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"production-before-staging":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-finished":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-in-freeze":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-past":{"description":"Level of the rule.","$ref":"#/$defs/level"},"required-field":{"description":"Level of the rule.","$ref":"#/$defs/level"},"rule-like-default":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stale-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stray-file":{"description":"Level of the rule.","$ref":"#/$defs/level"},"trailing-space-key":{"description":"Level of the rule.","$ref":"#/$defs/level"},"treatments-reordered":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unknown-word":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unreachable-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"use-between":{"description":"Level of the rule.","$ref":"#/$defs/level"},"zero-bucket":{"description":"Level of the rule.","$ref":"#/$defs/level"}}},"codeReferences":{"description":"Folders and files of this repository, from its top, in which the name of every flag has to stand: code, or a list of the names that code uses.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"killsOlderThan":{"description":"Days after which an entry of kills/ without `review` is too old. Default 30.","type":"integer","minimum":1},"names":{"description":"Regular expressions that whole names have to match.","type":"object","additionalProperties":false,"properties":{"flag":{"description":"Names of flags.","type":"string","minLength":1},"segment":{"description":"Names of segments.","type":"string","minLength":1},"treatment":{"description":"Names of treatments.","type":"string","minLength":1},"tag":{"description":"Tags of flags.","type":"string","minLength":1}}},"require":{"description":"Fields that every flag has to have; tests: a spec test where an environment is protected here.","type":"array","items":{"enum":["description","rolloutStatus","tags","owner","kind","expires","links","tests"]}},"words":{"description":"The only words that flags may use, by field.","type":"object","additionalProperties":false,"properties":{"owner":{"description":"Owners.","type":"array","items":{"type":"string","minLength":1}},"kind":{"description":"Kinds.","type":"array","items":{"type":"string","minLength":1}},"tags":{"description":"Tags.","type":"array","items":{"type":"string","minLength":1}},"rolloutStatus":{"description":"Rollout statuses.","type":"array","items":{"type":"string","minLength":1}}}},"expiresWithin":{"description":"Kind of flag → days from today within which its `expires` has to lie.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"fullRollout":{"description":"Kinds of flags that may give everybody a treatment other than the default one in an environment that is protected here.","type":"array","items":{"type":"string","minLength":1}},"provenIn":{"description":"Environments one of which serves a treatment before an environment does that is protected here.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reserveNames":{"description":"true: the name of a flag that was removed from this repository is not used again. Default false.","type":"boolean"},"staleAfter":{"description":"Days after which a flag is stale that gives everybody the same in every environment and that no commit touched. Kinds of `fullRollout` never are.","type":"integer","minimum":1}}},"state":{"description":"Where a run keeps what it must remember.","type":"object","additionalProperties":false,"properties":{"push":{"description":"auto: the state is fetched from `origin` where there is one and pushed where that is allowed. true: a run that cannot push it fails. false: it stays on this machine. Default auto.","enum":["auto",true,false]}}}},"$defs":{"level":{"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]},"guards":{"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}}}};
 const schema32 = {"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}};
-const schema69 = {"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]};
+const schema68 = {"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]};
 const func1 = Object.prototype.hasOwnProperty;
 const func2 = require("ajv/dist/runtime/ucs2length").default;
 const pattern4 = new RegExp("^(/[^/]+)+$", "u");
@@ -3034,7 +3034,7 @@ errors++;
 if(data66["allow-unknown"] !== undefined){
 let data67 = data66["allow-unknown"];
 if(!(((data67 === "error") || (data67 === "warning")) || (data67 === "off"))){
-const err125 = {instancePath:instancePath+"/lint/levels/allow-unknown",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data67};
+const err125 = {instancePath:instancePath+"/lint/levels/allow-unknown",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data67};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -3047,7 +3047,7 @@ errors++;
 if(data66["allow-unused"] !== undefined){
 let data68 = data66["allow-unused"];
 if(!(((data68 === "error") || (data68 === "warning")) || (data68 === "off"))){
-const err126 = {instancePath:instancePath+"/lint/levels/allow-unused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data68};
+const err126 = {instancePath:instancePath+"/lint/levels/allow-unused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data68};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -3060,7 +3060,7 @@ errors++;
 if(data66["allow-without-reason"] !== undefined){
 let data69 = data66["allow-without-reason"];
 if(!(((data69 === "error") || (data69 === "warning")) || (data69 === "off"))){
-const err127 = {instancePath:instancePath+"/lint/levels/allow-without-reason",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data69};
+const err127 = {instancePath:instancePath+"/lint/levels/allow-without-reason",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data69};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -3073,7 +3073,7 @@ errors++;
 if(data66["code-ref-missing"] !== undefined){
 let data70 = data66["code-ref-missing"];
 if(!(((data70 === "error") || (data70 === "warning")) || (data70 === "off"))){
-const err128 = {instancePath:instancePath+"/lint/levels/code-ref-missing",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data70};
+const err128 = {instancePath:instancePath+"/lint/levels/code-ref-missing",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data70};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -3086,7 +3086,7 @@ errors++;
 if(data66["confusable-names"] !== undefined){
 let data71 = data66["confusable-names"];
 if(!(((data71 === "error") || (data71 === "warning")) || (data71 === "off"))){
-const err129 = {instancePath:instancePath+"/lint/levels/confusable-names",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data71};
+const err129 = {instancePath:instancePath+"/lint/levels/confusable-names",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data71};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -3099,7 +3099,7 @@ errors++;
 if(data66["contradictory-rule"] !== undefined){
 let data72 = data66["contradictory-rule"];
 if(!(((data72 === "error") || (data72 === "warning")) || (data72 === "off"))){
-const err130 = {instancePath:instancePath+"/lint/levels/contradictory-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data72};
+const err130 = {instancePath:instancePath+"/lint/levels/contradictory-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data72};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -3112,7 +3112,7 @@ errors++;
 if(data66["default-not-safe"] !== undefined){
 let data73 = data66["default-not-safe"];
 if(!(((data73 === "error") || (data73 === "warning")) || (data73 === "off"))){
-const err131 = {instancePath:instancePath+"/lint/levels/default-not-safe",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data73};
+const err131 = {instancePath:instancePath+"/lint/levels/default-not-safe",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data73};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -3125,7 +3125,7 @@ errors++;
 if(data66["default-while-killed"] !== undefined){
 let data74 = data66["default-while-killed"];
 if(!(((data74 === "error") || (data74 === "warning")) || (data74 === "off"))){
-const err132 = {instancePath:instancePath+"/lint/levels/default-while-killed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data74};
+const err132 = {instancePath:instancePath+"/lint/levels/default-while-killed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data74};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -3138,7 +3138,7 @@ errors++;
 if(data66["duplicate-condition"] !== undefined){
 let data75 = data66["duplicate-condition"];
 if(!(((data75 === "error") || (data75 === "warning")) || (data75 === "off"))){
-const err133 = {instancePath:instancePath+"/lint/levels/duplicate-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data75};
+const err133 = {instancePath:instancePath+"/lint/levels/duplicate-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data75};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -3151,7 +3151,7 @@ errors++;
 if(data66["duplicate-segment-keys"] !== undefined){
 let data76 = data66["duplicate-segment-keys"];
 if(!(((data76 === "error") || (data76 === "warning")) || (data76 === "off"))){
-const err134 = {instancePath:instancePath+"/lint/levels/duplicate-segment-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data76};
+const err134 = {instancePath:instancePath+"/lint/levels/duplicate-segment-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data76};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -3164,7 +3164,7 @@ errors++;
 if(data66["empty-segment"] !== undefined){
 let data77 = data66["empty-segment"];
 if(!(((data77 === "error") || (data77 === "warning")) || (data77 === "off"))){
-const err135 = {instancePath:instancePath+"/lint/levels/empty-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data77};
+const err135 = {instancePath:instancePath+"/lint/levels/empty-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data77};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -3177,7 +3177,7 @@ errors++;
 if(data66.expired !== undefined){
 let data78 = data66.expired;
 if(!(((data78 === "error") || (data78 === "warning")) || (data78 === "off"))){
-const err136 = {instancePath:instancePath+"/lint/levels/expired",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data78};
+const err136 = {instancePath:instancePath+"/lint/levels/expired",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data78};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -3190,7 +3190,7 @@ errors++;
 if(data66["expiry-too-late"] !== undefined){
 let data79 = data66["expiry-too-late"];
 if(!(((data79 === "error") || (data79 === "warning")) || (data79 === "off"))){
-const err137 = {instancePath:instancePath+"/lint/levels/expiry-too-late",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data79};
+const err137 = {instancePath:instancePath+"/lint/levels/expiry-too-late",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data79};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -3203,7 +3203,7 @@ errors++;
 if(data66["full-rollout"] !== undefined){
 let data80 = data66["full-rollout"];
 if(!(((data80 === "error") || (data80 === "warning")) || (data80 === "off"))){
-const err138 = {instancePath:instancePath+"/lint/levels/full-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data80};
+const err138 = {instancePath:instancePath+"/lint/levels/full-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data80};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -3216,7 +3216,7 @@ errors++;
 if(data66["invalid-regex"] !== undefined){
 let data81 = data66["invalid-regex"];
 if(!(((data81 === "error") || (data81 === "warning")) || (data81 === "off"))){
-const err139 = {instancePath:instancePath+"/lint/levels/invalid-regex",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data81};
+const err139 = {instancePath:instancePath+"/lint/levels/invalid-regex",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data81};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -3229,7 +3229,7 @@ errors++;
 if(data66["kill-review-passed"] !== undefined){
 let data82 = data66["kill-review-passed"];
 if(!(((data82 === "error") || (data82 === "warning")) || (data82 === "off"))){
-const err140 = {instancePath:instancePath+"/lint/levels/kill-review-passed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data82};
+const err140 = {instancePath:instancePath+"/lint/levels/kill-review-passed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data82};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -3242,7 +3242,7 @@ errors++;
 if(data66["kill-too-old"] !== undefined){
 let data83 = data66["kill-too-old"];
 if(!(((data83 === "error") || (data83 === "warning")) || (data83 === "off"))){
-const err141 = {instancePath:instancePath+"/lint/levels/kill-too-old",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data83};
+const err141 = {instancePath:instancePath+"/lint/levels/kill-too-old",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data83};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -3255,7 +3255,7 @@ errors++;
 if(data66["many-inline-keys"] !== undefined){
 let data84 = data66["many-inline-keys"];
 if(!(((data84 === "error") || (data84 === "warning")) || (data84 === "off"))){
-const err142 = {instancePath:instancePath+"/lint/levels/many-inline-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data84};
+const err142 = {instancePath:instancePath+"/lint/levels/many-inline-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data84};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -3268,7 +3268,7 @@ errors++;
 if(data66["middle-bucket-shift"] !== undefined){
 let data85 = data66["middle-bucket-shift"];
 if(!(((data85 === "error") || (data85 === "warning")) || (data85 === "off"))){
-const err143 = {instancePath:instancePath+"/lint/levels/middle-bucket-shift",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data85};
+const err143 = {instancePath:instancePath+"/lint/levels/middle-bucket-shift",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data85};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -3281,7 +3281,7 @@ errors++;
 if(data66["name-pattern"] !== undefined){
 let data86 = data66["name-pattern"];
 if(!(((data86 === "error") || (data86 === "warning")) || (data86 === "off"))){
-const err144 = {instancePath:instancePath+"/lint/levels/name-pattern",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data86};
+const err144 = {instancePath:instancePath+"/lint/levels/name-pattern",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data86};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -3294,7 +3294,7 @@ errors++;
 if(data66["name-reused"] !== undefined){
 let data87 = data66["name-reused"];
 if(!(((data87 === "error") || (data87 === "warning")) || (data87 === "off"))){
-const err145 = {instancePath:instancePath+"/lint/levels/name-reused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data87};
+const err145 = {instancePath:instancePath+"/lint/levels/name-reused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data87};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -3307,7 +3307,7 @@ errors++;
 if(data66["production-before-staging"] !== undefined){
 let data88 = data66["production-before-staging"];
 if(!(((data88 === "error") || (data88 === "warning")) || (data88 === "off"))){
-const err146 = {instancePath:instancePath+"/lint/levels/production-before-staging",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data88};
+const err146 = {instancePath:instancePath+"/lint/levels/production-before-staging",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data88};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -3320,7 +3320,7 @@ errors++;
 if(data66["ramp-finished"] !== undefined){
 let data89 = data66["ramp-finished"];
 if(!(((data89 === "error") || (data89 === "warning")) || (data89 === "off"))){
-const err147 = {instancePath:instancePath+"/lint/levels/ramp-finished",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data89};
+const err147 = {instancePath:instancePath+"/lint/levels/ramp-finished",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data89};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -3333,7 +3333,7 @@ errors++;
 if(data66["ramp-in-freeze"] !== undefined){
 let data90 = data66["ramp-in-freeze"];
 if(!(((data90 === "error") || (data90 === "warning")) || (data90 === "off"))){
-const err148 = {instancePath:instancePath+"/lint/levels/ramp-in-freeze",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data90};
+const err148 = {instancePath:instancePath+"/lint/levels/ramp-in-freeze",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data90};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -3346,7 +3346,7 @@ errors++;
 if(data66["ramp-past"] !== undefined){
 let data91 = data66["ramp-past"];
 if(!(((data91 === "error") || (data91 === "warning")) || (data91 === "off"))){
-const err149 = {instancePath:instancePath+"/lint/levels/ramp-past",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data91};
+const err149 = {instancePath:instancePath+"/lint/levels/ramp-past",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data91};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -3359,7 +3359,7 @@ errors++;
 if(data66["required-field"] !== undefined){
 let data92 = data66["required-field"];
 if(!(((data92 === "error") || (data92 === "warning")) || (data92 === "off"))){
-const err150 = {instancePath:instancePath+"/lint/levels/required-field",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data92};
+const err150 = {instancePath:instancePath+"/lint/levels/required-field",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data92};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -3372,7 +3372,7 @@ errors++;
 if(data66["rule-like-default"] !== undefined){
 let data93 = data66["rule-like-default"];
 if(!(((data93 === "error") || (data93 === "warning")) || (data93 === "off"))){
-const err151 = {instancePath:instancePath+"/lint/levels/rule-like-default",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data93};
+const err151 = {instancePath:instancePath+"/lint/levels/rule-like-default",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data93};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -3385,7 +3385,7 @@ errors++;
 if(data66["stale-rollout"] !== undefined){
 let data94 = data66["stale-rollout"];
 if(!(((data94 === "error") || (data94 === "warning")) || (data94 === "off"))){
-const err152 = {instancePath:instancePath+"/lint/levels/stale-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data94};
+const err152 = {instancePath:instancePath+"/lint/levels/stale-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data94};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -3398,7 +3398,7 @@ errors++;
 if(data66["stray-file"] !== undefined){
 let data95 = data66["stray-file"];
 if(!(((data95 === "error") || (data95 === "warning")) || (data95 === "off"))){
-const err153 = {instancePath:instancePath+"/lint/levels/stray-file",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data95};
+const err153 = {instancePath:instancePath+"/lint/levels/stray-file",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data95};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -3411,7 +3411,7 @@ errors++;
 if(data66["trailing-space-key"] !== undefined){
 let data96 = data66["trailing-space-key"];
 if(!(((data96 === "error") || (data96 === "warning")) || (data96 === "off"))){
-const err154 = {instancePath:instancePath+"/lint/levels/trailing-space-key",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data96};
+const err154 = {instancePath:instancePath+"/lint/levels/trailing-space-key",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data96};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -3424,7 +3424,7 @@ errors++;
 if(data66["treatments-reordered"] !== undefined){
 let data97 = data66["treatments-reordered"];
 if(!(((data97 === "error") || (data97 === "warning")) || (data97 === "off"))){
-const err155 = {instancePath:instancePath+"/lint/levels/treatments-reordered",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data97};
+const err155 = {instancePath:instancePath+"/lint/levels/treatments-reordered",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data97};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -3437,7 +3437,7 @@ errors++;
 if(data66["unknown-word"] !== undefined){
 let data98 = data66["unknown-word"];
 if(!(((data98 === "error") || (data98 === "warning")) || (data98 === "off"))){
-const err156 = {instancePath:instancePath+"/lint/levels/unknown-word",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data98};
+const err156 = {instancePath:instancePath+"/lint/levels/unknown-word",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data98};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -3450,7 +3450,7 @@ errors++;
 if(data66["unreachable-rule"] !== undefined){
 let data99 = data66["unreachable-rule"];
 if(!(((data99 === "error") || (data99 === "warning")) || (data99 === "off"))){
-const err157 = {instancePath:instancePath+"/lint/levels/unreachable-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data99};
+const err157 = {instancePath:instancePath+"/lint/levels/unreachable-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data99};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -3463,7 +3463,7 @@ errors++;
 if(data66["unused-condition"] !== undefined){
 let data100 = data66["unused-condition"];
 if(!(((data100 === "error") || (data100 === "warning")) || (data100 === "off"))){
-const err158 = {instancePath:instancePath+"/lint/levels/unused-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data100};
+const err158 = {instancePath:instancePath+"/lint/levels/unused-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data100};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -3476,7 +3476,7 @@ errors++;
 if(data66["unused-segment"] !== undefined){
 let data101 = data66["unused-segment"];
 if(!(((data101 === "error") || (data101 === "warning")) || (data101 === "off"))){
-const err159 = {instancePath:instancePath+"/lint/levels/unused-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data101};
+const err159 = {instancePath:instancePath+"/lint/levels/unused-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data101};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -3489,7 +3489,7 @@ errors++;
 if(data66["use-between"] !== undefined){
 let data102 = data66["use-between"];
 if(!(((data102 === "error") || (data102 === "warning")) || (data102 === "off"))){
-const err160 = {instancePath:instancePath+"/lint/levels/use-between",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data102};
+const err160 = {instancePath:instancePath+"/lint/levels/use-between",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data102};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -3502,7 +3502,7 @@ errors++;
 if(data66["zero-bucket"] !== undefined){
 let data103 = data66["zero-bucket"];
 if(!(((data103 === "error") || (data103 === "warning")) || (data103 === "off"))){
-const err161 = {instancePath:instancePath+"/lint/levels/zero-bucket",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data103};
+const err161 = {instancePath:instancePath+"/lint/levels/zero-bucket",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data103};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -4186,7 +4186,7 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const flag = validate21;
-const schema33 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:flag:1","title":"FlagSpec","description":"One feature flag: flags/**/<flag>.yaml. The file is named like the flag.","type":"object","additionalProperties":false,"required":["flag","treatments","defaultTreatment"],"properties":{"flag":{"description":"Name of the flag: a letter, then letters, digits, '-' and '_'. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the flag is for. Absent: the service's own description is left as it is.","type":"string"},"trafficType":{"description":"Whom the flag is split by, for example user. Set at creation only. Default: defaults.trafficType of flagkeel.yaml.","type":"string","minLength":1},"rolloutStatus":{"description":"Rollout status by name, for example Ramping. Absent: left as the service has it.","type":"string","minLength":1},"tags":{"description":"Tags; a set, order means nothing. Absent: left as the service has them.","type":"array","items":{"type":"string","minLength":1}},"protect":{"description":"true: never deleted, in no environment, until a commit takes this away before the file goes.","type":"boolean"},"owner":{"description":"Who answers for the flag. Local: for lint, CODEOWNERS and reports, never sent.","type":"string","minLength":1},"kind":{"description":"What sort of flag it is, for example release, experiment, operations, permission. Local, never sent.","type":"string","minLength":1},"expires":{"description":"Day (YYYY-MM-DD) after which the flag should be gone. Local, never sent.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}$","x-expected":"a day written YYYY-MM-DD"},"links":{"description":"Where to read more: a list of addresses, or addresses by title. Local, never sent.","x-expected":"a list of addresses, or addresses by title","anyOf":[{"type":"array","items":{"type":"string","minLength":1}},{"type":"object","additionalProperties":{"type":"string","minLength":1}}]},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"treatments":{"description":"The flag's treatments, 2 to 20, in bucket order; an environment may replace them.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Treatment that is served where the flag is killed or traffic is not allocated.","type":"string","minLength":1},"baselineTreatment":{"description":"Treatment that metrics compare with. Absent: defaultTreatment at creation, then left as the service has it.","type":"string","minLength":1},"environments":{"description":"Definition by environment, named as in flagkeel.yaml. \"*\" holds what a named environment does not say itself; it enrols none. An environment that is not named is not touched.","type":"object","additionalProperties":{"$ref":"#/$defs/environment"}}},"$defs":{"treatments":{"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}},"treatment":{"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]},"longTreatment":{"title":"LongTreatment","description":"Long form of a treatment.","type":"object","additionalProperties":false,"properties":{"description":{"description":"What users see who get the treatment. Absent: left as the service has it.","type":"string"},"configuration":{"tsType":"unknown","description":"Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it."}}},"buckets":{"title":"Buckets","description":"A treatment (100 %), sizes by treatment (sent in the order of treatments), or a list with one treatment per entry (sent in the order written).","x-expected":"a treatment, sizes by treatment, or a list with one treatment per entry","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/sizes"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/listedBucket"}}]},"sizes":{"title":"BucketSizes","description":"Treatment → whole per cent. The sizes sum to 100; one may be rest.","type":"object","minProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"listedBucket":{"title":"ListedBucket","description":"One bucket: treatment → whole per cent.","type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"size":{"title":"BucketSize","description":"Whole per cent, 0 to 100, or rest: what the others leave.","x-expected":"a whole number from 0 to 100, or rest","anyOf":[{"type":"integer","minimum":0,"maximum":100},{"const":"rest"}]},"texts":{"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]},"date":{"title":"DateText","description":"A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.","x-expected":"a day, a moment with its zone, or milliseconds since the epoch","type":["string","integer"]},"numberRange":{"title":"NumberRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"Smallest number that matches.","type":"number"},"to":{"description":"Largest number that matches.","type":"number"}}}]},"dateRange":{"title":"DateRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"$ref":"#/$defs/date"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"First moment that matches.","$ref":"#/$defs/date"},"to":{"description":"Last moment that matches.","$ref":"#/$defs/date"}}}]},"condition":{"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute; or use, for conditions that have a name.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"use":{"description":"All conditions that flagkeel.yaml has under this name in `conditions`.","type":"string","minLength":1},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}},"conditions":{"title":"Conditions","description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]},"rule":{"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"Whom the rule is for.","$ref":"#/$defs/conditions"},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `serve` grows by itself.","$ref":"#/$defs/ramp"}}},"ramp":{"title":"RampSpec","description":"Steps by which one treatment grows, beginning with the commit that brings them. The short form is a text of percentages with the times between them: 10, 6h, 25, 1d, 100.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a mapping with steps","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/longRamp"}]},"longRamp":{"title":"LongRampSpec","description":"Steps by which one treatment grows.","type":"object","additionalProperties":false,"required":["steps"],"properties":{"treatment":{"description":"Which one grows. Default: of two the one that is not defaultTreatment.","type":"string","minLength":1},"start":{"description":"A time with its offset; `signal`: when a deployment pipeline says so (`POST /ramps/FLAG@ENVIRONMENT/start`); or another environment, once the treatment has had its share there for some time. Default: when the commit that brings the ramp came to the branch.","x-expected":"a time with its offset, signal, or { after: ENVIRONMENT, for: 1d }","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/rampAfter"}]},"steps":{"description":"The short form, or a list of steps. Each serves more than the one before.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a list of steps","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/rampStep"}}]},"within":{"description":"Name of a window of flagkeel.yaml in which steps are taken, beside those of the environment.","type":"string","minLength":1},"check":{"description":"Names of checks of flagkeel.yaml that have to pass right before each step.","x-expected":"the name of a check, or a list of names","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"hold":{"description":"true: no step is taken. What is reached stays.","type":"boolean"}}},"rampAfter":{"title":"RampAfterSpec","description":"Starts the ramp once its treatment has had a share of the defaultRule of another environment for some time.","type":"object","additionalProperties":false,"required":["after","for"],"properties":{"after":{"description":"The other environment, as in flagkeel.yaml.","type":"string","minLength":1},"percent":{"description":"The least share there. Default: 100.","type":"integer","minimum":1,"maximum":100},"for":{"description":"How long it has to be there: 30m, 6h, 1d (24 hours).","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$","x-expected":"a time such as 30m, 6h or 1d"}}},"rampStep":{"title":"RampStepSpec","description":"One step.","type":"object","additionalProperties":false,"required":["percent"],"properties":{"percent":{"description":"Whole per cent that the treatment gets from then on.","type":"integer","minimum":1,"maximum":100},"at":{"description":"When, a time with its offset.","type":"string","minLength":1},"after":{"description":"How long after the step before, or after the start: 30m, 6h, 1d. A day has 24 hours.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$","x-expected":"a duration such as 30m, 6h or 1d"}}},"allowance":{"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}},"environment":{"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"#/$defs/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}}}};
+const schema33 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:flag:1","title":"FlagSpec","description":"One feature flag: flags/**/<flag>.yaml. The file is named like the flag.","type":"object","additionalProperties":false,"required":["flag","treatments","defaultTreatment"],"properties":{"flag":{"description":"Name of the flag: a letter, then letters, digits, '-' and '_'. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the flag is for. Absent: the service's own description is left as it is.","type":"string"},"trafficType":{"description":"Whom the flag is split by, for example user. Set at creation only. Default: defaults.trafficType of flagkeel.yaml.","type":"string","minLength":1},"rolloutStatus":{"description":"Rollout status by name, for example Ramping. Absent: left as the service has it.","type":"string","minLength":1},"tags":{"description":"Tags; a set, order means nothing. Absent: left as the service has them.","type":"array","items":{"type":"string","minLength":1}},"protect":{"description":"true: never deleted, in no environment, until a commit takes this away before the file goes.","type":"boolean"},"owner":{"description":"Who answers for the flag. Local: for lint, CODEOWNERS and reports, never sent.","type":"string","minLength":1},"kind":{"description":"What sort of flag it is, for example release, experiment, operations, permission. Local, never sent.","type":"string","minLength":1},"expires":{"description":"Day (YYYY-MM-DD) after which the flag should be gone. Local, never sent.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}$","x-expected":"a day written YYYY-MM-DD"},"links":{"description":"Where to read more: a list of addresses, or addresses by title. Local, never sent.","x-expected":"a list of addresses, or addresses by title","anyOf":[{"type":"array","items":{"type":"string","minLength":1}},{"type":"object","additionalProperties":{"type":"string","minLength":1}}]},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"treatments":{"description":"The flag's treatments, 2 to 20, in bucket order; an environment may replace them.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Treatment that is served where the flag is killed or traffic is not allocated.","type":"string","minLength":1},"baselineTreatment":{"description":"Treatment that metrics compare with. Absent: defaultTreatment at creation, then left as the service has it.","type":"string","minLength":1},"environments":{"description":"Definition by environment, named as in flagkeel.yaml. \"*\" holds what a named environment does not say itself; it enrols none. An environment that is not named is not touched.","type":"object","additionalProperties":{"$ref":"#/$defs/environment"}}},"$defs":{"treatments":{"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}},"treatment":{"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]},"longTreatment":{"title":"LongTreatment","description":"Long form of a treatment.","type":"object","additionalProperties":false,"properties":{"description":{"description":"What users see who get the treatment. Absent: left as the service has it.","type":"string"},"configuration":{"tsType":"unknown","description":"Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it."}}},"buckets":{"title":"Buckets","description":"A treatment (100 %), sizes by treatment (sent in the order of treatments), or a list with one treatment per entry (sent in the order written).","x-expected":"a treatment, sizes by treatment, or a list with one treatment per entry","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/sizes"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/listedBucket"}}]},"sizes":{"title":"BucketSizes","description":"Treatment → whole per cent. The sizes sum to 100; one may be rest.","type":"object","minProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"listedBucket":{"title":"ListedBucket","description":"One bucket: treatment → whole per cent.","type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"size":{"title":"BucketSize","description":"Whole per cent, 0 to 100, or rest: what the others leave.","x-expected":"a whole number from 0 to 100, or rest","anyOf":[{"type":"integer","minimum":0,"maximum":100},{"const":"rest"}]},"texts":{"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]},"date":{"title":"DateText","description":"A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.","x-expected":"a day, a moment with its zone, or milliseconds since the epoch","type":["string","integer"]},"numberRange":{"title":"NumberRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"Smallest number that matches.","type":"number"},"to":{"description":"Largest number that matches.","type":"number"}}}]},"dateRange":{"title":"DateRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"$ref":"#/$defs/date"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"First moment that matches.","$ref":"#/$defs/date"},"to":{"description":"Last moment that matches.","$ref":"#/$defs/date"}}}]},"condition":{"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute; or use, for conditions that have a name.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"use":{"description":"All conditions that flagkeel.yaml has under this name in `conditions`.","type":"string","minLength":1},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}},"conditions":{"title":"Conditions","description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]},"rule":{"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"Whom the rule is for.","$ref":"#/$defs/conditions"},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `serve` grows by itself.","$ref":"#/$defs/ramp"}}},"ramp":{"title":"RampSpec","description":"Steps by which one treatment grows, beginning with the commit that brings them. The short form is a text of percentages with the times between them: 10, 6h, 25, 1d, 100.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a mapping with steps","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/longRamp"}]},"longRamp":{"title":"LongRampSpec","description":"Steps by which one treatment grows.","type":"object","additionalProperties":false,"required":["steps"],"properties":{"treatment":{"description":"Which one grows. Default: of two the one that is not defaultTreatment.","type":"string","minLength":1},"start":{"description":"A time with its offset. Default: when the commit that brings the ramp came to the branch.","x-expected":"a time with its offset (a ramp that waits for a pipeline or for another environment has `hold: true` until a commit says `hold: false`)","type":"string","minLength":1},"steps":{"description":"The short form, or a list of steps. Each serves more than the one before.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a list of steps","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/rampStep"}}]},"within":{"description":"Name of a window of flagkeel.yaml in which steps are taken, beside those of the environment.","type":"string","minLength":1},"check":{"description":"Names of checks of flagkeel.yaml that have to pass right before each step.","x-expected":"the name of a check, or a list of names","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"hold":{"description":"true: no step is taken. What is reached stays.","type":"boolean"}}},"rampStep":{"title":"RampStepSpec","description":"One step.","type":"object","additionalProperties":false,"required":["percent"],"properties":{"percent":{"description":"Whole per cent that the treatment gets from then on.","type":"integer","minimum":1,"maximum":100},"at":{"description":"When, a time with its offset.","type":"string","minLength":1},"after":{"description":"How long after the step before, or after the start: 30m, 6h, 1d. A day has 24 hours.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$","x-expected":"a duration such as 30m, 6h or 1d"}}},"allowance":{"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}},"environment":{"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"#/$defs/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}}}};
 const pattern8 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}$", "u");
 const schema34 = {"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}};
 const schema35 = {"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]};
@@ -4322,7 +4322,7 @@ return errors === 0;
 validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema37 = {"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"#/$defs/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}};
-const schema66 = {"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}};
+const schema65 = {"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}};
 const schema38 = {"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"Whom the rule is for.","$ref":"#/$defs/conditions"},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `serve` grows by itself.","$ref":"#/$defs/ramp"}}};
 
 function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -4760,9 +4760,8 @@ return errors === 0;
 validate36.evaluated = {"dynamicProps":true,"dynamicItems":true};
 
 const schema62 = {"title":"RampSpec","description":"Steps by which one treatment grows, beginning with the commit that brings them. The short form is a text of percentages with the times between them: 10, 6h, 25, 1d, 100.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a mapping with steps","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/longRamp"}]};
-const schema63 = {"title":"LongRampSpec","description":"Steps by which one treatment grows.","type":"object","additionalProperties":false,"required":["steps"],"properties":{"treatment":{"description":"Which one grows. Default: of two the one that is not defaultTreatment.","type":"string","minLength":1},"start":{"description":"A time with its offset; `signal`: when a deployment pipeline says so (`POST /ramps/FLAG@ENVIRONMENT/start`); or another environment, once the treatment has had its share there for some time. Default: when the commit that brings the ramp came to the branch.","x-expected":"a time with its offset, signal, or { after: ENVIRONMENT, for: 1d }","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/rampAfter"}]},"steps":{"description":"The short form, or a list of steps. Each serves more than the one before.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a list of steps","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/rampStep"}}]},"within":{"description":"Name of a window of flagkeel.yaml in which steps are taken, beside those of the environment.","type":"string","minLength":1},"check":{"description":"Names of checks of flagkeel.yaml that have to pass right before each step.","x-expected":"the name of a check, or a list of names","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"hold":{"description":"true: no step is taken. What is reached stays.","type":"boolean"}}};
-const schema64 = {"title":"RampAfterSpec","description":"Starts the ramp once its treatment has had a share of the defaultRule of another environment for some time.","type":"object","additionalProperties":false,"required":["after","for"],"properties":{"after":{"description":"The other environment, as in flagkeel.yaml.","type":"string","minLength":1},"percent":{"description":"The least share there. Default: 100.","type":"integer","minimum":1,"maximum":100},"for":{"description":"How long it has to be there: 30m, 6h, 1d (24 hours).","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$","x-expected":"a time such as 30m, 6h or 1d"}}};
-const schema65 = {"title":"RampStepSpec","description":"One step.","type":"object","additionalProperties":false,"required":["percent"],"properties":{"percent":{"description":"Whole per cent that the treatment gets from then on.","type":"integer","minimum":1,"maximum":100},"at":{"description":"When, a time with its offset.","type":"string","minLength":1},"after":{"description":"How long after the step before, or after the start: 30m, 6h, 1d. A day has 24 hours.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$","x-expected":"a duration such as 30m, 6h or 1d"}}};
+const schema63 = {"title":"LongRampSpec","description":"Steps by which one treatment grows.","type":"object","additionalProperties":false,"required":["steps"],"properties":{"treatment":{"description":"Which one grows. Default: of two the one that is not defaultTreatment.","type":"string","minLength":1},"start":{"description":"A time with its offset. Default: when the commit that brings the ramp came to the branch.","x-expected":"a time with its offset (a ramp that waits for a pipeline or for another environment has `hold: true` until a commit says `hold: false`)","type":"string","minLength":1},"steps":{"description":"The short form, or a list of steps. Each serves more than the one before.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a list of steps","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/rampStep"}}]},"within":{"description":"Name of a window of flagkeel.yaml in which steps are taken, beside those of the environment.","type":"string","minLength":1},"check":{"description":"Names of checks of flagkeel.yaml that have to pass right before each step.","x-expected":"the name of a check, or a list of names","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"hold":{"description":"true: no step is taken. What is reached stays.","type":"boolean"}}};
+const schema64 = {"title":"RampStepSpec","description":"One step.","type":"object","additionalProperties":false,"required":["percent"],"properties":{"percent":{"description":"Whole per cent that the treatment gets from then on.","type":"integer","minimum":1,"maximum":100},"at":{"description":"When, a time with its offset.","type":"string","minLength":1},"after":{"description":"How long after the step before, or after the start: 30m, 6h, 1d. A day has 24 hours.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$","x-expected":"a duration such as 30m, 6h or 1d"}}};
 
 function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -4824,12 +4823,9 @@ errors++;
 }
 if(data.start !== undefined){
 let data1 = data.start;
-const _errs5 = errors;
-let valid1 = false;
-const _errs6 = errors;
 if(typeof data1 === "string"){
 if(func2(data1) < 1){
-const err4 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.start.anyOf[0],data:data1};
+const err4 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.start,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -4840,7 +4836,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.start.anyOf[0].type,parentSchema:schema63.properties.start.anyOf[0],data:data1};
+const err5 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.start.type,parentSchema:schema63.properties.start,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -4849,12 +4845,15 @@ vErrors.push(err5);
 }
 errors++;
 }
-var _valid0 = _errs6 === errors;
-valid1 = valid1 || _valid0;
+}
+if(data.steps !== undefined){
+let data2 = data.steps;
+const _errs7 = errors;
+let valid1 = false;
 const _errs8 = errors;
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-if(data1.after === undefined){
-const err6 = {instancePath:instancePath+"/start",schemaPath:"#/$defs/rampAfter/required",keyword:"required",params:{missingProperty: "after"},message:"must have required property '"+"after"+"'",schema:schema64.required,parentSchema:schema64,data:data1};
+if(typeof data2 === "string"){
+if(func2(data2) < 1){
+const err6 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.steps.anyOf[0],data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -4863,8 +4862,9 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(data1.for === undefined){
-const err7 = {instancePath:instancePath+"/start",schemaPath:"#/$defs/rampAfter/required",keyword:"required",params:{missingProperty: "for"},message:"must have required property '"+"for"+"'",schema:schema64.required,parentSchema:schema64,data:data1};
+}
+else {
+const err7 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.steps.anyOf[0].type,parentSchema:schema63.properties.steps.anyOf[0],data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -4873,9 +4873,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-for(const key1 in data1){
-if(!(((key1 === "after") || (key1 === "percent")) || (key1 === "for"))){
-const err8 = {instancePath:instancePath+"/start",schemaPath:"#/$defs/rampAfter/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema64,data:data1};
+var _valid0 = _errs8 === errors;
+valid1 = valid1 || _valid0;
+const _errs10 = errors;
+if(Array.isArray(data2)){
+if(data2.length < 1){
+const err8 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema63.properties.steps.anyOf[1],data:data2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -4884,12 +4887,12 @@ vErrors.push(err8);
 }
 errors++;
 }
-}
-if(data1.after !== undefined){
-let data2 = data1.after;
-if(typeof data2 === "string"){
-if(func2(data2) < 1){
-const err9 = {instancePath:instancePath+"/start/after",schemaPath:"#/$defs/rampAfter/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema64.properties.after,data:data2};
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+let data3 = data2[i0];
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.percent === undefined){
+const err9 = {instancePath:instancePath+"/steps/" + i0,schemaPath:"#/$defs/rampStep/required",keyword:"required",params:{missingProperty: "percent"},message:"must have required property '"+"percent"+"'",schema:schema64.required,parentSchema:schema64,data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -4898,9 +4901,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-}
-else {
-const err10 = {instancePath:instancePath+"/start/after",schemaPath:"#/$defs/rampAfter/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.after.type,parentSchema:schema64.properties.after,data:data2};
+for(const key1 in data3){
+if(!(((key1 === "percent") || (key1 === "at")) || (key1 === "after"))){
+const err10 = {instancePath:instancePath+"/steps/" + i0,schemaPath:"#/$defs/rampStep/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema64,data:data3};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -4910,10 +4913,10 @@ vErrors.push(err10);
 errors++;
 }
 }
-if(data1.percent !== undefined){
-let data3 = data1.percent;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-const err11 = {instancePath:instancePath+"/start/percent",schemaPath:"#/$defs/rampAfter/properties/percent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema64.properties.percent.type,parentSchema:schema64.properties.percent,data:data3};
+if(data3.percent !== undefined){
+let data4 = data3.percent;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+const err11 = {instancePath:instancePath+"/steps/" + i0+"/percent",schemaPath:"#/$defs/rampStep/properties/percent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema64.properties.percent.type,parentSchema:schema64.properties.percent,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -4922,9 +4925,9 @@ vErrors.push(err11);
 }
 errors++;
 }
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 > 100 || isNaN(data3)){
-const err12 = {instancePath:instancePath+"/start/percent",schemaPath:"#/$defs/rampAfter/properties/percent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema64.properties.percent,data:data3};
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 100 || isNaN(data4)){
+const err12 = {instancePath:instancePath+"/steps/" + i0+"/percent",schemaPath:"#/$defs/rampStep/properties/percent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema64.properties.percent,data:data4};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -4933,8 +4936,8 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(data3 < 1 || isNaN(data3)){
-const err13 = {instancePath:instancePath+"/start/percent",schemaPath:"#/$defs/rampAfter/properties/percent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema64.properties.percent,data:data3};
+if(data4 < 1 || isNaN(data4)){
+const err13 = {instancePath:instancePath+"/steps/" + i0+"/percent",schemaPath:"#/$defs/rampStep/properties/percent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema64.properties.percent,data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -4945,11 +4948,11 @@ errors++;
 }
 }
 }
-if(data1.for !== undefined){
-let data4 = data1.for;
-if(typeof data4 === "string"){
-if(!pattern9.test(data4)){
-const err14 = {instancePath:instancePath+"/start/for",schemaPath:"#/$defs/rampAfter/properties/for/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{0,4}[mhd]$"},message:"must match pattern \""+"^[1-9][0-9]{0,4}[mhd]$"+"\"",schema:"^[1-9][0-9]{0,4}[mhd]$",parentSchema:schema64.properties.for,data:data4};
+if(data3.at !== undefined){
+let data5 = data3.at;
+if(typeof data5 === "string"){
+if(func2(data5) < 1){
+const err14 = {instancePath:instancePath+"/steps/" + i0+"/at",schemaPath:"#/$defs/rampStep/properties/at/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema64.properties.at,data:data5};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -4960,7 +4963,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/start/for",schemaPath:"#/$defs/rampAfter/properties/for/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.for.type,parentSchema:schema64.properties.for,data:data4};
+const err15 = {instancePath:instancePath+"/steps/" + i0+"/at",schemaPath:"#/$defs/rampStep/properties/at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.at.type,parentSchema:schema64.properties.at,data:data5};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -4970,9 +4973,11 @@ vErrors.push(err15);
 errors++;
 }
 }
-}
-else {
-const err16 = {instancePath:instancePath+"/start",schemaPath:"#/$defs/rampAfter/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema64.type,parentSchema:schema64,data:data1};
+if(data3.after !== undefined){
+let data6 = data3.after;
+if(typeof data6 === "string"){
+if(!pattern9.test(data6)){
+const err16 = {instancePath:instancePath+"/steps/" + i0+"/after",schemaPath:"#/$defs/rampStep/properties/after/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{0,4}[mhd]$"},message:"must match pattern \""+"^[1-9][0-9]{0,4}[mhd]$"+"\"",schema:"^[1-9][0-9]{0,4}[mhd]$",parentSchema:schema64.properties.after,data:data6};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -4981,10 +4986,9 @@ vErrors.push(err16);
 }
 errors++;
 }
-var _valid0 = _errs8 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err17 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema63.properties.start.anyOf,parentSchema:schema63.properties.start,data:data1};
+}
+else {
+const err17 = {instancePath:instancePath+"/steps/" + i0+"/after",schemaPath:"#/$defs/rampStep/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.after.type,parentSchema:schema64.properties.after,data:data6};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -4993,26 +4997,10 @@ vErrors.push(err17);
 }
 errors++;
 }
-else {
-errors = _errs5;
-if(vErrors !== null){
-if(_errs5){
-vErrors.length = _errs5;
+}
 }
 else {
-vErrors = null;
-}
-}
-}
-}
-if(data.steps !== undefined){
-let data5 = data.steps;
-const _errs19 = errors;
-let valid4 = false;
-const _errs20 = errors;
-if(typeof data5 === "string"){
-if(func2(data5) < 1){
-const err18 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.steps.anyOf[0],data:data5};
+const err18 = {instancePath:instancePath+"/steps/" + i0,schemaPath:"#/$defs/rampStep/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema64.type,parentSchema:schema64,data:data3};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -5022,8 +5010,9 @@ vErrors.push(err18);
 errors++;
 }
 }
+}
 else {
-const err19 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.steps.anyOf[0].type,parentSchema:schema63.properties.steps.anyOf[0],data:data5};
+const err19 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema63.properties.steps.anyOf[1].type,parentSchema:schema63.properties.steps.anyOf[1],data:data2};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -5032,12 +5021,10 @@ vErrors.push(err19);
 }
 errors++;
 }
-var _valid1 = _errs20 === errors;
-valid4 = valid4 || _valid1;
-const _errs22 = errors;
-if(Array.isArray(data5)){
-if(data5.length < 1){
-const err20 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema63.properties.steps.anyOf[1],data:data5};
+var _valid0 = _errs10 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err20 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema63.properties.steps.anyOf,parentSchema:schema63.properties.steps,data:data2};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -5046,12 +5033,23 @@ vErrors.push(err20);
 }
 errors++;
 }
-const len0 = data5.length;
-for(let i0=0; i0<len0; i0++){
-let data6 = data5[i0];
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
-if(data6.percent === undefined){
-const err21 = {instancePath:instancePath+"/steps/" + i0,schemaPath:"#/$defs/rampStep/required",keyword:"required",params:{missingProperty: "percent"},message:"must have required property '"+"percent"+"'",schema:schema65.required,parentSchema:schema65,data:data6};
+else {
+errors = _errs7;
+if(vErrors !== null){
+if(_errs7){
+vErrors.length = _errs7;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.within !== undefined){
+let data7 = data.within;
+if(typeof data7 === "string"){
+if(func2(data7) < 1){
+const err21 = {instancePath:instancePath+"/within",schemaPath:"#/properties/within/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.within,data:data7};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -5060,9 +5058,9 @@ vErrors.push(err21);
 }
 errors++;
 }
-for(const key2 in data6){
-if(!(((key2 === "percent") || (key2 === "at")) || (key2 === "after"))){
-const err22 = {instancePath:instancePath+"/steps/" + i0,schemaPath:"#/$defs/rampStep/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema65,data:data6};
+}
+else {
+const err22 = {instancePath:instancePath+"/within",schemaPath:"#/properties/within/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.within.type,parentSchema:schema63.properties.within,data:data7};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -5072,10 +5070,14 @@ vErrors.push(err22);
 errors++;
 }
 }
-if(data6.percent !== undefined){
-let data7 = data6.percent;
-if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-const err23 = {instancePath:instancePath+"/steps/" + i0+"/percent",schemaPath:"#/$defs/rampStep/properties/percent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema65.properties.percent.type,parentSchema:schema65.properties.percent,data:data7};
+if(data.check !== undefined){
+let data8 = data.check;
+const _errs25 = errors;
+let valid6 = false;
+const _errs26 = errors;
+if(typeof data8 === "string"){
+if(func2(data8) < 1){
+const err23 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.check.anyOf[0],data:data8};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -5084,9 +5086,9 @@ vErrors.push(err23);
 }
 errors++;
 }
-if((typeof data7 == "number") && (isFinite(data7))){
-if(data7 > 100 || isNaN(data7)){
-const err24 = {instancePath:instancePath+"/steps/" + i0+"/percent",schemaPath:"#/$defs/rampStep/properties/percent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema65.properties.percent,data:data7};
+}
+else {
+const err24 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.check.anyOf[0].type,parentSchema:schema63.properties.check.anyOf[0],data:data8};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -5095,8 +5097,12 @@ vErrors.push(err24);
 }
 errors++;
 }
-if(data7 < 1 || isNaN(data7)){
-const err25 = {instancePath:instancePath+"/steps/" + i0+"/percent",schemaPath:"#/$defs/rampStep/properties/percent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema65.properties.percent,data:data7};
+var _valid1 = _errs26 === errors;
+valid6 = valid6 || _valid1;
+const _errs28 = errors;
+if(Array.isArray(data8)){
+if(data8.length < 1){
+const err25 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema63.properties.check.anyOf[1],data:data8};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -5105,13 +5111,12 @@ vErrors.push(err25);
 }
 errors++;
 }
-}
-}
-if(data6.at !== undefined){
-let data8 = data6.at;
-if(typeof data8 === "string"){
-if(func2(data8) < 1){
-const err26 = {instancePath:instancePath+"/steps/" + i0+"/at",schemaPath:"#/$defs/rampStep/properties/at/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema65.properties.at,data:data8};
+const len1 = data8.length;
+for(let i1=0; i1<len1; i1++){
+let data9 = data8[i1];
+if(typeof data9 === "string"){
+if(func2(data9) < 1){
+const err26 = {instancePath:instancePath+"/check/" + i1,schemaPath:"#/properties/check/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.check.anyOf[1].items,data:data9};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -5122,7 +5127,7 @@ errors++;
 }
 }
 else {
-const err27 = {instancePath:instancePath+"/steps/" + i0+"/at",schemaPath:"#/$defs/rampStep/properties/at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.at.type,parentSchema:schema65.properties.at,data:data8};
+const err27 = {instancePath:instancePath+"/check/" + i1,schemaPath:"#/properties/check/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.check.anyOf[1].items.type,parentSchema:schema63.properties.check.anyOf[1].items,data:data9};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -5132,11 +5137,9 @@ vErrors.push(err27);
 errors++;
 }
 }
-if(data6.after !== undefined){
-let data9 = data6.after;
-if(typeof data9 === "string"){
-if(!pattern9.test(data9)){
-const err28 = {instancePath:instancePath+"/steps/" + i0+"/after",schemaPath:"#/$defs/rampStep/properties/after/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{0,4}[mhd]$"},message:"must match pattern \""+"^[1-9][0-9]{0,4}[mhd]$"+"\"",schema:"^[1-9][0-9]{0,4}[mhd]$",parentSchema:schema65.properties.after,data:data9};
+}
+else {
+const err28 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema63.properties.check.anyOf[1].type,parentSchema:schema63.properties.check.anyOf[1],data:data8};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -5145,9 +5148,10 @@ vErrors.push(err28);
 }
 errors++;
 }
-}
-else {
-const err29 = {instancePath:instancePath+"/steps/" + i0+"/after",schemaPath:"#/$defs/rampStep/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.after.type,parentSchema:schema65.properties.after,data:data9};
+var _valid1 = _errs28 === errors;
+valid6 = valid6 || _valid1;
+if(!valid6){
+const err29 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema63.properties.check.anyOf,parentSchema:schema63.properties.check,data:data8};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -5156,10 +5160,22 @@ vErrors.push(err29);
 }
 errors++;
 }
-}
+else {
+errors = _errs25;
+if(vErrors !== null){
+if(_errs25){
+vErrors.length = _errs25;
 }
 else {
-const err30 = {instancePath:instancePath+"/steps/" + i0,schemaPath:"#/$defs/rampStep/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema65.type,parentSchema:schema65,data:data6};
+vErrors = null;
+}
+}
+}
+}
+if(data.hold !== undefined){
+let data10 = data.hold;
+if(typeof data10 !== "boolean"){
+const err30 = {instancePath:instancePath+"/hold",schemaPath:"#/properties/hold/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema63.properties.hold.type,parentSchema:schema63.properties.hold,data:data10};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -5171,187 +5187,12 @@ errors++;
 }
 }
 else {
-const err31 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema63.properties.steps.anyOf[1].type,parentSchema:schema63.properties.steps.anyOf[1],data:data5};
+const err31 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema63.type,parentSchema:schema63,data};
 if(vErrors === null){
 vErrors = [err31];
 }
 else {
 vErrors.push(err31);
-}
-errors++;
-}
-var _valid1 = _errs22 === errors;
-valid4 = valid4 || _valid1;
-if(!valid4){
-const err32 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema63.properties.steps.anyOf,parentSchema:schema63.properties.steps,data:data5};
-if(vErrors === null){
-vErrors = [err32];
-}
-else {
-vErrors.push(err32);
-}
-errors++;
-}
-else {
-errors = _errs19;
-if(vErrors !== null){
-if(_errs19){
-vErrors.length = _errs19;
-}
-else {
-vErrors = null;
-}
-}
-}
-}
-if(data.within !== undefined){
-let data10 = data.within;
-if(typeof data10 === "string"){
-if(func2(data10) < 1){
-const err33 = {instancePath:instancePath+"/within",schemaPath:"#/properties/within/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.within,data:data10};
-if(vErrors === null){
-vErrors = [err33];
-}
-else {
-vErrors.push(err33);
-}
-errors++;
-}
-}
-else {
-const err34 = {instancePath:instancePath+"/within",schemaPath:"#/properties/within/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.within.type,parentSchema:schema63.properties.within,data:data10};
-if(vErrors === null){
-vErrors = [err34];
-}
-else {
-vErrors.push(err34);
-}
-errors++;
-}
-}
-if(data.check !== undefined){
-let data11 = data.check;
-const _errs37 = errors;
-let valid9 = false;
-const _errs38 = errors;
-if(typeof data11 === "string"){
-if(func2(data11) < 1){
-const err35 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.check.anyOf[0],data:data11};
-if(vErrors === null){
-vErrors = [err35];
-}
-else {
-vErrors.push(err35);
-}
-errors++;
-}
-}
-else {
-const err36 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.check.anyOf[0].type,parentSchema:schema63.properties.check.anyOf[0],data:data11};
-if(vErrors === null){
-vErrors = [err36];
-}
-else {
-vErrors.push(err36);
-}
-errors++;
-}
-var _valid2 = _errs38 === errors;
-valid9 = valid9 || _valid2;
-const _errs40 = errors;
-if(Array.isArray(data11)){
-if(data11.length < 1){
-const err37 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema63.properties.check.anyOf[1],data:data11};
-if(vErrors === null){
-vErrors = [err37];
-}
-else {
-vErrors.push(err37);
-}
-errors++;
-}
-const len1 = data11.length;
-for(let i1=0; i1<len1; i1++){
-let data12 = data11[i1];
-if(typeof data12 === "string"){
-if(func2(data12) < 1){
-const err38 = {instancePath:instancePath+"/check/" + i1,schemaPath:"#/properties/check/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.check.anyOf[1].items,data:data12};
-if(vErrors === null){
-vErrors = [err38];
-}
-else {
-vErrors.push(err38);
-}
-errors++;
-}
-}
-else {
-const err39 = {instancePath:instancePath+"/check/" + i1,schemaPath:"#/properties/check/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.check.anyOf[1].items.type,parentSchema:schema63.properties.check.anyOf[1].items,data:data12};
-if(vErrors === null){
-vErrors = [err39];
-}
-else {
-vErrors.push(err39);
-}
-errors++;
-}
-}
-}
-else {
-const err40 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema63.properties.check.anyOf[1].type,parentSchema:schema63.properties.check.anyOf[1],data:data11};
-if(vErrors === null){
-vErrors = [err40];
-}
-else {
-vErrors.push(err40);
-}
-errors++;
-}
-var _valid2 = _errs40 === errors;
-valid9 = valid9 || _valid2;
-if(!valid9){
-const err41 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema63.properties.check.anyOf,parentSchema:schema63.properties.check,data:data11};
-if(vErrors === null){
-vErrors = [err41];
-}
-else {
-vErrors.push(err41);
-}
-errors++;
-}
-else {
-errors = _errs37;
-if(vErrors !== null){
-if(_errs37){
-vErrors.length = _errs37;
-}
-else {
-vErrors = null;
-}
-}
-}
-}
-if(data.hold !== undefined){
-let data13 = data.hold;
-if(typeof data13 !== "boolean"){
-const err42 = {instancePath:instancePath+"/hold",schemaPath:"#/properties/hold/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema63.properties.hold.type,parentSchema:schema63.properties.hold,data:data13};
-if(vErrors === null){
-vErrors = [err42];
-}
-else {
-vErrors.push(err42);
-}
-errors++;
-}
-}
-}
-else {
-const err43 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema63.type,parentSchema:schema63,data};
-if(vErrors === null){
-vErrors = [err43];
-}
-else {
-vErrors.push(err43);
 }
 errors++;
 }
@@ -5526,7 +5367,7 @@ return errors === 0;
 }
 validate28.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const pattern11 = new RegExp("\\S", "u");
+const pattern10 = new RegExp("\\S", "u");
 
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -5763,7 +5604,7 @@ for(let i2=0; i2<len2; i2++){
 let data13 = data12[i2];
 if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
 if(data13.guard === undefined){
-const err15 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "guard"},message:"must have required property '"+"guard"+"'",schema:schema66.required,parentSchema:schema66,data:data13};
+const err15 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "guard"},message:"must have required property '"+"guard"+"'",schema:schema65.required,parentSchema:schema65,data:data13};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -5773,7 +5614,7 @@ vErrors.push(err15);
 errors++;
 }
 if(data13.reason === undefined){
-const err16 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema66.required,parentSchema:schema66,data:data13};
+const err16 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema65.required,parentSchema:schema65,data:data13};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -5784,7 +5625,7 @@ errors++;
 }
 for(const key2 in data13){
 if(!((key2 === "guard") || (key2 === "reason"))){
-const err17 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema66,data:data13};
+const err17 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema65,data:data13};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -5797,7 +5638,7 @@ errors++;
 if(data13.guard !== undefined){
 let data14 = data13.guard;
 if(!((data14 === "maxShift") || (data14 === "fullFlip"))){
-const err18 = {instancePath:instancePath+"/allow/" + i2+"/guard",schemaPath:"#/$defs/allowance/properties/guard/enum",keyword:"enum",params:{allowedValues: schema66.properties.guard.enum},message:"must be equal to one of the allowed values",schema:schema66.properties.guard.enum,parentSchema:schema66.properties.guard,data:data14};
+const err18 = {instancePath:instancePath+"/allow/" + i2+"/guard",schemaPath:"#/$defs/allowance/properties/guard/enum",keyword:"enum",params:{allowedValues: schema65.properties.guard.enum},message:"must be equal to one of the allowed values",schema:schema65.properties.guard.enum,parentSchema:schema65.properties.guard,data:data14};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -5810,8 +5651,8 @@ errors++;
 if(data13.reason !== undefined){
 let data15 = data13.reason;
 if(typeof data15 === "string"){
-if(!pattern11.test(data15)){
-const err19 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema66.properties.reason,data:data15};
+if(!pattern10.test(data15)){
+const err19 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema65.properties.reason,data:data15};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -5822,7 +5663,7 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.reason.type,parentSchema:schema66.properties.reason,data:data15};
+const err20 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.reason.type,parentSchema:schema65.properties.reason,data:data15};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -5834,7 +5675,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.type,parentSchema:schema66,data:data13};
+const err21 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema65.type,parentSchema:schema65,data:data13};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -6476,13 +6317,13 @@ return errors === 0;
 validate21.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const flagOverlay = validate54;
-const schema106 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:flag-overlay:1","title":"FlagOverlaySpec","description":"One environment's block of a flag by itself: flags/**/<flag>@<environment>.yaml.","type":"object","additionalProperties":false,"required":["flag","environment"],"properties":{"flag":{"description":"Name of the flag, which has a file of its own.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flagkeel.yaml.","type":"string","minLength":1},"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/defaultTreatment"},"baselineTreatment":{"description":"Replaces the flag's in this environment.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/baselineTreatment"},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/trafficAllocation"},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/targets"},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/rules"},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/defaultRule"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/killed"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/allow"},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/unmanaged"}}};
+const schema105 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:flag-overlay:1","title":"FlagOverlaySpec","description":"One environment's block of a flag by itself: flags/**/<flag>@<environment>.yaml.","type":"object","additionalProperties":false,"required":["flag","environment"],"properties":{"flag":{"description":"Name of the flag, which has a file of its own.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flagkeel.yaml.","type":"string","minLength":1},"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/defaultTreatment"},"baselineTreatment":{"description":"Replaces the flag's in this environment.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/baselineTreatment"},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/trafficAllocation"},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/targets"},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/rules"},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/defaultRule"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/killed"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/allow"},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/unmanaged"}}};
+const schema107 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
 const schema108 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
-const schema109 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
-const schema110 = {"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100};
-const schema111 = {"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}};
-const schema115 = {"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"};
-const schema118 = {"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}};
+const schema109 = {"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100};
+const schema110 = {"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}};
+const schema114 = {"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"};
+const schema117 = {"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}};
 
 function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -6517,7 +6358,7 @@ return errors === 0;
 }
 validate55.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema112 = {"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}};
+const schema111 = {"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}};
 
 function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -6539,7 +6380,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema112.type,parentSchema:schema112,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema111.type,parentSchema:schema111,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6739,7 +6580,7 @@ return errors === 0;
 }
 validate65.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
-const schema116 = {"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}};
+const schema115 = {"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}};
 
 function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -6753,7 +6594,7 @@ evaluated0.items = undefined;
 }
 if(Array.isArray(data)){
 if(data.length < 1){
-const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema116,data};
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema115,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6767,7 +6608,7 @@ for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 if(data0.guard === undefined){
-const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "guard"},message:"must have required property '"+"guard"+"'",schema:schema66.required,parentSchema:schema66,data:data0};
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "guard"},message:"must have required property '"+"guard"+"'",schema:schema65.required,parentSchema:schema65,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -6777,7 +6618,7 @@ vErrors.push(err1);
 errors++;
 }
 if(data0.reason === undefined){
-const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema66.required,parentSchema:schema66,data:data0};
+const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema65.required,parentSchema:schema65,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6788,7 +6629,7 @@ errors++;
 }
 for(const key0 in data0){
 if(!((key0 === "guard") || (key0 === "reason"))){
-const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema66,data:data0};
+const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema65,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6801,7 +6642,7 @@ errors++;
 if(data0.guard !== undefined){
 let data1 = data0.guard;
 if(!((data1 === "maxShift") || (data1 === "fullFlip"))){
-const err4 = {instancePath:instancePath+"/" + i0+"/guard",schemaPath:"#/$defs/allowance/properties/guard/enum",keyword:"enum",params:{allowedValues: schema66.properties.guard.enum},message:"must be equal to one of the allowed values",schema:schema66.properties.guard.enum,parentSchema:schema66.properties.guard,data:data1};
+const err4 = {instancePath:instancePath+"/" + i0+"/guard",schemaPath:"#/$defs/allowance/properties/guard/enum",keyword:"enum",params:{allowedValues: schema65.properties.guard.enum},message:"must be equal to one of the allowed values",schema:schema65.properties.guard.enum,parentSchema:schema65.properties.guard,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -6814,8 +6655,8 @@ errors++;
 if(data0.reason !== undefined){
 let data2 = data0.reason;
 if(typeof data2 === "string"){
-if(!pattern11.test(data2)){
-const err5 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema66.properties.reason,data:data2};
+if(!pattern10.test(data2)){
+const err5 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema65.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -6826,7 +6667,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.reason.type,parentSchema:schema66.properties.reason,data:data2};
+const err6 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.reason.type,parentSchema:schema65.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -6838,7 +6679,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.type,parentSchema:schema66,data:data0};
+const err7 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema65.type,parentSchema:schema65,data:data0};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6850,7 +6691,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema116.type,parentSchema:schema116,data};
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema115.type,parentSchema:schema115,data};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -6878,7 +6719,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.flag === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flag"},message:"must have required property '"+"flag"+"'",schema:schema106.required,parentSchema:schema106,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flag"},message:"must have required property '"+"flag"+"'",schema:schema105.required,parentSchema:schema105,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6888,7 +6729,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.environment === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema106.required,parentSchema:schema106,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema105.required,parentSchema:schema105,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -6898,8 +6739,8 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!(func1.call(schema106.properties, key0))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema106,data};
+if(!(func1.call(schema105.properties, key0))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema105,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6913,7 +6754,7 @@ if(data.flag !== undefined){
 let data0 = data.flag;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err3 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema106.properties.flag,data:data0};
+const err3 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema105.properties.flag,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6924,7 +6765,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.flag.type,parentSchema:schema106.properties.flag,data:data0};
+const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.flag.type,parentSchema:schema105.properties.flag,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -6938,7 +6779,7 @@ if(data.environment !== undefined){
 let data1 = data.environment;
 if(typeof data1 === "string"){
 if(func2(data1) < 1){
-const err5 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema106.properties.environment,data:data1};
+const err5 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema105.properties.environment,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -6949,7 +6790,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.environment.type,parentSchema:schema106.properties.environment,data:data1};
+const err6 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.environment.type,parentSchema:schema105.properties.environment,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -6969,7 +6810,7 @@ if(data.defaultTreatment !== undefined){
 let data3 = data.defaultTreatment;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err7 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema108,data:data3};
+const err7 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema107,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6980,7 +6821,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema108.type,parentSchema:schema108,data:data3};
+const err8 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.type,parentSchema:schema107,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -6994,7 +6835,7 @@ if(data.baselineTreatment !== undefined){
 let data4 = data.baselineTreatment;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err9 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema109,data:data4};
+const err9 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema108,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -7005,7 +6846,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema109.type,parentSchema:schema109,data:data4};
+const err10 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema108.type,parentSchema:schema108,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -7018,7 +6859,7 @@ errors++;
 if(data.trafficAllocation !== undefined){
 let data5 = data.trafficAllocation;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-const err11 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/trafficAllocation/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema110.type,parentSchema:schema110,data:data5};
+const err11 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/trafficAllocation/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema109.type,parentSchema:schema109,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -7029,7 +6870,7 @@ errors++;
 }
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 100 || isNaN(data5)){
-const err12 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/trafficAllocation/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema110,data:data5};
+const err12 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/trafficAllocation/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema109,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -7039,7 +6880,7 @@ vErrors.push(err12);
 errors++;
 }
 if(data5 < 0 || isNaN(data5)){
-const err13 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/trafficAllocation/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema110,data:data5};
+const err13 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/trafficAllocation/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema109,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -7061,7 +6902,7 @@ for(let i0=0; i0<len0; i0++){
 let data8 = data7[i0];
 if(typeof data8 === "string"){
 if(func2(data8) < 1){
-const err14 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/targets/additionalProperties/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema111.additionalProperties.items,data:data8};
+const err14 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/targets/additionalProperties/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema110.additionalProperties.items,data:data8};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -7072,7 +6913,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/targets/additionalProperties/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.additionalProperties.items.type,parentSchema:schema111.additionalProperties.items,data:data8};
+const err15 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/targets/additionalProperties/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.additionalProperties.items.type,parentSchema:schema110.additionalProperties.items,data:data8};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -7084,7 +6925,7 @@ errors++;
 }
 }
 else {
-const err16 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/targets/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema111.additionalProperties.type,parentSchema:schema111.additionalProperties,data:data7};
+const err16 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/targets/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema110.additionalProperties.type,parentSchema:schema110.additionalProperties,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -7096,7 +6937,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/targets",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/targets/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema111.type,parentSchema:schema111,data:data6};
+const err17 = {instancePath:instancePath+"/targets",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/targets/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema110.type,parentSchema:schema110,data:data6};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -7127,7 +6968,7 @@ errors = vErrors.length;
 if(data.killed !== undefined){
 let data12 = data.killed;
 if(typeof data12 !== "boolean"){
-const err18 = {instancePath:instancePath+"/killed",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema115.type,parentSchema:schema115,data:data12};
+const err18 = {instancePath:instancePath+"/killed",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema114.type,parentSchema:schema114,data:data12};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -7150,7 +6991,7 @@ const len1 = data14.length;
 for(let i1=0; i1<len1; i1++){
 let data15 = data14[i1];
 if(!((((((((data15 === "treatments") || (data15 === "targets")) || (data15 === "defaultTreatment")) || (data15 === "baselineTreatment")) || (data15 === "trafficAllocation")) || (data15 === "rules")) || (data15 === "defaultRule")) || (data15 === "killed"))){
-const err19 = {instancePath:instancePath+"/unmanaged/" + i1,schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/unmanaged/items/enum",keyword:"enum",params:{allowedValues: schema118.items.enum},message:"must be equal to one of the allowed values",schema:schema118.items.enum,parentSchema:schema118.items,data:data15};
+const err19 = {instancePath:instancePath+"/unmanaged/" + i1,schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/unmanaged/items/enum",keyword:"enum",params:{allowedValues: schema117.items.enum},message:"must be equal to one of the allowed values",schema:schema117.items.enum,parentSchema:schema117.items,data:data15};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -7162,7 +7003,7 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/unmanaged",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/unmanaged/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.type,parentSchema:schema118,data:data14};
+const err20 = {instancePath:instancePath+"/unmanaged",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/unmanaged/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema117.type,parentSchema:schema117,data:data14};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -7174,7 +7015,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema106.type,parentSchema:schema106,data};
+const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema105.type,parentSchema:schema105,data};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -7189,7 +7030,7 @@ return errors === 0;
 validate54.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const segment = validate70;
-const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:segment:1","title":"SegmentSpec","description":"One segment: segments/**/<segment>.yaml. The file is named like the segment.","type":"object","additionalProperties":false,"required":["segment"],"properties":{"segment":{"description":"Name of the segment. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the segment is for. Set at creation only: the service cannot change it.","type":"string"},"trafficType":{"description":"Whose keys it holds, for example user. Set at creation only. Default: defaults.trafficType of flagkeel.yaml.","type":"string","minLength":1},"protect":{"description":"true: never deleted, in no environment, until a commit takes this away before the file goes.","type":"boolean"},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"environments":{"description":"Activation and keys by environment, named as in flagkeel.yaml. An environment that is not named is not touched.","type":"object","additionalProperties":{"title":"ActivationSpec","description":"The segment in one environment. Without keys and keysFile only the activation is ours; [] is an empty segment.","type":"object","additionalProperties":false,"properties":{"mode":{"description":"exact (default): the keys are these. add-only: at least these. external: only the segment and its activation are ours.","enum":["exact","add-only","external"]},"keys":{"description":"Keys; a set, order means nothing. Added to those of keysFile.","type":"array","items":{"type":"string","minLength":1}},"keysFile":{"description":"Path of a plain text file with one key per line, relative to this file.","type":"string","minLength":1}}}}}};
+const schema118 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:segment:1","title":"SegmentSpec","description":"One segment: segments/**/<segment>.yaml. The file is named like the segment.","type":"object","additionalProperties":false,"required":["segment"],"properties":{"segment":{"description":"Name of the segment. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the segment is for. Set at creation only: the service cannot change it.","type":"string"},"trafficType":{"description":"Whose keys it holds, for example user. Set at creation only. Default: defaults.trafficType of flagkeel.yaml.","type":"string","minLength":1},"protect":{"description":"true: never deleted, in no environment, until a commit takes this away before the file goes.","type":"boolean"},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"environments":{"description":"Activation and keys by environment, named as in flagkeel.yaml. An environment that is not named is not touched.","type":"object","additionalProperties":{"title":"ActivationSpec","description":"The segment in one environment. Without keys and keysFile only the activation is ours; [] is an empty segment.","type":"object","additionalProperties":false,"properties":{"mode":{"description":"exact (default): the keys are these. add-only: at least these. external: only the segment and its activation are ours.","enum":["exact","add-only","external"]},"keys":{"description":"Keys; a set, order means nothing. Added to those of keysFile.","type":"array","items":{"type":"string","minLength":1}},"keysFile":{"description":"Path of a plain text file with one key per line, relative to this file.","type":"string","minLength":1}}}}}};
 
 function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="urn:flagkeel:schema:segment:1" */;
@@ -7204,7 +7045,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.segment === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "segment"},message:"must have required property '"+"segment"+"'",schema:schema119.required,parentSchema:schema119,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "segment"},message:"must have required property '"+"segment"+"'",schema:schema118.required,parentSchema:schema118,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7215,7 +7056,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((((key0 === "segment") || (key0 === "description")) || (key0 === "trafficType")) || (key0 === "protect")) || (key0 === "allow")) || (key0 === "environments"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema119,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema118,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7229,7 +7070,7 @@ if(data.segment !== undefined){
 let data0 = data.segment;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err2 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema119.properties.segment,data:data0};
+const err2 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema118.properties.segment,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7240,7 +7081,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.segment.type,parentSchema:schema119.properties.segment,data:data0};
+const err3 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.segment.type,parentSchema:schema118.properties.segment,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7253,7 +7094,7 @@ errors++;
 if(data.description !== undefined){
 let data1 = data.description;
 if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.description.type,parentSchema:schema119.properties.description,data:data1};
+const err4 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.description.type,parentSchema:schema118.properties.description,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7267,7 +7108,7 @@ if(data.trafficType !== undefined){
 let data2 = data.trafficType;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err5 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema119.properties.trafficType,data:data2};
+const err5 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema118.properties.trafficType,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7278,7 +7119,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.trafficType.type,parentSchema:schema119.properties.trafficType,data:data2};
+const err6 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.trafficType.type,parentSchema:schema118.properties.trafficType,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7291,7 +7132,7 @@ errors++;
 if(data.protect !== undefined){
 let data3 = data.protect;
 if(typeof data3 !== "boolean"){
-const err7 = {instancePath:instancePath+"/protect",schemaPath:"#/properties/protect/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema119.properties.protect.type,parentSchema:schema119.properties.protect,data:data3};
+const err7 = {instancePath:instancePath+"/protect",schemaPath:"#/properties/protect/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema118.properties.protect.type,parentSchema:schema118.properties.protect,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7308,7 +7149,7 @@ let valid1 = false;
 const _errs12 = errors;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err8 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema119.properties.allow.anyOf[0],data:data4};
+const err8 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema118.properties.allow.anyOf[0],data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -7319,7 +7160,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.allow.anyOf[0].type,parentSchema:schema119.properties.allow.anyOf[0],data:data4};
+const err9 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.allow.anyOf[0].type,parentSchema:schema118.properties.allow.anyOf[0],data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -7333,7 +7174,7 @@ valid1 = valid1 || _valid0;
 const _errs14 = errors;
 if(Array.isArray(data4)){
 if(data4.length < 1){
-const err10 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema119.properties.allow.anyOf[1],data:data4};
+const err10 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema118.properties.allow.anyOf[1],data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -7347,7 +7188,7 @@ for(let i0=0; i0<len0; i0++){
 let data5 = data4[i0];
 if(typeof data5 === "string"){
 if(func2(data5) < 1){
-const err11 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema119.properties.allow.anyOf[1].items,data:data5};
+const err11 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema118.properties.allow.anyOf[1].items,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -7358,7 +7199,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.allow.anyOf[1].items.type,parentSchema:schema119.properties.allow.anyOf[1].items,data:data5};
+const err12 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.allow.anyOf[1].items.type,parentSchema:schema118.properties.allow.anyOf[1].items,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -7370,7 +7211,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema119.properties.allow.anyOf[1].type,parentSchema:schema119.properties.allow.anyOf[1],data:data4};
+const err13 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.properties.allow.anyOf[1].type,parentSchema:schema118.properties.allow.anyOf[1],data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -7382,7 +7223,7 @@ errors++;
 var _valid0 = _errs14 === errors;
 valid1 = valid1 || _valid0;
 if(!valid1){
-const err14 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema119.properties.allow.anyOf,parentSchema:schema119.properties.allow,data:data4};
+const err14 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema118.properties.allow.anyOf,parentSchema:schema118.properties.allow,data:data4};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -7411,7 +7252,7 @@ let data7 = data6[key1];
 if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
 for(const key2 in data7){
 if(!(((key2 === "mode") || (key2 === "keys")) || (key2 === "keysFile"))){
-const err15 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema119.properties.environments.additionalProperties,data:data7};
+const err15 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema118.properties.environments.additionalProperties,data:data7};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -7424,7 +7265,7 @@ errors++;
 if(data7.mode !== undefined){
 let data8 = data7.mode;
 if(!(((data8 === "exact") || (data8 === "add-only")) || (data8 === "external"))){
-const err16 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/mode",schemaPath:"#/properties/environments/additionalProperties/properties/mode/enum",keyword:"enum",params:{allowedValues: schema119.properties.environments.additionalProperties.properties.mode.enum},message:"must be equal to one of the allowed values",schema:schema119.properties.environments.additionalProperties.properties.mode.enum,parentSchema:schema119.properties.environments.additionalProperties.properties.mode,data:data8};
+const err16 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/mode",schemaPath:"#/properties/environments/additionalProperties/properties/mode/enum",keyword:"enum",params:{allowedValues: schema118.properties.environments.additionalProperties.properties.mode.enum},message:"must be equal to one of the allowed values",schema:schema118.properties.environments.additionalProperties.properties.mode.enum,parentSchema:schema118.properties.environments.additionalProperties.properties.mode,data:data8};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -7442,7 +7283,7 @@ for(let i1=0; i1<len1; i1++){
 let data10 = data9[i1];
 if(typeof data10 === "string"){
 if(func2(data10) < 1){
-const err17 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema119.properties.environments.additionalProperties.properties.keys.items,data:data10};
+const err17 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema118.properties.environments.additionalProperties.properties.keys.items,data:data10};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -7453,7 +7294,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.environments.additionalProperties.properties.keys.items.type,parentSchema:schema119.properties.environments.additionalProperties.properties.keys.items,data:data10};
+const err18 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.environments.additionalProperties.properties.keys.items.type,parentSchema:schema118.properties.environments.additionalProperties.properties.keys.items,data:data10};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -7465,7 +7306,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys",schemaPath:"#/properties/environments/additionalProperties/properties/keys/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema119.properties.environments.additionalProperties.properties.keys.type,parentSchema:schema119.properties.environments.additionalProperties.properties.keys,data:data9};
+const err19 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys",schemaPath:"#/properties/environments/additionalProperties/properties/keys/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.properties.environments.additionalProperties.properties.keys.type,parentSchema:schema118.properties.environments.additionalProperties.properties.keys,data:data9};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -7479,7 +7320,7 @@ if(data7.keysFile !== undefined){
 let data11 = data7.keysFile;
 if(typeof data11 === "string"){
 if(func2(data11) < 1){
-const err20 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema119.properties.environments.additionalProperties.properties.keysFile,data:data11};
+const err20 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema118.properties.environments.additionalProperties.properties.keysFile,data:data11};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -7490,7 +7331,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.environments.additionalProperties.properties.keysFile.type,parentSchema:schema119.properties.environments.additionalProperties.properties.keysFile,data:data11};
+const err21 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.environments.additionalProperties.properties.keysFile.type,parentSchema:schema118.properties.environments.additionalProperties.properties.keysFile,data:data11};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -7502,7 +7343,7 @@ errors++;
 }
 }
 else {
-const err22 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.properties.environments.additionalProperties.type,parentSchema:schema119.properties.environments.additionalProperties,data:data7};
+const err22 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.properties.environments.additionalProperties.type,parentSchema:schema118.properties.environments.additionalProperties,data:data7};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -7514,7 +7355,7 @@ errors++;
 }
 }
 else {
-const err23 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.properties.environments.type,parentSchema:schema119.properties.environments,data:data6};
+const err23 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.properties.environments.type,parentSchema:schema118.properties.environments,data:data6};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -7526,7 +7367,7 @@ errors++;
 }
 }
 else {
-const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.type,parentSchema:schema119,data};
+const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.type,parentSchema:schema118,data};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -7541,7 +7382,7 @@ return errors === 0;
 validate70.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const identities = validate71;
-const schema120 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:identities:1","title":"IdentitiesSpec","description":"Keys with attributes: identities/**/*.yaml.","type":"object","additionalProperties":false,"required":["identities"],"properties":{"identities":{"description":"Identities of one traffic type in one environment.","type":"object","additionalProperties":false,"required":["environment","keys"],"properties":{"trafficType":{"description":"Whose keys these are, for example user. Default: defaults.trafficType of flagkeel.yaml.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flagkeel.yaml.","type":"string","minLength":1},"keys":{"description":"Key → attribute → value. Values are texts.","type":"object","additionalProperties":{"type":"object","additionalProperties":{"type":"string"}}}}}}};
+const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:identities:1","title":"IdentitiesSpec","description":"Keys with attributes: identities/**/*.yaml.","type":"object","additionalProperties":false,"required":["identities"],"properties":{"identities":{"description":"Identities of one traffic type in one environment.","type":"object","additionalProperties":false,"required":["environment","keys"],"properties":{"trafficType":{"description":"Whose keys these are, for example user. Default: defaults.trafficType of flagkeel.yaml.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flagkeel.yaml.","type":"string","minLength":1},"keys":{"description":"Key → attribute → value. Values are texts.","type":"object","additionalProperties":{"type":"object","additionalProperties":{"type":"string"}}}}}}};
 
 function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="urn:flagkeel:schema:identities:1" */;
@@ -7556,7 +7397,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.identities === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "identities"},message:"must have required property '"+"identities"+"'",schema:schema120.required,parentSchema:schema120,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "identities"},message:"must have required property '"+"identities"+"'",schema:schema119.required,parentSchema:schema119,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7567,7 +7408,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "identities")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema120,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema119,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7581,7 +7422,7 @@ if(data.identities !== undefined){
 let data0 = data.identities;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 if(data0.environment === undefined){
-const err2 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema120.properties.identities.required,parentSchema:schema120.properties.identities,data:data0};
+const err2 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema119.properties.identities.required,parentSchema:schema119.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7591,7 +7432,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data0.keys === undefined){
-const err3 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "keys"},message:"must have required property '"+"keys"+"'",schema:schema120.properties.identities.required,parentSchema:schema120.properties.identities,data:data0};
+const err3 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "keys"},message:"must have required property '"+"keys"+"'",schema:schema119.properties.identities.required,parentSchema:schema119.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7602,7 +7443,7 @@ errors++;
 }
 for(const key1 in data0){
 if(!(((key1 === "trafficType") || (key1 === "environment")) || (key1 === "keys"))){
-const err4 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema120.properties.identities,data:data0};
+const err4 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema119.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7616,7 +7457,7 @@ if(data0.trafficType !== undefined){
 let data1 = data0.trafficType;
 if(typeof data1 === "string"){
 if(func2(data1) < 1){
-const err5 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema120.properties.identities.properties.trafficType,data:data1};
+const err5 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema119.properties.identities.properties.trafficType,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7627,7 +7468,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.identities.properties.trafficType.type,parentSchema:schema120.properties.identities.properties.trafficType,data:data1};
+const err6 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.identities.properties.trafficType.type,parentSchema:schema119.properties.identities.properties.trafficType,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7641,7 +7482,7 @@ if(data0.environment !== undefined){
 let data2 = data0.environment;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err7 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema120.properties.identities.properties.environment,data:data2};
+const err7 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema119.properties.identities.properties.environment,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7652,7 +7493,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.identities.properties.environment.type,parentSchema:schema120.properties.identities.properties.environment,data:data2};
+const err8 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.identities.properties.environment.type,parentSchema:schema119.properties.identities.properties.environment,data:data2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -7671,7 +7512,7 @@ if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 for(const key3 in data4){
 let data5 = data4[key3];
 if(typeof data5 !== "string"){
-const err9 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.identities.properties.keys.additionalProperties.additionalProperties.type,parentSchema:schema120.properties.identities.properties.keys.additionalProperties.additionalProperties,data:data5};
+const err9 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.identities.properties.keys.additionalProperties.additionalProperties.type,parentSchema:schema119.properties.identities.properties.keys.additionalProperties.additionalProperties,data:data5};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -7683,7 +7524,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.properties.identities.properties.keys.additionalProperties.type,parentSchema:schema120.properties.identities.properties.keys.additionalProperties,data:data4};
+const err10 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.properties.identities.properties.keys.additionalProperties.type,parentSchema:schema119.properties.identities.properties.keys.additionalProperties,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -7695,7 +7536,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/identities/keys",schemaPath:"#/properties/identities/properties/keys/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.properties.identities.properties.keys.type,parentSchema:schema120.properties.identities.properties.keys,data:data3};
+const err11 = {instancePath:instancePath+"/identities/keys",schemaPath:"#/properties/identities/properties/keys/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.properties.identities.properties.keys.type,parentSchema:schema119.properties.identities.properties.keys,data:data3};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -7707,7 +7548,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.properties.identities.type,parentSchema:schema120.properties.identities,data:data0};
+const err12 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.properties.identities.type,parentSchema:schema119.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -7719,7 +7560,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.type,parentSchema:schema120,data};
+const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.type,parentSchema:schema119,data};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -7734,8 +7575,8 @@ return errors === 0;
 validate71.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const kills = validate72;
-const schema121 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:kills:1","title":"KillsSpec","description":"Break-glass list of one environment: kills/<environment>.yaml, owned by on-call.","type":"object","additionalProperties":false,"required":["kills"],"properties":{"kills":{"description":"Flag → why it is killed. An entry is enforced at once; {} for none.","type":"object","additionalProperties":{"title":"KillSpec","description":"One kill.","type":"object","additionalProperties":false,"required":["reason"],"properties":{"reason":{"description":"Why; goes into the comment of the write.","type":"string","minLength":1},"by":{"description":"Who ordered it.","type":"string","minLength":1},"since":{"description":"When it was ordered.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"review":{"description":"When somebody has to look at it again.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"}}}}}};
-const pattern14 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$", "u");
+const schema120 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:kills:1","title":"KillsSpec","description":"Break-glass list of one environment: kills/<environment>.yaml, owned by on-call.","type":"object","additionalProperties":false,"required":["kills"],"properties":{"kills":{"description":"Flag → why it is killed. An entry is enforced at once; {} for none.","type":"object","additionalProperties":{"title":"KillSpec","description":"One kill.","type":"object","additionalProperties":false,"required":["reason"],"properties":{"reason":{"description":"Why; goes into the comment of the write.","type":"string","minLength":1},"by":{"description":"Who ordered it.","type":"string","minLength":1},"since":{"description":"When it was ordered.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"review":{"description":"When somebody has to look at it again.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"}}}}}};
+const pattern13 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$", "u");
 
 function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="urn:flagkeel:schema:kills:1" */;
@@ -7750,7 +7591,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.kills === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kills"},message:"must have required property '"+"kills"+"'",schema:schema121.required,parentSchema:schema121,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kills"},message:"must have required property '"+"kills"+"'",schema:schema120.required,parentSchema:schema120,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7761,7 +7602,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "kills")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema121,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema120,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7778,7 +7619,7 @@ for(const key1 in data0){
 let data1 = data0[key1];
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.reason === undefined){
-const err2 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema121.properties.kills.additionalProperties.required,parentSchema:schema121.properties.kills.additionalProperties,data:data1};
+const err2 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema120.properties.kills.additionalProperties.required,parentSchema:schema120.properties.kills.additionalProperties,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7789,7 +7630,7 @@ errors++;
 }
 for(const key2 in data1){
 if(!((((key2 === "reason") || (key2 === "by")) || (key2 === "since")) || (key2 === "review"))){
-const err3 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema121.properties.kills.additionalProperties,data:data1};
+const err3 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema120.properties.kills.additionalProperties,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7803,7 +7644,7 @@ if(data1.reason !== undefined){
 let data2 = data1.reason;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err4 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema121.properties.kills.additionalProperties.properties.reason,data:data2};
+const err4 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema120.properties.kills.additionalProperties.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7814,7 +7655,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.kills.additionalProperties.properties.reason.type,parentSchema:schema121.properties.kills.additionalProperties.properties.reason,data:data2};
+const err5 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.kills.additionalProperties.properties.reason.type,parentSchema:schema120.properties.kills.additionalProperties.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7828,7 +7669,7 @@ if(data1.by !== undefined){
 let data3 = data1.by;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err6 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema121.properties.kills.additionalProperties.properties.by,data:data3};
+const err6 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema120.properties.kills.additionalProperties.properties.by,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7839,7 +7680,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.kills.additionalProperties.properties.by.type,parentSchema:schema121.properties.kills.additionalProperties.properties.by,data:data3};
+const err7 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.kills.additionalProperties.properties.by.type,parentSchema:schema120.properties.kills.additionalProperties.properties.by,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7852,8 +7693,8 @@ errors++;
 if(data1.since !== undefined){
 let data4 = data1.since;
 if(typeof data4 === "string"){
-if(!pattern14.test(data4)){
-const err8 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema121.properties.kills.additionalProperties.properties.since,data:data4};
+if(!pattern13.test(data4)){
+const err8 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema120.properties.kills.additionalProperties.properties.since,data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -7864,7 +7705,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.kills.additionalProperties.properties.since.type,parentSchema:schema121.properties.kills.additionalProperties.properties.since,data:data4};
+const err9 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.kills.additionalProperties.properties.since.type,parentSchema:schema120.properties.kills.additionalProperties.properties.since,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -7877,8 +7718,8 @@ errors++;
 if(data1.review !== undefined){
 let data5 = data1.review;
 if(typeof data5 === "string"){
-if(!pattern14.test(data5)){
-const err10 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema121.properties.kills.additionalProperties.properties.review,data:data5};
+if(!pattern13.test(data5)){
+const err10 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema120.properties.kills.additionalProperties.properties.review,data:data5};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -7889,7 +7730,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.kills.additionalProperties.properties.review.type,parentSchema:schema121.properties.kills.additionalProperties.properties.review,data:data5};
+const err11 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.kills.additionalProperties.properties.review.type,parentSchema:schema120.properties.kills.additionalProperties.properties.review,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -7901,7 +7742,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.properties.kills.additionalProperties.type,parentSchema:schema121.properties.kills.additionalProperties,data:data1};
+const err12 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.properties.kills.additionalProperties.type,parentSchema:schema120.properties.kills.additionalProperties,data:data1};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -7913,7 +7754,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/kills",schemaPath:"#/properties/kills/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.properties.kills.type,parentSchema:schema121.properties.kills,data:data0};
+const err13 = {instancePath:instancePath+"/kills",schemaPath:"#/properties/kills/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.properties.kills.type,parentSchema:schema120.properties.kills,data:data0};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -7925,7 +7766,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.type,parentSchema:schema121,data};
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.type,parentSchema:schema120,data};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -7940,7 +7781,7 @@ return errors === 0;
 validate72.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const specTest = validate73;
-const schema122 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:spec-test:1","title":"SpecTestSpec","description":"Expectations about one flag, run offline: tests/**/*.test.yaml.","type":"object","additionalProperties":false,"required":["tests","cases"],"properties":{"tests":{"description":"Name of the flag.","type":"string","minLength":1},"cases":{"description":"Situations and what is expected there.","type":"array","minItems":1,"items":{"title":"SpecTestCase","description":"One situation.","type":"object","additionalProperties":false,"required":["name","environment","expect"],"properties":{"name":{"description":"What the case says, as a sentence.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flagkeel.yaml.","type":"string","minLength":1},"key":{"description":"Key that is evaluated.","type":"string","minLength":1},"segments":{"description":"Segments that the key is taken to be in, whatever their lists say.","type":"array","items":{"type":"string","minLength":1}},"attributes":{"description":"Attribute → value.","type":"object","additionalProperties":true},"at":{"description":"Bucket that the key is taken to fall into, 1 to 100.","type":"integer","minimum":1,"maximum":100},"killed":{"description":"Whether the flag is taken to be killed.","type":"boolean"},"when":{"description":"Moment at which it is evaluated: each ramp with a `start` at the step that is due then, others as `started` says. A day is its first moment, in UTC.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"started":{"description":"With `when`: the moment at which ramps of the flag are taken to begin that have no time as their `start`. A day is its first moment, in UTC.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"expect":{"description":"A treatment, a list of treatments of which each is right, or a distribution: treatment → whole per cent.","x-expected":"a treatment, a list of treatments, or whole per cents by treatment","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}},{"type":"object","minProperties":1,"additionalProperties":{"type":"integer","minimum":0,"maximum":100}}]}}}}}};
+const schema121 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:spec-test:1","title":"SpecTestSpec","description":"Expectations about one flag, run offline: tests/**/*.test.yaml.","type":"object","additionalProperties":false,"required":["tests","cases"],"properties":{"tests":{"description":"Name of the flag.","type":"string","minLength":1},"cases":{"description":"Situations and what is expected there.","type":"array","minItems":1,"items":{"title":"SpecTestCase","description":"One situation.","type":"object","additionalProperties":false,"required":["name","environment","expect"],"properties":{"name":{"description":"What the case says, as a sentence.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flagkeel.yaml.","type":"string","minLength":1},"key":{"description":"Key that is evaluated.","type":"string","minLength":1},"segments":{"description":"Segments that the key is taken to be in, whatever their lists say.","type":"array","items":{"type":"string","minLength":1}},"attributes":{"description":"Attribute → value.","type":"object","additionalProperties":true},"at":{"description":"Bucket that the key is taken to fall into, 1 to 100.","type":"integer","minimum":1,"maximum":100},"killed":{"description":"Whether the flag is taken to be killed.","type":"boolean"},"when":{"description":"Moment at which it is evaluated: each ramp with a `start` at the step that is due then, others as `started` says. A day is its first moment, in UTC.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"started":{"description":"With `when`: the moment at which ramps of the flag are taken to begin that have no time as their `start`. A day is its first moment, in UTC.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"expect":{"description":"A treatment, a list of treatments of which each is right, or a distribution: treatment → whole per cent.","x-expected":"a treatment, a list of treatments, or whole per cents by treatment","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}},{"type":"object","minProperties":1,"additionalProperties":{"type":"integer","minimum":0,"maximum":100}}]}}}}}};
 
 function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="urn:flagkeel:schema:spec-test:1" */;
@@ -7955,7 +7796,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.tests === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "tests"},message:"must have required property '"+"tests"+"'",schema:schema122.required,parentSchema:schema122,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "tests"},message:"must have required property '"+"tests"+"'",schema:schema121.required,parentSchema:schema121,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7965,7 +7806,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.cases === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cases"},message:"must have required property '"+"cases"+"'",schema:schema122.required,parentSchema:schema122,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cases"},message:"must have required property '"+"cases"+"'",schema:schema121.required,parentSchema:schema121,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7976,7 +7817,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((key0 === "tests") || (key0 === "cases"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema122,data};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema121,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7990,7 +7831,7 @@ if(data.tests !== undefined){
 let data0 = data.tests;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err3 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.tests,data:data0};
+const err3 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema121.properties.tests,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -8001,7 +7842,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.tests.type,parentSchema:schema122.properties.tests,data:data0};
+const err4 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.tests.type,parentSchema:schema121.properties.tests,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -8015,7 +7856,7 @@ if(data.cases !== undefined){
 let data1 = data.cases;
 if(Array.isArray(data1)){
 if(data1.length < 1){
-const err5 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema122.properties.cases,data:data1};
+const err5 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema121.properties.cases,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -8029,7 +7870,7 @@ for(let i0=0; i0<len0; i0++){
 let data2 = data1[i0];
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.name === undefined){
-const err6 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema122.properties.cases.items.required,parentSchema:schema122.properties.cases.items,data:data2};
+const err6 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema121.properties.cases.items.required,parentSchema:schema121.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -8039,7 +7880,7 @@ vErrors.push(err6);
 errors++;
 }
 if(data2.environment === undefined){
-const err7 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema122.properties.cases.items.required,parentSchema:schema122.properties.cases.items,data:data2};
+const err7 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema121.properties.cases.items.required,parentSchema:schema121.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -8049,7 +7890,7 @@ vErrors.push(err7);
 errors++;
 }
 if(data2.expect === undefined){
-const err8 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "expect"},message:"must have required property '"+"expect"+"'",schema:schema122.properties.cases.items.required,parentSchema:schema122.properties.cases.items,data:data2};
+const err8 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "expect"},message:"must have required property '"+"expect"+"'",schema:schema121.properties.cases.items.required,parentSchema:schema121.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -8059,8 +7900,8 @@ vErrors.push(err8);
 errors++;
 }
 for(const key1 in data2){
-if(!(func1.call(schema122.properties.cases.items.properties, key1))){
-const err9 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema122.properties.cases.items,data:data2};
+if(!(func1.call(schema121.properties.cases.items.properties, key1))){
+const err9 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema121.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -8074,7 +7915,7 @@ if(data2.name !== undefined){
 let data3 = data2.name;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err10 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.cases.items.properties.name,data:data3};
+const err10 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema121.properties.cases.items.properties.name,data:data3};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -8085,7 +7926,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.cases.items.properties.name.type,parentSchema:schema122.properties.cases.items.properties.name,data:data3};
+const err11 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.cases.items.properties.name.type,parentSchema:schema121.properties.cases.items.properties.name,data:data3};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -8099,7 +7940,7 @@ if(data2.environment !== undefined){
 let data4 = data2.environment;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err12 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.cases.items.properties.environment,data:data4};
+const err12 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema121.properties.cases.items.properties.environment,data:data4};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -8110,7 +7951,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.cases.items.properties.environment.type,parentSchema:schema122.properties.cases.items.properties.environment,data:data4};
+const err13 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.cases.items.properties.environment.type,parentSchema:schema121.properties.cases.items.properties.environment,data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -8124,7 +7965,7 @@ if(data2.key !== undefined){
 let data5 = data2.key;
 if(typeof data5 === "string"){
 if(func2(data5) < 1){
-const err14 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.cases.items.properties.key,data:data5};
+const err14 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema121.properties.cases.items.properties.key,data:data5};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -8135,7 +7976,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.cases.items.properties.key.type,parentSchema:schema122.properties.cases.items.properties.key,data:data5};
+const err15 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.cases.items.properties.key.type,parentSchema:schema121.properties.cases.items.properties.key,data:data5};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -8153,7 +7994,7 @@ for(let i1=0; i1<len1; i1++){
 let data7 = data6[i1];
 if(typeof data7 === "string"){
 if(func2(data7) < 1){
-const err16 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.cases.items.properties.segments.items,data:data7};
+const err16 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema121.properties.cases.items.properties.segments.items,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -8164,7 +8005,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.cases.items.properties.segments.items.type,parentSchema:schema122.properties.cases.items.properties.segments.items,data:data7};
+const err17 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.cases.items.properties.segments.items.type,parentSchema:schema121.properties.cases.items.properties.segments.items,data:data7};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -8176,7 +8017,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/cases/" + i0+"/segments",schemaPath:"#/properties/cases/items/properties/segments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.cases.items.properties.segments.type,parentSchema:schema122.properties.cases.items.properties.segments,data:data6};
+const err18 = {instancePath:instancePath+"/cases/" + i0+"/segments",schemaPath:"#/properties/cases/items/properties/segments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.properties.cases.items.properties.segments.type,parentSchema:schema121.properties.cases.items.properties.segments,data:data6};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -8191,7 +8032,7 @@ let data8 = data2.attributes;
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 }
 else {
-const err19 = {instancePath:instancePath+"/cases/" + i0+"/attributes",schemaPath:"#/properties/cases/items/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.properties.cases.items.properties.attributes.type,parentSchema:schema122.properties.cases.items.properties.attributes,data:data8};
+const err19 = {instancePath:instancePath+"/cases/" + i0+"/attributes",schemaPath:"#/properties/cases/items/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.properties.cases.items.properties.attributes.type,parentSchema:schema121.properties.cases.items.properties.attributes,data:data8};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -8204,7 +8045,7 @@ errors++;
 if(data2.at !== undefined){
 let data9 = data2.at;
 if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-const err20 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema122.properties.cases.items.properties.at.type,parentSchema:schema122.properties.cases.items.properties.at,data:data9};
+const err20 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema121.properties.cases.items.properties.at.type,parentSchema:schema121.properties.cases.items.properties.at,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -8215,7 +8056,7 @@ errors++;
 }
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 > 100 || isNaN(data9)){
-const err21 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema122.properties.cases.items.properties.at,data:data9};
+const err21 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema121.properties.cases.items.properties.at,data:data9};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -8225,7 +8066,7 @@ vErrors.push(err21);
 errors++;
 }
 if(data9 < 1 || isNaN(data9)){
-const err22 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema122.properties.cases.items.properties.at,data:data9};
+const err22 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema121.properties.cases.items.properties.at,data:data9};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -8239,7 +8080,7 @@ errors++;
 if(data2.killed !== undefined){
 let data10 = data2.killed;
 if(typeof data10 !== "boolean"){
-const err23 = {instancePath:instancePath+"/cases/" + i0+"/killed",schemaPath:"#/properties/cases/items/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema122.properties.cases.items.properties.killed.type,parentSchema:schema122.properties.cases.items.properties.killed,data:data10};
+const err23 = {instancePath:instancePath+"/cases/" + i0+"/killed",schemaPath:"#/properties/cases/items/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema121.properties.cases.items.properties.killed.type,parentSchema:schema121.properties.cases.items.properties.killed,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -8252,8 +8093,8 @@ errors++;
 if(data2.when !== undefined){
 let data11 = data2.when;
 if(typeof data11 === "string"){
-if(!pattern14.test(data11)){
-const err24 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema122.properties.cases.items.properties.when,data:data11};
+if(!pattern13.test(data11)){
+const err24 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema121.properties.cases.items.properties.when,data:data11};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -8264,7 +8105,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.cases.items.properties.when.type,parentSchema:schema122.properties.cases.items.properties.when,data:data11};
+const err25 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.cases.items.properties.when.type,parentSchema:schema121.properties.cases.items.properties.when,data:data11};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -8277,8 +8118,8 @@ errors++;
 if(data2.started !== undefined){
 let data12 = data2.started;
 if(typeof data12 === "string"){
-if(!pattern14.test(data12)){
-const err26 = {instancePath:instancePath+"/cases/" + i0+"/started",schemaPath:"#/properties/cases/items/properties/started/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema122.properties.cases.items.properties.started,data:data12};
+if(!pattern13.test(data12)){
+const err26 = {instancePath:instancePath+"/cases/" + i0+"/started",schemaPath:"#/properties/cases/items/properties/started/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema121.properties.cases.items.properties.started,data:data12};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -8289,7 +8130,7 @@ errors++;
 }
 }
 else {
-const err27 = {instancePath:instancePath+"/cases/" + i0+"/started",schemaPath:"#/properties/cases/items/properties/started/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.cases.items.properties.started.type,parentSchema:schema122.properties.cases.items.properties.started,data:data12};
+const err27 = {instancePath:instancePath+"/cases/" + i0+"/started",schemaPath:"#/properties/cases/items/properties/started/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.cases.items.properties.started.type,parentSchema:schema121.properties.cases.items.properties.started,data:data12};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -8306,7 +8147,7 @@ let valid6 = false;
 const _errs32 = errors;
 if(typeof data13 === "string"){
 if(func2(data13) < 1){
-const err28 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.cases.items.properties.expect.anyOf[0],data:data13};
+const err28 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema121.properties.cases.items.properties.expect.anyOf[0],data:data13};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -8317,7 +8158,7 @@ errors++;
 }
 }
 else {
-const err29 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.cases.items.properties.expect.anyOf[0].type,parentSchema:schema122.properties.cases.items.properties.expect.anyOf[0],data:data13};
+const err29 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.cases.items.properties.expect.anyOf[0].type,parentSchema:schema121.properties.cases.items.properties.expect.anyOf[0],data:data13};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -8331,7 +8172,7 @@ valid6 = valid6 || _valid0;
 const _errs34 = errors;
 if(Array.isArray(data13)){
 if(data13.length < 1){
-const err30 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema122.properties.cases.items.properties.expect.anyOf[1],data:data13};
+const err30 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema121.properties.cases.items.properties.expect.anyOf[1],data:data13};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -8345,7 +8186,7 @@ for(let i2=0; i2<len2; i2++){
 let data14 = data13[i2];
 if(typeof data14 === "string"){
 if(func2(data14) < 1){
-const err31 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.cases.items.properties.expect.anyOf[1].items,data:data14};
+const err31 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema121.properties.cases.items.properties.expect.anyOf[1].items,data:data14};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -8356,7 +8197,7 @@ errors++;
 }
 }
 else {
-const err32 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.cases.items.properties.expect.anyOf[1].items.type,parentSchema:schema122.properties.cases.items.properties.expect.anyOf[1].items,data:data14};
+const err32 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.cases.items.properties.expect.anyOf[1].items.type,parentSchema:schema121.properties.cases.items.properties.expect.anyOf[1].items,data:data14};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -8368,7 +8209,7 @@ errors++;
 }
 }
 else {
-const err33 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.cases.items.properties.expect.anyOf[1].type,parentSchema:schema122.properties.cases.items.properties.expect.anyOf[1],data:data13};
+const err33 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.properties.cases.items.properties.expect.anyOf[1].type,parentSchema:schema121.properties.cases.items.properties.expect.anyOf[1],data:data13};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -8382,7 +8223,7 @@ valid6 = valid6 || _valid0;
 const _errs38 = errors;
 if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
 if(Object.keys(data13).length < 1){
-const err34 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema122.properties.cases.items.properties.expect.anyOf[2],data:data13};
+const err34 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema121.properties.cases.items.properties.expect.anyOf[2],data:data13};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -8394,7 +8235,7 @@ errors++;
 for(const key2 in data13){
 let data15 = data13[key2];
 if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-const err35 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema122.properties.cases.items.properties.expect.anyOf[2].additionalProperties.type,parentSchema:schema122.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data15};
+const err35 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema121.properties.cases.items.properties.expect.anyOf[2].additionalProperties.type,parentSchema:schema121.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data15};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -8405,7 +8246,7 @@ errors++;
 }
 if((typeof data15 == "number") && (isFinite(data15))){
 if(data15 > 100 || isNaN(data15)){
-const err36 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema122.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data15};
+const err36 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema121.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data15};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -8415,7 +8256,7 @@ vErrors.push(err36);
 errors++;
 }
 if(data15 < 0 || isNaN(data15)){
-const err37 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema122.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data15};
+const err37 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema121.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data15};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -8428,7 +8269,7 @@ errors++;
 }
 }
 else {
-const err38 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.properties.cases.items.properties.expect.anyOf[2].type,parentSchema:schema122.properties.cases.items.properties.expect.anyOf[2],data:data13};
+const err38 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.properties.cases.items.properties.expect.anyOf[2].type,parentSchema:schema121.properties.cases.items.properties.expect.anyOf[2],data:data13};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -8440,7 +8281,7 @@ errors++;
 var _valid0 = _errs38 === errors;
 valid6 = valid6 || _valid0;
 if(!valid6){
-const err39 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema122.properties.cases.items.properties.expect.anyOf,parentSchema:schema122.properties.cases.items.properties.expect,data:data13};
+const err39 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema121.properties.cases.items.properties.expect.anyOf,parentSchema:schema121.properties.cases.items.properties.expect,data:data13};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -8463,7 +8304,7 @@ vErrors = null;
 }
 }
 else {
-const err40 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.properties.cases.items.type,parentSchema:schema122.properties.cases.items,data:data2};
+const err40 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.properties.cases.items.type,parentSchema:schema121.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -8475,7 +8316,7 @@ errors++;
 }
 }
 else {
-const err41 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.cases.type,parentSchema:schema122.properties.cases,data:data1};
+const err41 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.properties.cases.type,parentSchema:schema121.properties.cases,data:data1};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -8487,7 +8328,7 @@ errors++;
 }
 }
 else {
-const err42 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.type,parentSchema:schema122,data};
+const err42 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.type,parentSchema:schema121,data};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -8502,10 +8343,10 @@ return errors === 0;
 validate73.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const watch = validate74;
-const schema123 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:watch:1","title":"WatchSpec","description":"Sources that one daemon keeps in line: the file that `flagkeel watch --config` reads. It is the operator's, and lies in none of the repositories. What a source does not say is as the command line says it.","type":"object","additionalProperties":false,"required":["sources"],"properties":{"sources":{"description":"Each by itself, side by side.","type":"array","minItems":1,"maxItems":200,"items":{"title":"SourceSpec","description":"One config repository. It names a directory or a repo.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"description":"What logs, metrics and the status page call it.","type":"string","pattern":"^[a-z0-9][a-z0-9-]{0,62}$","x-expected":"lower-case letters, digits and '-', at most 63"},"directory":{"description":"A directory of this machine, seen from the folder of this file.","type":"string","minLength":1},"repo":{"description":"URL of a git server: https, ssh, or a path. Without credentials.","type":"string","minLength":1},"branch":{"description":"With repo: which branch. Default: the server's HEAD.","type":"string","minLength":1},"path":{"description":"With repo: where in the repository flagkeel.yaml lies. Default: its top.","type":"string","minLength":1},"gitUser":{"description":"Over https: the name that goes with the token.","type":"string","minLength":1},"gitTokenFile":{"description":"Over https: a file that holds the token; read again when it is needed.","type":"string","minLength":1},"sshKeyFile":{"description":"Over ssh: the private key.","type":"string","minLength":1},"knownHostsFile":{"description":"Over ssh: the keys of servers that are accepted.","type":"string","minLength":1},"url":{"description":"The administration service. Default: as the command line or the environment says.","type":"string","minLength":1},"apiKeyFile":{"description":"A file that holds the Admin API key; read again when it is needed. Default: the key of the environment.","type":"string","minLength":1},"environments":{"description":"Only these. Default: all of flagkeel.yaml.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"interval":{"description":"How often to look for commits, for example 30s.","$ref":"#/$defs/duration"},"schedule":{"description":"When to check everything for drift: five fields of cron, or off.","type":"string","minLength":1},"prune":{"description":"Delete what the specs used to declare and no longer do.","type":"boolean"},"adopt":{"description":"Take over live objects that differ, also in protected environments.","type":"boolean"},"revertDrift":{"description":"Undo changes made outside git, also where they are only reported.","type":"boolean"}}}}},"$defs":{"duration":{"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"}}};
-const schema124 = {"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"};
-const pattern18 = new RegExp("^[a-z0-9][a-z0-9-]{0,62}$", "u");
-const pattern19 = new RegExp("^[0-9]+(ms|s|m|h)?$", "u");
+const schema122 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:watch:1","title":"WatchSpec","description":"Sources that one daemon keeps in line: the file that `flagkeel watch --config` reads. It is the operator's, and lies in none of the repositories. What a source does not say is as the command line says it.","type":"object","additionalProperties":false,"required":["sources"],"properties":{"sources":{"description":"Each by itself, side by side.","type":"array","minItems":1,"maxItems":200,"items":{"title":"SourceSpec","description":"One config repository. It names a directory or a repo.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"description":"What logs, metrics and the status page call it.","type":"string","pattern":"^[a-z0-9][a-z0-9-]{0,62}$","x-expected":"lower-case letters, digits and '-', at most 63"},"directory":{"description":"A directory of this machine, seen from the folder of this file.","type":"string","minLength":1},"repo":{"description":"URL of a git server: https, ssh, or a path. Without credentials.","type":"string","minLength":1},"branch":{"description":"With repo: which branch. Default: the server's HEAD.","type":"string","minLength":1},"path":{"description":"With repo: where in the repository flagkeel.yaml lies. Default: its top.","type":"string","minLength":1},"gitUser":{"description":"Over https: the name that goes with the token.","type":"string","minLength":1},"gitTokenFile":{"description":"Over https: a file that holds the token; read again when it is needed.","type":"string","minLength":1},"sshKeyFile":{"description":"Over ssh: the private key.","type":"string","minLength":1},"knownHostsFile":{"description":"Over ssh: the keys of servers that are accepted.","type":"string","minLength":1},"url":{"description":"The administration service. Default: as the command line or the environment says.","type":"string","minLength":1},"apiKeyFile":{"description":"A file that holds the Admin API key; read again when it is needed. Default: the key of the environment.","type":"string","minLength":1},"environments":{"description":"Only these. Default: all of flagkeel.yaml.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"interval":{"description":"How often to look for commits, for example 30s.","$ref":"#/$defs/duration"},"schedule":{"description":"When to check everything for drift: five fields of cron, or off.","type":"string","minLength":1},"prune":{"description":"Delete what the specs used to declare and no longer do.","type":"boolean"},"adopt":{"description":"Take over live objects that differ, also in protected environments.","type":"boolean"},"revertDrift":{"description":"Undo changes made outside git, also where they are only reported.","type":"boolean"}}}}},"$defs":{"duration":{"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"}}};
+const schema123 = {"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"};
+const pattern17 = new RegExp("^[a-z0-9][a-z0-9-]{0,62}$", "u");
+const pattern18 = new RegExp("^[0-9]+(ms|s|m|h)?$", "u");
 
 function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="urn:flagkeel:schema:watch:1" */;
@@ -8520,7 +8361,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.sources === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sources"},message:"must have required property '"+"sources"+"'",schema:schema123.required,parentSchema:schema123,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sources"},message:"must have required property '"+"sources"+"'",schema:schema122.required,parentSchema:schema122,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -8531,7 +8372,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "sources")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema123,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema122,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -8545,7 +8386,7 @@ if(data.sources !== undefined){
 let data0 = data.sources;
 if(Array.isArray(data0)){
 if(data0.length > 200){
-const err2 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items",schema:200,parentSchema:schema123.properties.sources,data:data0};
+const err2 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items",schema:200,parentSchema:schema122.properties.sources,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -8555,7 +8396,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data0.length < 1){
-const err3 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema123.properties.sources,data:data0};
+const err3 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema122.properties.sources,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -8569,7 +8410,7 @@ for(let i0=0; i0<len0; i0++){
 let data1 = data0[i0];
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.name === undefined){
-const err4 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema123.properties.sources.items.required,parentSchema:schema123.properties.sources.items,data:data1};
+const err4 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema122.properties.sources.items.required,parentSchema:schema122.properties.sources.items,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -8579,8 +8420,8 @@ vErrors.push(err4);
 errors++;
 }
 for(const key1 in data1){
-if(!(func1.call(schema123.properties.sources.items.properties, key1))){
-const err5 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema123.properties.sources.items,data:data1};
+if(!(func1.call(schema122.properties.sources.items.properties, key1))){
+const err5 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema122.properties.sources.items,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -8593,8 +8434,8 @@ errors++;
 if(data1.name !== undefined){
 let data2 = data1.name;
 if(typeof data2 === "string"){
-if(!pattern18.test(data2)){
-const err6 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9][a-z0-9-]{0,62}$"},message:"must match pattern \""+"^[a-z0-9][a-z0-9-]{0,62}$"+"\"",schema:"^[a-z0-9][a-z0-9-]{0,62}$",parentSchema:schema123.properties.sources.items.properties.name,data:data2};
+if(!pattern17.test(data2)){
+const err6 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9][a-z0-9-]{0,62}$"},message:"must match pattern \""+"^[a-z0-9][a-z0-9-]{0,62}$"+"\"",schema:"^[a-z0-9][a-z0-9-]{0,62}$",parentSchema:schema122.properties.sources.items.properties.name,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -8605,7 +8446,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.sources.items.properties.name.type,parentSchema:schema123.properties.sources.items.properties.name,data:data2};
+const err7 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.name.type,parentSchema:schema122.properties.sources.items.properties.name,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -8619,7 +8460,7 @@ if(data1.directory !== undefined){
 let data3 = data1.directory;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err8 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema123.properties.sources.items.properties.directory,data:data3};
+const err8 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.directory,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -8630,7 +8471,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.sources.items.properties.directory.type,parentSchema:schema123.properties.sources.items.properties.directory,data:data3};
+const err9 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.directory.type,parentSchema:schema122.properties.sources.items.properties.directory,data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -8644,7 +8485,7 @@ if(data1.repo !== undefined){
 let data4 = data1.repo;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err10 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema123.properties.sources.items.properties.repo,data:data4};
+const err10 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.repo,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -8655,7 +8496,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.sources.items.properties.repo.type,parentSchema:schema123.properties.sources.items.properties.repo,data:data4};
+const err11 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.repo.type,parentSchema:schema122.properties.sources.items.properties.repo,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -8669,7 +8510,7 @@ if(data1.branch !== undefined){
 let data5 = data1.branch;
 if(typeof data5 === "string"){
 if(func2(data5) < 1){
-const err12 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema123.properties.sources.items.properties.branch,data:data5};
+const err12 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.branch,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -8680,7 +8521,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.sources.items.properties.branch.type,parentSchema:schema123.properties.sources.items.properties.branch,data:data5};
+const err13 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.branch.type,parentSchema:schema122.properties.sources.items.properties.branch,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -8694,7 +8535,7 @@ if(data1.path !== undefined){
 let data6 = data1.path;
 if(typeof data6 === "string"){
 if(func2(data6) < 1){
-const err14 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema123.properties.sources.items.properties.path,data:data6};
+const err14 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.path,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -8705,7 +8546,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.sources.items.properties.path.type,parentSchema:schema123.properties.sources.items.properties.path,data:data6};
+const err15 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.path.type,parentSchema:schema122.properties.sources.items.properties.path,data:data6};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -8719,7 +8560,7 @@ if(data1.gitUser !== undefined){
 let data7 = data1.gitUser;
 if(typeof data7 === "string"){
 if(func2(data7) < 1){
-const err16 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema123.properties.sources.items.properties.gitUser,data:data7};
+const err16 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.gitUser,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -8730,7 +8571,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.sources.items.properties.gitUser.type,parentSchema:schema123.properties.sources.items.properties.gitUser,data:data7};
+const err17 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.gitUser.type,parentSchema:schema122.properties.sources.items.properties.gitUser,data:data7};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -8744,7 +8585,7 @@ if(data1.gitTokenFile !== undefined){
 let data8 = data1.gitTokenFile;
 if(typeof data8 === "string"){
 if(func2(data8) < 1){
-const err18 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema123.properties.sources.items.properties.gitTokenFile,data:data8};
+const err18 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.gitTokenFile,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -8755,7 +8596,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.sources.items.properties.gitTokenFile.type,parentSchema:schema123.properties.sources.items.properties.gitTokenFile,data:data8};
+const err19 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.gitTokenFile.type,parentSchema:schema122.properties.sources.items.properties.gitTokenFile,data:data8};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -8769,7 +8610,7 @@ if(data1.sshKeyFile !== undefined){
 let data9 = data1.sshKeyFile;
 if(typeof data9 === "string"){
 if(func2(data9) < 1){
-const err20 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema123.properties.sources.items.properties.sshKeyFile,data:data9};
+const err20 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.sshKeyFile,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -8780,7 +8621,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.sources.items.properties.sshKeyFile.type,parentSchema:schema123.properties.sources.items.properties.sshKeyFile,data:data9};
+const err21 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.sshKeyFile.type,parentSchema:schema122.properties.sources.items.properties.sshKeyFile,data:data9};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -8794,7 +8635,7 @@ if(data1.knownHostsFile !== undefined){
 let data10 = data1.knownHostsFile;
 if(typeof data10 === "string"){
 if(func2(data10) < 1){
-const err22 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema123.properties.sources.items.properties.knownHostsFile,data:data10};
+const err22 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.knownHostsFile,data:data10};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -8805,7 +8646,7 @@ errors++;
 }
 }
 else {
-const err23 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.sources.items.properties.knownHostsFile.type,parentSchema:schema123.properties.sources.items.properties.knownHostsFile,data:data10};
+const err23 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.knownHostsFile.type,parentSchema:schema122.properties.sources.items.properties.knownHostsFile,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -8819,7 +8660,7 @@ if(data1.url !== undefined){
 let data11 = data1.url;
 if(typeof data11 === "string"){
 if(func2(data11) < 1){
-const err24 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema123.properties.sources.items.properties.url,data:data11};
+const err24 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.url,data:data11};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -8830,7 +8671,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.sources.items.properties.url.type,parentSchema:schema123.properties.sources.items.properties.url,data:data11};
+const err25 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.url.type,parentSchema:schema122.properties.sources.items.properties.url,data:data11};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -8844,7 +8685,7 @@ if(data1.apiKeyFile !== undefined){
 let data12 = data1.apiKeyFile;
 if(typeof data12 === "string"){
 if(func2(data12) < 1){
-const err26 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema123.properties.sources.items.properties.apiKeyFile,data:data12};
+const err26 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.apiKeyFile,data:data12};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -8855,7 +8696,7 @@ errors++;
 }
 }
 else {
-const err27 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.sources.items.properties.apiKeyFile.type,parentSchema:schema123.properties.sources.items.properties.apiKeyFile,data:data12};
+const err27 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.apiKeyFile.type,parentSchema:schema122.properties.sources.items.properties.apiKeyFile,data:data12};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -8869,7 +8710,7 @@ if(data1.environments !== undefined){
 let data13 = data1.environments;
 if(Array.isArray(data13)){
 if(data13.length < 1){
-const err28 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema123.properties.sources.items.properties.environments,data:data13};
+const err28 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema122.properties.sources.items.properties.environments,data:data13};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -8883,7 +8724,7 @@ for(let i1=0; i1<len1; i1++){
 let data14 = data13[i1];
 if(typeof data14 === "string"){
 if(func2(data14) < 1){
-const err29 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema123.properties.sources.items.properties.environments.items,data:data14};
+const err29 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.environments.items,data:data14};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -8894,7 +8735,7 @@ errors++;
 }
 }
 else {
-const err30 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.sources.items.properties.environments.items.type,parentSchema:schema123.properties.sources.items.properties.environments.items,data:data14};
+const err30 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.environments.items.type,parentSchema:schema122.properties.sources.items.properties.environments.items,data:data14};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -8906,7 +8747,7 @@ errors++;
 }
 }
 else {
-const err31 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.sources.items.properties.environments.type,parentSchema:schema123.properties.sources.items.properties.environments,data:data13};
+const err31 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.sources.items.properties.environments.type,parentSchema:schema122.properties.sources.items.properties.environments,data:data13};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -8919,8 +8760,8 @@ errors++;
 if(data1.interval !== undefined){
 let data15 = data1.interval;
 if(typeof data15 === "string"){
-if(!pattern19.test(data15)){
-const err32 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^[0-9]+(ms|s|m|h)?$"},message:"must match pattern \""+"^[0-9]+(ms|s|m|h)?$"+"\"",schema:"^[0-9]+(ms|s|m|h)?$",parentSchema:schema124,data:data15};
+if(!pattern18.test(data15)){
+const err32 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^[0-9]+(ms|s|m|h)?$"},message:"must match pattern \""+"^[0-9]+(ms|s|m|h)?$"+"\"",schema:"^[0-9]+(ms|s|m|h)?$",parentSchema:schema123,data:data15};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -8931,7 +8772,7 @@ errors++;
 }
 }
 else {
-const err33 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.type,parentSchema:schema124,data:data15};
+const err33 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.type,parentSchema:schema123,data:data15};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -8945,7 +8786,7 @@ if(data1.schedule !== undefined){
 let data16 = data1.schedule;
 if(typeof data16 === "string"){
 if(func2(data16) < 1){
-const err34 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema123.properties.sources.items.properties.schedule,data:data16};
+const err34 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.schedule,data:data16};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -8956,7 +8797,7 @@ errors++;
 }
 }
 else {
-const err35 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.sources.items.properties.schedule.type,parentSchema:schema123.properties.sources.items.properties.schedule,data:data16};
+const err35 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.schedule.type,parentSchema:schema122.properties.sources.items.properties.schedule,data:data16};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -8969,7 +8810,7 @@ errors++;
 if(data1.prune !== undefined){
 let data17 = data1.prune;
 if(typeof data17 !== "boolean"){
-const err36 = {instancePath:instancePath+"/sources/" + i0+"/prune",schemaPath:"#/properties/sources/items/properties/prune/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema123.properties.sources.items.properties.prune.type,parentSchema:schema123.properties.sources.items.properties.prune,data:data17};
+const err36 = {instancePath:instancePath+"/sources/" + i0+"/prune",schemaPath:"#/properties/sources/items/properties/prune/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema122.properties.sources.items.properties.prune.type,parentSchema:schema122.properties.sources.items.properties.prune,data:data17};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -8982,7 +8823,7 @@ errors++;
 if(data1.adopt !== undefined){
 let data18 = data1.adopt;
 if(typeof data18 !== "boolean"){
-const err37 = {instancePath:instancePath+"/sources/" + i0+"/adopt",schemaPath:"#/properties/sources/items/properties/adopt/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema123.properties.sources.items.properties.adopt.type,parentSchema:schema123.properties.sources.items.properties.adopt,data:data18};
+const err37 = {instancePath:instancePath+"/sources/" + i0+"/adopt",schemaPath:"#/properties/sources/items/properties/adopt/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema122.properties.sources.items.properties.adopt.type,parentSchema:schema122.properties.sources.items.properties.adopt,data:data18};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -8995,7 +8836,7 @@ errors++;
 if(data1.revertDrift !== undefined){
 let data19 = data1.revertDrift;
 if(typeof data19 !== "boolean"){
-const err38 = {instancePath:instancePath+"/sources/" + i0+"/revertDrift",schemaPath:"#/properties/sources/items/properties/revertDrift/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema123.properties.sources.items.properties.revertDrift.type,parentSchema:schema123.properties.sources.items.properties.revertDrift,data:data19};
+const err38 = {instancePath:instancePath+"/sources/" + i0+"/revertDrift",schemaPath:"#/properties/sources/items/properties/revertDrift/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema122.properties.sources.items.properties.revertDrift.type,parentSchema:schema122.properties.sources.items.properties.revertDrift,data:data19};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -9007,7 +8848,7 @@ errors++;
 }
 }
 else {
-const err39 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.properties.sources.items.type,parentSchema:schema123.properties.sources.items,data:data1};
+const err39 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.properties.sources.items.type,parentSchema:schema122.properties.sources.items,data:data1};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -9019,7 +8860,7 @@ errors++;
 }
 }
 else {
-const err40 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.sources.type,parentSchema:schema123.properties.sources,data:data0};
+const err40 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.sources.type,parentSchema:schema122.properties.sources,data:data0};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -9031,7 +8872,7 @@ errors++;
 }
 }
 else {
-const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.type,parentSchema:schema123,data};
+const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.type,parentSchema:schema122,data};
 if(vErrors === null){
 vErrors = [err41];
 }

@@ -1,5 +1,3 @@
-import type { Moments } from './state.js';
-
 /** What a write is about. */
 export interface FencedWrite {
   /** It kills, and changes nothing else. */
@@ -88,8 +86,6 @@ export interface RunOptions {
   readonly overrideWindow?: string | undefined;
   /** The plan with one of these hashes may go, whatever guards, windows and freezes say. */
   readonly approvals?: readonly Approval[] | undefined;
-  /** Signals that start ramps, with when they came; see `withSignals`. */
-  readonly signals?: Moments | undefined;
   /** By request; it holds back what `suspend: true` in the config does. */
   readonly suspend?: Suspension | undefined;
 }

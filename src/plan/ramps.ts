@@ -5,14 +5,13 @@ import {
   rampedBuckets,
   shareOnRamp,
   shareOf,
-  type AfterStanding,
   type DesiredRamp,
   type Ladder,
 } from '../model/flag/ramp.js';
 import { definitionFromWire } from '../model/flag/wire.js';
 import { sameJson, type Json } from '../model/json.js';
 import type { FieldChange, Reason } from '../model/plan.js';
-import { objectId, refOfId, type ObjectId } from '../model/ref.js';
+import { objectId, type ObjectId } from '../model/ref.js';
 import { flagEntry } from '../model/state.js';
 import type { PlanInput } from './input.js';
 import { isKillOrdered } from './kills/orders.js';
@@ -26,10 +25,9 @@ export type Ladders = ReadonlyMap<ObjectId, readonly Ladder[]>;
  * was last found equal, nor than what is live where nobody went back there; and it stays as it is while steps are held and
  * while the flag is killed. Twice is once.
  */
-export function onLadders(given: PlanInput): PlanInput {
-  if (given.policy.ladders === undefined || given.policy.ladders.size === 0) return given;
-  const ladders = followingLadders(given, given.policy.ladders);
-  const input = { ...given, policy: { ...given.policy, ladders } };
+export function onLadders(input: PlanInput): PlanInput {
+  const { ladders } = input.policy;
+  if (ladders === undefined || ladders.size === 0) return input;
   const flags = new Map(input.desired.flags);
   for (const [name, flag] of flags) {
     if (![...flag.environments.values()].some(({ ramps }) => ramps)) continue;
@@ -42,68 +40,6 @@ export function onLadders(given: PlanInput): PlanInput {
     flags.set(name, { ...flag, environments });
   }
   return { ...input, desired: { ...input.desired, flags } };
-}
-
-/** The ladders, of which those are held that start after an environment which the service has otherwise by now. */
-function followingLadders(input: PlanInput, ladders: Ladders): Ladders {
-  if (![...ladders.values()].flat().some(({ after }) => after)) return ladders;
-  return new Map(
-    [...ladders].map(([id, own]) => {
-      const flag = refOfId(id)?.name ?? '';
-      return [id, own.map((each) => followingLadder(input, flag, each))];
-    }),
-  );
-}
-
-function followingLadder(input: PlanInput, flag: string, ladder: Ladder): Ladder {
-  const { after, held, ramp } = ladder;
-  if (!after) return ladder;
-  const isThere = reachedIn(input, flag, after, ramp.treatment);
-  if (isThere === true) return ladder;
-  if (after.since === null) {
-    const isWanted = wantedIn(input, flag, after, ramp.treatment);
-    const { againMs, ...waiting } = ladder;
-    return isWanted ? { ...waiting, ...soon(ladder) } : waiting;
-  }
-  if (held !== null) return ladder;
-  const what = isThere === undefined ? 'was not looked at' : `is not at ${after.percent} % now`;
-  return { ...ladder, held: `${after.environment}, after which it starts, ${what}` };
-}
-
-/** What this run writes there is seen by the next one. */
-const SOON_MS = 60_000;
-
-function soon({ againMs, ramp }: Ladder): Pick<Ladder, 'againMs'> {
-  return againMs === undefined ? {} : { againMs: againMs - (ramp.after?.forMs ?? 0) + SOON_MS };
-}
-
-/** Whether git wants that share there now. */
-function wantedIn(
-  { desired, policy }: PlanInput,
-  flag: string,
-  { environment, percent }: AfterStanding,
-  treatment: string,
-): boolean {
-  const written = desired.flags.get(flag)?.environments.get(environment)?.fields.defaultRule ?? [];
-  const own = policy.ladders?.get(objectId({ kind: 'flag', name: flag, environment })) ?? [];
-  const steps = own
-    .filter(({ ramp, held }) => ramp.rule === null && ramp.treatment === treatment && held === null)
-    .map(({ ramp, step }) => ramp.steps[step]?.percent ?? 0);
-  return Math.max(shareOf(written, treatment), ...steps) >= percent;
-}
-
-/** Whether the service has a share in the environment after which a ramp starts; undefined: nobody looked. */
-export function reachedIn(
-  { actual, desired }: Pick<PlanInput, 'actual' | 'desired'>,
-  flag: string,
-  { environment, percent }: AfterStanding,
-  treatment: string,
-): boolean | undefined {
-  const live = actual.flags.get(flag)?.definitions.get(environment);
-  if (live === undefined) return undefined;
-  if (live === null || live.killed) return false;
-  if (isKillOrdered(desired, flag, environment)) return false;
-  return shareOf(definitionFromWire(live).defaultRule, treatment) >= percent;
 }
 
 /** What else there is of a definition. */

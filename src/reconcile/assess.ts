@@ -9,7 +9,6 @@ import type { LoadedSpecs, OpenedService } from './load.js';
 import type { Observation } from './observe.js';
 import { memoryUnknowns } from './memory.js';
 import { withSteps } from './ramps/ladders.js';
-import { withReached } from './ramps/signals.js';
 import { withOverride } from './windows.js';
 
 interface Assessed {
@@ -60,13 +59,6 @@ export async function assess(
     knownOutOfSync: outOfSync,
     reader: service.reader,
     kills: sent,
-    ...{ invalid, input, at, originName, home },
-    remembered: withSeen(remembered, input, context.now()),
+    ...{ invalid, input, at, originName, home, remembered },
   };
-}
-
-/** What is remembered, with the moments that this run has seen. */
-function withSeen(remembered: Remembered, input: PlanInput, nowMs: number): Remembered {
-  const { known, now } = remembered.moments;
-  return { ...remembered, moments: { known, now: withReached(now, input, nowMs) } };
 }

@@ -12,7 +12,7 @@ import type { ObjectId } from '../model/ref.js';
 import type { AllowedFinding, Change, GuardFinding, Plan, PlanNotes } from '../model/plan.js';
 import type { KillResults, Outcomes, Unknown } from '../model/outcome.js';
 import type { Approval, Progress, RunOptions } from '../model/run.js';
-import type { Moments, State } from '../model/state.js';
+import type { State } from '../model/state.js';
 import type { PlanInput } from '../plan/input.js';
 import type { RunCache } from './cache.js';
 import type { Source } from '../git/spec-source.js';
@@ -68,8 +68,6 @@ export interface Remembered {
   readonly applied: string | null;
   /** See `StateReading`. */
   readonly outOfSync: ReadonlySet<string> | null;
-  /** What the state tells of moments, and what this run was told of besides. */
-  readonly moments: { readonly known: Moments; readonly now: Moments };
   /** Whether specs were applied here before; what only tells of kills is no such state. */
   readonly isWritten: boolean;
 }

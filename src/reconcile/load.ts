@@ -12,7 +12,6 @@ import { readSpecs } from '../specs/read-specs.js';
 import { internBases } from '../state/cache.js';
 import { InvalidSpecsError, type Remembered, type RunContext } from './context.js';
 import { recordKills } from './record.js';
-import { withSignals } from './ramps/signals.js';
 
 /** What the specs of a run say. */
 export interface LoadedSpecs {
@@ -56,7 +55,7 @@ export async function openService(context: RunContext, desired: Desired): Promis
   return { reader, workspace };
 }
 
-/** @throws FlagkeelError `OLDER_HEAD`: an earlier run has gone beyond HEAD. `USAGE`: as `withSignals`. */
+/** @throws FlagkeelError `OLDER_HEAD`: an earlier run has gone beyond HEAD. */
 export async function readState(
   context: RunContext,
   { workspace }: OpenedService,
@@ -67,16 +66,10 @@ export async function readState(
     const opened = await context.openState(workspace);
     return { home: opened, last: await opened?.read() };
   });
-  const {
-    state = EMPTY_STATE,
-    head: applied = null,
-    outOfSync = null,
-    moments: known = {},
-  } = last ?? {};
+  const { state = EMPTY_STATE, head: applied = null, outOfSync = null } = last ?? {};
   await refuseOlderHead(context, applied);
   const isWritten = applied !== null || state.size > 0;
-  const now = withSignals(known, desired, workspace, context.options.signals);
-  return { home, state, applied, outOfSync, isWritten, moments: { known, now } };
+  return { home, state, applied, outOfSync, isWritten };
 }
 
 /** The lane by which the kills of a run go out before it does anything else. @param killing null: a dry run. */

@@ -1,30 +1,8 @@
-import { FlagkeelError } from '../errors.js';
-import { sameJson } from '../model/json.js';
 import type { Unknown } from '../model/outcome.js';
 import type { Plan } from '../model/plan.js';
 import { hasUnremembered } from '../plan/inferred-bases.js';
 import type { StateHome } from '../state/store.js';
-import { applyMessage } from '../state/run-log.js';
-import type { Applied, Remembered, RunContext } from './context.js';
-
-/**
- * Keeps the moments that this run has learned, whatever becomes of its plan. A state that cannot be written now is told of: what
- * the run was told it has to be told again.
- */
-export async function keepMoments(
-  { note }: Pick<RunContext, 'note'>,
-  { home, state, applied: head, moments: { known, now: moments } }: Remembered,
-): Promise<void> {
-  if (sameJson(known, moments)) return;
-  const added = Object.keys(moments).filter((each) => known[each] !== moments[each]);
-  const message = applyMessage(`Remember ${added.join(', ')}`, head, []);
-  try {
-    await home?.write(state, { head, message, isRecord: true, moments });
-  } catch (error) {
-    if (!(error instanceof FlagkeelError)) throw error;
-    note(`Not remembered: ${error.message}`);
-  }
-}
+import type { Applied, Remembered } from './context.js';
 
 /** What a run has to be told of its memory before it applies anything. */
 export function memoryUnknowns({ home, isWritten }: Remembered, changes: Plan): readonly Unknown[] {

@@ -32,7 +32,7 @@ export async function decidePolicy(
   },
 ): Promise<PlanPolicy> {
   const { desired, quarantined } = known;
-  const { home, state, applied, moments } = known.remembered;
+  const { home, state, applied } = known.remembered;
   const { options, source } = context;
   refuseUnknownNames(options.only, desired, state);
   const history = historyOf(context, desired);
@@ -42,7 +42,7 @@ export async function decidePolicy(
     options.since === undefined
       ? {}
       : { reviewed: await objectsChangedSince(history, options.since, { desired, environments }) };
-  const found = await laddersNow(context, desired, { ...resolved, moments: moments.now });
+  const found = await laddersNow(context, desired, resolved);
   const ladders = await checkedLadders(context, found, { desired, state, policy: resolved });
   const judged = { ...resolved, ...reviewed, quarantined, ladders };
   const policy = policyAt(judged, desired, context.now());

@@ -4,7 +4,7 @@ import { applyOnce, type ApplyOptions, applyWithReplan } from './apply.js';
 import { assess } from './assess.js';
 import type { Applied, Planned, RunContext } from './context.js';
 import { isApproved } from './guards.js';
-import { keepMoments, withSharing } from './memory.js';
+import { withSharing } from './memory.js';
 import { openKillLane, loadSpecs, openService, readState } from './load.js';
 import { observeInScope } from './observe.js';
 import { decidePolicy } from './policy.js';
@@ -52,7 +52,6 @@ export async function reconcile(
   const context = { ...opened, now: options.now };
   let observedAtMs = options.now();
   const planned = await plan(context, options);
-  await keepMoments(context, planned.remembered);
   options.onPlanned?.(planned);
   refuseUnreviewed(planned, options.reviewed);
   if (!(await isApproved(planned, options.override))) return planned;

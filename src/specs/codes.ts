@@ -35,7 +35,6 @@ export const DIAGNOSTIC_CODES = [
   'not-a-folder',
   'not-on-service',
   'number-precision',
-  'ramp-after',
   'ramp-steps',
   'segment-name',
   'segment-not-in-environment',

@@ -220,27 +220,13 @@ describe.skipIf(lacks('postgresql'))('leases of replicas on PostgreSQL', () => {
         [
           'x',
           {
-            ...{ suspension, pin: { ...suspension, commit: 'c'.repeat(40) } },
-            ...{ approval: null, signals: null },
+            ...{ suspension, pin: { ...suspension, commit: 'c'.repeat(40) }, approval: null },
           },
         ],
       ]),
     );
     await other.setOverride('x', 'suspension', null);
     expect((await one.overrides()).get('x')?.suspension).toBeNull();
-  });
-
-  it('of signals for ramps keep those of all replicas, and of two for one the first', async () => {
-    const [one, other] = [new SharedRecord(database, 'a'), new SharedRecord(database, 'b')];
-    await one.setOverride('ramps', 'signals', { 'shop@production#1': 'first' });
-
-    await other.setOverride('ramps', 'signals', { 'pay@production#2': 'other' });
-    await other.setOverride('ramps', 'signals', { 'shop@production#1': 'second' });
-
-    expect((await one.overrides()).get('ramps')?.signals).toEqual({
-      'shop@production#1': 'first',
-      'pay@production#2': 'other',
-    });
   });
 
   it('count the replicas that are there', async () => {

@@ -8,13 +8,12 @@ import {
   type Ladder,
 } from '../../src/model/flag/ramp.js';
 import type { Definition } from '../../src/model/flag/flag.js';
-import type { Moments, State } from '../../src/model/state.js';
+import type { State } from '../../src/model/state.js';
 import { planChanges } from '../../src/plan/plan.js';
 import { onLadders, type Ladders } from '../../src/plan/ramps.js';
 import { bindEnvironments } from '../../src/model/bound-desired.js';
 import { laddersToAsk, withAnswers } from '../../src/reconcile/ramps/checks.js';
-import { ladderOf, type Beginning } from '../../src/reconcile/ramps/ladders.js';
-import { reachedKey, withReached } from '../../src/reconcile/ramps/signals.js';
+import { ladderOf } from '../../src/reconcile/ramps/ladders.js';
 import { dueMoments, stepAt } from '../../src/timing/ladder.js';
 import { closingAt, type Calendar, type Closing } from '../../src/timing/windows.js';
 import {
@@ -86,11 +85,6 @@ const someCalendar = fc
 
 const ALWAYS: Calendar = { windows: [], freezes: [] };
 
-/** Where it begins with a signal: hours after its commit came. */
-const someSignal = fc
-  .option(fc.integer({ min: -20, max: 300 }), { nil: undefined })
-  .map((hours) => (hours === undefined ? {} : { signalMs: START_MS + hours * HOUR_MS }));
-
 const closings = new WeakMap<Calendar, Map<number, Closing | undefined>>();
 
 /** As `closingAt`; two worlds and a law ask it of the same hours. */
@@ -126,8 +120,6 @@ const someFailures = fc.array(
 interface WorldParts {
   readonly ramp: DesiredRamp;
   readonly calendar: Calendar;
-  /** When the ramp is given its signal; absent: it begins with its commit. */
-  readonly signalMs?: number;
   readonly failing?: readonly Failing[];
 }
 
@@ -139,16 +131,14 @@ class World {
   readonly #calendar: Calendar;
   readonly #isProtected: boolean;
   readonly #dueMs: readonly (number | null)[];
-  readonly #signalMs: number | undefined;
   readonly #failing: readonly Failing[];
 
-  constructor({ ramp, calendar, signalMs, failing = [] }: WorldParts, isProtected: boolean) {
-    this.#ramp = { ...ramp, ...(signalMs !== undefined && { signal: true }), checks: ['slo'] };
+  constructor({ ramp, calendar, failing = [] }: WorldParts, isProtected: boolean) {
+    this.#ramp = { ...ramp, checks: ['slo'] };
     this.#failing = failing;
     this.#calendar = calendar;
     this.#isProtected = isProtected;
-    this.#signalMs = signalMs;
-    this.#dueMs = dueMoments(ramp, Math.max(START_MS, signalMs ?? START_MS), [calendar]);
+    this.#dueMs = dueMoments(ramp, START_MS, [calendar]);
     this.live = { defaultRule: ramp.written, killed: false };
     this.base = this.#desired(ramp.written);
   }
@@ -160,10 +150,6 @@ class World {
   /** The share that was last found equal. */
   get baseShare(): number {
     return shareOf(this.base?.defaultRule ?? [], 'on');
-  }
-
-  #isStarted(ms: number): boolean {
-    return this.#signalMs === undefined || this.#signalMs <= ms;
   }
 
   isFailing(ms: number): boolean {
@@ -182,16 +168,8 @@ class World {
     return withAnswers(new Map([[ID, [ladder]]]), asking, { answers, nowMs });
   }
 
-  #beginningAt(nowMs: number): Beginning {
-    const start = { ms: START_MS, by: null };
-    if (this.#signalMs === undefined) return { start, signal: undefined, nowMs };
-    const at = this.#isStarted(nowMs) ? new Date(this.#signalMs).toISOString() : null;
-    return { start, nowMs, signal: { ramp: 'shop@production', steps: '', at } };
-  }
-
   /** The share of the step that is due. */
   dueShare(ms: number): number {
-    if (!this.#isStarted(ms)) return shareOf(this.#ramp.written, 'on');
     const step = this.#ramp.steps[stepAt(this.#dueMs, ms)];
     return step?.percent ?? shareOf(this.#ramp.written, 'on');
   }
@@ -219,7 +197,10 @@ class World {
       : {};
     const closing = closingOf(this.#calendar, ms);
     const closed = closing && { why: closing.why, until: null, untilText: null };
-    const ladder = ladderOf(ramp, this.#beginningAt(ms), [this.#calendar, ALWAYS]);
+    const ladder = ladderOf(ramp, { start: { ms: START_MS, by: null }, nowMs: ms }, [
+      this.#calendar,
+      ALWAYS,
+    ]);
     const state: State = new Map([
       [
         'flag/shop',
@@ -257,48 +238,6 @@ class World {
   }
 }
 
-/** A definition of which the ramp starts after staging, which is at some share at each run. */
-class TwoEnvironments {
-  share: number;
-  readonly #ramp: DesiredRamp;
-  #moments: Moments = {};
-
-  constructor(ramp: DesiredRamp) {
-    this.#ramp = ramp;
-    this.share = shareOf(ramp.written, 'on');
-  }
-
-  run(nowMs: number, staging: number): void {
-    const ramp = this.#ramp;
-    const of = { environment: 'env-staging', percent: ramp.after?.percent ?? 0, treatment: 'on' };
-    const since = this.#moments[reachedKey('shop', of)] ?? null;
-    const preceding = { environment: 'staging', percent: of.percent, since };
-    const from = { start: { ms: START_MS, by: null }, signal: undefined, preceding, nowMs };
-    const ladders = new Map([[ID, [ladderOf(ramp, from, [ALWAYS, ALWAYS])]]]);
-    const live = (share: number) => ({ defaultRule: rampedBuckets(ramp, share), killed: false });
-    const said = desiredFlag('shop', {
-      environments: { production: { defaultRule: ramp.written } },
-    });
-    const environments = new Map(
-      [...said.environments].map(([name, each]) => [name, { ...each, ramps: [ramp] }] as const),
-    );
-    const input = onLadders({
-      desired: aDesired({ flags: [{ ...said, environments }] }),
-      actual: anActual({
-        flags: [liveFlag('shop', { production: live(this.share), staging: live(staging) })],
-      }),
-      state: new Map(),
-      policy: aPolicy({
-        environments: [anEnvironment('staging', {}), anEnvironment('production', {})],
-        ladders,
-      }),
-    });
-    this.#moments = withReached(this.#moments, input, nowMs);
-    const wanted = input.desired.flags.get('shop')?.environments.get('production')?.fields;
-    this.share = shareOf(wanted?.defaultRule ?? [], 'on');
-  }
-}
-
 describe('ramps', () => {
   it('have steps that are never due before one another, nor where a window is closed', () => {
     fc.assert(
@@ -314,17 +253,16 @@ describe('ramps', () => {
     );
   });
 
-  it('never lower, never write outside a window before their signal or while their check fails, and never overwrite what a person did where that is reported', () => {
+  it('never lower, never write outside a window or while their check fails, and never overwrite what a person did where that is reported', () => {
     fc.assert(
       fc.property(
         someRamp,
         someCalendar,
-        someSignal,
         someFailures,
         fc.boolean(),
         fc.array(someEvent, { maxLength: 25 }),
-        (ramp, calendar, signal, failing, isProtected, events) => {
-          const world = new World({ ramp, calendar, ...signal, failing }, isProtected);
+        (ramp, calendar, failing, isProtected, events) => {
+          const world = new World({ ramp, calendar, failing }, isProtected);
           let ms = START_MS;
           for (const { afterHours, what } of events) {
             ms += afterHours * HOUR_MS;
@@ -357,11 +295,10 @@ describe('ramps', () => {
       fc.property(
         someRamp,
         someCalendar,
-        someSignal,
         someFailures,
         fc.array(fc.boolean(), { minLength: 40, maxLength: 40 }),
-        (ramp, calendar, signal, failing, isUp) => {
-          const parts = { ramp, calendar, ...signal, failing };
+        (ramp, calendar, failing, isUp) => {
+          const parts = { ramp, calendar, failing };
           const steady = new World(parts, true);
           const cut = new World(parts, true);
           for (const [at, up] of isUp.entries()) {
@@ -384,35 +321,6 @@ describe('ramps', () => {
         },
       ),
       OUTAGES,
-    );
-  });
-
-  it('that start after another environment do so no sooner than runs have seen it there for long enough', () => {
-    fc.assert(
-      fc.property(
-        someRamp,
-        fc.integer({ min: 1, max: 48 }),
-        fc.array(fc.tuple(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 80, max: 100 })), {
-          maxLength: 30,
-        }),
-        (ramp, forHours, looks) => {
-          const after = { environment: 'staging', percent: 90, forMs: forHours * HOUR_MS };
-          const two = new TwoEnvironments({ ...ramp, after });
-          let ms = START_MS;
-          let sinceMs: number | undefined;
-          for (const [hours, staging] of looks) {
-            ms += hours * HOUR_MS;
-            const before = two.share;
-            two.run(ms, staging);
-            expect(two.share).toBeGreaterThanOrEqual(before);
-            const isLong = sinceMs !== undefined && ms - sinceMs >= after.forMs;
-            if (two.share > before)
-              expect([staging >= after.percent, isLong]).toEqual([true, true]);
-            sinceMs = staging >= after.percent ? (sinceMs ?? ms) : undefined;
-          }
-        },
-      ),
-      SETTINGS,
     );
   });
 });

@@ -160,11 +160,6 @@ export class DaemonInMemory implements DaemonView, DaemonControls {
   readonly approve: DaemonControls['approve'] = (source, { hash, by, until, reason }) => {
     this.asked.push(`approve ${source} ${hash} by ${by} until ${until}: ${reason}`);
   };
-
-  readonly startRamp: DaemonControls['startRamp'] = (source, ramp, at) => {
-    this.asked.push(`start ramp ${ramp} of ${source} at ${at}`);
-    return at;
-  };
 }
 
 function listenIn<T>(listeners: Set<T>, listener: T): () => void {

@@ -3,7 +3,7 @@ import { Refusal } from './http-error.js';
 import { isSameSecret, readSecrets } from './secret-file.js';
 
 /** What a token lets its holder do. Each of them includes looking. */
-const SCOPES = ['read', 'operate', 'approve', 'start'] as const;
+const SCOPES = ['read', 'operate', 'approve'] as const;
 
 type Scope = (typeof SCOPES)[number];
 

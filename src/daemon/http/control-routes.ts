@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { RampSignal } from '../../model/flag/ramp.js';
 import type { Log } from '../../platform/log.js';
-import { newestPlan, newestPlanned } from '../health.js';
+import { newestPlanned } from '../health.js';
 import type { Access } from './access.js';
 import type { DaemonControls, DaemonView } from '../view.js';
 import { Refusal } from './http-error.js';
@@ -65,56 +64,6 @@ export function addControlRoutes(app: FastifyInstance, options: ControlOptions):
     controls.unpin(source);
     return { source };
   });
-  addRampRoute(app, options);
-}
-
-/**
- * `POST /ramps/FLAG@ENVIRONMENT/start`: the signal that the ramps of a definition wait for. May be repeated: the first one counts.
- *
- * 202: every run to come goes by it, and the next one keeps it in the state. 200: that is done.
- */
-function addRampRoute(app: FastifyInstance, options: ControlOptions): void {
-  const { view, controls, log, now, access } = options;
-  app.post('/ramps/:ramp/start', { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
-    const { ramp = '' } = request.params as { readonly ramp?: string };
-    const { source, signal } = waitingRamp(view, ramp, targetBody(request.body));
-    if (signal.at !== null) {
-      return reply.code(200).send({ source, ramp, startedAt: signal.at, kept: true });
-    }
-    const at = new Date(now()).toISOString();
-    const startedAt = controls.startRamp(source, `${ramp}#${signal.steps}`, at);
-    log.info(
-      { request: '/ramps', by: access.nameOf(request), source, ramp, startedAt },
-      'asked by request',
-    );
-    return reply.code(202).send({ source, ramp, startedAt, kept: false });
-  });
-}
-
-/** @throws Refusal 404 no ramp of that name starts with a signal, as far as runs have seen; 400 in several sources one does. */
-function waitingRamp(
-  view: DaemonView,
-  ramp: string,
-  body: TargetBody,
-): { readonly source: string; readonly signal: RampSignal } {
-  const only = sourceOf(view, body);
-  const known = view.sources().flatMap((each) => {
-    const { ramps = [] } = newestPlan(each) ?? {};
-    const signals = ramps.flatMap(({ signal }) => signal ?? []);
-    return signals.map((signal) => ({ source: each.name, signal }));
-  });
-  const named = known.filter(({ signal }) => signal.ramp === ramp);
-  const found = named.filter(({ source }) => only === null || source === only);
-  const [first] = found;
-  if (first === undefined) {
-    const names = [...new Set(known.map(({ signal }) => signal.ramp))];
-    const choice = names.length === 0 ? 'none is known yet' : `known: ${names.join(', ')}`;
-    throw new Refusal(404, `cannot find a ramp of that name that starts with a signal (${choice})`);
-  }
-  const source = found.every((each) => each.source === first.source)
-    ? first.source
-    : oneSourceOf(view, body);
-  return { source, signal: first.signal };
 }
 
 /** What was asked, as the answer and the log repeat it. */

@@ -111,7 +111,7 @@ export class Metrics {
       const due = plan?.reminders?.filter((each) => each.what === what) ?? [];
       this.#prometheus.set('reminders', { source, what }, due.length);
     }
-    const held = plan?.ramps?.filter((ramp) => ramp.held !== null && ramp.signal?.at !== null);
+    const held = plan?.ramps?.filter((ramp) => ramp.held !== null);
     this.#prometheus.set('heldRamps', { source }, held?.length ?? 0);
     const unmanaged = plan?.unmanaged;
     if (!unmanaged) return;
@@ -204,7 +204,7 @@ export const METRICS = {
     name: 'flagkeel_held_ramps',
     type: 'gauge',
     labels: ['source'],
-    help: 'Ramps of which no step is taken, without those that wait for their signal.',
+    help: 'Ramps of which no step is taken.',
   },
   unmanaged: {
     name: 'flagkeel_unmanaged_objects',

@@ -31,9 +31,7 @@ const NOTICES: Readonly<Record<NoticeKind, Found>> = {
   'held-ramp': ({ plan }) =>
     (plan?.ramps ?? []).flatMap((ramp) =>
       // Before its beginning nobody expects a step.
-      ramp.held === null || ramp.signal?.at === null || ramp.after?.since === null
-        ? []
-        : [{ id: ramp.id, says: rampText(ramp) }],
+      ramp.held === null ? [] : [{ id: ramp.id, says: rampText(ramp) }],
     ),
 };
 

@@ -88,7 +88,7 @@ export interface SharedLeadershipOptions {
   readonly log: Log;
 }
 
-const OVERRIDES = ['suspension', 'pin', 'approval', 'signals'] as const;
+const OVERRIDES = ['suspension', 'pin', 'approval'] as const;
 
 /** Leadership of a source that several replicas may keep: a lease in the database says which of them does. */
 export class SharedLeadership implements Leadership {

@@ -66,7 +66,6 @@ export class SharedRecord {
     return bySource;
   }
 
-  /** Of signals, those that are there already stay, and count. */
   async setOverride<K extends keyof ActiveOverrides>(
     source: string,
     kind: K,
@@ -79,8 +78,7 @@ export class SharedRecord {
     }
     await this.#database.query(
       `insert into ${SCHEMA}.hold (source, kind, value) values ($1, $2, $3)
-       on conflict (source, kind) do update
-         set value = case when $2 = 'signals' then excluded.value || hold.value else excluded.value end`,
+       on conflict (source, kind) do update set value = excluded.value`,
       [source, kind, JSON.stringify(value)],
     );
   }

@@ -3,7 +3,6 @@ import type { AdminWriter } from '../../admin-api/writer.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import { byCodeUnits } from '../../model/json.js';
 import type { Fence, Suspension } from '../../model/run.js';
-import type { Moments } from '../../model/state.js';
 import type { KillResult, ChangeNote } from '../../model/outcome.js';
 import { objectId } from '../../model/ref.js';
 import { plan, reconcile } from '../../reconcile/reconcile.js';
@@ -59,8 +58,6 @@ export interface RunOrder {
   readonly fence?: Fence | undefined;
   /** Leave for the plan with this hash to pass guards, windows and freezes; null: nobody gave any. */
   readonly approval: { readonly hash: string; readonly by: string } | null;
-  /** Signals that start ramps; see `withSignals`. */
-  readonly signals: Moments;
 }
 
 /** A start, also as the one who takes over and knows nothing of what others did since; the clock; people who want to know. */

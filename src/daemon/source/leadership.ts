@@ -1,5 +1,4 @@
 import type { Fence } from '../../model/run.js';
-import type { Moments } from '../../model/state.js';
 import type { CommitView, Override, RunRecord, Trigger } from '../view.js';
 import type { SeenFlags } from './live-flags.js';
 
@@ -30,15 +29,12 @@ export interface ActiveOverrides {
   readonly suspension: Suspension | null;
   readonly pin: Pin | null;
   readonly approval: Approval | null;
-  /** Signals that start ramps; see `withSignals`. They stay: whichever replica runs next keeps them in its state. */
-  readonly signals: Moments | null;
 }
 
 export const NOTHING_HELD: ActiveOverrides = {
   suspension: null,
   pin: null,
   approval: null,
-  signals: null,
 };
 
 /** What the election tells its source. None of it throws. */

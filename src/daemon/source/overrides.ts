@@ -1,15 +1,12 @@
-import { ownMember } from '../../model/collections.js';
-import type { Moments } from '../../model/state.js';
 import type { ActiveOverrides, Approval, Pin, Suspension } from './leadership.js';
 import type { Override, SourceView } from '../view.js';
 
-/** Suspension, pin and approval by request, each of them until a time, and signals for ramps. What the config says stands elsewhere. */
+/** Suspension, pin and approval by request, each of them until a time. What the config says stands elsewhere. */
 export class Overrides {
   readonly #now: () => number;
   #suspension: Suspension | null = null;
   #pin: Pin | null = null;
   #approval: Approval | null = null;
-  #signals: Moments | null = null;
 
   /** @param now milliseconds since the epoch. */
   constructor(now: () => number) {
@@ -29,11 +26,6 @@ export class Overrides {
     return this.#current(this.#approval);
   }
 
-  /** As `withSignals` takes them. */
-  get signals(): Moments {
-    return this.#signals ?? {};
-  }
-
   /** When the next of them ends, in milliseconds from now; null: none is set. */
   get endsInMs(): number | null {
     const ends = [this.#suspension, this.#pin, this.#approval].flatMap((hold) =>
@@ -44,34 +36,25 @@ export class Overrides {
 
   /** Over or not. */
   get state(): ActiveOverrides {
-    const [suspension, pin] = [this.#suspension, this.#pin];
-    return { suspension, pin, approval: this.#approval, signals: this.#signals };
+    return { suspension: this.#suspension, pin: this.#pin, approval: this.#approval };
   }
 
   /** @returns whether that changes anything now. */
-  set({ suspension, pin, approval, signals }: ActiveOverrides): boolean {
+  set({ suspension, pin, approval }: ActiveOverrides): boolean {
     const before = this.#inForce();
     this.#suspension = suspension;
     this.#pin = pin;
     this.#approval = approval;
-    this.#signals = signals;
     return before !== this.#inForce();
   }
 
   #inForce(): string {
-    return JSON.stringify([this.suspended, this.pinned, this.approved, this.signals]);
+    return JSON.stringify([this.suspended, this.pinned, this.approved]);
   }
 
   /** Sets these, and leaves the others as they are. */
   change(changed: Partial<ActiveOverrides>): void {
     this.set({ ...this.state, ...changed });
-  }
-
-  /** The first signal counts. @param ramp with the steps that it is for. @returns when that one came. */
-  startRamp(ramp: string, at: string): string {
-    const known = ownMember(this.signals, ramp);
-    if (known === undefined) this.#signals = { ...this.#signals, [ramp]: at };
-    return known ?? at;
   }
 
   /** Takes this approval back, unless there is another one by now. @returns whether that was done. */

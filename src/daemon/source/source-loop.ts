@@ -143,13 +143,6 @@ export class SourceLoop {
     this.#onOverride();
   }
 
-  /** The first signal counts. @param ramp with the steps that it is for. @returns when that one came. */
-  startRamp(ramp: string, at: string): string {
-    const startedAt = this.#overrides.startRamp(ramp, at);
-    this.setOverride({ signals: this.#overrides.signals });
-    return startedAt;
-  }
-
   #onOverride(): void {
     const { suspended, pinned, approved } = this.#overrides;
     // Who says stop means now.

@@ -65,7 +65,7 @@ export class SourceRuns {
       allowOlder: allowOlder || overrides.pinned !== null,
       adopt: triggers.includes('adopt') && record.isOfNewestPlan(commit),
       dryRun: false,
-      ...{ signal, fence, approval, signals: overrides.signals },
+      ...{ signal, fence, approval },
     };
     const events = {
       now,

@@ -12,10 +12,6 @@ export interface DesiredRamp {
   readonly written: readonly Bucket[];
   /** Milliseconds since the epoch; absent: when the commit that brought the ramp came to the branch. */
   readonly startMs?: number;
-  /** It starts when somebody outside says so; the commit that brought it alone starts nothing. */
-  readonly signal?: true;
-  /** It starts after another environment. */
-  readonly after?: RampAfter;
   /** Each serves more than the one before, and the first at least what is written. */
   readonly steps: readonly RampStep[];
   /** Name of a window. Absent: those of the environment alone decide. */
@@ -24,24 +20,6 @@ export interface DesiredRamp {
   readonly checks?: readonly string[];
   /** No step is taken. */
   readonly hold: boolean;
-}
-
-/** What another environment has to have before a ramp starts. */
-export interface RampAfter {
-  /** As the config names it. */
-  readonly environment: string;
-  /** The least share of the treatment in its default rule, in whole per cent. */
-  readonly percent: number;
-  readonly forMs: number;
-}
-
-/** The same at one moment. */
-export interface AfterStanding {
-  /** As the service names it. */
-  readonly environment: string;
-  readonly percent: number;
-  /** Since when runs have seen it there, ISO 8601 in UTC; null: they have not. */
-  readonly since: string | null;
 }
 
 export interface RampStep {
@@ -66,10 +44,6 @@ export interface Ladder {
   readonly startedBy: string | null;
   /** In which people read when steps are due. */
   readonly zone: string;
-  /** Of a ramp that starts with a signal. */
-  readonly signal?: RampSignal;
-  /** Of a ramp that starts after another environment. */
-  readonly after?: AfterStanding;
   /** Of the step that is due and not taken yet. */
   readonly checks?: readonly CheckStanding[];
   /** When a daemon asks again what has failed, in milliseconds since the epoch. */
@@ -82,16 +56,6 @@ export interface CheckStanding {
   readonly result: 'passed' | 'failed' | 'not-asked';
   /** Of one that failed: a clause; untrusted text. */
   readonly why: string | null;
-}
-
-/** What starts the ramps of a definition that wait for it. */
-export interface RampSignal {
-  /** `shop@production`. */
-  readonly ramp: string;
-  /** A hash that is another one where they make another treatment grow, or by other steps. */
-  readonly steps: string;
-  /** When it came, ISO 8601 in UTC; null: it has not come. */
-  readonly at: string | null;
 }
 
 /** A step, and when it is due. */
@@ -115,10 +79,6 @@ export interface RampStanding {
   readonly step: number;
   /** Why no step is taken; a clause. Null: steps are taken. */
   readonly held: string | null;
-  /** Of a ramp that starts with a signal. */
-  readonly signal?: RampSignal;
-  /** Of a ramp that starts after another environment. */
-  readonly after?: AfterStanding;
   /** Of the step that is due and not taken yet; absent: there is none, or nothing is asked before it. */
   readonly checks?: readonly CheckStanding[];
 }

@@ -1,21 +1,10 @@
 import type { BoundDesired } from '../../model/bound-desired.js';
-import { ownMember } from '../../model/collections.js';
-import type { DesiredDefinition } from '../../model/desired.js';
-import type {
-  AfterStanding,
-  DesiredRamp,
-  Ladder,
-  RampAfter,
-  RampSignal,
-  RampStanding,
-  StepStanding,
-} from '../../model/flag/ramp.js';
+import type { DesiredRamp, Ladder, RampStanding, StepStanding } from '../../model/flag/ramp.js';
 import { byCodeUnits } from '../../model/json.js';
 import { momentText } from '../../platform/zoned-time.js';
 import { truncateNote } from '../../model/audit-note.js';
 import { noteKey, type Plan, type PlanNotes } from '../../model/plan.js';
 import { objectId, refOfId, type ObjectId } from '../../model/ref.js';
-import type { Moments } from '../../model/state.js';
 import { rampStart, type RampStart } from '../../history/ramp-starts.js';
 import type { PlanInput } from '../../plan/input.js';
 import { isKillOrdered } from '../../plan/kills/orders.js';
@@ -23,26 +12,22 @@ import type { PlanPolicy } from '../../plan/policy.js';
 import type { Ladders } from '../../plan/ramps.js';
 import { calendarsOf, dueMoments, stepAt } from '../../timing/ladder.js';
 import { historyOf, type RunContext } from '../context.js';
-import { reachedKey, waitingRamps } from './signals.js';
 import { calendarOf } from '../windows.js';
 
 /** Where every ramp stands at the moment of the run. */
 export async function laddersNow(
   context: RunContext,
   desired: BoundDesired,
-  { environments, moments }: Pick<PlanPolicy, 'environments'> & { readonly moments: Moments },
+  { environments }: Pick<PlanPolicy, 'environments'>,
 ): Promise<Ladders> {
   const ladders = new Map<ObjectId, readonly Ladder[]>();
   for (const { name, environments: definitions } of desired.flags.values()) {
-    for (const place of environments) {
-      const environment = place.name;
+    for (const { name: environment } of environments) {
       const definition = definitions.get(environment);
       if (!definition?.ramps) continue;
       const of = { flag: name, environment, definition, desired };
-      const signal = signalIn(moments, waitingRamps(definition.ramps, name, place));
-      const preceding = precedingIn(moments, of, environments);
       const start = await startOf(context, of);
-      const from = { start, signal, preceding, nowMs: context.now() };
+      const from = { start, nowMs: context.now() };
       const calendar = calendarOf(desired, environment);
       const own = definition.ramps.map((ramp) =>
         ladderOf(ramp, from, calendarsOf(ramp, desired.config, calendar)),
@@ -51,34 +36,6 @@ export async function laddersNow(
     }
   }
   return ladders;
-}
-
-function signalIn(
-  moments: Moments,
-  waiting: ReturnType<typeof waitingRamps>,
-): RampSignal | undefined {
-  if (waiting === undefined) return undefined;
-  const { key, ...signal } = waiting;
-  return { ...signal, at: ownMember(moments, key) ?? null };
-}
-
-/** What the ramps of a definition start after; undefined: none does. */
-function precedingIn(
-  moments: Moments,
-  {
-    flag,
-    definition,
-    desired,
-  }: { flag: string; definition: DesiredDefinition; desired: BoundDesired },
-  environments: PlanPolicy['environments'],
-): AfterStanding | undefined {
-  const ramp = definition.ramps?.find(({ after }) => after);
-  if (!ramp?.after) return undefined;
-  const { percent, environment: word } = ramp.after;
-  const environment = desired.environmentNames.get(word) ?? word;
-  const id = environments.find(({ name }) => name === environment)?.id ?? '';
-  const key = reachedKey(flag, { environment: id, percent, treatment: ramp.treatment });
-  return { environment, percent, since: ownMember(moments, key) ?? null };
 }
 
 /**
@@ -111,10 +68,6 @@ const NO_START =
 export interface Beginning {
   /** The commit that brought it; null: nobody can tell. */
   readonly start: RampStart | null;
-  /** Undefined: none of the definition's ramps waits for one. */
-  readonly signal: RampSignal | undefined;
-  /** Undefined: none of them starts after another environment. */
-  readonly preceding?: AfterStanding | undefined;
   readonly nowMs: number;
 }
 
@@ -126,53 +79,15 @@ export function ladderOf(
 ): Ladder {
   const [calendar, within] = calendars;
   const zone = [...within.windows, ...calendar.windows][0]?.zone ?? 'UTC';
-  const { startMs, held, ...begun } = beginningOf(ramp, from);
-  const known = { ramp, zone, ...begun };
-  if (startMs === undefined) return { ...known, held, step: -1, dueMs: ramp.steps.map(() => null) };
+  const startMs = ramp.startMs ?? from.start?.ms;
+  const startedBy = ramp.startMs === undefined ? (from.start?.by ?? null) : null;
+  const known = { ramp, zone, startedBy };
+  if (startMs === undefined) {
+    return { ...known, held: NO_START, step: -1, dueMs: ramp.steps.map(() => null) };
+  }
+  const held = ramp.hold ? 'its spec says `hold: true`' : null;
   const dueMs = dueMoments(ramp, startMs, calendars);
   return { ...known, held, dueMs, step: stepAt(dueMs, from.nowMs) };
-}
-
-type Begun = Pick<Ladder, 'held' | 'startedBy' | 'signal' | 'after' | 'againMs'> & {
-  readonly startMs?: number;
-};
-
-/** A kill that was taken back begins a ramp anew with its commit, whatever it had started with. */
-function beginningOf(ramp: DesiredRamp, from: Beginning): Begun {
-  const held = ramp.hold ? 'its spec says `hold: true`' : null;
-  if (ramp.startMs !== undefined) return { held, startedBy: null, startMs: ramp.startMs };
-  const { start, signal, preceding } = from;
-  const by = start?.by ?? null;
-  if (ramp.signal && signal) return { ...signalled(signal, start), ...(held !== null && { held }) };
-  if (ramp.after && preceding) {
-    return { ...following(ramp.after, preceding, from), ...(held !== null && { held }) };
-  }
-  if (start === null) return { held: NO_START, startedBy: null };
-  return { held, startedBy: by, startMs: start.ms };
-}
-
-function signalled(signal: RampSignal, start: RampStart | null): Begun {
-  const { at, ramp } = signal;
-  if (at === null) {
-    const how = `POST /ramps/${ramp}/start or --start-ramp ${ramp}`;
-    return { signal, startedBy: null, held: `its signal has not come (${how})` };
-  }
-  const startMs = Math.max(Date.parse(at), start?.ms ?? 0);
-  const startedBy = `${start?.by ?? 'the spec'}, started by a signal at ${at}`;
-  return { signal, held: null, startMs, startedBy };
-}
-
-function following({ forMs }: RampAfter, after: AfterStanding, { start, nowMs }: Beginning): Begun {
-  const { environment, percent, since } = after;
-  const there = `${environment} at ${percent} %`;
-  if (since === null) {
-    const held = `no run has seen ${there} yet`;
-    // This run may be the first that does.
-    return { after, startedBy: null, held, againMs: nowMs + forMs };
-  }
-  const startMs = Math.max(Date.parse(since) + forMs, start?.ms ?? 0);
-  const startedBy = `${start?.by ?? 'the spec'}, started after ${there} since ${since}`;
-  return { after, held: null, startMs, startedBy };
 }
 
 /** When the next step of any ramp is due, ISO 8601 in UTC; null: none is to come. */
@@ -212,8 +127,6 @@ export function rampsOf(
         steps,
         step,
         held,
-        ...(ladder.signal && { signal: ladder.signal }),
-        ...(ladder.after && { after: ladder.after }),
         ...(ladder.checks && { checks: ladder.checks }),
       };
     }),

@@ -248,21 +248,17 @@ function momentMembers({
   reminders = [],
   closed = [],
 }: PlanReport): Pick<PlanDocument, 'ramps' | 'reminders' | 'closed'> {
-  const ladders = ramps.map(
-    ({ id, rule, treatment, step, steps, held, signal, after, checks }) => ({
-      ...{
-        id,
-        rule,
-        treatment,
-        step,
-        held,
-        ...(signal && { signal }),
-        ...(after && { after }),
-        ...(checks && { checks }),
-      },
-      steps: steps.map(({ percent, due, dueText }) => ({ percent, due, dueText })),
-    }),
-  );
+  const ladders = ramps.map(({ id, rule, treatment, step, steps, held, checks }) => ({
+    ...{
+      id,
+      rule,
+      treatment,
+      step,
+      held,
+      ...(checks && { checks }),
+    },
+    steps: steps.map(({ percent, due, dueText }) => ({ percent, due, dueText })),
+  }));
   const closings = closed.map(({ environment, why, until }) => ({ environment, why, until }));
   return {
     ...(ladders.length > 0 && { ramps: ladders }),

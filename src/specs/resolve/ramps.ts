@@ -1,5 +1,5 @@
 import type { CheckSpec, ConfigSpec } from '../../generated/config.schema.d.js';
-import type { LongRampSpec, RampAfterSpec, RampSpec } from '../../generated/flag.schema.d.js';
+import type { LongRampSpec, RampSpec } from '../../generated/flag.schema.d.js';
 import { ownMember } from '../../model/collections.js';
 import type { Config, RampCheck } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
@@ -43,7 +43,7 @@ export function rampOf(
     const message = `there is no treatment "${treatment}"${didYouMean(treatment, treatments)}`;
     wrong.push([['treatment'], message]);
   }
-  const started = startOf(long.start, rule, wrong);
+  const started = startOf(long.start, wrong);
   const steps = stepsOf(long.steps, isShort ? [] : ['steps'], wrong);
   if (wrong.length === 0 && treatment !== undefined) {
     wrong.push(...notGrowing(steps, shareOf(written, treatment), isShort ? [] : ['steps']));
@@ -67,32 +67,17 @@ export function rampOf(
   };
 }
 
-const SIGNAL = 'signal';
-
-function startOf(
-  start: LongRampSpec['start'],
-  rule: number | null,
-  wrong: Wrong[],
-): Pick<DesiredRamp, 'startMs' | 'signal' | 'after'> {
+function startOf(start: LongRampSpec['start'], wrong: Wrong[]): Pick<DesiredRamp, 'startMs'> {
   if (start === undefined) return {};
-  if (typeof start !== 'string') return afterOf(start, rule, wrong);
-  if (start === SIGNAL) return { signal: true };
   const startMs = parseMoment(start);
   if (startMs !== undefined) return { startMs };
-  wrong.push([['start'], `${noMoment(start)}, nor \`${SIGNAL}\``]);
+  wrong.push([
+    ['start'],
+    start === 'signal'
+      ? 'no signal starts a ramp: write `hold: true`, and merge `hold: false` when it may begin'
+      : noMoment(start),
+  ]);
   return {};
-}
-
-/** Rules of two environments need not be about the same keys, as defaultRules are. */
-function afterOf(
-  { after: environment, percent = 100, for: time }: RampAfterSpec,
-  rule: number | null,
-  wrong: Wrong[],
-): Pick<DesiredRamp, 'after'> {
-  if (rule !== null) {
-    wrong.push([['start'], 'only the ramp of a `defaultRule` starts after another environment']);
-  }
-  return { after: { environment, percent, forMs: durationMs(time) ?? 0 } };
 }
 
 /** Of two treatments the one that is not the default; of more than two nobody can tell. */
@@ -202,13 +187,11 @@ export function rampDiagnostics(
   const windows = new Set((config.windows ?? []).map(({ name }) => name));
   const checks = new Set((config.checks ?? []).map(({ name }) => name));
   return [...flags].flatMap(({ environments }) =>
-    [...environments].flatMap(([environment, { ramps }]) =>
-      ramps.flatMap((ramp): Diagnostic[] => {
-        const { file, path, spec } = ramp;
+    [...environments.values()].flatMap(({ ramps }) =>
+      ramps.flatMap(({ file, path, spec }): Diagnostic[] => {
         const { within } = typeof spec === 'string' ? {} : spec;
         const window = within === undefined ? [] : [within];
         const at = (member: string) => ({ path: [...path, member] });
-        const following = afterFault(environment, environments, ramp);
         return [
           ...strangers(window, windows).map((message) =>
             file.diagnostic(
@@ -220,45 +203,10 @@ export function rampDiagnostics(
           ...strangers(checksOf(spec), checks).map((message) =>
             file.diagnostic('unknown-check', at('check'), `flagkeel.yaml has no check ${message}`),
           ),
-          ...(following === undefined
-            ? []
-            : [file.diagnostic('ramp-after', at('start'), following)]),
         ];
       }),
     ),
   );
-}
-
-type RampedEnvironments = ReadonlyMap<string, { readonly ramps: readonly WrittenRamp[] }>;
-
-/** Why a ramp would never start after the environment that it names; undefined: it may. */
-function afterFault(
-  environment: string,
-  environments: RampedEnvironments,
-  ramp: WrittenRamp,
-): string | undefined {
-  const first = precedingOf(ramp);
-  if (first === undefined) return undefined;
-  if (!environments.has(first)) {
-    return `the flag has no environment "${first}"${didYouMean(first, environments.keys())}`;
-  }
-  const passed = new Set<string>();
-  let at: string | undefined = first;
-  // A ring that this environment is not on is told where it is.
-  while (at !== undefined && !passed.has(at)) {
-    if (at === environment) return `"${environment}" waits for itself: "${first}" starts after it`;
-    passed.add(at);
-    const { ramps }: { readonly ramps: readonly WrittenRamp[] } = environments.get(at) ?? {
-      ramps: [],
-    };
-    at = ramps.flatMap((each) => precedingOf(each) ?? [])[0];
-  }
-  return undefined;
-}
-
-function precedingOf({ spec }: WrittenRamp): string | undefined {
-  const { start } = typeof spec === 'string' ? {} : spec;
-  return typeof start === 'object' ? start.after : undefined;
 }
 
 function strangers(names: readonly string[], known: ReadonlySet<string>): string[] {

@@ -95,21 +95,21 @@ it('a case with a moment fails where it depends on a ramp that begins with its c
   expect(stdout).toContain('a ramp that it depends on begins with its commit');
 });
 
-it('a ramp that begins with its commit or a signal is where it is by the moment at which it started', async () => {
-  const signal = SHOP.replace('ramp: { start: 2026-11-23T09:00+01:00', 'ramp: { start: signal');
+it('a ramp that begins with its commit is where it is by the moment at which it started', async () => {
+  const startless = SHOP.replace('start: 2026-11-23T09:00+01:00, ', '');
   const started = 'started: "2026-11-26T09:00+01:00", ';
 
   const { stdout } = await tested(
     { '2026-11-26T08:00+01:00': 5, '2026-11-26T09:00+01:00': 10, '2026-11-27T12:00+01:00': 25 },
-    signal,
+    startless,
     '',
     started,
   );
 
   expect(stdout).toBe('3 passed, 0 failed\n');
-  const untold = await tested({ '2026-11-26T12:00+01:00': 50 }, signal);
-  expect(untold.stdout).toContain('begins with its commit or a signal');
-  const momentless = await tested({ never: 5 }, signal, '', started);
+  const untold = await tested({ '2026-11-26T12:00+01:00': 50 }, startless);
+  expect(untold.stdout).toContain('begins with its commit');
+  const momentless = await tested({ never: 5 }, startless, '', started);
   expect(momentless.stdout).toContain('says nothing without `when`');
 });
 

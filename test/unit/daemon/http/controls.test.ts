@@ -195,19 +195,6 @@ describe('who may ask', () => {
     expect([await status('t-ana'), await status('t-eve')]).toEqual([403, 409]);
   });
 
-  it('of ramps: a pipeline that may start them, and nothing else', async () => {
-    const daemon = new DaemonInMemory(SHOP);
-    const tokens = ['t-ana ana operate', 't-ci pipeline start'];
-    await using operations = await startTestOperations(daemon, { tokens });
-    const status = async (path: string, token: string) =>
-      (await post(operations, path, {}, { authorization: `Bearer ${token}` })).status;
-    const start = '/ramps/shop@production/start';
-
-    // 404: there is no such ramp.
-    expect([await status(start, 't-ana'), await status(start, 't-ci')]).toEqual([403, 404]);
-    expect(await status('/reconcile', 't-ci')).toBe(403);
-  });
-
   it('nobody while a line of the file of tokens names a scope that there is not', async () => {
     const daemon = new DaemonInMemory(SHOP);
     const tokens = [TOKEN, 'secret ana operator'];

@@ -16,7 +16,6 @@ describe('what replicas have still to tell each other', () => {
       suspension: null,
       pin: null,
       approval: null,
-      signals: null,
       ...afterTheSecond,
     });
     expect(overrides.expire()).toBe(false);
