@@ -21,7 +21,7 @@ export function validatorsCode(): string {
     strictTypes: false,
     code: { source: true, esm: true, lines: true },
   });
-  ajv.addVocabulary(['x-expected', 'tsType']);
+  ajv.addVocabulary(['x-expected', 'x-removed', 'tsType']);
   for (const name of SCHEMA_NAMES) ajv.addSchema(schemaOf(name));
   const exported = SCHEMA_NAMES.map((name) => [exportName(name), String(schemaOf(name).$id)]);
   // The library is CommonJS, and says what it exports in a way that only `require` understands.

@@ -86,7 +86,6 @@ const ROOMS: Record<string, readonly string[]> = {
     'state',
     'reconcile',
     'daemon',
-    'import',
     'report',
   ],
   review: ['errors.ts', 'model', 'platform', 'forge', 'git', 'report', 'reconcile', 'compose'],

@@ -15,12 +15,11 @@ import type { SendStatus } from '../daemon/statuses/status-queue.js';
 import {
   parseForge,
   statusTarget,
-  type ForgeUse,
+  unusable,
   type StatusTarget,
 } from '../daemon/statuses/target.js';
 import { openCommitForge, refuseUnsafeApi } from '../forge/open.js';
 import { packageVersion } from '../platform/version.js';
-import type { ProposalTarget } from './live-values.js';
 import type { WatchedSource } from './watch.js';
 
 /** How the daemon shows itself and whom it tells; what is absent is off. */
@@ -144,8 +143,6 @@ async function templateOf({ notifyTemplate }: OperationsRequest): Promise<string
 export interface ForgeRequest {
   /** Of statuses on commits; see `parseForge`. */
   readonly statuses?: string;
-  /** Of live values. */
-  readonly propose?: string;
   readonly forgeUrl?: string;
   readonly publicUrl?: string;
 }
@@ -162,65 +159,45 @@ export interface StatusPlan {
   readonly publicUrl: string | undefined;
 }
 
-const STATUSES: ForgeUse = { does: 'set statuses on commits', option: '--statuses' };
-const PROPOSALS: ForgeUse = { does: 'propose live values', option: '--propose' };
-
 /**
  * Reads what the command line says; null: no statuses. Opens nothing.
  *
  * @throws FlagkeelError USAGE
  */
 export function readStatuses(
-  { statuses, propose, forgeUrl, publicUrl }: ForgeRequest,
+  { statuses, forgeUrl, publicUrl }: ForgeRequest,
   sources: readonly WatchedPlace[],
   environment: Environment,
 ): StatusPlan | null {
   if (statuses === undefined) {
-    const isOfUse = publicUrl === undefined && (forgeUrl === undefined || propose !== undefined);
-    if (isOfUse) return null;
-    throw unusable(STATUSES, '--forge-url and --public-url are of no use without --statuses');
+    if (publicUrl === undefined && forgeUrl === undefined) return null;
+    throw unusable('--forge-url and --public-url are of no use without --statuses');
   }
   return {
-    targets: targetsOn({ text: statuses, use: STATUSES, forgeUrl }, sources, environment),
+    targets: targetsOn(statuses, { forgeUrl, sources, environment }),
     publicUrl: publicUrl === undefined ? undefined : checkedPublicUrl(publicUrl),
   };
 }
 
-/**
- * Where the live values of each source are proposed; empty: nowhere. Opens nothing.
- *
- * @throws FlagkeelError USAGE
- */
-export function readProposals(
-  { propose, forgeUrl }: ForgeRequest,
-  sources: readonly WatchedPlace[],
-  environment: Environment,
-): ReadonlyMap<string, ProposalTarget> {
-  if (propose === undefined) return new Map();
-  const asked = { text: propose, use: PROPOSALS, forgeUrl };
-  const targets = targetsOn(asked, sources, environment);
-  return new Map(
-    sources.flatMap(({ name, place }) => {
-      const target = targets.get(name);
-      const base = 'repo' in place ? (place.branch ?? null) : null;
-      const token = (): string => tokenNow(environment, PROPOSALS);
-      return target === undefined ? [] : [[name, { ...target, name, base, token }] as const];
-    }),
-  );
-}
-
 function targetsOn(
-  { text, use, forgeUrl }: { text: string; use: ForgeUse; forgeUrl: string | undefined },
-  sources: readonly WatchedPlace[],
-  environment: Environment,
+  statuses: string,
+  {
+    forgeUrl,
+    sources,
+    environment,
+  }: {
+    forgeUrl: string | undefined;
+    sources: readonly WatchedPlace[];
+    environment: Environment;
+  },
 ): ReadonlyMap<string, StatusTarget> {
-  const choice = parseForge(text, use);
+  const choice = parseForge(statuses);
   const targets = sources.map(({ name, place }) => {
     const repo = 'repo' in place ? place.repo : undefined;
     return [name, statusTarget(choice, { repo, apiUrl: forgeUrl })] as const;
   });
   for (const [, { apiUrl }] of targets) refuseUnsafeApi(apiUrl);
-  tokenNow(environment, use);
+  tokenNow(environment);
   return new Map(targets);
 }
 
@@ -241,7 +218,7 @@ function sender(environment: Environment): SendStatus {
     const { target, commit, runUrl } = due;
     const forge = await openCommitForge({
       place: { ...target, commit, runUrl },
-      token: tokenNow(environment, STATUSES),
+      token: tokenNow(environment),
       version: packageVersion(),
       timeoutMs: TRY_MS,
       wait: async (waitMs) => realTime.sleep(waitMs, signal),
@@ -252,10 +229,10 @@ function sender(environment: Environment): SendStatus {
   };
 }
 
-function tokenNow(environment: Environment, use: ForgeUse): string {
+function tokenNow(environment: Environment): string {
   const token = forgeToken(environment);
   if (token !== undefined) return token;
-  throw unusable(use, 'there is no token (set FLAGKEEL_FORGE_TOKEN or FLAGKEEL_FORGE_TOKEN_FILE)');
+  throw unusable('there is no token (set FLAGKEEL_FORGE_TOKEN or FLAGKEEL_FORGE_TOKEN_FILE)');
 }
 
 function checkedPublicUrl(text: string): string {
@@ -264,9 +241,5 @@ function checkedPublicUrl(text: string): string {
     (url?.protocol === 'https:' || url?.protocol === 'http:') &&
     url.username + url.password + url.search + url.hash === '';
   if (isPlain) return url.origin + url.pathname.replace(/(?<!\/)\/+$/, '');
-  throw unusable(STATUSES, '--public-url is http or https, without credentials, query or fragment');
-}
-
-function unusable({ does }: ForgeUse, why: string): FlagkeelError {
-  return new FlagkeelError('USAGE', `cannot ${does}: ${why}`);
+  throw unusable('--public-url is http or https, without credentials, query or fragment');
 }

@@ -13,10 +13,8 @@ import type { Upstream } from '../daemon/upstream/upstream.js';
 import { remoteAccess } from '../git/remote-access.js';
 import type { Log } from '../platform/log.js';
 import { RunCache } from '../reconcile/cache.js';
-import type { Planned } from '../reconcile/context.js';
 import { packageVersion } from '../platform/version.js';
 import { Limiters } from '../admin-api/http/limiter-pool.js';
-import { LiveValues, type ProposalTarget } from './live-values.js';
 import { openRun, type RunFlags } from './run.js';
 import type { DaemonView } from '../daemon/view.js';
 import { messageOf, FlagkeelError } from '../errors.js';
@@ -58,15 +56,13 @@ export function ownRepositories(sources: readonly WatchedSource[]): readonly str
 export interface DaemonParts {
   readonly traffic?: Traffic;
   readonly replicas?: Replicas | undefined;
-  /** Where the live values of sources are proposed, by their names. */
-  readonly proposals?: ReadonlyMap<string, ProposalTarget>;
 }
 
 /** Builds the daemon. Nothing is looked at, opened or asked before it is started. */
 export function createDaemon(
   sources: readonly WatchedSource[],
   log: Log,
-  { traffic, replicas, proposals }: DaemonParts = {},
+  { traffic, replicas }: DaemonParts = {},
 ): Daemon {
   const limiters = new Limiters();
   return new Daemon({
@@ -81,7 +77,7 @@ export function createDaemon(
         upstream,
         openRun: runsOf(source, upstream, {
           ...{ limiters, log, traffic },
-          ...{ isShared: replicas !== undefined, proposals },
+          isShared: replicas !== undefined,
         }),
         leadership: replicas?.leadership(
           leaseName(source, upstream),
@@ -94,7 +90,6 @@ export function createDaemon(
 }
 
 interface RunParts {
-  readonly proposals: DaemonParts['proposals'] | undefined;
   readonly limiters: Limiters;
   readonly log: Log;
   readonly traffic: Traffic | undefined;
@@ -104,10 +99,8 @@ interface RunParts {
 function runsOf(
   { name, run, settings }: WatchedSource,
   { directory, pushState }: Upstream,
-  { limiters, log, traffic, isShared, proposals }: RunParts,
+  { limiters, log, traffic, isShared }: RunParts,
 ): OpenRun {
-  const target = proposals?.get(name);
-  const live = target && new LiveValues(target, log.child({ source: name }));
   const note = (text: string): void => {
     log.info({ source: name, note: text }, 'note');
   };
@@ -124,7 +117,7 @@ function runsOf(
     fence,
     approval,
   }) => {
-    const opened = await openRun(
+    return openRun(
       directory,
       {
         ...run,
@@ -140,11 +133,6 @@ function runsOf(
         memory: mode === 'isolated' ? memory.isolated() : memory,
       },
     );
-    if (live === undefined || dryRun) return opened;
-    const { source } = opened.context;
-    return Object.assign(opened, {
-      afterwards: async (planned: Planned) => live.propose(planned, source, signal),
-    });
   };
 }
 

@@ -104,7 +104,7 @@ function commitForge(octokit: Octokit, place: CommitTarget): CommitForge {
   };
 }
 
-export function repositoryOf({ repository }: RepositoryTarget): { owner: string; repo: string } {
+function repositoryOf({ repository }: RepositoryTarget): { owner: string; repo: string } {
   const [owner = '', repo = ''] = repository.split('/');
   return { owner, repo };
 }
@@ -181,7 +181,7 @@ class GithubError extends FlagkeelError {
 }
 
 /** Of the API, with the token, tries and time limits of these options. */
-export function githubClient(options: ForgeOptions<RepositoryTarget>): Octokit {
+function githubClient(options: ForgeOptions<RepositoryTarget>): Octokit {
   const { place, token, version, timeoutMs, wait, now, signal } = options;
   const silent = (): void => undefined;
   const octokit = new Octokit({
@@ -229,7 +229,7 @@ function refusalOf(error: unknown, now: () => number): ForgeRefusal {
 function wayOut(status: number | null): string {
   if (status === 401) return ' (check the token)';
   return status === 403 || status === 404
-    ? ' (the token needs to write pull requests, statuses and checks; to propose, contents)'
+    ? ' (the token needs to write pull requests, statuses and checks)'
     : '';
 }
 

@@ -130,7 +130,7 @@ export function openGitlabCommit(options: ForgeOptions<CommitTarget>): CommitFor
 }
 
 /** Of the API, with the token and the time limit of these options. */
-export function gitlabClient({ place, token, timeoutMs }: ForgeOptions<RepositoryTarget>) {
+function gitlabClient({ place, token, timeoutMs }: ForgeOptions<RepositoryTarget>) {
   return new Gitlab({
     host: place.apiUrl.replace(/\/api\/v4\/?$/, ''),
     token,
@@ -173,7 +173,7 @@ class GitlabError extends FlagkeelError {
 /** The library gives up on 429 and 502 with an error of its own, which has no answer in it. */
 const RETRY_ERROR = 'GitbeakerRetryError';
 
-export function gitlabRefusal(error: unknown): ForgeRefusal {
+function gitlabRefusal(error: unknown): ForgeRefusal {
   const cause =
     error instanceof Error ? (error.cause as { response?: Response } | undefined) : undefined;
   const status = cause?.response?.status ?? null;

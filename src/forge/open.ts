@@ -10,7 +10,6 @@ import type {
   PullRequestTarget,
   RepositoryTarget,
 } from './forge.js';
-import type { ProposalForge } from './proposal.js';
 
 const TIMEOUT_MS = 30_000;
 
@@ -68,21 +67,6 @@ export async function openCommitForge(options: ForgeOptions<CommitTarget>): Prom
     return (await import('./github.js')).openGithubCommit(options);
   }
   return (await import('./gitlab.js')).openGitlabCommit(options);
-}
-
-/**
- * The forge of changes that are proposed. Its library is loaded only here.
- *
- * @throws FlagkeelError as `openForge`.
- */
-export async function openProposals(
-  options: ForgeOptions<RepositoryTarget>,
-): Promise<ProposalForge> {
-  refuseUnsafeApi(options.place.apiUrl);
-  if (options.place.kind === 'github') {
-    return (await import('./github-proposals.js')).openGithubProposals(options);
-  }
-  return (await import('./gitlab-proposals.js')).openGitlabProposals(options);
 }
 
 /** @throws FlagkeelError `USAGE`: the address is none that a token may be sent to. */

@@ -317,9 +317,9 @@ export interface ConfigSpec {
   onRemove?: "delete" | "archive";
   tombstone?: TombstoneSpec;
   /**
-   * What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.
+   * What happens to a field that changed outside git while git did not: revert (default) or report (default in a protected environment).
    */
-  onDrift?: "revert" | "report" | "propose";
+  onDrift?: "revert" | "report";
   /**
    * What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).
    */
@@ -353,9 +353,9 @@ export interface EnvironmentConfigSpec {
    */
   protected?: boolean;
   /**
-   * What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.
+   * What happens to a field that changed outside git while git did not: revert (default) or report (default in a protected environment).
    */
-  onDrift?: "revert" | "report" | "propose";
+  onDrift?: "revert" | "report";
   /**
    * What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).
    */

@@ -4,9 +4,10 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 "use strict";
 export const config = validate20;
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:config:1","title":"ConfigSpec","description":"flagkeel.yaml: which workspace, which environments, which policies.","type":"object","additionalProperties":false,"required":["workspace","environments"],"properties":{"workspace":{"description":"Name or id of the workspace.","type":"string","minLength":1},"environments":{"description":"Environments by name or id. The order is the order of application, the most protected last.","type":"object","minProperties":1,"additionalProperties":{"title":"EnvironmentConfigSpec","description":"Policies of one environment; {} for none.","type":"object","additionalProperties":false,"properties":{"protected":{"description":"Whether the environment is guarded more strictly. Default: the service's own `production`.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.","enum":["revert","report","propose"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"windows":{"description":"Names of the windows in which changes may go; kills and restores pass at any time. Default: at any time.","type":"array","minItems":1,"items":{"type":"string","minLength":1}}}}},"checks":{"description":"What has to be right before a step of a ramp, by name; a ramp says under `check` which of them it asks.","type":"object","additionalProperties":{"title":"CheckSpec","description":"Passed while `url` is answered by 2xx and with the value that is expected, or while the query of a Prometheus has such a value.","type":"object","additionalProperties":false,"properties":{"url":{"description":"What is asked with GET; no redirect is followed.","type":"string","minLength":1},"value":{"description":"With `url`: JSON Pointer to the value in its answer.","type":"string","pattern":"^(/[^/]+)+$","x-expected":"a JSON Pointer such as /budget/left"},"prometheus":{"description":"Address of a Prometheus, without /api/v1.","type":"string","minLength":1},"query":{"description":"With `prometheus`: PromQL that answers with one number.","type":"string","minLength":1},"equals":{"description":"What the value has to be.","x-expected":"a text, a number, true or false","type":["string","number","boolean"]},"atMost":{"description":"The most that the value may be.","type":"number"},"atLeast":{"description":"The least that the value may be.","type":"number"},"timeout":{"description":"How long its answer may take, 1s to 30s. Default: 5s.","type":"string","pattern":"^([1-9]|[12][0-9]|30)s$","x-expected":"seconds, from 1s to 30s"}}}},"windows":{"description":"Hours in which changes may go, by name; an environment names those that hold for it.","type":"object","additionalProperties":{"title":"WindowSpec","description":"Open while the clock on the wall of the zone shows a time from `from` up to, and without, `to`.","type":"object","additionalProperties":false,"required":["from","to","zone"],"properties":{"days":{"description":"Days on which it opens. Default: every day.","type":"array","minItems":1,"items":{"enum":["mon","tue","wed","thu","fri","sat","sun"]}},"from":{"description":"When it opens, HH:MM.","type":"string","pattern":"^([01][0-9]|2[0-3]):[0-5][0-9]$","x-expected":"a time such as 09:00"},"to":{"description":"When it closes, HH:MM up to 24:00. Earlier than `from`: on the next day.","type":"string","pattern":"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$","x-expected":"a time such as 17:00, up to 24:00"},"zone":{"description":"Time zone by its name, for example Europe/Madrid or UTC.","type":"string","minLength":1}}}},"freezes":{"description":"Times in which nothing may be changed but kills and what takes them back, by name. They beat windows.","type":"object","additionalProperties":{"title":"FreezeSpec","description":"From a time to a time.","type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"A day (from its beginning), a time (2026-11-24T09:00) or a time with its offset (2026-11-24T09:00+01:00).","type":"string","minLength":1},"to":{"description":"A day (up to its end), a time or a time with its offset.","type":"string","minLength":1},"zone":{"description":"Time zone of days and of times without an offset.","type":"string","minLength":1},"environments":{"description":"Environments for which it holds, as `environments` names them. Default: all.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reason":{"description":"Why, for those who have to wait.","type":"string","minLength":1}}}},"service":{"description":"Where the administration service is.","type":"object","additionalProperties":false,"properties":{"url":{"description":"Address of the service; a proposal only, the operator has to allow it.","type":"string","minLength":1}}},"defaults":{"description":"What specs need not repeat.","type":"object","additionalProperties":false,"properties":{"trafficType":{"description":"Traffic type of flags, segments and identities that name none.","type":"string","minLength":1}}},"conditions":{"description":"Conditions that rules of many flags share, by name: a rule names them in `use`. One may use others.","type":"object","additionalProperties":{"$ref":"urn:flagkeel:schema:flag:1#/$defs/conditions"}},"references":{"description":"Objects that live elsewhere: rules may name them; they are never written and never pruned.","type":"object","additionalProperties":false,"properties":{"segments":{"description":"Names of segments.","type":"array","items":{"type":"string","minLength":1}},"flags":{"description":"Names of flags.","type":"array","items":{"type":"string","minLength":1}}}},"prune":{"description":"Delete what this repository used to declare and no longer does. Default false.","type":"boolean"},"onRemove":{"description":"What becomes of a flag that is pruned: delete (default), or archive, which takes it away with its definitions and keeps them on the service. Segments are deleted in any case, and so is a definition whose flag stays.","enum":["delete","archive"]},"tombstone":{"title":"TombstoneSpec","description":"Delete in two steps: what left the specs is marked by the first run with pruning that sees it, and deleted by one after the cool-down. What comes back meanwhile is marked no more.","type":"object","additionalProperties":false,"required":["coolDown"],"properties":{"coolDown":{"description":"Time between the mark and the deletion: minutes, hours or days, such as 90m, 12h, 7d.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$"}}},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.","enum":["revert","report","propose"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"suspend":{"description":"true: plan and report, write nothing (kills excepted). Default false.","type":"boolean"},"lint":{"title":"LintSpec","description":"What `validate` finds fault with although it is right: levels of rules, and rules of the house.","type":"object","additionalProperties":false,"properties":{"levels":{"description":"Level by rule; a rule that is not named has its own.","type":"object","additionalProperties":false,"properties":{"allow-unknown":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-unused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-without-reason":{"description":"Level of the rule.","$ref":"#/$defs/level"},"code-ref-missing":{"description":"Level of the rule.","$ref":"#/$defs/level"},"confusable-names":{"description":"Level of the rule.","$ref":"#/$defs/level"},"contradictory-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"default-not-safe":{"description":"Level of the rule.","$ref":"#/$defs/level"},"default-while-killed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-segment-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"empty-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expired":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expiry-too-late":{"description":"Level of the rule.","$ref":"#/$defs/level"},"full-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"invalid-regex":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-review-passed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-too-old":{"description":"Level of the rule.","$ref":"#/$defs/level"},"many-inline-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"middle-bucket-shift":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-pattern":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-reused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"production-before-staging":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-finished":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-in-freeze":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-past":{"description":"Level of the rule.","$ref":"#/$defs/level"},"required-field":{"description":"Level of the rule.","$ref":"#/$defs/level"},"rule-like-default":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stale-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stray-file":{"description":"Level of the rule.","$ref":"#/$defs/level"},"trailing-space-key":{"description":"Level of the rule.","$ref":"#/$defs/level"},"treatments-reordered":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unknown-word":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unreachable-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"use-between":{"description":"Level of the rule.","$ref":"#/$defs/level"},"zero-bucket":{"description":"Level of the rule.","$ref":"#/$defs/level"}}},"codeReferences":{"description":"Folders and files of this repository, from its top, in which the name of every flag has to stand: code, or a list of the names that code uses.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"killsOlderThan":{"description":"Days after which an entry of kills/ without `review` is too old. Default 30.","type":"integer","minimum":1},"names":{"description":"Regular expressions that whole names have to match.","type":"object","additionalProperties":false,"properties":{"flag":{"description":"Names of flags.","type":"string","minLength":1},"segment":{"description":"Names of segments.","type":"string","minLength":1},"treatment":{"description":"Names of treatments.","type":"string","minLength":1},"tag":{"description":"Tags of flags.","type":"string","minLength":1}}},"require":{"description":"Fields that every flag has to have; tests: a spec test where an environment is protected here.","type":"array","items":{"enum":["description","rolloutStatus","tags","owner","kind","expires","links","tests"]}},"words":{"description":"The only words that flags may use, by field.","type":"object","additionalProperties":false,"properties":{"owner":{"description":"Owners.","type":"array","items":{"type":"string","minLength":1}},"kind":{"description":"Kinds.","type":"array","items":{"type":"string","minLength":1}},"tags":{"description":"Tags.","type":"array","items":{"type":"string","minLength":1}},"rolloutStatus":{"description":"Rollout statuses.","type":"array","items":{"type":"string","minLength":1}}}},"expiresWithin":{"description":"Kind of flag → days from today within which its `expires` has to lie.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"fullRollout":{"description":"Kinds of flags that may give everybody a treatment other than the default one in an environment that is protected here.","type":"array","items":{"type":"string","minLength":1}},"provenIn":{"description":"Environments one of which serves a treatment before an environment does that is protected here.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reserveNames":{"description":"true: the name of a flag that was removed from this repository is not used again. Default false.","type":"boolean"},"staleAfter":{"description":"Days after which a flag is stale that gives everybody the same in every environment and that no commit touched. Kinds of `fullRollout` never are.","type":"integer","minimum":1}}},"state":{"description":"Where a run keeps what it must remember.","type":"object","additionalProperties":false,"properties":{"push":{"description":"auto: the state is fetched from `origin` where there is one and pushed where that is allowed. true: a run that cannot push it fails. false: it stays on this machine. Default auto.","enum":["auto",true,false]}}}},"$defs":{"level":{"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]},"guards":{"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}}}};
-const schema32 = {"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}};
-const schema68 = {"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:config:1","title":"ConfigSpec","description":"flagkeel.yaml: which workspace, which environments, which policies.","type":"object","additionalProperties":false,"required":["workspace","environments"],"properties":{"workspace":{"description":"Name or id of the workspace.","type":"string","minLength":1},"environments":{"description":"Environments by name or id. The order is the order of application, the most protected last.","type":"object","minProperties":1,"additionalProperties":{"title":"EnvironmentConfigSpec","description":"Policies of one environment; {} for none.","type":"object","additionalProperties":false,"properties":{"protected":{"description":"Whether the environment is guarded more strictly. Default: the service's own `production`.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default) or report (default in a protected environment).","$ref":"#/$defs/onDrift"},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"windows":{"description":"Names of the windows in which changes may go; kills and restores pass at any time. Default: at any time.","type":"array","minItems":1,"items":{"type":"string","minLength":1}}}}},"checks":{"description":"What has to be right before a step of a ramp, by name; a ramp says under `check` which of them it asks.","type":"object","additionalProperties":{"title":"CheckSpec","description":"Passed while `url` is answered by 2xx and with the value that is expected, or while the query of a Prometheus has such a value.","type":"object","additionalProperties":false,"properties":{"url":{"description":"What is asked with GET; no redirect is followed.","type":"string","minLength":1},"value":{"description":"With `url`: JSON Pointer to the value in its answer.","type":"string","pattern":"^(/[^/]+)+$","x-expected":"a JSON Pointer such as /budget/left"},"prometheus":{"description":"Address of a Prometheus, without /api/v1.","type":"string","minLength":1},"query":{"description":"With `prometheus`: PromQL that answers with one number.","type":"string","minLength":1},"equals":{"description":"What the value has to be.","x-expected":"a text, a number, true or false","type":["string","number","boolean"]},"atMost":{"description":"The most that the value may be.","type":"number"},"atLeast":{"description":"The least that the value may be.","type":"number"},"timeout":{"description":"How long its answer may take, 1s to 30s. Default: 5s.","type":"string","pattern":"^([1-9]|[12][0-9]|30)s$","x-expected":"seconds, from 1s to 30s"}}}},"windows":{"description":"Hours in which changes may go, by name; an environment names those that hold for it.","type":"object","additionalProperties":{"title":"WindowSpec","description":"Open while the clock on the wall of the zone shows a time from `from` up to, and without, `to`.","type":"object","additionalProperties":false,"required":["from","to","zone"],"properties":{"days":{"description":"Days on which it opens. Default: every day.","type":"array","minItems":1,"items":{"enum":["mon","tue","wed","thu","fri","sat","sun"]}},"from":{"description":"When it opens, HH:MM.","type":"string","pattern":"^([01][0-9]|2[0-3]):[0-5][0-9]$","x-expected":"a time such as 09:00"},"to":{"description":"When it closes, HH:MM up to 24:00. Earlier than `from`: on the next day.","type":"string","pattern":"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$","x-expected":"a time such as 17:00, up to 24:00"},"zone":{"description":"Time zone by its name, for example Europe/Madrid or UTC.","type":"string","minLength":1}}}},"freezes":{"description":"Times in which nothing may be changed but kills and what takes them back, by name. They beat windows.","type":"object","additionalProperties":{"title":"FreezeSpec","description":"From a time to a time.","type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"A day (from its beginning), a time (2026-11-24T09:00) or a time with its offset (2026-11-24T09:00+01:00).","type":"string","minLength":1},"to":{"description":"A day (up to its end), a time or a time with its offset.","type":"string","minLength":1},"zone":{"description":"Time zone of days and of times without an offset.","type":"string","minLength":1},"environments":{"description":"Environments for which it holds, as `environments` names them. Default: all.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reason":{"description":"Why, for those who have to wait.","type":"string","minLength":1}}}},"service":{"description":"Where the administration service is.","type":"object","additionalProperties":false,"properties":{"url":{"description":"Address of the service; a proposal only, the operator has to allow it.","type":"string","minLength":1}}},"defaults":{"description":"What specs need not repeat.","type":"object","additionalProperties":false,"properties":{"trafficType":{"description":"Traffic type of flags, segments and identities that name none.","type":"string","minLength":1}}},"conditions":{"description":"Conditions that rules of many flags share, by name: a rule names them in `use`. One may use others.","type":"object","additionalProperties":{"$ref":"urn:flagkeel:schema:flag:1#/$defs/conditions"}},"references":{"description":"Objects that live elsewhere: rules may name them; they are never written and never pruned.","type":"object","additionalProperties":false,"properties":{"segments":{"description":"Names of segments.","type":"array","items":{"type":"string","minLength":1}},"flags":{"description":"Names of flags.","type":"array","items":{"type":"string","minLength":1}}}},"prune":{"description":"Delete what this repository used to declare and no longer does. Default false.","type":"boolean"},"onRemove":{"description":"What becomes of a flag that is pruned: delete (default), or archive, which takes it away with its definitions and keeps them on the service. Segments are deleted in any case, and so is a definition whose flag stays.","enum":["delete","archive"]},"tombstone":{"title":"TombstoneSpec","description":"Delete in two steps: what left the specs is marked by the first run with pruning that sees it, and deleted by one after the cool-down. What comes back meanwhile is marked no more.","type":"object","additionalProperties":false,"required":["coolDown"],"properties":{"coolDown":{"description":"Time between the mark and the deletion: minutes, hours or days, such as 90m, 12h, 7d.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$"}}},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default) or report (default in a protected environment).","$ref":"#/$defs/onDrift"},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"suspend":{"description":"true: plan and report, write nothing (kills excepted). Default false.","type":"boolean"},"lint":{"title":"LintSpec","description":"What `validate` finds fault with although it is right: levels of rules, and rules of the house.","type":"object","additionalProperties":false,"properties":{"levels":{"description":"Level by rule; a rule that is not named has its own.","type":"object","additionalProperties":false,"properties":{"allow-unknown":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-unused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-without-reason":{"description":"Level of the rule.","$ref":"#/$defs/level"},"code-ref-missing":{"description":"Level of the rule.","$ref":"#/$defs/level"},"confusable-names":{"description":"Level of the rule.","$ref":"#/$defs/level"},"contradictory-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"default-not-safe":{"description":"Level of the rule.","$ref":"#/$defs/level"},"default-while-killed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-segment-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"empty-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expired":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expiry-too-late":{"description":"Level of the rule.","$ref":"#/$defs/level"},"full-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"invalid-regex":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-review-passed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-too-old":{"description":"Level of the rule.","$ref":"#/$defs/level"},"many-inline-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"middle-bucket-shift":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-pattern":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-reused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"production-before-staging":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-finished":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-in-freeze":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-past":{"description":"Level of the rule.","$ref":"#/$defs/level"},"required-field":{"description":"Level of the rule.","$ref":"#/$defs/level"},"rule-like-default":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stale-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stray-file":{"description":"Level of the rule.","$ref":"#/$defs/level"},"trailing-space-key":{"description":"Level of the rule.","$ref":"#/$defs/level"},"treatments-reordered":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unknown-word":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unreachable-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"use-between":{"description":"Level of the rule.","$ref":"#/$defs/level"},"zero-bucket":{"description":"Level of the rule.","$ref":"#/$defs/level"}}},"codeReferences":{"description":"Folders and files of this repository, from its top, in which the name of every flag has to stand: code, or a list of the names that code uses.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"killsOlderThan":{"description":"Days after which an entry of kills/ without `review` is too old. Default 30.","type":"integer","minimum":1},"names":{"description":"Regular expressions that whole names have to match.","type":"object","additionalProperties":false,"properties":{"flag":{"description":"Names of flags.","type":"string","minLength":1},"segment":{"description":"Names of segments.","type":"string","minLength":1},"treatment":{"description":"Names of treatments.","type":"string","minLength":1},"tag":{"description":"Tags of flags.","type":"string","minLength":1}}},"require":{"description":"Fields that every flag has to have; tests: a spec test where an environment is protected here.","type":"array","items":{"enum":["description","rolloutStatus","tags","owner","kind","expires","links","tests"]}},"words":{"description":"The only words that flags may use, by field.","type":"object","additionalProperties":false,"properties":{"owner":{"description":"Owners.","type":"array","items":{"type":"string","minLength":1}},"kind":{"description":"Kinds.","type":"array","items":{"type":"string","minLength":1}},"tags":{"description":"Tags.","type":"array","items":{"type":"string","minLength":1}},"rolloutStatus":{"description":"Rollout statuses.","type":"array","items":{"type":"string","minLength":1}}}},"expiresWithin":{"description":"Kind of flag → days from today within which its `expires` has to lie.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"fullRollout":{"description":"Kinds of flags that may give everybody a treatment other than the default one in an environment that is protected here.","type":"array","items":{"type":"string","minLength":1}},"provenIn":{"description":"Environments one of which serves a treatment before an environment does that is protected here.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reserveNames":{"description":"true: the name of a flag that was removed from this repository is not used again. Default false.","type":"boolean"},"staleAfter":{"description":"Days after which a flag is stale that gives everybody the same in every environment and that no commit touched. Kinds of `fullRollout` never are.","type":"integer","minimum":1}}},"state":{"description":"Where a run keeps what it must remember.","type":"object","additionalProperties":false,"properties":{"push":{"description":"auto: the state is fetched from `origin` where there is one and pushed where that is allowed. true: a run that cannot push it fails. false: it stays on this machine. Default auto.","enum":["auto",true,false]}}}},"$defs":{"onDrift":{"enum":["revert","report"],"x-removed":{"propose":"write \"report\", and let the drift workflow that flagkeel init writes open the pull request (flagkeel drift --adopt)"}},"level":{"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]},"guards":{"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}}}};
+const schema32 = {"enum":["revert","report"],"x-removed":{"propose":"write \"report\", and let the drift workflow that flagkeel init writes open the pull request (flagkeel drift --adopt)"}};
+const schema33 = {"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}};
+const schema70 = {"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]};
 const func1 = Object.prototype.hasOwnProperty;
 const func2 = require("ajv/dist/runtime/ucs2length").default;
 const pattern4 = new RegExp("^(/[^/]+)+$", "u");
@@ -14,12 +15,12 @@ const pattern5 = new RegExp("^([1-9]|[12][0-9]|30)s$", "u");
 const pattern6 = new RegExp("^([01][0-9]|2[0-3]):[0-5][0-9]$", "u");
 const pattern7 = new RegExp("^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$", "u");
 const pattern9 = new RegExp("^[1-9][0-9]{0,4}[mhd]$", "u");
-const schema39 = {"title":"Conditions","description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]};
-const schema40 = {"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute; or use, for conditions that have a name.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"use":{"description":"All conditions that flagkeel.yaml has under this name in `conditions`.","type":"string","minLength":1},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}};
-const schema41 = {"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]};
-const schema45 = {"title":"NumberRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"Smallest number that matches.","type":"number"},"to":{"description":"Largest number that matches.","type":"number"}}}]};
-const schema46 = {"title":"DateText","description":"A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.","x-expected":"a day, a moment with its zone, or milliseconds since the epoch","type":["string","integer"]};
-const schema49 = {"title":"DateRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"$ref":"#/$defs/date"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"First moment that matches.","$ref":"#/$defs/date"},"to":{"description":"Last moment that matches.","$ref":"#/$defs/date"}}}]};
+const schema40 = {"title":"Conditions","description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]};
+const schema41 = {"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute; or use, for conditions that have a name.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"use":{"description":"All conditions that flagkeel.yaml has under this name in `conditions`.","type":"string","minLength":1},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}};
+const schema42 = {"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]};
+const schema46 = {"title":"NumberRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"Smallest number that matches.","type":"number"},"to":{"description":"Largest number that matches.","type":"number"}}}]};
+const schema47 = {"title":"DateText","description":"A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.","x-expected":"a day, a moment with its zone, or milliseconds since the epoch","type":["string","integer"]};
+const schema50 = {"title":"DateRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"$ref":"#/$defs/date"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"First moment that matches.","$ref":"#/$defs/date"},"to":{"description":"Last moment that matches.","$ref":"#/$defs/date"}}}]};
 
 function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -36,7 +37,7 @@ let valid0 = false;
 const _errs1 = errors;
 if(Array.isArray(data)){
 if(data.length > 2){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 2},message:"must NOT have more than 2 items",schema:2,parentSchema:schema49.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 2},message:"must NOT have more than 2 items",schema:2,parentSchema:schema50.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -46,7 +47,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.length < 2){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema49.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema50.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -59,7 +60,7 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
-const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema46.type},message:"must be string,integer",schema:schema46.type,parentSchema:schema46,data:data0};
+const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema47.type},message:"must be string,integer",schema:schema47.type,parentSchema:schema47,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -71,7 +72,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema49.anyOf[0].type,parentSchema:schema49.anyOf[0],data};
+const err3 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema50.anyOf[0].type,parentSchema:schema50.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -88,7 +89,7 @@ var items0 = true;
 const _errs6 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.from === undefined){
-const err4 = {instancePath,schemaPath:"#/anyOf/1/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'",schema:schema49.anyOf[1].required,parentSchema:schema49.anyOf[1],data};
+const err4 = {instancePath,schemaPath:"#/anyOf/1/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'",schema:schema50.anyOf[1].required,parentSchema:schema50.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -98,7 +99,7 @@ vErrors.push(err4);
 errors++;
 }
 if(data.to === undefined){
-const err5 = {instancePath,schemaPath:"#/anyOf/1/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'",schema:schema49.anyOf[1].required,parentSchema:schema49.anyOf[1],data};
+const err5 = {instancePath,schemaPath:"#/anyOf/1/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'",schema:schema50.anyOf[1].required,parentSchema:schema50.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -109,7 +110,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((key0 === "from") || (key0 === "to"))){
-const err6 = {instancePath,schemaPath:"#/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema49.anyOf[1],data};
+const err6 = {instancePath,schemaPath:"#/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema50.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -122,7 +123,7 @@ errors++;
 if(data.from !== undefined){
 let data1 = data.from;
 if((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))){
-const err7 = {instancePath:instancePath+"/from",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema46.type},message:"must be string,integer",schema:schema46.type,parentSchema:schema46,data:data1};
+const err7 = {instancePath:instancePath+"/from",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema47.type},message:"must be string,integer",schema:schema47.type,parentSchema:schema47,data:data1};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -135,7 +136,7 @@ errors++;
 if(data.to !== undefined){
 let data2 = data.to;
 if((typeof data2 !== "string") && (!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2))))){
-const err8 = {instancePath:instancePath+"/to",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema46.type},message:"must be string,integer",schema:schema46.type,parentSchema:schema46,data:data2};
+const err8 = {instancePath:instancePath+"/to",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema47.type},message:"must be string,integer",schema:schema47.type,parentSchema:schema47,data:data2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -147,7 +148,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema49.anyOf[1].type,parentSchema:schema49.anyOf[1],data};
+const err9 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema50.anyOf[1].type,parentSchema:schema50.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -162,7 +163,7 @@ if(_valid0){
 var props0 = true;
 }
 if(!valid0){
-const err10 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema49.anyOf,parentSchema:schema49,data};
+const err10 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema50.anyOf,parentSchema:schema50,data};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -202,7 +203,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(Object.keys(data).length < 1){
-const err0 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema40,data};
+const err0 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema41,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -212,8 +213,8 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(func1.call(schema40.properties, key0))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema40,data};
+if(!(func1.call(schema41.properties, key0))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema41,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -227,7 +228,7 @@ if(data.segment !== undefined){
 let data0 = data.segment;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err2 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema40.properties.segment,data:data0};
+const err2 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema41.properties.segment,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -238,7 +239,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.segment.type,parentSchema:schema40.properties.segment,data:data0};
+const err3 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.properties.segment.type,parentSchema:schema41.properties.segment,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -252,7 +253,7 @@ if(data.flag !== undefined){
 let data1 = data.flag;
 if(typeof data1 === "string"){
 if(func2(data1) < 1){
-const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema40.properties.flag,data:data1};
+const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema41.properties.flag,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -263,7 +264,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.flag.type,parentSchema:schema40.properties.flag,data:data1};
+const err5 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.properties.flag.type,parentSchema:schema41.properties.flag,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -277,7 +278,7 @@ if(data.treatments !== undefined){
 let data2 = data.treatments;
 if(Array.isArray(data2)){
 if(data2.length < 1){
-const err6 = {instancePath:instancePath+"/treatments",schemaPath:"#/properties/treatments/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema40.properties.treatments,data:data2};
+const err6 = {instancePath:instancePath+"/treatments",schemaPath:"#/properties/treatments/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.properties.treatments,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -291,7 +292,7 @@ for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err7 = {instancePath:instancePath+"/treatments/" + i0,schemaPath:"#/properties/treatments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema40.properties.treatments.items,data:data3};
+const err7 = {instancePath:instancePath+"/treatments/" + i0,schemaPath:"#/properties/treatments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema41.properties.treatments.items,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -302,7 +303,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath:instancePath+"/treatments/" + i0,schemaPath:"#/properties/treatments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.treatments.items.type,parentSchema:schema40.properties.treatments.items,data:data3};
+const err8 = {instancePath:instancePath+"/treatments/" + i0,schemaPath:"#/properties/treatments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.properties.treatments.items.type,parentSchema:schema41.properties.treatments.items,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -314,7 +315,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/treatments",schemaPath:"#/properties/treatments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema40.properties.treatments.type,parentSchema:schema40.properties.treatments,data:data2};
+const err9 = {instancePath:instancePath+"/treatments",schemaPath:"#/properties/treatments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.properties.treatments.type,parentSchema:schema41.properties.treatments,data:data2};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -328,7 +329,7 @@ if(data.attribute !== undefined){
 let data4 = data.attribute;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err10 = {instancePath:instancePath+"/attribute",schemaPath:"#/properties/attribute/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema40.properties.attribute,data:data4};
+const err10 = {instancePath:instancePath+"/attribute",schemaPath:"#/properties/attribute/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema41.properties.attribute,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -339,7 +340,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/attribute",schemaPath:"#/properties/attribute/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.attribute.type,parentSchema:schema40.properties.attribute,data:data4};
+const err11 = {instancePath:instancePath+"/attribute",schemaPath:"#/properties/attribute/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.properties.attribute.type,parentSchema:schema41.properties.attribute,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -355,7 +356,7 @@ const _errs14 = errors;
 let valid4 = false;
 const _errs15 = errors;
 if(typeof data5 !== "string"){
-const err12 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data5};
+const err12 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.anyOf[0].type,parentSchema:schema42.anyOf[0],data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -369,7 +370,7 @@ valid4 = valid4 || _valid0;
 const _errs17 = errors;
 if(Array.isArray(data5)){
 if(data5.length < 1){
-const err13 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data5};
+const err13 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema42.anyOf[1],data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -382,7 +383,7 @@ const len1 = data5.length;
 for(let i1=0; i1<len1; i1++){
 let data6 = data5[i1];
 if(typeof data6 !== "string"){
-const err14 = {instancePath:instancePath+"/in/" + i1,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data6};
+const err14 = {instancePath:instancePath+"/in/" + i1,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.anyOf[1].items.type,parentSchema:schema42.anyOf[1].items,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -394,7 +395,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data5};
+const err15 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema42.anyOf[1].type,parentSchema:schema42.anyOf[1],data:data5};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -406,7 +407,7 @@ errors++;
 var _valid0 = _errs17 === errors;
 valid4 = valid4 || _valid0;
 if(!valid4){
-const err16 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data5};
+const err16 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema42.anyOf,parentSchema:schema42,data:data5};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -433,7 +434,7 @@ const _errs23 = errors;
 let valid8 = false;
 const _errs24 = errors;
 if(typeof data7 !== "string"){
-const err17 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data7};
+const err17 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.anyOf[0].type,parentSchema:schema42.anyOf[0],data:data7};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -447,7 +448,7 @@ valid8 = valid8 || _valid1;
 const _errs26 = errors;
 if(Array.isArray(data7)){
 if(data7.length < 1){
-const err18 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data7};
+const err18 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema42.anyOf[1],data:data7};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -460,7 +461,7 @@ const len2 = data7.length;
 for(let i2=0; i2<len2; i2++){
 let data8 = data7[i2];
 if(typeof data8 !== "string"){
-const err19 = {instancePath:instancePath+"/startsWith/" + i2,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data8};
+const err19 = {instancePath:instancePath+"/startsWith/" + i2,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.anyOf[1].items.type,parentSchema:schema42.anyOf[1].items,data:data8};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -472,7 +473,7 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data7};
+const err20 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema42.anyOf[1].type,parentSchema:schema42.anyOf[1],data:data7};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -484,7 +485,7 @@ errors++;
 var _valid1 = _errs26 === errors;
 valid8 = valid8 || _valid1;
 if(!valid8){
-const err21 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data7};
+const err21 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema42.anyOf,parentSchema:schema42,data:data7};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -511,7 +512,7 @@ const _errs32 = errors;
 let valid12 = false;
 const _errs33 = errors;
 if(typeof data9 !== "string"){
-const err22 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data9};
+const err22 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.anyOf[0].type,parentSchema:schema42.anyOf[0],data:data9};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -525,7 +526,7 @@ valid12 = valid12 || _valid2;
 const _errs35 = errors;
 if(Array.isArray(data9)){
 if(data9.length < 1){
-const err23 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data9};
+const err23 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema42.anyOf[1],data:data9};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -538,7 +539,7 @@ const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
 let data10 = data9[i3];
 if(typeof data10 !== "string"){
-const err24 = {instancePath:instancePath+"/endsWith/" + i3,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data10};
+const err24 = {instancePath:instancePath+"/endsWith/" + i3,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.anyOf[1].items.type,parentSchema:schema42.anyOf[1].items,data:data10};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -550,7 +551,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data9};
+const err25 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema42.anyOf[1].type,parentSchema:schema42.anyOf[1],data:data9};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -562,7 +563,7 @@ errors++;
 var _valid2 = _errs35 === errors;
 valid12 = valid12 || _valid2;
 if(!valid12){
-const err26 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data9};
+const err26 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema42.anyOf,parentSchema:schema42,data:data9};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -589,7 +590,7 @@ const _errs41 = errors;
 let valid16 = false;
 const _errs42 = errors;
 if(typeof data11 !== "string"){
-const err27 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data11};
+const err27 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.anyOf[0].type,parentSchema:schema42.anyOf[0],data:data11};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -603,7 +604,7 @@ valid16 = valid16 || _valid3;
 const _errs44 = errors;
 if(Array.isArray(data11)){
 if(data11.length < 1){
-const err28 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data11};
+const err28 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema42.anyOf[1],data:data11};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -616,7 +617,7 @@ const len4 = data11.length;
 for(let i4=0; i4<len4; i4++){
 let data12 = data11[i4];
 if(typeof data12 !== "string"){
-const err29 = {instancePath:instancePath+"/contains/" + i4,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data12};
+const err29 = {instancePath:instancePath+"/contains/" + i4,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.anyOf[1].items.type,parentSchema:schema42.anyOf[1].items,data:data12};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -628,7 +629,7 @@ errors++;
 }
 }
 else {
-const err30 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data11};
+const err30 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema42.anyOf[1].type,parentSchema:schema42.anyOf[1],data:data11};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -640,7 +641,7 @@ errors++;
 var _valid3 = _errs44 === errors;
 valid16 = valid16 || _valid3;
 if(!valid16){
-const err31 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data11};
+const err31 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema42.anyOf,parentSchema:schema42,data:data11};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -665,7 +666,7 @@ if(data.matches !== undefined){
 let data13 = data.matches;
 if(typeof data13 === "string"){
 if(func2(data13) < 1){
-const err32 = {instancePath:instancePath+"/matches",schemaPath:"#/properties/matches/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema40.properties.matches,data:data13};
+const err32 = {instancePath:instancePath+"/matches",schemaPath:"#/properties/matches/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema41.properties.matches,data:data13};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -676,7 +677,7 @@ errors++;
 }
 }
 else {
-const err33 = {instancePath:instancePath+"/matches",schemaPath:"#/properties/matches/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.matches.type,parentSchema:schema40.properties.matches,data:data13};
+const err33 = {instancePath:instancePath+"/matches",schemaPath:"#/properties/matches/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.properties.matches.type,parentSchema:schema41.properties.matches,data:data13};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -689,7 +690,7 @@ errors++;
 if(data.is !== undefined){
 let data14 = data.is;
 if(typeof data14 !== "boolean"){
-const err34 = {instancePath:instancePath+"/is",schemaPath:"#/properties/is/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema40.properties.is.type,parentSchema:schema40.properties.is,data:data14};
+const err34 = {instancePath:instancePath+"/is",schemaPath:"#/properties/is/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema41.properties.is.type,parentSchema:schema41.properties.is,data:data14};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -702,7 +703,7 @@ errors++;
 if(data.equals !== undefined){
 let data15 = data.equals;
 if(!((typeof data15 == "number") && (isFinite(data15)))){
-const err35 = {instancePath:instancePath+"/equals",schemaPath:"#/properties/equals/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema40.properties.equals.type,parentSchema:schema40.properties.equals,data:data15};
+const err35 = {instancePath:instancePath+"/equals",schemaPath:"#/properties/equals/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema41.properties.equals.type,parentSchema:schema41.properties.equals,data:data15};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -715,7 +716,7 @@ errors++;
 if(data.atLeast !== undefined){
 let data16 = data.atLeast;
 if(!((typeof data16 == "number") && (isFinite(data16)))){
-const err36 = {instancePath:instancePath+"/atLeast",schemaPath:"#/properties/atLeast/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema40.properties.atLeast.type,parentSchema:schema40.properties.atLeast,data:data16};
+const err36 = {instancePath:instancePath+"/atLeast",schemaPath:"#/properties/atLeast/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema41.properties.atLeast.type,parentSchema:schema41.properties.atLeast,data:data16};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -728,7 +729,7 @@ errors++;
 if(data.atMost !== undefined){
 let data17 = data.atMost;
 if(!((typeof data17 == "number") && (isFinite(data17)))){
-const err37 = {instancePath:instancePath+"/atMost",schemaPath:"#/properties/atMost/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema40.properties.atMost.type,parentSchema:schema40.properties.atMost,data:data17};
+const err37 = {instancePath:instancePath+"/atMost",schemaPath:"#/properties/atMost/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema41.properties.atMost.type,parentSchema:schema41.properties.atMost,data:data17};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -745,7 +746,7 @@ let valid20 = false;
 const _errs61 = errors;
 if(Array.isArray(data18)){
 if(data18.length > 2){
-const err38 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 2},message:"must NOT have more than 2 items",schema:2,parentSchema:schema45.anyOf[0],data:data18};
+const err38 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 2},message:"must NOT have more than 2 items",schema:2,parentSchema:schema46.anyOf[0],data:data18};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -755,7 +756,7 @@ vErrors.push(err38);
 errors++;
 }
 if(data18.length < 2){
-const err39 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/0/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema45.anyOf[0],data:data18};
+const err39 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/0/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema46.anyOf[0],data:data18};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -768,7 +769,7 @@ const len5 = data18.length;
 for(let i5=0; i5<len5; i5++){
 let data19 = data18[i5];
 if(!((typeof data19 == "number") && (isFinite(data19)))){
-const err40 = {instancePath:instancePath+"/between/" + i5,schemaPath:"#/$defs/numberRange/anyOf/0/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema45.anyOf[0].items.type,parentSchema:schema45.anyOf[0].items,data:data19};
+const err40 = {instancePath:instancePath+"/between/" + i5,schemaPath:"#/$defs/numberRange/anyOf/0/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema46.anyOf[0].items.type,parentSchema:schema46.anyOf[0].items,data:data19};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -780,7 +781,7 @@ errors++;
 }
 }
 else {
-const err41 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema45.anyOf[0].type,parentSchema:schema45.anyOf[0],data:data18};
+const err41 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema46.anyOf[0].type,parentSchema:schema46.anyOf[0],data:data18};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -794,7 +795,7 @@ valid20 = valid20 || _valid4;
 const _errs65 = errors;
 if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
 if(data18.from === undefined){
-const err42 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'",schema:schema45.anyOf[1].required,parentSchema:schema45.anyOf[1],data:data18};
+const err42 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'",schema:schema46.anyOf[1].required,parentSchema:schema46.anyOf[1],data:data18};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -804,7 +805,7 @@ vErrors.push(err42);
 errors++;
 }
 if(data18.to === undefined){
-const err43 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'",schema:schema45.anyOf[1].required,parentSchema:schema45.anyOf[1],data:data18};
+const err43 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'",schema:schema46.anyOf[1].required,parentSchema:schema46.anyOf[1],data:data18};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -815,7 +816,7 @@ errors++;
 }
 for(const key1 in data18){
 if(!((key1 === "from") || (key1 === "to"))){
-const err44 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema45.anyOf[1],data:data18};
+const err44 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema46.anyOf[1],data:data18};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -828,7 +829,7 @@ errors++;
 if(data18.from !== undefined){
 let data20 = data18.from;
 if(!((typeof data20 == "number") && (isFinite(data20)))){
-const err45 = {instancePath:instancePath+"/between/from",schemaPath:"#/$defs/numberRange/anyOf/1/properties/from/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema45.anyOf[1].properties.from.type,parentSchema:schema45.anyOf[1].properties.from,data:data20};
+const err45 = {instancePath:instancePath+"/between/from",schemaPath:"#/$defs/numberRange/anyOf/1/properties/from/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema46.anyOf[1].properties.from.type,parentSchema:schema46.anyOf[1].properties.from,data:data20};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -841,7 +842,7 @@ errors++;
 if(data18.to !== undefined){
 let data21 = data18.to;
 if(!((typeof data21 == "number") && (isFinite(data21)))){
-const err46 = {instancePath:instancePath+"/between/to",schemaPath:"#/$defs/numberRange/anyOf/1/properties/to/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema45.anyOf[1].properties.to.type,parentSchema:schema45.anyOf[1].properties.to,data:data21};
+const err46 = {instancePath:instancePath+"/between/to",schemaPath:"#/$defs/numberRange/anyOf/1/properties/to/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema46.anyOf[1].properties.to.type,parentSchema:schema46.anyOf[1].properties.to,data:data21};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -853,7 +854,7 @@ errors++;
 }
 }
 else {
-const err47 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema45.anyOf[1].type,parentSchema:schema45.anyOf[1],data:data18};
+const err47 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema46.anyOf[1].type,parentSchema:schema46.anyOf[1],data:data18};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -865,7 +866,7 @@ errors++;
 var _valid4 = _errs65 === errors;
 valid20 = valid20 || _valid4;
 if(!valid20){
-const err48 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema45.anyOf,parentSchema:schema45,data:data18};
+const err48 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema46.anyOf,parentSchema:schema46,data:data18};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -889,7 +890,7 @@ vErrors = null;
 if(data.on !== undefined){
 let data22 = data.on;
 if((typeof data22 !== "string") && (!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22))))){
-const err49 = {instancePath:instancePath+"/on",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema46.type},message:"must be string,integer",schema:schema46.type,parentSchema:schema46,data:data22};
+const err49 = {instancePath:instancePath+"/on",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema47.type},message:"must be string,integer",schema:schema47.type,parentSchema:schema47,data:data22};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -902,7 +903,7 @@ errors++;
 if(data.onOrAfter !== undefined){
 let data23 = data.onOrAfter;
 if((typeof data23 !== "string") && (!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23))))){
-const err50 = {instancePath:instancePath+"/onOrAfter",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema46.type},message:"must be string,integer",schema:schema46.type,parentSchema:schema46,data:data23};
+const err50 = {instancePath:instancePath+"/onOrAfter",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema47.type},message:"must be string,integer",schema:schema47.type,parentSchema:schema47,data:data23};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -915,7 +916,7 @@ errors++;
 if(data.onOrBefore !== undefined){
 let data24 = data.onOrBefore;
 if((typeof data24 !== "string") && (!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24))))){
-const err51 = {instancePath:instancePath+"/onOrBefore",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema46.type},message:"must be string,integer",schema:schema46.type,parentSchema:schema46,data:data24};
+const err51 = {instancePath:instancePath+"/onOrBefore",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema47.type},message:"must be string,integer",schema:schema47.type,parentSchema:schema47,data:data24};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -937,7 +938,7 @@ const _errs84 = errors;
 let valid28 = false;
 const _errs85 = errors;
 if(typeof data26 !== "string"){
-const err52 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data26};
+const err52 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.anyOf[0].type,parentSchema:schema42.anyOf[0],data:data26};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -951,7 +952,7 @@ valid28 = valid28 || _valid5;
 const _errs87 = errors;
 if(Array.isArray(data26)){
 if(data26.length < 1){
-const err53 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data26};
+const err53 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema42.anyOf[1],data:data26};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -964,7 +965,7 @@ const len6 = data26.length;
 for(let i6=0; i6<len6; i6++){
 let data27 = data26[i6];
 if(typeof data27 !== "string"){
-const err54 = {instancePath:instancePath+"/setEquals/" + i6,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data27};
+const err54 = {instancePath:instancePath+"/setEquals/" + i6,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.anyOf[1].items.type,parentSchema:schema42.anyOf[1].items,data:data27};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -976,7 +977,7 @@ errors++;
 }
 }
 else {
-const err55 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data26};
+const err55 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema42.anyOf[1].type,parentSchema:schema42.anyOf[1],data:data26};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -988,7 +989,7 @@ errors++;
 var _valid5 = _errs87 === errors;
 valid28 = valid28 || _valid5;
 if(!valid28){
-const err56 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data26};
+const err56 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema42.anyOf,parentSchema:schema42,data:data26};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -1015,7 +1016,7 @@ const _errs93 = errors;
 let valid32 = false;
 const _errs94 = errors;
 if(typeof data28 !== "string"){
-const err57 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data28};
+const err57 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.anyOf[0].type,parentSchema:schema42.anyOf[0],data:data28};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -1029,7 +1030,7 @@ valid32 = valid32 || _valid6;
 const _errs96 = errors;
 if(Array.isArray(data28)){
 if(data28.length < 1){
-const err58 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data28};
+const err58 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema42.anyOf[1],data:data28};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -1042,7 +1043,7 @@ const len7 = data28.length;
 for(let i7=0; i7<len7; i7++){
 let data29 = data28[i7];
 if(typeof data29 !== "string"){
-const err59 = {instancePath:instancePath+"/setAnyOf/" + i7,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data29};
+const err59 = {instancePath:instancePath+"/setAnyOf/" + i7,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.anyOf[1].items.type,parentSchema:schema42.anyOf[1].items,data:data29};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -1054,7 +1055,7 @@ errors++;
 }
 }
 else {
-const err60 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data28};
+const err60 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema42.anyOf[1].type,parentSchema:schema42.anyOf[1],data:data28};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -1066,7 +1067,7 @@ errors++;
 var _valid6 = _errs96 === errors;
 valid32 = valid32 || _valid6;
 if(!valid32){
-const err61 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data28};
+const err61 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema42.anyOf,parentSchema:schema42,data:data28};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -1093,7 +1094,7 @@ const _errs102 = errors;
 let valid36 = false;
 const _errs103 = errors;
 if(typeof data30 !== "string"){
-const err62 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data30};
+const err62 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.anyOf[0].type,parentSchema:schema42.anyOf[0],data:data30};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -1107,7 +1108,7 @@ valid36 = valid36 || _valid7;
 const _errs105 = errors;
 if(Array.isArray(data30)){
 if(data30.length < 1){
-const err63 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data30};
+const err63 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema42.anyOf[1],data:data30};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -1120,7 +1121,7 @@ const len8 = data30.length;
 for(let i8=0; i8<len8; i8++){
 let data31 = data30[i8];
 if(typeof data31 !== "string"){
-const err64 = {instancePath:instancePath+"/setAllOf/" + i8,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data31};
+const err64 = {instancePath:instancePath+"/setAllOf/" + i8,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.anyOf[1].items.type,parentSchema:schema42.anyOf[1].items,data:data31};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -1132,7 +1133,7 @@ errors++;
 }
 }
 else {
-const err65 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data30};
+const err65 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema42.anyOf[1].type,parentSchema:schema42.anyOf[1],data:data30};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -1144,7 +1145,7 @@ errors++;
 var _valid7 = _errs105 === errors;
 valid36 = valid36 || _valid7;
 if(!valid36){
-const err66 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data30};
+const err66 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema42.anyOf,parentSchema:schema42,data:data30};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -1171,7 +1172,7 @@ const _errs111 = errors;
 let valid40 = false;
 const _errs112 = errors;
 if(typeof data32 !== "string"){
-const err67 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data32};
+const err67 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.anyOf[0].type,parentSchema:schema42.anyOf[0],data:data32};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -1185,7 +1186,7 @@ valid40 = valid40 || _valid8;
 const _errs114 = errors;
 if(Array.isArray(data32)){
 if(data32.length < 1){
-const err68 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data32};
+const err68 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema42.anyOf[1],data:data32};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -1198,7 +1199,7 @@ const len9 = data32.length;
 for(let i9=0; i9<len9; i9++){
 let data33 = data32[i9];
 if(typeof data33 !== "string"){
-const err69 = {instancePath:instancePath+"/setPartOf/" + i9,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data33};
+const err69 = {instancePath:instancePath+"/setPartOf/" + i9,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.anyOf[1].items.type,parentSchema:schema42.anyOf[1].items,data:data33};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -1210,7 +1211,7 @@ errors++;
 }
 }
 else {
-const err70 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data32};
+const err70 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema42.anyOf[1].type,parentSchema:schema42.anyOf[1],data:data32};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -1222,7 +1223,7 @@ errors++;
 var _valid8 = _errs114 === errors;
 valid40 = valid40 || _valid8;
 if(!valid40){
-const err71 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data32};
+const err71 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema42.anyOf,parentSchema:schema42,data:data32};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -1247,7 +1248,7 @@ if(data.matcher !== undefined){
 let data34 = data.matcher;
 if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
 if(data34.type === undefined){
-const err72 = {instancePath:instancePath+"/matcher",schemaPath:"#/properties/matcher/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'",schema:schema40.properties.matcher.required,parentSchema:schema40.properties.matcher,data:data34};
+const err72 = {instancePath:instancePath+"/matcher",schemaPath:"#/properties/matcher/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'",schema:schema41.properties.matcher.required,parentSchema:schema41.properties.matcher,data:data34};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -1260,7 +1261,7 @@ if(data34.type !== undefined){
 let data35 = data34.type;
 if(typeof data35 === "string"){
 if(func2(data35) < 1){
-const err73 = {instancePath:instancePath+"/matcher/type",schemaPath:"#/properties/matcher/properties/type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema40.properties.matcher.properties.type,data:data35};
+const err73 = {instancePath:instancePath+"/matcher/type",schemaPath:"#/properties/matcher/properties/type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema41.properties.matcher.properties.type,data:data35};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -1271,7 +1272,7 @@ errors++;
 }
 }
 else {
-const err74 = {instancePath:instancePath+"/matcher/type",schemaPath:"#/properties/matcher/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.matcher.properties.type.type,parentSchema:schema40.properties.matcher.properties.type,data:data35};
+const err74 = {instancePath:instancePath+"/matcher/type",schemaPath:"#/properties/matcher/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.properties.matcher.properties.type.type,parentSchema:schema41.properties.matcher.properties.type,data:data35};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -1283,7 +1284,7 @@ errors++;
 }
 }
 else {
-const err75 = {instancePath:instancePath+"/matcher",schemaPath:"#/properties/matcher/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema40.properties.matcher.type,parentSchema:schema40.properties.matcher,data:data34};
+const err75 = {instancePath:instancePath+"/matcher",schemaPath:"#/properties/matcher/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema41.properties.matcher.type,parentSchema:schema41.properties.matcher,data:data34};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -1297,7 +1298,7 @@ if(data.use !== undefined){
 let data36 = data.use;
 if(typeof data36 === "string"){
 if(func2(data36) < 1){
-const err76 = {instancePath:instancePath+"/use",schemaPath:"#/properties/use/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema40.properties.use,data:data36};
+const err76 = {instancePath:instancePath+"/use",schemaPath:"#/properties/use/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema41.properties.use,data:data36};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -1308,7 +1309,7 @@ errors++;
 }
 }
 else {
-const err77 = {instancePath:instancePath+"/use",schemaPath:"#/properties/use/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.use.type,parentSchema:schema40.properties.use,data:data36};
+const err77 = {instancePath:instancePath+"/use",schemaPath:"#/properties/use/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.properties.use.type,parentSchema:schema41.properties.use,data:data36};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -1321,7 +1322,7 @@ errors++;
 if(data.not !== undefined){
 let data37 = data.not;
 if(typeof data37 !== "boolean"){
-const err78 = {instancePath:instancePath+"/not",schemaPath:"#/properties/not/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema40.properties.not.type,parentSchema:schema40.properties.not,data:data37};
+const err78 = {instancePath:instancePath+"/not",schemaPath:"#/properties/not/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema41.properties.not.type,parentSchema:schema41.properties.not,data:data37};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -1333,7 +1334,7 @@ errors++;
 }
 }
 else {
-const err79 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema40.type,parentSchema:schema40,data};
+const err79 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema41.type,parentSchema:schema41,data};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -1373,7 +1374,7 @@ var props0 = true;
 const _errs2 = errors;
 if(Array.isArray(data)){
 if(data.length < 1){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema39.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema40.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -1391,7 +1392,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema39.anyOf[1].type,parentSchema:schema39.anyOf[1],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema40.anyOf[1].type,parentSchema:schema40.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -1406,7 +1407,7 @@ if(_valid0){
 var items0 = true;
 }
 if(!valid0){
-const err2 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema39.anyOf,parentSchema:schema39,data};
+const err2 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema40.anyOf,parentSchema:schema40,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -1546,8 +1547,8 @@ errors++;
 }
 if(data2.onDrift !== undefined){
 let data4 = data2.onDrift;
-if(!(((data4 === "revert") || (data4 === "report")) || (data4 === "propose"))){
-const err8 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/onDrift",schemaPath:"#/properties/environments/additionalProperties/properties/onDrift/enum",keyword:"enum",params:{allowedValues: schema31.properties.environments.additionalProperties.properties.onDrift.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.environments.additionalProperties.properties.onDrift.enum,parentSchema:schema31.properties.environments.additionalProperties.properties.onDrift,data:data4};
+if(!((data4 === "revert") || (data4 === "report"))){
+const err8 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/onDrift",schemaPath:"#/$defs/onDrift/enum",keyword:"enum",params:{allowedValues: schema32.enum},message:"must be equal to one of the allowed values",schema:schema32.enum,parentSchema:schema32,data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -1588,7 +1589,7 @@ let data7 = data2.guards;
 if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
 for(const key3 in data7){
 if(!(((((key3 === "maxDeletes") || (key3 === "maxDeletePercent")) || (key3 === "maxKeyRemovals")) || (key3 === "maxKeyRemovalPercent")) || (key3 === "maxShift"))){
-const err11 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards",schemaPath:"#/$defs/guards/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema32,data:data7};
+const err11 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards",schemaPath:"#/$defs/guards/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema33,data:data7};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -1601,7 +1602,7 @@ errors++;
 if(data7.maxDeletes !== undefined){
 let data8 = data7.maxDeletes;
 if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-const err12 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletes.type,parentSchema:schema32.properties.maxDeletes,data:data8};
+const err12 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema33.properties.maxDeletes.type,parentSchema:schema33.properties.maxDeletes,data:data8};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -1612,7 +1613,7 @@ errors++;
 }
 if((typeof data8 == "number") && (isFinite(data8))){
 if(data8 < 0 || isNaN(data8)){
-const err13 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletes,data:data8};
+const err13 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema33.properties.maxDeletes,data:data8};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -1626,7 +1627,7 @@ errors++;
 if(data7.maxDeletePercent !== undefined){
 let data9 = data7.maxDeletePercent;
 if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-const err14 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletePercent.type,parentSchema:schema32.properties.maxDeletePercent,data:data9};
+const err14 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema33.properties.maxDeletePercent.type,parentSchema:schema33.properties.maxDeletePercent,data:data9};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -1637,7 +1638,7 @@ errors++;
 }
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 > 100 || isNaN(data9)){
-const err15 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxDeletePercent,data:data9};
+const err15 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema33.properties.maxDeletePercent,data:data9};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -1647,7 +1648,7 @@ vErrors.push(err15);
 errors++;
 }
 if(data9 < 0 || isNaN(data9)){
-const err16 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletePercent,data:data9};
+const err16 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema33.properties.maxDeletePercent,data:data9};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -1661,7 +1662,7 @@ errors++;
 if(data7.maxKeyRemovals !== undefined){
 let data10 = data7.maxKeyRemovals;
 if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-const err17 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovals.type,parentSchema:schema32.properties.maxKeyRemovals,data:data10};
+const err17 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema33.properties.maxKeyRemovals.type,parentSchema:schema33.properties.maxKeyRemovals,data:data10};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -1672,7 +1673,7 @@ errors++;
 }
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 < 0 || isNaN(data10)){
-const err18 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovals,data:data10};
+const err18 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema33.properties.maxKeyRemovals,data:data10};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -1686,7 +1687,7 @@ errors++;
 if(data7.maxKeyRemovalPercent !== undefined){
 let data11 = data7.maxKeyRemovalPercent;
 if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
-const err19 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovalPercent.type,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data11};
+const err19 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema33.properties.maxKeyRemovalPercent.type,parentSchema:schema33.properties.maxKeyRemovalPercent,data:data11};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -1697,7 +1698,7 @@ errors++;
 }
 if((typeof data11 == "number") && (isFinite(data11))){
 if(data11 > 100 || isNaN(data11)){
-const err20 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data11};
+const err20 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema33.properties.maxKeyRemovalPercent,data:data11};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -1707,7 +1708,7 @@ vErrors.push(err20);
 errors++;
 }
 if(data11 < 0 || isNaN(data11)){
-const err21 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data11};
+const err21 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema33.properties.maxKeyRemovalPercent,data:data11};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -1721,7 +1722,7 @@ errors++;
 if(data7.maxShift !== undefined){
 let data12 = data7.maxShift;
 if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
-const err22 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxShift.type,parentSchema:schema32.properties.maxShift,data:data12};
+const err22 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema33.properties.maxShift.type,parentSchema:schema33.properties.maxShift,data:data12};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -1732,7 +1733,7 @@ errors++;
 }
 if((typeof data12 == "number") && (isFinite(data12))){
 if(data12 > 100 || isNaN(data12)){
-const err23 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxShift,data:data12};
+const err23 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema33.properties.maxShift,data:data12};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -1742,7 +1743,7 @@ vErrors.push(err23);
 errors++;
 }
 if(data12 < 0 || isNaN(data12)){
-const err24 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxShift,data:data12};
+const err24 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema33.properties.maxShift,data:data12};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -1755,7 +1756,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards",schemaPath:"#/$defs/guards/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema32.type,parentSchema:schema32,data:data7};
+const err25 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards",schemaPath:"#/$defs/guards/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema33.type,parentSchema:schema33,data:data7};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -2769,8 +2770,8 @@ errors++;
 }
 if(data.onDrift !== undefined){
 let data55 = data.onDrift;
-if(!(((data55 === "revert") || (data55 === "report")) || (data55 === "propose"))){
-const err104 = {instancePath:instancePath+"/onDrift",schemaPath:"#/properties/onDrift/enum",keyword:"enum",params:{allowedValues: schema31.properties.onDrift.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onDrift.enum,parentSchema:schema31.properties.onDrift,data:data55};
+if(!((data55 === "revert") || (data55 === "report"))){
+const err104 = {instancePath:instancePath+"/onDrift",schemaPath:"#/$defs/onDrift/enum",keyword:"enum",params:{allowedValues: schema32.enum},message:"must be equal to one of the allowed values",schema:schema32.enum,parentSchema:schema32,data:data55};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -2811,7 +2812,7 @@ let data58 = data.guards;
 if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
 for(const key15 in data58){
 if(!(((((key15 === "maxDeletes") || (key15 === "maxDeletePercent")) || (key15 === "maxKeyRemovals")) || (key15 === "maxKeyRemovalPercent")) || (key15 === "maxShift"))){
-const err107 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties",schema:false,parentSchema:schema32,data:data58};
+const err107 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties",schema:false,parentSchema:schema33,data:data58};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -2824,7 +2825,7 @@ errors++;
 if(data58.maxDeletes !== undefined){
 let data59 = data58.maxDeletes;
 if(!(((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59))) && (isFinite(data59)))){
-const err108 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletes.type,parentSchema:schema32.properties.maxDeletes,data:data59};
+const err108 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema33.properties.maxDeletes.type,parentSchema:schema33.properties.maxDeletes,data:data59};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -2835,7 +2836,7 @@ errors++;
 }
 if((typeof data59 == "number") && (isFinite(data59))){
 if(data59 < 0 || isNaN(data59)){
-const err109 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletes,data:data59};
+const err109 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema33.properties.maxDeletes,data:data59};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -2849,7 +2850,7 @@ errors++;
 if(data58.maxDeletePercent !== undefined){
 let data60 = data58.maxDeletePercent;
 if(!(((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60))) && (isFinite(data60)))){
-const err110 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletePercent.type,parentSchema:schema32.properties.maxDeletePercent,data:data60};
+const err110 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema33.properties.maxDeletePercent.type,parentSchema:schema33.properties.maxDeletePercent,data:data60};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -2860,7 +2861,7 @@ errors++;
 }
 if((typeof data60 == "number") && (isFinite(data60))){
 if(data60 > 100 || isNaN(data60)){
-const err111 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxDeletePercent,data:data60};
+const err111 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema33.properties.maxDeletePercent,data:data60};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -2870,7 +2871,7 @@ vErrors.push(err111);
 errors++;
 }
 if(data60 < 0 || isNaN(data60)){
-const err112 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletePercent,data:data60};
+const err112 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema33.properties.maxDeletePercent,data:data60};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -2884,7 +2885,7 @@ errors++;
 if(data58.maxKeyRemovals !== undefined){
 let data61 = data58.maxKeyRemovals;
 if(!(((typeof data61 == "number") && (!(data61 % 1) && !isNaN(data61))) && (isFinite(data61)))){
-const err113 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovals.type,parentSchema:schema32.properties.maxKeyRemovals,data:data61};
+const err113 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema33.properties.maxKeyRemovals.type,parentSchema:schema33.properties.maxKeyRemovals,data:data61};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -2895,7 +2896,7 @@ errors++;
 }
 if((typeof data61 == "number") && (isFinite(data61))){
 if(data61 < 0 || isNaN(data61)){
-const err114 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovals,data:data61};
+const err114 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema33.properties.maxKeyRemovals,data:data61};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -2909,7 +2910,7 @@ errors++;
 if(data58.maxKeyRemovalPercent !== undefined){
 let data62 = data58.maxKeyRemovalPercent;
 if(!(((typeof data62 == "number") && (!(data62 % 1) && !isNaN(data62))) && (isFinite(data62)))){
-const err115 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovalPercent.type,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data62};
+const err115 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema33.properties.maxKeyRemovalPercent.type,parentSchema:schema33.properties.maxKeyRemovalPercent,data:data62};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -2920,7 +2921,7 @@ errors++;
 }
 if((typeof data62 == "number") && (isFinite(data62))){
 if(data62 > 100 || isNaN(data62)){
-const err116 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data62};
+const err116 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema33.properties.maxKeyRemovalPercent,data:data62};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -2930,7 +2931,7 @@ vErrors.push(err116);
 errors++;
 }
 if(data62 < 0 || isNaN(data62)){
-const err117 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data62};
+const err117 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema33.properties.maxKeyRemovalPercent,data:data62};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -2944,7 +2945,7 @@ errors++;
 if(data58.maxShift !== undefined){
 let data63 = data58.maxShift;
 if(!(((typeof data63 == "number") && (!(data63 % 1) && !isNaN(data63))) && (isFinite(data63)))){
-const err118 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxShift.type,parentSchema:schema32.properties.maxShift,data:data63};
+const err118 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema33.properties.maxShift.type,parentSchema:schema33.properties.maxShift,data:data63};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -2955,7 +2956,7 @@ errors++;
 }
 if((typeof data63 == "number") && (isFinite(data63))){
 if(data63 > 100 || isNaN(data63)){
-const err119 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxShift,data:data63};
+const err119 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema33.properties.maxShift,data:data63};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -2965,7 +2966,7 @@ vErrors.push(err119);
 errors++;
 }
 if(data63 < 0 || isNaN(data63)){
-const err120 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxShift,data:data63};
+const err120 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema33.properties.maxShift,data:data63};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -2978,7 +2979,7 @@ errors++;
 }
 }
 else {
-const err121 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema32.type,parentSchema:schema32,data:data58};
+const err121 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema33.type,parentSchema:schema33,data:data58};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -3034,7 +3035,7 @@ errors++;
 if(data66["allow-unknown"] !== undefined){
 let data67 = data66["allow-unknown"];
 if(!(((data67 === "error") || (data67 === "warning")) || (data67 === "off"))){
-const err125 = {instancePath:instancePath+"/lint/levels/allow-unknown",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data67};
+const err125 = {instancePath:instancePath+"/lint/levels/allow-unknown",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data67};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -3047,7 +3048,7 @@ errors++;
 if(data66["allow-unused"] !== undefined){
 let data68 = data66["allow-unused"];
 if(!(((data68 === "error") || (data68 === "warning")) || (data68 === "off"))){
-const err126 = {instancePath:instancePath+"/lint/levels/allow-unused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data68};
+const err126 = {instancePath:instancePath+"/lint/levels/allow-unused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data68};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -3060,7 +3061,7 @@ errors++;
 if(data66["allow-without-reason"] !== undefined){
 let data69 = data66["allow-without-reason"];
 if(!(((data69 === "error") || (data69 === "warning")) || (data69 === "off"))){
-const err127 = {instancePath:instancePath+"/lint/levels/allow-without-reason",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data69};
+const err127 = {instancePath:instancePath+"/lint/levels/allow-without-reason",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data69};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -3073,7 +3074,7 @@ errors++;
 if(data66["code-ref-missing"] !== undefined){
 let data70 = data66["code-ref-missing"];
 if(!(((data70 === "error") || (data70 === "warning")) || (data70 === "off"))){
-const err128 = {instancePath:instancePath+"/lint/levels/code-ref-missing",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data70};
+const err128 = {instancePath:instancePath+"/lint/levels/code-ref-missing",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data70};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -3086,7 +3087,7 @@ errors++;
 if(data66["confusable-names"] !== undefined){
 let data71 = data66["confusable-names"];
 if(!(((data71 === "error") || (data71 === "warning")) || (data71 === "off"))){
-const err129 = {instancePath:instancePath+"/lint/levels/confusable-names",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data71};
+const err129 = {instancePath:instancePath+"/lint/levels/confusable-names",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data71};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -3099,7 +3100,7 @@ errors++;
 if(data66["contradictory-rule"] !== undefined){
 let data72 = data66["contradictory-rule"];
 if(!(((data72 === "error") || (data72 === "warning")) || (data72 === "off"))){
-const err130 = {instancePath:instancePath+"/lint/levels/contradictory-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data72};
+const err130 = {instancePath:instancePath+"/lint/levels/contradictory-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data72};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -3112,7 +3113,7 @@ errors++;
 if(data66["default-not-safe"] !== undefined){
 let data73 = data66["default-not-safe"];
 if(!(((data73 === "error") || (data73 === "warning")) || (data73 === "off"))){
-const err131 = {instancePath:instancePath+"/lint/levels/default-not-safe",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data73};
+const err131 = {instancePath:instancePath+"/lint/levels/default-not-safe",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data73};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -3125,7 +3126,7 @@ errors++;
 if(data66["default-while-killed"] !== undefined){
 let data74 = data66["default-while-killed"];
 if(!(((data74 === "error") || (data74 === "warning")) || (data74 === "off"))){
-const err132 = {instancePath:instancePath+"/lint/levels/default-while-killed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data74};
+const err132 = {instancePath:instancePath+"/lint/levels/default-while-killed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data74};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -3138,7 +3139,7 @@ errors++;
 if(data66["duplicate-condition"] !== undefined){
 let data75 = data66["duplicate-condition"];
 if(!(((data75 === "error") || (data75 === "warning")) || (data75 === "off"))){
-const err133 = {instancePath:instancePath+"/lint/levels/duplicate-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data75};
+const err133 = {instancePath:instancePath+"/lint/levels/duplicate-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data75};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -3151,7 +3152,7 @@ errors++;
 if(data66["duplicate-segment-keys"] !== undefined){
 let data76 = data66["duplicate-segment-keys"];
 if(!(((data76 === "error") || (data76 === "warning")) || (data76 === "off"))){
-const err134 = {instancePath:instancePath+"/lint/levels/duplicate-segment-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data76};
+const err134 = {instancePath:instancePath+"/lint/levels/duplicate-segment-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data76};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -3164,7 +3165,7 @@ errors++;
 if(data66["empty-segment"] !== undefined){
 let data77 = data66["empty-segment"];
 if(!(((data77 === "error") || (data77 === "warning")) || (data77 === "off"))){
-const err135 = {instancePath:instancePath+"/lint/levels/empty-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data77};
+const err135 = {instancePath:instancePath+"/lint/levels/empty-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data77};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -3177,7 +3178,7 @@ errors++;
 if(data66.expired !== undefined){
 let data78 = data66.expired;
 if(!(((data78 === "error") || (data78 === "warning")) || (data78 === "off"))){
-const err136 = {instancePath:instancePath+"/lint/levels/expired",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data78};
+const err136 = {instancePath:instancePath+"/lint/levels/expired",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data78};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -3190,7 +3191,7 @@ errors++;
 if(data66["expiry-too-late"] !== undefined){
 let data79 = data66["expiry-too-late"];
 if(!(((data79 === "error") || (data79 === "warning")) || (data79 === "off"))){
-const err137 = {instancePath:instancePath+"/lint/levels/expiry-too-late",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data79};
+const err137 = {instancePath:instancePath+"/lint/levels/expiry-too-late",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data79};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -3203,7 +3204,7 @@ errors++;
 if(data66["full-rollout"] !== undefined){
 let data80 = data66["full-rollout"];
 if(!(((data80 === "error") || (data80 === "warning")) || (data80 === "off"))){
-const err138 = {instancePath:instancePath+"/lint/levels/full-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data80};
+const err138 = {instancePath:instancePath+"/lint/levels/full-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data80};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -3216,7 +3217,7 @@ errors++;
 if(data66["invalid-regex"] !== undefined){
 let data81 = data66["invalid-regex"];
 if(!(((data81 === "error") || (data81 === "warning")) || (data81 === "off"))){
-const err139 = {instancePath:instancePath+"/lint/levels/invalid-regex",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data81};
+const err139 = {instancePath:instancePath+"/lint/levels/invalid-regex",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data81};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -3229,7 +3230,7 @@ errors++;
 if(data66["kill-review-passed"] !== undefined){
 let data82 = data66["kill-review-passed"];
 if(!(((data82 === "error") || (data82 === "warning")) || (data82 === "off"))){
-const err140 = {instancePath:instancePath+"/lint/levels/kill-review-passed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data82};
+const err140 = {instancePath:instancePath+"/lint/levels/kill-review-passed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data82};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -3242,7 +3243,7 @@ errors++;
 if(data66["kill-too-old"] !== undefined){
 let data83 = data66["kill-too-old"];
 if(!(((data83 === "error") || (data83 === "warning")) || (data83 === "off"))){
-const err141 = {instancePath:instancePath+"/lint/levels/kill-too-old",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data83};
+const err141 = {instancePath:instancePath+"/lint/levels/kill-too-old",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data83};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -3255,7 +3256,7 @@ errors++;
 if(data66["many-inline-keys"] !== undefined){
 let data84 = data66["many-inline-keys"];
 if(!(((data84 === "error") || (data84 === "warning")) || (data84 === "off"))){
-const err142 = {instancePath:instancePath+"/lint/levels/many-inline-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data84};
+const err142 = {instancePath:instancePath+"/lint/levels/many-inline-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data84};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -3268,7 +3269,7 @@ errors++;
 if(data66["middle-bucket-shift"] !== undefined){
 let data85 = data66["middle-bucket-shift"];
 if(!(((data85 === "error") || (data85 === "warning")) || (data85 === "off"))){
-const err143 = {instancePath:instancePath+"/lint/levels/middle-bucket-shift",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data85};
+const err143 = {instancePath:instancePath+"/lint/levels/middle-bucket-shift",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data85};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -3281,7 +3282,7 @@ errors++;
 if(data66["name-pattern"] !== undefined){
 let data86 = data66["name-pattern"];
 if(!(((data86 === "error") || (data86 === "warning")) || (data86 === "off"))){
-const err144 = {instancePath:instancePath+"/lint/levels/name-pattern",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data86};
+const err144 = {instancePath:instancePath+"/lint/levels/name-pattern",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data86};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -3294,7 +3295,7 @@ errors++;
 if(data66["name-reused"] !== undefined){
 let data87 = data66["name-reused"];
 if(!(((data87 === "error") || (data87 === "warning")) || (data87 === "off"))){
-const err145 = {instancePath:instancePath+"/lint/levels/name-reused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data87};
+const err145 = {instancePath:instancePath+"/lint/levels/name-reused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data87};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -3307,7 +3308,7 @@ errors++;
 if(data66["production-before-staging"] !== undefined){
 let data88 = data66["production-before-staging"];
 if(!(((data88 === "error") || (data88 === "warning")) || (data88 === "off"))){
-const err146 = {instancePath:instancePath+"/lint/levels/production-before-staging",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data88};
+const err146 = {instancePath:instancePath+"/lint/levels/production-before-staging",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data88};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -3320,7 +3321,7 @@ errors++;
 if(data66["ramp-finished"] !== undefined){
 let data89 = data66["ramp-finished"];
 if(!(((data89 === "error") || (data89 === "warning")) || (data89 === "off"))){
-const err147 = {instancePath:instancePath+"/lint/levels/ramp-finished",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data89};
+const err147 = {instancePath:instancePath+"/lint/levels/ramp-finished",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data89};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -3333,7 +3334,7 @@ errors++;
 if(data66["ramp-in-freeze"] !== undefined){
 let data90 = data66["ramp-in-freeze"];
 if(!(((data90 === "error") || (data90 === "warning")) || (data90 === "off"))){
-const err148 = {instancePath:instancePath+"/lint/levels/ramp-in-freeze",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data90};
+const err148 = {instancePath:instancePath+"/lint/levels/ramp-in-freeze",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data90};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -3346,7 +3347,7 @@ errors++;
 if(data66["ramp-past"] !== undefined){
 let data91 = data66["ramp-past"];
 if(!(((data91 === "error") || (data91 === "warning")) || (data91 === "off"))){
-const err149 = {instancePath:instancePath+"/lint/levels/ramp-past",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data91};
+const err149 = {instancePath:instancePath+"/lint/levels/ramp-past",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data91};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -3359,7 +3360,7 @@ errors++;
 if(data66["required-field"] !== undefined){
 let data92 = data66["required-field"];
 if(!(((data92 === "error") || (data92 === "warning")) || (data92 === "off"))){
-const err150 = {instancePath:instancePath+"/lint/levels/required-field",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data92};
+const err150 = {instancePath:instancePath+"/lint/levels/required-field",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data92};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -3372,7 +3373,7 @@ errors++;
 if(data66["rule-like-default"] !== undefined){
 let data93 = data66["rule-like-default"];
 if(!(((data93 === "error") || (data93 === "warning")) || (data93 === "off"))){
-const err151 = {instancePath:instancePath+"/lint/levels/rule-like-default",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data93};
+const err151 = {instancePath:instancePath+"/lint/levels/rule-like-default",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data93};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -3385,7 +3386,7 @@ errors++;
 if(data66["stale-rollout"] !== undefined){
 let data94 = data66["stale-rollout"];
 if(!(((data94 === "error") || (data94 === "warning")) || (data94 === "off"))){
-const err152 = {instancePath:instancePath+"/lint/levels/stale-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data94};
+const err152 = {instancePath:instancePath+"/lint/levels/stale-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data94};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -3398,7 +3399,7 @@ errors++;
 if(data66["stray-file"] !== undefined){
 let data95 = data66["stray-file"];
 if(!(((data95 === "error") || (data95 === "warning")) || (data95 === "off"))){
-const err153 = {instancePath:instancePath+"/lint/levels/stray-file",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data95};
+const err153 = {instancePath:instancePath+"/lint/levels/stray-file",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data95};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -3411,7 +3412,7 @@ errors++;
 if(data66["trailing-space-key"] !== undefined){
 let data96 = data66["trailing-space-key"];
 if(!(((data96 === "error") || (data96 === "warning")) || (data96 === "off"))){
-const err154 = {instancePath:instancePath+"/lint/levels/trailing-space-key",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data96};
+const err154 = {instancePath:instancePath+"/lint/levels/trailing-space-key",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data96};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -3424,7 +3425,7 @@ errors++;
 if(data66["treatments-reordered"] !== undefined){
 let data97 = data66["treatments-reordered"];
 if(!(((data97 === "error") || (data97 === "warning")) || (data97 === "off"))){
-const err155 = {instancePath:instancePath+"/lint/levels/treatments-reordered",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data97};
+const err155 = {instancePath:instancePath+"/lint/levels/treatments-reordered",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data97};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -3437,7 +3438,7 @@ errors++;
 if(data66["unknown-word"] !== undefined){
 let data98 = data66["unknown-word"];
 if(!(((data98 === "error") || (data98 === "warning")) || (data98 === "off"))){
-const err156 = {instancePath:instancePath+"/lint/levels/unknown-word",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data98};
+const err156 = {instancePath:instancePath+"/lint/levels/unknown-word",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data98};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -3450,7 +3451,7 @@ errors++;
 if(data66["unreachable-rule"] !== undefined){
 let data99 = data66["unreachable-rule"];
 if(!(((data99 === "error") || (data99 === "warning")) || (data99 === "off"))){
-const err157 = {instancePath:instancePath+"/lint/levels/unreachable-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data99};
+const err157 = {instancePath:instancePath+"/lint/levels/unreachable-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data99};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -3463,7 +3464,7 @@ errors++;
 if(data66["unused-condition"] !== undefined){
 let data100 = data66["unused-condition"];
 if(!(((data100 === "error") || (data100 === "warning")) || (data100 === "off"))){
-const err158 = {instancePath:instancePath+"/lint/levels/unused-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data100};
+const err158 = {instancePath:instancePath+"/lint/levels/unused-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data100};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -3476,7 +3477,7 @@ errors++;
 if(data66["unused-segment"] !== undefined){
 let data101 = data66["unused-segment"];
 if(!(((data101 === "error") || (data101 === "warning")) || (data101 === "off"))){
-const err159 = {instancePath:instancePath+"/lint/levels/unused-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data101};
+const err159 = {instancePath:instancePath+"/lint/levels/unused-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data101};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -3489,7 +3490,7 @@ errors++;
 if(data66["use-between"] !== undefined){
 let data102 = data66["use-between"];
 if(!(((data102 === "error") || (data102 === "warning")) || (data102 === "off"))){
-const err160 = {instancePath:instancePath+"/lint/levels/use-between",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data102};
+const err160 = {instancePath:instancePath+"/lint/levels/use-between",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data102};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -3502,7 +3503,7 @@ errors++;
 if(data66["zero-bucket"] !== undefined){
 let data103 = data66["zero-bucket"];
 if(!(((data103 === "error") || (data103 === "warning")) || (data103 === "off"))){
-const err161 = {instancePath:instancePath+"/lint/levels/zero-bucket",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data103};
+const err161 = {instancePath:instancePath+"/lint/levels/zero-bucket",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values",schema:schema70.enum,parentSchema:schema70,data:data103};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -4186,11 +4187,11 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const flag = validate21;
-const schema33 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:flag:1","title":"FlagSpec","description":"One feature flag: flags/**/<flag>.yaml. The file is named like the flag.","type":"object","additionalProperties":false,"required":["flag","treatments","defaultTreatment"],"properties":{"flag":{"description":"Name of the flag: a letter, then letters, digits, '-' and '_'. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the flag is for. Absent: the service's own description is left as it is.","type":"string"},"trafficType":{"description":"Whom the flag is split by, for example user. Set at creation only. Default: defaults.trafficType of flagkeel.yaml.","type":"string","minLength":1},"rolloutStatus":{"description":"Rollout status by name, for example Ramping. Absent: left as the service has it.","type":"string","minLength":1},"tags":{"description":"Tags; a set, order means nothing. Absent: left as the service has them.","type":"array","items":{"type":"string","minLength":1}},"protect":{"description":"true: never deleted, in no environment, until a commit takes this away before the file goes.","type":"boolean"},"owner":{"description":"Who answers for the flag. Local: for lint, CODEOWNERS and reports, never sent.","type":"string","minLength":1},"kind":{"description":"What sort of flag it is, for example release, experiment, operations, permission. Local, never sent.","type":"string","minLength":1},"expires":{"description":"Day (YYYY-MM-DD) after which the flag should be gone. Local, never sent.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}$","x-expected":"a day written YYYY-MM-DD"},"links":{"description":"Where to read more: a list of addresses, or addresses by title. Local, never sent.","x-expected":"a list of addresses, or addresses by title","anyOf":[{"type":"array","items":{"type":"string","minLength":1}},{"type":"object","additionalProperties":{"type":"string","minLength":1}}]},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"treatments":{"description":"The flag's treatments, 2 to 20, in bucket order; an environment may replace them.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Treatment that is served where the flag is killed or traffic is not allocated.","type":"string","minLength":1},"baselineTreatment":{"description":"Treatment that metrics compare with. Absent: defaultTreatment at creation, then left as the service has it.","type":"string","minLength":1},"environments":{"description":"Definition by environment, named as in flagkeel.yaml. \"*\" holds what a named environment does not say itself; it enrols none. An environment that is not named is not touched.","type":"object","additionalProperties":{"$ref":"#/$defs/environment"}}},"$defs":{"treatments":{"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}},"treatment":{"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]},"longTreatment":{"title":"LongTreatment","description":"Long form of a treatment.","type":"object","additionalProperties":false,"properties":{"description":{"description":"What users see who get the treatment. Absent: left as the service has it.","type":"string"},"configuration":{"tsType":"unknown","description":"Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it."}}},"buckets":{"title":"Buckets","description":"A treatment (100 %), sizes by treatment (sent in the order of treatments), or a list with one treatment per entry (sent in the order written).","x-expected":"a treatment, sizes by treatment, or a list with one treatment per entry","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/sizes"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/listedBucket"}}]},"sizes":{"title":"BucketSizes","description":"Treatment → whole per cent. The sizes sum to 100; one may be rest.","type":"object","minProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"listedBucket":{"title":"ListedBucket","description":"One bucket: treatment → whole per cent.","type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"size":{"title":"BucketSize","description":"Whole per cent, 0 to 100, or rest: what the others leave.","x-expected":"a whole number from 0 to 100, or rest","anyOf":[{"type":"integer","minimum":0,"maximum":100},{"const":"rest"}]},"texts":{"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]},"date":{"title":"DateText","description":"A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.","x-expected":"a day, a moment with its zone, or milliseconds since the epoch","type":["string","integer"]},"numberRange":{"title":"NumberRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"Smallest number that matches.","type":"number"},"to":{"description":"Largest number that matches.","type":"number"}}}]},"dateRange":{"title":"DateRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"$ref":"#/$defs/date"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"First moment that matches.","$ref":"#/$defs/date"},"to":{"description":"Last moment that matches.","$ref":"#/$defs/date"}}}]},"condition":{"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute; or use, for conditions that have a name.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"use":{"description":"All conditions that flagkeel.yaml has under this name in `conditions`.","type":"string","minLength":1},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}},"conditions":{"title":"Conditions","description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]},"rule":{"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"Whom the rule is for.","$ref":"#/$defs/conditions"},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `serve` grows by itself.","$ref":"#/$defs/ramp"}}},"ramp":{"title":"RampSpec","description":"Steps by which one treatment grows, beginning with the commit that brings them. The short form is a text of percentages with the times between them: 10, 6h, 25, 1d, 100.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a mapping with steps","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/longRamp"}]},"longRamp":{"title":"LongRampSpec","description":"Steps by which one treatment grows.","type":"object","additionalProperties":false,"required":["steps"],"properties":{"treatment":{"description":"Which one grows. Default: of two the one that is not defaultTreatment.","type":"string","minLength":1},"start":{"description":"A time with its offset. Default: when the commit that brings the ramp came to the branch.","x-expected":"a time with its offset (a ramp that waits for a pipeline or for another environment has `hold: true` until a commit says `hold: false`)","type":"string","minLength":1},"steps":{"description":"The short form, or a list of steps. Each serves more than the one before.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a list of steps","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/rampStep"}}]},"within":{"description":"Name of a window of flagkeel.yaml in which steps are taken, beside those of the environment.","type":"string","minLength":1},"check":{"description":"Names of checks of flagkeel.yaml that have to pass right before each step.","x-expected":"the name of a check, or a list of names","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"hold":{"description":"true: no step is taken. What is reached stays.","type":"boolean"}}},"rampStep":{"title":"RampStepSpec","description":"One step.","type":"object","additionalProperties":false,"required":["percent"],"properties":{"percent":{"description":"Whole per cent that the treatment gets from then on.","type":"integer","minimum":1,"maximum":100},"at":{"description":"When, a time with its offset.","type":"string","minLength":1},"after":{"description":"How long after the step before, or after the start: 30m, 6h, 1d. A day has 24 hours.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$","x-expected":"a duration such as 30m, 6h or 1d"}}},"allowance":{"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}},"environment":{"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"#/$defs/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}}}};
+const schema34 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:flag:1","title":"FlagSpec","description":"One feature flag: flags/**/<flag>.yaml. The file is named like the flag.","type":"object","additionalProperties":false,"required":["flag","treatments","defaultTreatment"],"properties":{"flag":{"description":"Name of the flag: a letter, then letters, digits, '-' and '_'. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the flag is for. Absent: the service's own description is left as it is.","type":"string"},"trafficType":{"description":"Whom the flag is split by, for example user. Set at creation only. Default: defaults.trafficType of flagkeel.yaml.","type":"string","minLength":1},"rolloutStatus":{"description":"Rollout status by name, for example Ramping. Absent: left as the service has it.","type":"string","minLength":1},"tags":{"description":"Tags; a set, order means nothing. Absent: left as the service has them.","type":"array","items":{"type":"string","minLength":1}},"protect":{"description":"true: never deleted, in no environment, until a commit takes this away before the file goes.","type":"boolean"},"owner":{"description":"Who answers for the flag. Local: for lint, CODEOWNERS and reports, never sent.","type":"string","minLength":1},"kind":{"description":"What sort of flag it is, for example release, experiment, operations, permission. Local, never sent.","type":"string","minLength":1},"expires":{"description":"Day (YYYY-MM-DD) after which the flag should be gone. Local, never sent.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}$","x-expected":"a day written YYYY-MM-DD"},"links":{"description":"Where to read more: a list of addresses, or addresses by title. Local, never sent.","x-expected":"a list of addresses, or addresses by title","anyOf":[{"type":"array","items":{"type":"string","minLength":1}},{"type":"object","additionalProperties":{"type":"string","minLength":1}}]},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"treatments":{"description":"The flag's treatments, 2 to 20, in bucket order; an environment may replace them.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Treatment that is served where the flag is killed or traffic is not allocated.","type":"string","minLength":1},"baselineTreatment":{"description":"Treatment that metrics compare with. Absent: defaultTreatment at creation, then left as the service has it.","type":"string","minLength":1},"environments":{"description":"Definition by environment, named as in flagkeel.yaml. \"*\" holds what a named environment does not say itself; it enrols none. An environment that is not named is not touched.","type":"object","additionalProperties":{"$ref":"#/$defs/environment"}}},"$defs":{"treatments":{"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}},"treatment":{"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]},"longTreatment":{"title":"LongTreatment","description":"Long form of a treatment.","type":"object","additionalProperties":false,"properties":{"description":{"description":"What users see who get the treatment. Absent: left as the service has it.","type":"string"},"configuration":{"tsType":"unknown","description":"Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it."}}},"buckets":{"title":"Buckets","description":"A treatment (100 %), sizes by treatment (sent in the order of treatments), or a list with one treatment per entry (sent in the order written).","x-expected":"a treatment, sizes by treatment, or a list with one treatment per entry","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/sizes"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/listedBucket"}}]},"sizes":{"title":"BucketSizes","description":"Treatment → whole per cent. The sizes sum to 100; one may be rest.","type":"object","minProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"listedBucket":{"title":"ListedBucket","description":"One bucket: treatment → whole per cent.","type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"size":{"title":"BucketSize","description":"Whole per cent, 0 to 100, or rest: what the others leave.","x-expected":"a whole number from 0 to 100, or rest","anyOf":[{"type":"integer","minimum":0,"maximum":100},{"const":"rest"}]},"texts":{"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]},"date":{"title":"DateText","description":"A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.","x-expected":"a day, a moment with its zone, or milliseconds since the epoch","type":["string","integer"]},"numberRange":{"title":"NumberRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"Smallest number that matches.","type":"number"},"to":{"description":"Largest number that matches.","type":"number"}}}]},"dateRange":{"title":"DateRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"$ref":"#/$defs/date"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"First moment that matches.","$ref":"#/$defs/date"},"to":{"description":"Last moment that matches.","$ref":"#/$defs/date"}}}]},"condition":{"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute; or use, for conditions that have a name.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"use":{"description":"All conditions that flagkeel.yaml has under this name in `conditions`.","type":"string","minLength":1},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}},"conditions":{"title":"Conditions","description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]},"rule":{"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"Whom the rule is for.","$ref":"#/$defs/conditions"},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `serve` grows by itself.","$ref":"#/$defs/ramp"}}},"ramp":{"title":"RampSpec","description":"Steps by which one treatment grows, beginning with the commit that brings them. The short form is a text of percentages with the times between them: 10, 6h, 25, 1d, 100.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a mapping with steps","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/longRamp"}]},"longRamp":{"title":"LongRampSpec","description":"Steps by which one treatment grows.","type":"object","additionalProperties":false,"required":["steps"],"properties":{"treatment":{"description":"Which one grows. Default: of two the one that is not defaultTreatment.","type":"string","minLength":1},"start":{"description":"A time with its offset. Default: when the commit that brings the ramp came to the branch.","x-expected":"a time with its offset (a ramp that waits for a pipeline or for another environment has `hold: true` until a commit says `hold: false`)","type":"string","minLength":1},"steps":{"description":"The short form, or a list of steps. Each serves more than the one before.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a list of steps","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/rampStep"}}]},"within":{"description":"Name of a window of flagkeel.yaml in which steps are taken, beside those of the environment.","type":"string","minLength":1},"check":{"description":"Names of checks of flagkeel.yaml that have to pass right before each step.","x-expected":"the name of a check, or a list of names","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"hold":{"description":"true: no step is taken. What is reached stays.","type":"boolean"}}},"rampStep":{"title":"RampStepSpec","description":"One step.","type":"object","additionalProperties":false,"required":["percent"],"properties":{"percent":{"description":"Whole per cent that the treatment gets from then on.","type":"integer","minimum":1,"maximum":100},"at":{"description":"When, a time with its offset.","type":"string","minLength":1},"after":{"description":"How long after the step before, or after the start: 30m, 6h, 1d. A day has 24 hours.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$","x-expected":"a duration such as 30m, 6h or 1d"}}},"allowance":{"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}},"environment":{"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"#/$defs/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}}}};
 const pattern8 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}$", "u");
-const schema34 = {"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}};
-const schema35 = {"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]};
-const schema36 = {"title":"LongTreatment","description":"Long form of a treatment.","type":"object","additionalProperties":false,"properties":{"description":{"description":"What users see who get the treatment. Absent: left as the service has it.","type":"string"},"configuration":{"tsType":"unknown","description":"Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it."}}};
+const schema35 = {"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}};
+const schema36 = {"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]};
+const schema37 = {"title":"LongTreatment","description":"Long form of a treatment.","type":"object","additionalProperties":false,"properties":{"description":{"description":"What users see who get the treatment. Absent: left as the service has it.","type":"string"},"configuration":{"tsType":"unknown","description":"Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it."}}};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -4206,7 +4207,7 @@ const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
 if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema35.anyOf[0].type,parentSchema:schema35.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema36.anyOf[0].type,parentSchema:schema36.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -4221,7 +4222,7 @@ const _errs3 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!((key0 === "description") || (key0 === "configuration"))){
-const err1 = {instancePath,schemaPath:"#/$defs/longTreatment/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema36,data};
+const err1 = {instancePath,schemaPath:"#/$defs/longTreatment/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema37,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -4234,7 +4235,7 @@ errors++;
 if(data.description !== undefined){
 let data0 = data.description;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/description",schemaPath:"#/$defs/longTreatment/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema36.properties.description.type,parentSchema:schema36.properties.description,data:data0};
+const err2 = {instancePath:instancePath+"/description",schemaPath:"#/$defs/longTreatment/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema37.properties.description.type,parentSchema:schema37.properties.description,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -4246,7 +4247,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/$defs/longTreatment/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema36.type,parentSchema:schema36,data};
+const err3 = {instancePath,schemaPath:"#/$defs/longTreatment/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema37.type,parentSchema:schema37,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -4261,7 +4262,7 @@ if(_valid0){
 var props0 = true;
 }
 if(!valid0){
-const err4 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema35.anyOf,parentSchema:schema35,data};
+const err4 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema36.anyOf,parentSchema:schema36,data};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -4307,7 +4308,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema34.type,parentSchema:schema34,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema35.type,parentSchema:schema35,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -4321,9 +4322,9 @@ return errors === 0;
 }
 validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema37 = {"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"#/$defs/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}};
-const schema65 = {"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}};
-const schema38 = {"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"Whom the rule is for.","$ref":"#/$defs/conditions"},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `serve` grows by itself.","$ref":"#/$defs/ramp"}}};
+const schema38 = {"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"#/$defs/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}};
+const schema66 = {"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}};
+const schema39 = {"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"Whom the rule is for.","$ref":"#/$defs/conditions"},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `serve` grows by itself.","$ref":"#/$defs/ramp"}}};
 
 function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -4350,7 +4351,7 @@ var props0 = true;
 const _errs2 = errors;
 if(Array.isArray(data)){
 if(data.length < 1){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema39.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema40.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -4368,7 +4369,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema39.anyOf[1].type,parentSchema:schema39.anyOf[1],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema40.anyOf[1].type,parentSchema:schema40.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -4383,7 +4384,7 @@ if(_valid0){
 var items0 = true;
 }
 if(!valid0){
-const err2 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema39.anyOf,parentSchema:schema39,data};
+const err2 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema40.anyOf,parentSchema:schema40,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -4410,9 +4411,9 @@ return errors === 0;
 }
 validate29.evaluated = {"dynamicProps":true,"dynamicItems":true};
 
-const schema57 = {"title":"Buckets","description":"A treatment (100 %), sizes by treatment (sent in the order of treatments), or a list with one treatment per entry (sent in the order written).","x-expected":"a treatment, sizes by treatment, or a list with one treatment per entry","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/sizes"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/listedBucket"}}]};
-const schema58 = {"title":"BucketSizes","description":"Treatment → whole per cent. The sizes sum to 100; one may be rest.","type":"object","minProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}};
-const schema59 = {"title":"BucketSize","description":"Whole per cent, 0 to 100, or rest: what the others leave.","x-expected":"a whole number from 0 to 100, or rest","anyOf":[{"type":"integer","minimum":0,"maximum":100},{"const":"rest"}]};
+const schema58 = {"title":"Buckets","description":"A treatment (100 %), sizes by treatment (sent in the order of treatments), or a list with one treatment per entry (sent in the order written).","x-expected":"a treatment, sizes by treatment, or a list with one treatment per entry","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/sizes"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/listedBucket"}}]};
+const schema59 = {"title":"BucketSizes","description":"Treatment → whole per cent. The sizes sum to 100; one may be rest.","type":"object","minProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}};
+const schema60 = {"title":"BucketSize","description":"Whole per cent, 0 to 100, or rest: what the others leave.","x-expected":"a whole number from 0 to 100, or rest","anyOf":[{"type":"integer","minimum":0,"maximum":100},{"const":"rest"}]};
 
 function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -4426,7 +4427,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(Object.keys(data).length < 1){
-const err0 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema58,data};
+const err0 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema59,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -4441,7 +4442,7 @@ const _errs4 = errors;
 let valid2 = false;
 const _errs5 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-const err1 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema59.anyOf[0].type,parentSchema:schema59.anyOf[0],data:data0};
+const err1 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema60.anyOf[0].type,parentSchema:schema60.anyOf[0],data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -4452,7 +4453,7 @@ errors++;
 }
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 100 || isNaN(data0)){
-const err2 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema59.anyOf[0],data:data0};
+const err2 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema60.anyOf[0],data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -4462,7 +4463,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data0 < 0 || isNaN(data0)){
-const err3 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema59.anyOf[0],data:data0};
+const err3 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.anyOf[0],data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -4476,7 +4477,7 @@ var _valid0 = _errs5 === errors;
 valid2 = valid2 || _valid0;
 const _errs7 = errors;
 if("rest" !== data0){
-const err4 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/1/const",keyword:"const",params:{allowedValue: "rest"},message:"must be equal to constant",schema:"rest",parentSchema:schema59.anyOf[1],data:data0};
+const err4 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/1/const",keyword:"const",params:{allowedValue: "rest"},message:"must be equal to constant",schema:"rest",parentSchema:schema60.anyOf[1],data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -4488,7 +4489,7 @@ errors++;
 var _valid0 = _errs7 === errors;
 valid2 = valid2 || _valid0;
 if(!valid2){
-const err5 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema59.anyOf,parentSchema:schema59,data:data0};
+const err5 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema60.anyOf,parentSchema:schema60,data:data0};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -4511,7 +4512,7 @@ vErrors = null;
 }
 }
 else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema58.type,parentSchema:schema58,data};
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema59.type,parentSchema:schema59,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -4525,7 +4526,7 @@ return errors === 0;
 }
 validate37.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema60 = {"title":"ListedBucket","description":"One bucket: treatment → whole per cent.","type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}};
+const schema61 = {"title":"ListedBucket","description":"One bucket: treatment → whole per cent.","type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}};
 
 function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -4539,7 +4540,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(Object.keys(data).length > 1){
-const err0 = {instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema60,data};
+const err0 = {instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema61,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -4549,7 +4550,7 @@ vErrors.push(err0);
 errors++;
 }
 if(Object.keys(data).length < 1){
-const err1 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema60,data};
+const err1 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema61,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -4564,7 +4565,7 @@ const _errs4 = errors;
 let valid2 = false;
 const _errs5 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-const err2 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema59.anyOf[0].type,parentSchema:schema59.anyOf[0],data:data0};
+const err2 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema60.anyOf[0].type,parentSchema:schema60.anyOf[0],data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -4575,7 +4576,7 @@ errors++;
 }
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 100 || isNaN(data0)){
-const err3 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema59.anyOf[0],data:data0};
+const err3 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema60.anyOf[0],data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -4585,7 +4586,7 @@ vErrors.push(err3);
 errors++;
 }
 if(data0 < 0 || isNaN(data0)){
-const err4 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema59.anyOf[0],data:data0};
+const err4 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.anyOf[0],data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -4599,7 +4600,7 @@ var _valid0 = _errs5 === errors;
 valid2 = valid2 || _valid0;
 const _errs7 = errors;
 if("rest" !== data0){
-const err5 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/1/const",keyword:"const",params:{allowedValue: "rest"},message:"must be equal to constant",schema:"rest",parentSchema:schema59.anyOf[1],data:data0};
+const err5 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/1/const",keyword:"const",params:{allowedValue: "rest"},message:"must be equal to constant",schema:"rest",parentSchema:schema60.anyOf[1],data:data0};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -4611,7 +4612,7 @@ errors++;
 var _valid0 = _errs7 === errors;
 valid2 = valid2 || _valid0;
 if(!valid2){
-const err6 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema59.anyOf,parentSchema:schema59,data:data0};
+const err6 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema60.anyOf,parentSchema:schema60,data:data0};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -4634,7 +4635,7 @@ vErrors = null;
 }
 }
 else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data};
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema61.type,parentSchema:schema61,data};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -4664,7 +4665,7 @@ let valid0 = false;
 const _errs1 = errors;
 if(typeof data === "string"){
 if(func2(data) < 1){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema57.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema58.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -4675,7 +4676,7 @@ errors++;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.anyOf[0].type,parentSchema:schema57.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema58.anyOf[0].type,parentSchema:schema58.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -4699,7 +4700,7 @@ var props0 = true;
 const _errs4 = errors;
 if(Array.isArray(data)){
 if(data.length < 1){
-const err2 = {instancePath,schemaPath:"#/anyOf/2/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema57.anyOf[2],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/2/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema58.anyOf[2],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -4717,7 +4718,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema57.anyOf[2].type,parentSchema:schema57.anyOf[2],data};
+const err3 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema58.anyOf[2].type,parentSchema:schema58.anyOf[2],data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -4732,7 +4733,7 @@ if(_valid0){
 var items0 = true;
 }
 if(!valid0){
-const err4 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema57.anyOf,parentSchema:schema57,data};
+const err4 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema58.anyOf,parentSchema:schema58,data};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -4759,9 +4760,9 @@ return errors === 0;
 }
 validate36.evaluated = {"dynamicProps":true,"dynamicItems":true};
 
-const schema62 = {"title":"RampSpec","description":"Steps by which one treatment grows, beginning with the commit that brings them. The short form is a text of percentages with the times between them: 10, 6h, 25, 1d, 100.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a mapping with steps","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/longRamp"}]};
-const schema63 = {"title":"LongRampSpec","description":"Steps by which one treatment grows.","type":"object","additionalProperties":false,"required":["steps"],"properties":{"treatment":{"description":"Which one grows. Default: of two the one that is not defaultTreatment.","type":"string","minLength":1},"start":{"description":"A time with its offset. Default: when the commit that brings the ramp came to the branch.","x-expected":"a time with its offset (a ramp that waits for a pipeline or for another environment has `hold: true` until a commit says `hold: false`)","type":"string","minLength":1},"steps":{"description":"The short form, or a list of steps. Each serves more than the one before.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a list of steps","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/rampStep"}}]},"within":{"description":"Name of a window of flagkeel.yaml in which steps are taken, beside those of the environment.","type":"string","minLength":1},"check":{"description":"Names of checks of flagkeel.yaml that have to pass right before each step.","x-expected":"the name of a check, or a list of names","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"hold":{"description":"true: no step is taken. What is reached stays.","type":"boolean"}}};
-const schema64 = {"title":"RampStepSpec","description":"One step.","type":"object","additionalProperties":false,"required":["percent"],"properties":{"percent":{"description":"Whole per cent that the treatment gets from then on.","type":"integer","minimum":1,"maximum":100},"at":{"description":"When, a time with its offset.","type":"string","minLength":1},"after":{"description":"How long after the step before, or after the start: 30m, 6h, 1d. A day has 24 hours.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$","x-expected":"a duration such as 30m, 6h or 1d"}}};
+const schema63 = {"title":"RampSpec","description":"Steps by which one treatment grows, beginning with the commit that brings them. The short form is a text of percentages with the times between them: 10, 6h, 25, 1d, 100.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a mapping with steps","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/longRamp"}]};
+const schema64 = {"title":"LongRampSpec","description":"Steps by which one treatment grows.","type":"object","additionalProperties":false,"required":["steps"],"properties":{"treatment":{"description":"Which one grows. Default: of two the one that is not defaultTreatment.","type":"string","minLength":1},"start":{"description":"A time with its offset. Default: when the commit that brings the ramp came to the branch.","x-expected":"a time with its offset (a ramp that waits for a pipeline or for another environment has `hold: true` until a commit says `hold: false`)","type":"string","minLength":1},"steps":{"description":"The short form, or a list of steps. Each serves more than the one before.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a list of steps","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/rampStep"}}]},"within":{"description":"Name of a window of flagkeel.yaml in which steps are taken, beside those of the environment.","type":"string","minLength":1},"check":{"description":"Names of checks of flagkeel.yaml that have to pass right before each step.","x-expected":"the name of a check, or a list of names","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"hold":{"description":"true: no step is taken. What is reached stays.","type":"boolean"}}};
+const schema65 = {"title":"RampStepSpec","description":"One step.","type":"object","additionalProperties":false,"required":["percent"],"properties":{"percent":{"description":"Whole per cent that the treatment gets from then on.","type":"integer","minimum":1,"maximum":100},"at":{"description":"When, a time with its offset.","type":"string","minLength":1},"after":{"description":"How long after the step before, or after the start: 30m, 6h, 1d. A day has 24 hours.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$","x-expected":"a duration such as 30m, 6h or 1d"}}};
 
 function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -4775,7 +4776,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.steps === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "steps"},message:"must have required property '"+"steps"+"'",schema:schema63.required,parentSchema:schema63,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "steps"},message:"must have required property '"+"steps"+"'",schema:schema64.required,parentSchema:schema64,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -4786,7 +4787,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((((key0 === "treatment") || (key0 === "start")) || (key0 === "steps")) || (key0 === "within")) || (key0 === "check")) || (key0 === "hold"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema63,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema64,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -4800,7 +4801,7 @@ if(data.treatment !== undefined){
 let data0 = data.treatment;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err2 = {instancePath:instancePath+"/treatment",schemaPath:"#/properties/treatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.treatment,data:data0};
+const err2 = {instancePath:instancePath+"/treatment",schemaPath:"#/properties/treatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema64.properties.treatment,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -4811,7 +4812,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath:instancePath+"/treatment",schemaPath:"#/properties/treatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.treatment.type,parentSchema:schema63.properties.treatment,data:data0};
+const err3 = {instancePath:instancePath+"/treatment",schemaPath:"#/properties/treatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.treatment.type,parentSchema:schema64.properties.treatment,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -4825,7 +4826,7 @@ if(data.start !== undefined){
 let data1 = data.start;
 if(typeof data1 === "string"){
 if(func2(data1) < 1){
-const err4 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.start,data:data1};
+const err4 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema64.properties.start,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -4836,7 +4837,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.start.type,parentSchema:schema63.properties.start,data:data1};
+const err5 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.start.type,parentSchema:schema64.properties.start,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -4853,7 +4854,7 @@ let valid1 = false;
 const _errs8 = errors;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err6 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.steps.anyOf[0],data:data2};
+const err6 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema64.properties.steps.anyOf[0],data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -4864,7 +4865,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.steps.anyOf[0].type,parentSchema:schema63.properties.steps.anyOf[0],data:data2};
+const err7 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.steps.anyOf[0].type,parentSchema:schema64.properties.steps.anyOf[0],data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -4878,7 +4879,7 @@ valid1 = valid1 || _valid0;
 const _errs10 = errors;
 if(Array.isArray(data2)){
 if(data2.length < 1){
-const err8 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema63.properties.steps.anyOf[1],data:data2};
+const err8 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema64.properties.steps.anyOf[1],data:data2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -4892,7 +4893,7 @@ for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3.percent === undefined){
-const err9 = {instancePath:instancePath+"/steps/" + i0,schemaPath:"#/$defs/rampStep/required",keyword:"required",params:{missingProperty: "percent"},message:"must have required property '"+"percent"+"'",schema:schema64.required,parentSchema:schema64,data:data3};
+const err9 = {instancePath:instancePath+"/steps/" + i0,schemaPath:"#/$defs/rampStep/required",keyword:"required",params:{missingProperty: "percent"},message:"must have required property '"+"percent"+"'",schema:schema65.required,parentSchema:schema65,data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -4903,7 +4904,7 @@ errors++;
 }
 for(const key1 in data3){
 if(!(((key1 === "percent") || (key1 === "at")) || (key1 === "after"))){
-const err10 = {instancePath:instancePath+"/steps/" + i0,schemaPath:"#/$defs/rampStep/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema64,data:data3};
+const err10 = {instancePath:instancePath+"/steps/" + i0,schemaPath:"#/$defs/rampStep/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema65,data:data3};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -4916,7 +4917,7 @@ errors++;
 if(data3.percent !== undefined){
 let data4 = data3.percent;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-const err11 = {instancePath:instancePath+"/steps/" + i0+"/percent",schemaPath:"#/$defs/rampStep/properties/percent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema64.properties.percent.type,parentSchema:schema64.properties.percent,data:data4};
+const err11 = {instancePath:instancePath+"/steps/" + i0+"/percent",schemaPath:"#/$defs/rampStep/properties/percent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema65.properties.percent.type,parentSchema:schema65.properties.percent,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -4927,7 +4928,7 @@ errors++;
 }
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 100 || isNaN(data4)){
-const err12 = {instancePath:instancePath+"/steps/" + i0+"/percent",schemaPath:"#/$defs/rampStep/properties/percent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema64.properties.percent,data:data4};
+const err12 = {instancePath:instancePath+"/steps/" + i0+"/percent",schemaPath:"#/$defs/rampStep/properties/percent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema65.properties.percent,data:data4};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -4937,7 +4938,7 @@ vErrors.push(err12);
 errors++;
 }
 if(data4 < 1 || isNaN(data4)){
-const err13 = {instancePath:instancePath+"/steps/" + i0+"/percent",schemaPath:"#/$defs/rampStep/properties/percent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema64.properties.percent,data:data4};
+const err13 = {instancePath:instancePath+"/steps/" + i0+"/percent",schemaPath:"#/$defs/rampStep/properties/percent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema65.properties.percent,data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -4952,7 +4953,7 @@ if(data3.at !== undefined){
 let data5 = data3.at;
 if(typeof data5 === "string"){
 if(func2(data5) < 1){
-const err14 = {instancePath:instancePath+"/steps/" + i0+"/at",schemaPath:"#/$defs/rampStep/properties/at/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema64.properties.at,data:data5};
+const err14 = {instancePath:instancePath+"/steps/" + i0+"/at",schemaPath:"#/$defs/rampStep/properties/at/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema65.properties.at,data:data5};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -4963,7 +4964,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/steps/" + i0+"/at",schemaPath:"#/$defs/rampStep/properties/at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.at.type,parentSchema:schema64.properties.at,data:data5};
+const err15 = {instancePath:instancePath+"/steps/" + i0+"/at",schemaPath:"#/$defs/rampStep/properties/at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.at.type,parentSchema:schema65.properties.at,data:data5};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -4977,7 +4978,7 @@ if(data3.after !== undefined){
 let data6 = data3.after;
 if(typeof data6 === "string"){
 if(!pattern9.test(data6)){
-const err16 = {instancePath:instancePath+"/steps/" + i0+"/after",schemaPath:"#/$defs/rampStep/properties/after/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{0,4}[mhd]$"},message:"must match pattern \""+"^[1-9][0-9]{0,4}[mhd]$"+"\"",schema:"^[1-9][0-9]{0,4}[mhd]$",parentSchema:schema64.properties.after,data:data6};
+const err16 = {instancePath:instancePath+"/steps/" + i0+"/after",schemaPath:"#/$defs/rampStep/properties/after/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{0,4}[mhd]$"},message:"must match pattern \""+"^[1-9][0-9]{0,4}[mhd]$"+"\"",schema:"^[1-9][0-9]{0,4}[mhd]$",parentSchema:schema65.properties.after,data:data6};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -4988,7 +4989,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/steps/" + i0+"/after",schemaPath:"#/$defs/rampStep/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.after.type,parentSchema:schema64.properties.after,data:data6};
+const err17 = {instancePath:instancePath+"/steps/" + i0+"/after",schemaPath:"#/$defs/rampStep/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.after.type,parentSchema:schema65.properties.after,data:data6};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -5000,7 +5001,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/steps/" + i0,schemaPath:"#/$defs/rampStep/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema64.type,parentSchema:schema64,data:data3};
+const err18 = {instancePath:instancePath+"/steps/" + i0,schemaPath:"#/$defs/rampStep/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema65.type,parentSchema:schema65,data:data3};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -5012,7 +5013,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema63.properties.steps.anyOf[1].type,parentSchema:schema63.properties.steps.anyOf[1],data:data2};
+const err19 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema64.properties.steps.anyOf[1].type,parentSchema:schema64.properties.steps.anyOf[1],data:data2};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -5024,7 +5025,7 @@ errors++;
 var _valid0 = _errs10 === errors;
 valid1 = valid1 || _valid0;
 if(!valid1){
-const err20 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema63.properties.steps.anyOf,parentSchema:schema63.properties.steps,data:data2};
+const err20 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema64.properties.steps.anyOf,parentSchema:schema64.properties.steps,data:data2};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -5049,7 +5050,7 @@ if(data.within !== undefined){
 let data7 = data.within;
 if(typeof data7 === "string"){
 if(func2(data7) < 1){
-const err21 = {instancePath:instancePath+"/within",schemaPath:"#/properties/within/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.within,data:data7};
+const err21 = {instancePath:instancePath+"/within",schemaPath:"#/properties/within/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema64.properties.within,data:data7};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -5060,7 +5061,7 @@ errors++;
 }
 }
 else {
-const err22 = {instancePath:instancePath+"/within",schemaPath:"#/properties/within/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.within.type,parentSchema:schema63.properties.within,data:data7};
+const err22 = {instancePath:instancePath+"/within",schemaPath:"#/properties/within/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.within.type,parentSchema:schema64.properties.within,data:data7};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -5077,7 +5078,7 @@ let valid6 = false;
 const _errs26 = errors;
 if(typeof data8 === "string"){
 if(func2(data8) < 1){
-const err23 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.check.anyOf[0],data:data8};
+const err23 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema64.properties.check.anyOf[0],data:data8};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -5088,7 +5089,7 @@ errors++;
 }
 }
 else {
-const err24 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.check.anyOf[0].type,parentSchema:schema63.properties.check.anyOf[0],data:data8};
+const err24 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.check.anyOf[0].type,parentSchema:schema64.properties.check.anyOf[0],data:data8};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -5102,7 +5103,7 @@ valid6 = valid6 || _valid1;
 const _errs28 = errors;
 if(Array.isArray(data8)){
 if(data8.length < 1){
-const err25 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema63.properties.check.anyOf[1],data:data8};
+const err25 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema64.properties.check.anyOf[1],data:data8};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -5116,7 +5117,7 @@ for(let i1=0; i1<len1; i1++){
 let data9 = data8[i1];
 if(typeof data9 === "string"){
 if(func2(data9) < 1){
-const err26 = {instancePath:instancePath+"/check/" + i1,schemaPath:"#/properties/check/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.check.anyOf[1].items,data:data9};
+const err26 = {instancePath:instancePath+"/check/" + i1,schemaPath:"#/properties/check/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema64.properties.check.anyOf[1].items,data:data9};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -5127,7 +5128,7 @@ errors++;
 }
 }
 else {
-const err27 = {instancePath:instancePath+"/check/" + i1,schemaPath:"#/properties/check/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.check.anyOf[1].items.type,parentSchema:schema63.properties.check.anyOf[1].items,data:data9};
+const err27 = {instancePath:instancePath+"/check/" + i1,schemaPath:"#/properties/check/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.check.anyOf[1].items.type,parentSchema:schema64.properties.check.anyOf[1].items,data:data9};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -5139,7 +5140,7 @@ errors++;
 }
 }
 else {
-const err28 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema63.properties.check.anyOf[1].type,parentSchema:schema63.properties.check.anyOf[1],data:data8};
+const err28 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema64.properties.check.anyOf[1].type,parentSchema:schema64.properties.check.anyOf[1],data:data8};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -5151,7 +5152,7 @@ errors++;
 var _valid1 = _errs28 === errors;
 valid6 = valid6 || _valid1;
 if(!valid6){
-const err29 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema63.properties.check.anyOf,parentSchema:schema63.properties.check,data:data8};
+const err29 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema64.properties.check.anyOf,parentSchema:schema64.properties.check,data:data8};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -5175,7 +5176,7 @@ vErrors = null;
 if(data.hold !== undefined){
 let data10 = data.hold;
 if(typeof data10 !== "boolean"){
-const err30 = {instancePath:instancePath+"/hold",schemaPath:"#/properties/hold/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema63.properties.hold.type,parentSchema:schema63.properties.hold,data:data10};
+const err30 = {instancePath:instancePath+"/hold",schemaPath:"#/properties/hold/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema64.properties.hold.type,parentSchema:schema64.properties.hold,data:data10};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -5187,7 +5188,7 @@ errors++;
 }
 }
 else {
-const err31 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema63.type,parentSchema:schema63,data};
+const err31 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema64.type,parentSchema:schema64,data};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -5217,7 +5218,7 @@ let valid0 = false;
 const _errs1 = errors;
 if(typeof data === "string"){
 if(func2(data) < 1){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5228,7 +5229,7 @@ errors++;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.anyOf[0].type,parentSchema:schema62.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.anyOf[0].type,parentSchema:schema63.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5250,7 +5251,7 @@ if(_valid0){
 var props0 = true;
 }
 if(!valid0){
-const err2 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema62.anyOf,parentSchema:schema62,data};
+const err2 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema63.anyOf,parentSchema:schema63,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -5289,7 +5290,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.if === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "if"},message:"must have required property '"+"if"+"'",schema:schema38.required,parentSchema:schema38,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "if"},message:"must have required property '"+"if"+"'",schema:schema39.required,parentSchema:schema39,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5299,7 +5300,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.serve === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "serve"},message:"must have required property '"+"serve"+"'",schema:schema38.required,parentSchema:schema38,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "serve"},message:"must have required property '"+"serve"+"'",schema:schema39.required,parentSchema:schema39,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5310,7 +5311,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((key0 === "name") || (key0 === "if")) || (key0 === "serve")) || (key0 === "ramp"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema38,data};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema39,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -5323,7 +5324,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema38.properties.name.type,parentSchema:schema38.properties.name,data:data0};
+const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema39.properties.name.type,parentSchema:schema39.properties.name,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -5353,7 +5354,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.type,parentSchema:schema38,data};
+const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema39.type,parentSchema:schema39,data};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -5381,8 +5382,8 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema37.properties, key0))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema37,data};
+if(!(func1.call(schema38.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema38,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5402,7 +5403,7 @@ if(data.defaultTreatment !== undefined){
 let data1 = data.defaultTreatment;
 if(typeof data1 === "string"){
 if(func2(data1) < 1){
-const err1 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema37.properties.defaultTreatment,data:data1};
+const err1 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema38.properties.defaultTreatment,data:data1};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5413,7 +5414,7 @@ errors++;
 }
 }
 else {
-const err2 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema37.properties.defaultTreatment.type,parentSchema:schema37.properties.defaultTreatment,data:data1};
+const err2 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema38.properties.defaultTreatment.type,parentSchema:schema38.properties.defaultTreatment,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -5427,7 +5428,7 @@ if(data.baselineTreatment !== undefined){
 let data2 = data.baselineTreatment;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err3 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema37.properties.baselineTreatment,data:data2};
+const err3 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema38.properties.baselineTreatment,data:data2};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -5438,7 +5439,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema37.properties.baselineTreatment.type,parentSchema:schema37.properties.baselineTreatment,data:data2};
+const err4 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema38.properties.baselineTreatment.type,parentSchema:schema38.properties.baselineTreatment,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -5451,7 +5452,7 @@ errors++;
 if(data.trafficAllocation !== undefined){
 let data3 = data.trafficAllocation;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-const err5 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"#/properties/trafficAllocation/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema37.properties.trafficAllocation.type,parentSchema:schema37.properties.trafficAllocation,data:data3};
+const err5 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"#/properties/trafficAllocation/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema38.properties.trafficAllocation.type,parentSchema:schema38.properties.trafficAllocation,data:data3};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -5462,7 +5463,7 @@ errors++;
 }
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 100 || isNaN(data3)){
-const err6 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"#/properties/trafficAllocation/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema37.properties.trafficAllocation,data:data3};
+const err6 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"#/properties/trafficAllocation/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema38.properties.trafficAllocation,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -5472,7 +5473,7 @@ vErrors.push(err6);
 errors++;
 }
 if(data3 < 0 || isNaN(data3)){
-const err7 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"#/properties/trafficAllocation/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema37.properties.trafficAllocation,data:data3};
+const err7 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"#/properties/trafficAllocation/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema38.properties.trafficAllocation,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -5494,7 +5495,7 @@ for(let i0=0; i0<len0; i0++){
 let data6 = data5[i0];
 if(typeof data6 === "string"){
 if(func2(data6) < 1){
-const err8 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/properties/targets/additionalProperties/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema37.properties.targets.additionalProperties.items,data:data6};
+const err8 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/properties/targets/additionalProperties/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema38.properties.targets.additionalProperties.items,data:data6};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -5505,7 +5506,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/properties/targets/additionalProperties/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema37.properties.targets.additionalProperties.items.type,parentSchema:schema37.properties.targets.additionalProperties.items,data:data6};
+const err9 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/properties/targets/additionalProperties/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema38.properties.targets.additionalProperties.items.type,parentSchema:schema38.properties.targets.additionalProperties.items,data:data6};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -5517,7 +5518,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/targets/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema37.properties.targets.additionalProperties.type,parentSchema:schema37.properties.targets.additionalProperties,data:data5};
+const err10 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/targets/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema38.properties.targets.additionalProperties.type,parentSchema:schema38.properties.targets.additionalProperties,data:data5};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -5529,7 +5530,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema37.properties.targets.type,parentSchema:schema37.properties.targets,data:data4};
+const err11 = {instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.properties.targets.type,parentSchema:schema38.properties.targets,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -5551,7 +5552,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/rules",schemaPath:"#/properties/rules/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema37.properties.rules.type,parentSchema:schema37.properties.rules,data:data7};
+const err12 = {instancePath:instancePath+"/rules",schemaPath:"#/properties/rules/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema38.properties.rules.type,parentSchema:schema38.properties.rules,data:data7};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -5576,7 +5577,7 @@ errors = vErrors.length;
 if(data.killed !== undefined){
 let data11 = data.killed;
 if(typeof data11 !== "boolean"){
-const err13 = {instancePath:instancePath+"/killed",schemaPath:"#/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema37.properties.killed.type,parentSchema:schema37.properties.killed,data:data11};
+const err13 = {instancePath:instancePath+"/killed",schemaPath:"#/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema38.properties.killed.type,parentSchema:schema38.properties.killed,data:data11};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -5590,7 +5591,7 @@ if(data.allow !== undefined){
 let data12 = data.allow;
 if(Array.isArray(data12)){
 if(data12.length < 1){
-const err14 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema37.properties.allow,data:data12};
+const err14 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema38.properties.allow,data:data12};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -5604,7 +5605,7 @@ for(let i2=0; i2<len2; i2++){
 let data13 = data12[i2];
 if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
 if(data13.guard === undefined){
-const err15 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "guard"},message:"must have required property '"+"guard"+"'",schema:schema65.required,parentSchema:schema65,data:data13};
+const err15 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "guard"},message:"must have required property '"+"guard"+"'",schema:schema66.required,parentSchema:schema66,data:data13};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -5614,7 +5615,7 @@ vErrors.push(err15);
 errors++;
 }
 if(data13.reason === undefined){
-const err16 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema65.required,parentSchema:schema65,data:data13};
+const err16 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema66.required,parentSchema:schema66,data:data13};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -5625,7 +5626,7 @@ errors++;
 }
 for(const key2 in data13){
 if(!((key2 === "guard") || (key2 === "reason"))){
-const err17 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema65,data:data13};
+const err17 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema66,data:data13};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -5638,7 +5639,7 @@ errors++;
 if(data13.guard !== undefined){
 let data14 = data13.guard;
 if(!((data14 === "maxShift") || (data14 === "fullFlip"))){
-const err18 = {instancePath:instancePath+"/allow/" + i2+"/guard",schemaPath:"#/$defs/allowance/properties/guard/enum",keyword:"enum",params:{allowedValues: schema65.properties.guard.enum},message:"must be equal to one of the allowed values",schema:schema65.properties.guard.enum,parentSchema:schema65.properties.guard,data:data14};
+const err18 = {instancePath:instancePath+"/allow/" + i2+"/guard",schemaPath:"#/$defs/allowance/properties/guard/enum",keyword:"enum",params:{allowedValues: schema66.properties.guard.enum},message:"must be equal to one of the allowed values",schema:schema66.properties.guard.enum,parentSchema:schema66.properties.guard,data:data14};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -5652,7 +5653,7 @@ if(data13.reason !== undefined){
 let data15 = data13.reason;
 if(typeof data15 === "string"){
 if(!pattern10.test(data15)){
-const err19 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema65.properties.reason,data:data15};
+const err19 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema66.properties.reason,data:data15};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -5663,7 +5664,7 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.reason.type,parentSchema:schema65.properties.reason,data:data15};
+const err20 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.reason.type,parentSchema:schema66.properties.reason,data:data15};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -5675,7 +5676,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema65.type,parentSchema:schema65,data:data13};
+const err21 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.type,parentSchema:schema66,data:data13};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -5687,7 +5688,7 @@ errors++;
 }
 }
 else {
-const err22 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema37.properties.allow.type,parentSchema:schema37.properties.allow,data:data12};
+const err22 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema38.properties.allow.type,parentSchema:schema38.properties.allow,data:data12};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -5704,7 +5705,7 @@ const len3 = data16.length;
 for(let i3=0; i3<len3; i3++){
 let data17 = data16[i3];
 if(!((((((((data17 === "treatments") || (data17 === "targets")) || (data17 === "defaultTreatment")) || (data17 === "baselineTreatment")) || (data17 === "trafficAllocation")) || (data17 === "rules")) || (data17 === "defaultRule")) || (data17 === "killed"))){
-const err23 = {instancePath:instancePath+"/unmanaged/" + i3,schemaPath:"#/properties/unmanaged/items/enum",keyword:"enum",params:{allowedValues: schema37.properties.unmanaged.items.enum},message:"must be equal to one of the allowed values",schema:schema37.properties.unmanaged.items.enum,parentSchema:schema37.properties.unmanaged.items,data:data17};
+const err23 = {instancePath:instancePath+"/unmanaged/" + i3,schemaPath:"#/properties/unmanaged/items/enum",keyword:"enum",params:{allowedValues: schema38.properties.unmanaged.items.enum},message:"must be equal to one of the allowed values",schema:schema38.properties.unmanaged.items.enum,parentSchema:schema38.properties.unmanaged.items,data:data17};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -5716,7 +5717,7 @@ errors++;
 }
 }
 else {
-const err24 = {instancePath:instancePath+"/unmanaged",schemaPath:"#/properties/unmanaged/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema37.properties.unmanaged.type,parentSchema:schema37.properties.unmanaged,data:data16};
+const err24 = {instancePath:instancePath+"/unmanaged",schemaPath:"#/properties/unmanaged/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema38.properties.unmanaged.type,parentSchema:schema38.properties.unmanaged,data:data16};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -5728,7 +5729,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema37.type,parentSchema:schema37,data};
+const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.type,parentSchema:schema38,data};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -5756,7 +5757,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.flag === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flag"},message:"must have required property '"+"flag"+"'",schema:schema33.required,parentSchema:schema33,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flag"},message:"must have required property '"+"flag"+"'",schema:schema34.required,parentSchema:schema34,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5766,7 +5767,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.treatments === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "treatments"},message:"must have required property '"+"treatments"+"'",schema:schema33.required,parentSchema:schema33,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "treatments"},message:"must have required property '"+"treatments"+"'",schema:schema34.required,parentSchema:schema34,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5776,7 +5777,7 @@ vErrors.push(err1);
 errors++;
 }
 if(data.defaultTreatment === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "defaultTreatment"},message:"must have required property '"+"defaultTreatment"+"'",schema:schema33.required,parentSchema:schema33,data};
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "defaultTreatment"},message:"must have required property '"+"defaultTreatment"+"'",schema:schema34.required,parentSchema:schema34,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -5786,8 +5787,8 @@ vErrors.push(err2);
 errors++;
 }
 for(const key0 in data){
-if(!(func1.call(schema33.properties, key0))){
-const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema33,data};
+if(!(func1.call(schema34.properties, key0))){
+const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema34,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -5801,7 +5802,7 @@ if(data.flag !== undefined){
 let data0 = data.flag;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.flag,data:data0};
+const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema34.properties.flag,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -5812,7 +5813,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.flag.type,parentSchema:schema33.properties.flag,data:data0};
+const err5 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.flag.type,parentSchema:schema34.properties.flag,data:data0};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -5825,7 +5826,7 @@ errors++;
 if(data.description !== undefined){
 let data1 = data.description;
 if(typeof data1 !== "string"){
-const err6 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.description.type,parentSchema:schema33.properties.description,data:data1};
+const err6 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.description.type,parentSchema:schema34.properties.description,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -5839,7 +5840,7 @@ if(data.trafficType !== undefined){
 let data2 = data.trafficType;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err7 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.trafficType,data:data2};
+const err7 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema34.properties.trafficType,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -5850,7 +5851,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.trafficType.type,parentSchema:schema33.properties.trafficType,data:data2};
+const err8 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.trafficType.type,parentSchema:schema34.properties.trafficType,data:data2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -5864,7 +5865,7 @@ if(data.rolloutStatus !== undefined){
 let data3 = data.rolloutStatus;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err9 = {instancePath:instancePath+"/rolloutStatus",schemaPath:"#/properties/rolloutStatus/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.rolloutStatus,data:data3};
+const err9 = {instancePath:instancePath+"/rolloutStatus",schemaPath:"#/properties/rolloutStatus/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema34.properties.rolloutStatus,data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -5875,7 +5876,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/rolloutStatus",schemaPath:"#/properties/rolloutStatus/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.rolloutStatus.type,parentSchema:schema33.properties.rolloutStatus,data:data3};
+const err10 = {instancePath:instancePath+"/rolloutStatus",schemaPath:"#/properties/rolloutStatus/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.rolloutStatus.type,parentSchema:schema34.properties.rolloutStatus,data:data3};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -5893,7 +5894,7 @@ for(let i0=0; i0<len0; i0++){
 let data5 = data4[i0];
 if(typeof data5 === "string"){
 if(func2(data5) < 1){
-const err11 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.tags.items,data:data5};
+const err11 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema34.properties.tags.items,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -5904,7 +5905,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.tags.items.type,parentSchema:schema33.properties.tags.items,data:data5};
+const err12 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.tags.items.type,parentSchema:schema34.properties.tags.items,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -5916,7 +5917,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema33.properties.tags.type,parentSchema:schema33.properties.tags,data:data4};
+const err13 = {instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema34.properties.tags.type,parentSchema:schema34.properties.tags,data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -5929,7 +5930,7 @@ errors++;
 if(data.protect !== undefined){
 let data6 = data.protect;
 if(typeof data6 !== "boolean"){
-const err14 = {instancePath:instancePath+"/protect",schemaPath:"#/properties/protect/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema33.properties.protect.type,parentSchema:schema33.properties.protect,data:data6};
+const err14 = {instancePath:instancePath+"/protect",schemaPath:"#/properties/protect/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema34.properties.protect.type,parentSchema:schema34.properties.protect,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -5943,7 +5944,7 @@ if(data.owner !== undefined){
 let data7 = data.owner;
 if(typeof data7 === "string"){
 if(func2(data7) < 1){
-const err15 = {instancePath:instancePath+"/owner",schemaPath:"#/properties/owner/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.owner,data:data7};
+const err15 = {instancePath:instancePath+"/owner",schemaPath:"#/properties/owner/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema34.properties.owner,data:data7};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -5954,7 +5955,7 @@ errors++;
 }
 }
 else {
-const err16 = {instancePath:instancePath+"/owner",schemaPath:"#/properties/owner/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.owner.type,parentSchema:schema33.properties.owner,data:data7};
+const err16 = {instancePath:instancePath+"/owner",schemaPath:"#/properties/owner/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.owner.type,parentSchema:schema34.properties.owner,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -5968,7 +5969,7 @@ if(data.kind !== undefined){
 let data8 = data.kind;
 if(typeof data8 === "string"){
 if(func2(data8) < 1){
-const err17 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.kind,data:data8};
+const err17 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema34.properties.kind,data:data8};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -5979,7 +5980,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.kind.type,parentSchema:schema33.properties.kind,data:data8};
+const err18 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.kind.type,parentSchema:schema34.properties.kind,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -5993,7 +5994,7 @@ if(data.expires !== undefined){
 let data9 = data.expires;
 if(typeof data9 === "string"){
 if(!pattern8.test(data9)){
-const err19 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$",parentSchema:schema33.properties.expires,data:data9};
+const err19 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$",parentSchema:schema34.properties.expires,data:data9};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -6004,7 +6005,7 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.expires.type,parentSchema:schema33.properties.expires,data:data9};
+const err20 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.expires.type,parentSchema:schema34.properties.expires,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -6025,7 +6026,7 @@ for(let i1=0; i1<len1; i1++){
 let data11 = data10[i1];
 if(typeof data11 === "string"){
 if(func2(data11) < 1){
-const err21 = {instancePath:instancePath+"/links/" + i1,schemaPath:"#/properties/links/anyOf/0/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.links.anyOf[0].items,data:data11};
+const err21 = {instancePath:instancePath+"/links/" + i1,schemaPath:"#/properties/links/anyOf/0/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema34.properties.links.anyOf[0].items,data:data11};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -6036,7 +6037,7 @@ errors++;
 }
 }
 else {
-const err22 = {instancePath:instancePath+"/links/" + i1,schemaPath:"#/properties/links/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.links.anyOf[0].items.type,parentSchema:schema33.properties.links.anyOf[0].items,data:data11};
+const err22 = {instancePath:instancePath+"/links/" + i1,schemaPath:"#/properties/links/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.links.anyOf[0].items.type,parentSchema:schema34.properties.links.anyOf[0].items,data:data11};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -6048,7 +6049,7 @@ errors++;
 }
 }
 else {
-const err23 = {instancePath:instancePath+"/links",schemaPath:"#/properties/links/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema33.properties.links.anyOf[0].type,parentSchema:schema33.properties.links.anyOf[0],data:data10};
+const err23 = {instancePath:instancePath+"/links",schemaPath:"#/properties/links/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema34.properties.links.anyOf[0].type,parentSchema:schema34.properties.links.anyOf[0],data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -6065,7 +6066,7 @@ for(const key1 in data10){
 let data12 = data10[key1];
 if(typeof data12 === "string"){
 if(func2(data12) < 1){
-const err24 = {instancePath:instancePath+"/links/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/links/anyOf/1/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.links.anyOf[1].additionalProperties,data:data12};
+const err24 = {instancePath:instancePath+"/links/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/links/anyOf/1/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema34.properties.links.anyOf[1].additionalProperties,data:data12};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -6076,7 +6077,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath:instancePath+"/links/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/links/anyOf/1/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.links.anyOf[1].additionalProperties.type,parentSchema:schema33.properties.links.anyOf[1].additionalProperties,data:data12};
+const err25 = {instancePath:instancePath+"/links/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/links/anyOf/1/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.links.anyOf[1].additionalProperties.type,parentSchema:schema34.properties.links.anyOf[1].additionalProperties,data:data12};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -6088,7 +6089,7 @@ errors++;
 }
 }
 else {
-const err26 = {instancePath:instancePath+"/links",schemaPath:"#/properties/links/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema33.properties.links.anyOf[1].type,parentSchema:schema33.properties.links.anyOf[1],data:data10};
+const err26 = {instancePath:instancePath+"/links",schemaPath:"#/properties/links/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema34.properties.links.anyOf[1].type,parentSchema:schema34.properties.links.anyOf[1],data:data10};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -6100,7 +6101,7 @@ errors++;
 var _valid0 = _errs28 === errors;
 valid3 = valid3 || _valid0;
 if(!valid3){
-const err27 = {instancePath:instancePath+"/links",schemaPath:"#/properties/links/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema33.properties.links.anyOf,parentSchema:schema33.properties.links,data:data10};
+const err27 = {instancePath:instancePath+"/links",schemaPath:"#/properties/links/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema34.properties.links.anyOf,parentSchema:schema34.properties.links,data:data10};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -6128,7 +6129,7 @@ let valid7 = false;
 const _errs35 = errors;
 if(typeof data13 === "string"){
 if(func2(data13) < 1){
-const err28 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.allow.anyOf[0],data:data13};
+const err28 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema34.properties.allow.anyOf[0],data:data13};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -6139,7 +6140,7 @@ errors++;
 }
 }
 else {
-const err29 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.allow.anyOf[0].type,parentSchema:schema33.properties.allow.anyOf[0],data:data13};
+const err29 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.allow.anyOf[0].type,parentSchema:schema34.properties.allow.anyOf[0],data:data13};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -6153,7 +6154,7 @@ valid7 = valid7 || _valid1;
 const _errs37 = errors;
 if(Array.isArray(data13)){
 if(data13.length < 1){
-const err30 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema33.properties.allow.anyOf[1],data:data13};
+const err30 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema34.properties.allow.anyOf[1],data:data13};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -6167,7 +6168,7 @@ for(let i2=0; i2<len2; i2++){
 let data14 = data13[i2];
 if(typeof data14 === "string"){
 if(func2(data14) < 1){
-const err31 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/properties/allow/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.allow.anyOf[1].items,data:data14};
+const err31 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/properties/allow/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema34.properties.allow.anyOf[1].items,data:data14};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -6178,7 +6179,7 @@ errors++;
 }
 }
 else {
-const err32 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/properties/allow/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.allow.anyOf[1].items.type,parentSchema:schema33.properties.allow.anyOf[1].items,data:data14};
+const err32 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/properties/allow/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.allow.anyOf[1].items.type,parentSchema:schema34.properties.allow.anyOf[1].items,data:data14};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -6190,7 +6191,7 @@ errors++;
 }
 }
 else {
-const err33 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema33.properties.allow.anyOf[1].type,parentSchema:schema33.properties.allow.anyOf[1],data:data13};
+const err33 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema34.properties.allow.anyOf[1].type,parentSchema:schema34.properties.allow.anyOf[1],data:data13};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -6202,7 +6203,7 @@ errors++;
 var _valid1 = _errs37 === errors;
 valid7 = valid7 || _valid1;
 if(!valid7){
-const err34 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema33.properties.allow.anyOf,parentSchema:schema33.properties.allow,data:data13};
+const err34 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema34.properties.allow.anyOf,parentSchema:schema34.properties.allow,data:data13};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -6233,7 +6234,7 @@ if(data.defaultTreatment !== undefined){
 let data16 = data.defaultTreatment;
 if(typeof data16 === "string"){
 if(func2(data16) < 1){
-const err35 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.defaultTreatment,data:data16};
+const err35 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema34.properties.defaultTreatment,data:data16};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -6244,7 +6245,7 @@ errors++;
 }
 }
 else {
-const err36 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.defaultTreatment.type,parentSchema:schema33.properties.defaultTreatment,data:data16};
+const err36 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.defaultTreatment.type,parentSchema:schema34.properties.defaultTreatment,data:data16};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -6258,7 +6259,7 @@ if(data.baselineTreatment !== undefined){
 let data17 = data.baselineTreatment;
 if(typeof data17 === "string"){
 if(func2(data17) < 1){
-const err37 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.baselineTreatment,data:data17};
+const err37 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema34.properties.baselineTreatment,data:data17};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -6269,7 +6270,7 @@ errors++;
 }
 }
 else {
-const err38 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.baselineTreatment.type,parentSchema:schema33.properties.baselineTreatment,data:data17};
+const err38 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.baselineTreatment.type,parentSchema:schema34.properties.baselineTreatment,data:data17};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -6290,7 +6291,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err39 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema33.properties.environments.type,parentSchema:schema33.properties.environments,data:data18};
+const err39 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema34.properties.environments.type,parentSchema:schema34.properties.environments,data:data18};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -6302,7 +6303,7 @@ errors++;
 }
 }
 else {
-const err40 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema33.type,parentSchema:schema33,data};
+const err40 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema34.type,parentSchema:schema34,data};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -6317,13 +6318,13 @@ return errors === 0;
 validate21.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const flagOverlay = validate54;
-const schema105 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:flag-overlay:1","title":"FlagOverlaySpec","description":"One environment's block of a flag by itself: flags/**/<flag>@<environment>.yaml.","type":"object","additionalProperties":false,"required":["flag","environment"],"properties":{"flag":{"description":"Name of the flag, which has a file of its own.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flagkeel.yaml.","type":"string","minLength":1},"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/defaultTreatment"},"baselineTreatment":{"description":"Replaces the flag's in this environment.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/baselineTreatment"},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/trafficAllocation"},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/targets"},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/rules"},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/defaultRule"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/killed"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/allow"},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/unmanaged"}}};
-const schema107 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
-const schema108 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
-const schema109 = {"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100};
-const schema110 = {"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}};
-const schema114 = {"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"};
-const schema117 = {"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}};
+const schema107 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:flag-overlay:1","title":"FlagOverlaySpec","description":"One environment's block of a flag by itself: flags/**/<flag>@<environment>.yaml.","type":"object","additionalProperties":false,"required":["flag","environment"],"properties":{"flag":{"description":"Name of the flag, which has a file of its own.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flagkeel.yaml.","type":"string","minLength":1},"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/defaultTreatment"},"baselineTreatment":{"description":"Replaces the flag's in this environment.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/baselineTreatment"},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/trafficAllocation"},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/targets"},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/rules"},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/defaultRule"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/killed"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/allow"},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","$ref":"urn:flagkeel:schema:flag:1#/$defs/environment/properties/unmanaged"}}};
+const schema109 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
+const schema110 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
+const schema111 = {"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100};
+const schema112 = {"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}};
+const schema116 = {"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"};
+const schema119 = {"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}};
 
 function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -6344,7 +6345,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema34.type,parentSchema:schema34,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema35.type,parentSchema:schema35,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6358,7 +6359,7 @@ return errors === 0;
 }
 validate55.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema111 = {"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}};
+const schema113 = {"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}};
 
 function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -6380,7 +6381,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema111.type,parentSchema:schema111,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema113.type,parentSchema:schema113,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6410,7 +6411,7 @@ let valid0 = false;
 const _errs1 = errors;
 if(typeof data === "string"){
 if(func2(data) < 1){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema57.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema58.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6421,7 +6422,7 @@ errors++;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.anyOf[0].type,parentSchema:schema57.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema58.anyOf[0].type,parentSchema:schema58.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -6445,7 +6446,7 @@ var props0 = true;
 const _errs4 = errors;
 if(Array.isArray(data)){
 if(data.length < 1){
-const err2 = {instancePath,schemaPath:"#/anyOf/2/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema57.anyOf[2],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/2/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema58.anyOf[2],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6463,7 +6464,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema57.anyOf[2].type,parentSchema:schema57.anyOf[2],data};
+const err3 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema58.anyOf[2].type,parentSchema:schema58.anyOf[2],data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6478,7 +6479,7 @@ if(_valid0){
 var items0 = true;
 }
 if(!valid0){
-const err4 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema57.anyOf,parentSchema:schema57,data};
+const err4 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema58.anyOf,parentSchema:schema58,data};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -6521,7 +6522,7 @@ let valid0 = false;
 const _errs1 = errors;
 if(typeof data === "string"){
 if(func2(data) < 1){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6532,7 +6533,7 @@ errors++;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.anyOf[0].type,parentSchema:schema62.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.anyOf[0].type,parentSchema:schema63.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -6554,7 +6555,7 @@ if(_valid0){
 var props0 = true;
 }
 if(!valid0){
-const err2 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema62.anyOf,parentSchema:schema62,data};
+const err2 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema63.anyOf,parentSchema:schema63,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6580,7 +6581,7 @@ return errors === 0;
 }
 validate65.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
-const schema115 = {"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}};
+const schema117 = {"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}};
 
 function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -6594,7 +6595,7 @@ evaluated0.items = undefined;
 }
 if(Array.isArray(data)){
 if(data.length < 1){
-const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema115,data};
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema117,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6608,7 +6609,7 @@ for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 if(data0.guard === undefined){
-const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "guard"},message:"must have required property '"+"guard"+"'",schema:schema65.required,parentSchema:schema65,data:data0};
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "guard"},message:"must have required property '"+"guard"+"'",schema:schema66.required,parentSchema:schema66,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -6618,7 +6619,7 @@ vErrors.push(err1);
 errors++;
 }
 if(data0.reason === undefined){
-const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema65.required,parentSchema:schema65,data:data0};
+const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema66.required,parentSchema:schema66,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6629,7 +6630,7 @@ errors++;
 }
 for(const key0 in data0){
 if(!((key0 === "guard") || (key0 === "reason"))){
-const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema65,data:data0};
+const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema66,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6642,7 +6643,7 @@ errors++;
 if(data0.guard !== undefined){
 let data1 = data0.guard;
 if(!((data1 === "maxShift") || (data1 === "fullFlip"))){
-const err4 = {instancePath:instancePath+"/" + i0+"/guard",schemaPath:"#/$defs/allowance/properties/guard/enum",keyword:"enum",params:{allowedValues: schema65.properties.guard.enum},message:"must be equal to one of the allowed values",schema:schema65.properties.guard.enum,parentSchema:schema65.properties.guard,data:data1};
+const err4 = {instancePath:instancePath+"/" + i0+"/guard",schemaPath:"#/$defs/allowance/properties/guard/enum",keyword:"enum",params:{allowedValues: schema66.properties.guard.enum},message:"must be equal to one of the allowed values",schema:schema66.properties.guard.enum,parentSchema:schema66.properties.guard,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -6656,7 +6657,7 @@ if(data0.reason !== undefined){
 let data2 = data0.reason;
 if(typeof data2 === "string"){
 if(!pattern10.test(data2)){
-const err5 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema65.properties.reason,data:data2};
+const err5 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema66.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -6667,7 +6668,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.reason.type,parentSchema:schema65.properties.reason,data:data2};
+const err6 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.reason.type,parentSchema:schema66.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -6679,7 +6680,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema65.type,parentSchema:schema65,data:data0};
+const err7 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.type,parentSchema:schema66,data:data0};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6691,7 +6692,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema115.type,parentSchema:schema115,data};
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema117.type,parentSchema:schema117,data};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -6719,7 +6720,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.flag === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flag"},message:"must have required property '"+"flag"+"'",schema:schema105.required,parentSchema:schema105,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flag"},message:"must have required property '"+"flag"+"'",schema:schema107.required,parentSchema:schema107,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6729,7 +6730,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.environment === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema105.required,parentSchema:schema105,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema107.required,parentSchema:schema107,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -6739,8 +6740,8 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!(func1.call(schema105.properties, key0))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema105,data};
+if(!(func1.call(schema107.properties, key0))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema107,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6754,7 +6755,7 @@ if(data.flag !== undefined){
 let data0 = data.flag;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err3 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema105.properties.flag,data:data0};
+const err3 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema107.properties.flag,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6765,7 +6766,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.flag.type,parentSchema:schema105.properties.flag,data:data0};
+const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.flag.type,parentSchema:schema107.properties.flag,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -6779,7 +6780,7 @@ if(data.environment !== undefined){
 let data1 = data.environment;
 if(typeof data1 === "string"){
 if(func2(data1) < 1){
-const err5 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema105.properties.environment,data:data1};
+const err5 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema107.properties.environment,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -6790,7 +6791,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.environment.type,parentSchema:schema105.properties.environment,data:data1};
+const err6 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.environment.type,parentSchema:schema107.properties.environment,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -6810,7 +6811,7 @@ if(data.defaultTreatment !== undefined){
 let data3 = data.defaultTreatment;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err7 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema107,data:data3};
+const err7 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema109,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6821,7 +6822,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.type,parentSchema:schema107,data:data3};
+const err8 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema109.type,parentSchema:schema109,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -6835,7 +6836,7 @@ if(data.baselineTreatment !== undefined){
 let data4 = data.baselineTreatment;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err9 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema108,data:data4};
+const err9 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema110,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -6846,7 +6847,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema108.type,parentSchema:schema108,data:data4};
+const err10 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.type,parentSchema:schema110,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -6859,7 +6860,7 @@ errors++;
 if(data.trafficAllocation !== undefined){
 let data5 = data.trafficAllocation;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-const err11 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/trafficAllocation/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema109.type,parentSchema:schema109,data:data5};
+const err11 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/trafficAllocation/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema111.type,parentSchema:schema111,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -6870,7 +6871,7 @@ errors++;
 }
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 100 || isNaN(data5)){
-const err12 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/trafficAllocation/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema109,data:data5};
+const err12 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/trafficAllocation/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema111,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -6880,7 +6881,7 @@ vErrors.push(err12);
 errors++;
 }
 if(data5 < 0 || isNaN(data5)){
-const err13 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/trafficAllocation/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema109,data:data5};
+const err13 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/trafficAllocation/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema111,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -6902,7 +6903,7 @@ for(let i0=0; i0<len0; i0++){
 let data8 = data7[i0];
 if(typeof data8 === "string"){
 if(func2(data8) < 1){
-const err14 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/targets/additionalProperties/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema110.additionalProperties.items,data:data8};
+const err14 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/targets/additionalProperties/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema112.additionalProperties.items,data:data8};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -6913,7 +6914,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/targets/additionalProperties/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.additionalProperties.items.type,parentSchema:schema110.additionalProperties.items,data:data8};
+const err15 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/targets/additionalProperties/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.additionalProperties.items.type,parentSchema:schema112.additionalProperties.items,data:data8};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -6925,7 +6926,7 @@ errors++;
 }
 }
 else {
-const err16 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/targets/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema110.additionalProperties.type,parentSchema:schema110.additionalProperties,data:data7};
+const err16 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/targets/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema112.additionalProperties.type,parentSchema:schema112.additionalProperties,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -6937,7 +6938,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/targets",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/targets/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema110.type,parentSchema:schema110,data:data6};
+const err17 = {instancePath:instancePath+"/targets",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/targets/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema112.type,parentSchema:schema112,data:data6};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -6968,7 +6969,7 @@ errors = vErrors.length;
 if(data.killed !== undefined){
 let data12 = data.killed;
 if(typeof data12 !== "boolean"){
-const err18 = {instancePath:instancePath+"/killed",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema114.type,parentSchema:schema114,data:data12};
+const err18 = {instancePath:instancePath+"/killed",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema116.type,parentSchema:schema116,data:data12};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -6991,7 +6992,7 @@ const len1 = data14.length;
 for(let i1=0; i1<len1; i1++){
 let data15 = data14[i1];
 if(!((((((((data15 === "treatments") || (data15 === "targets")) || (data15 === "defaultTreatment")) || (data15 === "baselineTreatment")) || (data15 === "trafficAllocation")) || (data15 === "rules")) || (data15 === "defaultRule")) || (data15 === "killed"))){
-const err19 = {instancePath:instancePath+"/unmanaged/" + i1,schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/unmanaged/items/enum",keyword:"enum",params:{allowedValues: schema117.items.enum},message:"must be equal to one of the allowed values",schema:schema117.items.enum,parentSchema:schema117.items,data:data15};
+const err19 = {instancePath:instancePath+"/unmanaged/" + i1,schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/unmanaged/items/enum",keyword:"enum",params:{allowedValues: schema119.items.enum},message:"must be equal to one of the allowed values",schema:schema119.items.enum,parentSchema:schema119.items,data:data15};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -7003,7 +7004,7 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/unmanaged",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/unmanaged/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema117.type,parentSchema:schema117,data:data14};
+const err20 = {instancePath:instancePath+"/unmanaged",schemaPath:"urn:flagkeel:schema:flag:1#/$defs/environment/properties/unmanaged/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema119.type,parentSchema:schema119,data:data14};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -7015,7 +7016,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema105.type,parentSchema:schema105,data};
+const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema107.type,parentSchema:schema107,data};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -7030,7 +7031,7 @@ return errors === 0;
 validate54.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const segment = validate70;
-const schema118 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:segment:1","title":"SegmentSpec","description":"One segment: segments/**/<segment>.yaml. The file is named like the segment.","type":"object","additionalProperties":false,"required":["segment"],"properties":{"segment":{"description":"Name of the segment. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the segment is for. Set at creation only: the service cannot change it.","type":"string"},"trafficType":{"description":"Whose keys it holds, for example user. Set at creation only. Default: defaults.trafficType of flagkeel.yaml.","type":"string","minLength":1},"protect":{"description":"true: never deleted, in no environment, until a commit takes this away before the file goes.","type":"boolean"},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"environments":{"description":"Activation and keys by environment, named as in flagkeel.yaml. An environment that is not named is not touched.","type":"object","additionalProperties":{"title":"ActivationSpec","description":"The segment in one environment. Without keys and keysFile only the activation is ours; [] is an empty segment.","type":"object","additionalProperties":false,"properties":{"mode":{"description":"exact (default): the keys are these. add-only: at least these. external: only the segment and its activation are ours.","enum":["exact","add-only","external"]},"keys":{"description":"Keys; a set, order means nothing. Added to those of keysFile.","type":"array","items":{"type":"string","minLength":1}},"keysFile":{"description":"Path of a plain text file with one key per line, relative to this file.","type":"string","minLength":1}}}}}};
+const schema120 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:segment:1","title":"SegmentSpec","description":"One segment: segments/**/<segment>.yaml. The file is named like the segment.","type":"object","additionalProperties":false,"required":["segment"],"properties":{"segment":{"description":"Name of the segment. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the segment is for. Set at creation only: the service cannot change it.","type":"string"},"trafficType":{"description":"Whose keys it holds, for example user. Set at creation only. Default: defaults.trafficType of flagkeel.yaml.","type":"string","minLength":1},"protect":{"description":"true: never deleted, in no environment, until a commit takes this away before the file goes.","type":"boolean"},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"environments":{"description":"Activation and keys by environment, named as in flagkeel.yaml. An environment that is not named is not touched.","type":"object","additionalProperties":{"title":"ActivationSpec","description":"The segment in one environment. Without keys and keysFile only the activation is ours; [] is an empty segment.","type":"object","additionalProperties":false,"properties":{"mode":{"description":"exact (default): the keys are these. add-only: at least these. external: only the segment and its activation are ours.","enum":["exact","add-only","external"]},"keys":{"description":"Keys; a set, order means nothing. Added to those of keysFile.","type":"array","items":{"type":"string","minLength":1}},"keysFile":{"description":"Path of a plain text file with one key per line, relative to this file.","type":"string","minLength":1}}}}}};
 
 function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="urn:flagkeel:schema:segment:1" */;
@@ -7045,7 +7046,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.segment === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "segment"},message:"must have required property '"+"segment"+"'",schema:schema118.required,parentSchema:schema118,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "segment"},message:"must have required property '"+"segment"+"'",schema:schema120.required,parentSchema:schema120,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7056,7 +7057,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((((key0 === "segment") || (key0 === "description")) || (key0 === "trafficType")) || (key0 === "protect")) || (key0 === "allow")) || (key0 === "environments"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema118,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema120,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7070,7 +7071,7 @@ if(data.segment !== undefined){
 let data0 = data.segment;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err2 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema118.properties.segment,data:data0};
+const err2 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema120.properties.segment,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7081,7 +7082,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.segment.type,parentSchema:schema118.properties.segment,data:data0};
+const err3 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.segment.type,parentSchema:schema120.properties.segment,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7094,7 +7095,7 @@ errors++;
 if(data.description !== undefined){
 let data1 = data.description;
 if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.description.type,parentSchema:schema118.properties.description,data:data1};
+const err4 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.description.type,parentSchema:schema120.properties.description,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7108,7 +7109,7 @@ if(data.trafficType !== undefined){
 let data2 = data.trafficType;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err5 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema118.properties.trafficType,data:data2};
+const err5 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema120.properties.trafficType,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7119,7 +7120,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.trafficType.type,parentSchema:schema118.properties.trafficType,data:data2};
+const err6 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.trafficType.type,parentSchema:schema120.properties.trafficType,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7132,7 +7133,7 @@ errors++;
 if(data.protect !== undefined){
 let data3 = data.protect;
 if(typeof data3 !== "boolean"){
-const err7 = {instancePath:instancePath+"/protect",schemaPath:"#/properties/protect/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema118.properties.protect.type,parentSchema:schema118.properties.protect,data:data3};
+const err7 = {instancePath:instancePath+"/protect",schemaPath:"#/properties/protect/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema120.properties.protect.type,parentSchema:schema120.properties.protect,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7149,7 +7150,7 @@ let valid1 = false;
 const _errs12 = errors;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err8 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema118.properties.allow.anyOf[0],data:data4};
+const err8 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema120.properties.allow.anyOf[0],data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -7160,7 +7161,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.allow.anyOf[0].type,parentSchema:schema118.properties.allow.anyOf[0],data:data4};
+const err9 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.allow.anyOf[0].type,parentSchema:schema120.properties.allow.anyOf[0],data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -7174,7 +7175,7 @@ valid1 = valid1 || _valid0;
 const _errs14 = errors;
 if(Array.isArray(data4)){
 if(data4.length < 1){
-const err10 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema118.properties.allow.anyOf[1],data:data4};
+const err10 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema120.properties.allow.anyOf[1],data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -7188,7 +7189,7 @@ for(let i0=0; i0<len0; i0++){
 let data5 = data4[i0];
 if(typeof data5 === "string"){
 if(func2(data5) < 1){
-const err11 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema118.properties.allow.anyOf[1].items,data:data5};
+const err11 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema120.properties.allow.anyOf[1].items,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -7199,7 +7200,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.allow.anyOf[1].items.type,parentSchema:schema118.properties.allow.anyOf[1].items,data:data5};
+const err12 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.allow.anyOf[1].items.type,parentSchema:schema120.properties.allow.anyOf[1].items,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -7211,7 +7212,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.properties.allow.anyOf[1].type,parentSchema:schema118.properties.allow.anyOf[1],data:data4};
+const err13 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema120.properties.allow.anyOf[1].type,parentSchema:schema120.properties.allow.anyOf[1],data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -7223,7 +7224,7 @@ errors++;
 var _valid0 = _errs14 === errors;
 valid1 = valid1 || _valid0;
 if(!valid1){
-const err14 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema118.properties.allow.anyOf,parentSchema:schema118.properties.allow,data:data4};
+const err14 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema120.properties.allow.anyOf,parentSchema:schema120.properties.allow,data:data4};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -7252,7 +7253,7 @@ let data7 = data6[key1];
 if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
 for(const key2 in data7){
 if(!(((key2 === "mode") || (key2 === "keys")) || (key2 === "keysFile"))){
-const err15 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema118.properties.environments.additionalProperties,data:data7};
+const err15 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema120.properties.environments.additionalProperties,data:data7};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -7265,7 +7266,7 @@ errors++;
 if(data7.mode !== undefined){
 let data8 = data7.mode;
 if(!(((data8 === "exact") || (data8 === "add-only")) || (data8 === "external"))){
-const err16 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/mode",schemaPath:"#/properties/environments/additionalProperties/properties/mode/enum",keyword:"enum",params:{allowedValues: schema118.properties.environments.additionalProperties.properties.mode.enum},message:"must be equal to one of the allowed values",schema:schema118.properties.environments.additionalProperties.properties.mode.enum,parentSchema:schema118.properties.environments.additionalProperties.properties.mode,data:data8};
+const err16 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/mode",schemaPath:"#/properties/environments/additionalProperties/properties/mode/enum",keyword:"enum",params:{allowedValues: schema120.properties.environments.additionalProperties.properties.mode.enum},message:"must be equal to one of the allowed values",schema:schema120.properties.environments.additionalProperties.properties.mode.enum,parentSchema:schema120.properties.environments.additionalProperties.properties.mode,data:data8};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -7283,7 +7284,7 @@ for(let i1=0; i1<len1; i1++){
 let data10 = data9[i1];
 if(typeof data10 === "string"){
 if(func2(data10) < 1){
-const err17 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema118.properties.environments.additionalProperties.properties.keys.items,data:data10};
+const err17 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema120.properties.environments.additionalProperties.properties.keys.items,data:data10};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -7294,7 +7295,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.environments.additionalProperties.properties.keys.items.type,parentSchema:schema118.properties.environments.additionalProperties.properties.keys.items,data:data10};
+const err18 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.environments.additionalProperties.properties.keys.items.type,parentSchema:schema120.properties.environments.additionalProperties.properties.keys.items,data:data10};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -7306,7 +7307,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys",schemaPath:"#/properties/environments/additionalProperties/properties/keys/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.properties.environments.additionalProperties.properties.keys.type,parentSchema:schema118.properties.environments.additionalProperties.properties.keys,data:data9};
+const err19 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys",schemaPath:"#/properties/environments/additionalProperties/properties/keys/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema120.properties.environments.additionalProperties.properties.keys.type,parentSchema:schema120.properties.environments.additionalProperties.properties.keys,data:data9};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -7320,7 +7321,7 @@ if(data7.keysFile !== undefined){
 let data11 = data7.keysFile;
 if(typeof data11 === "string"){
 if(func2(data11) < 1){
-const err20 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema118.properties.environments.additionalProperties.properties.keysFile,data:data11};
+const err20 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema120.properties.environments.additionalProperties.properties.keysFile,data:data11};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -7331,7 +7332,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.environments.additionalProperties.properties.keysFile.type,parentSchema:schema118.properties.environments.additionalProperties.properties.keysFile,data:data11};
+const err21 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.environments.additionalProperties.properties.keysFile.type,parentSchema:schema120.properties.environments.additionalProperties.properties.keysFile,data:data11};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -7343,7 +7344,7 @@ errors++;
 }
 }
 else {
-const err22 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.properties.environments.additionalProperties.type,parentSchema:schema118.properties.environments.additionalProperties,data:data7};
+const err22 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.properties.environments.additionalProperties.type,parentSchema:schema120.properties.environments.additionalProperties,data:data7};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -7355,7 +7356,7 @@ errors++;
 }
 }
 else {
-const err23 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.properties.environments.type,parentSchema:schema118.properties.environments,data:data6};
+const err23 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.properties.environments.type,parentSchema:schema120.properties.environments,data:data6};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -7367,7 +7368,7 @@ errors++;
 }
 }
 else {
-const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.type,parentSchema:schema118,data};
+const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.type,parentSchema:schema120,data};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -7382,7 +7383,7 @@ return errors === 0;
 validate70.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const identities = validate71;
-const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:identities:1","title":"IdentitiesSpec","description":"Keys with attributes: identities/**/*.yaml.","type":"object","additionalProperties":false,"required":["identities"],"properties":{"identities":{"description":"Identities of one traffic type in one environment.","type":"object","additionalProperties":false,"required":["environment","keys"],"properties":{"trafficType":{"description":"Whose keys these are, for example user. Default: defaults.trafficType of flagkeel.yaml.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flagkeel.yaml.","type":"string","minLength":1},"keys":{"description":"Key → attribute → value. Values are texts.","type":"object","additionalProperties":{"type":"object","additionalProperties":{"type":"string"}}}}}}};
+const schema121 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:identities:1","title":"IdentitiesSpec","description":"Keys with attributes: identities/**/*.yaml.","type":"object","additionalProperties":false,"required":["identities"],"properties":{"identities":{"description":"Identities of one traffic type in one environment.","type":"object","additionalProperties":false,"required":["environment","keys"],"properties":{"trafficType":{"description":"Whose keys these are, for example user. Default: defaults.trafficType of flagkeel.yaml.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flagkeel.yaml.","type":"string","minLength":1},"keys":{"description":"Key → attribute → value. Values are texts.","type":"object","additionalProperties":{"type":"object","additionalProperties":{"type":"string"}}}}}}};
 
 function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="urn:flagkeel:schema:identities:1" */;
@@ -7397,7 +7398,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.identities === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "identities"},message:"must have required property '"+"identities"+"'",schema:schema119.required,parentSchema:schema119,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "identities"},message:"must have required property '"+"identities"+"'",schema:schema121.required,parentSchema:schema121,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7408,7 +7409,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "identities")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema119,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema121,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7422,7 +7423,7 @@ if(data.identities !== undefined){
 let data0 = data.identities;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 if(data0.environment === undefined){
-const err2 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema119.properties.identities.required,parentSchema:schema119.properties.identities,data:data0};
+const err2 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema121.properties.identities.required,parentSchema:schema121.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7432,7 +7433,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data0.keys === undefined){
-const err3 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "keys"},message:"must have required property '"+"keys"+"'",schema:schema119.properties.identities.required,parentSchema:schema119.properties.identities,data:data0};
+const err3 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "keys"},message:"must have required property '"+"keys"+"'",schema:schema121.properties.identities.required,parentSchema:schema121.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7443,7 +7444,7 @@ errors++;
 }
 for(const key1 in data0){
 if(!(((key1 === "trafficType") || (key1 === "environment")) || (key1 === "keys"))){
-const err4 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema119.properties.identities,data:data0};
+const err4 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema121.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7457,7 +7458,7 @@ if(data0.trafficType !== undefined){
 let data1 = data0.trafficType;
 if(typeof data1 === "string"){
 if(func2(data1) < 1){
-const err5 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema119.properties.identities.properties.trafficType,data:data1};
+const err5 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema121.properties.identities.properties.trafficType,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7468,7 +7469,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.identities.properties.trafficType.type,parentSchema:schema119.properties.identities.properties.trafficType,data:data1};
+const err6 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.identities.properties.trafficType.type,parentSchema:schema121.properties.identities.properties.trafficType,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7482,7 +7483,7 @@ if(data0.environment !== undefined){
 let data2 = data0.environment;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err7 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema119.properties.identities.properties.environment,data:data2};
+const err7 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema121.properties.identities.properties.environment,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7493,7 +7494,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.identities.properties.environment.type,parentSchema:schema119.properties.identities.properties.environment,data:data2};
+const err8 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.identities.properties.environment.type,parentSchema:schema121.properties.identities.properties.environment,data:data2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -7512,7 +7513,7 @@ if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 for(const key3 in data4){
 let data5 = data4[key3];
 if(typeof data5 !== "string"){
-const err9 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.identities.properties.keys.additionalProperties.additionalProperties.type,parentSchema:schema119.properties.identities.properties.keys.additionalProperties.additionalProperties,data:data5};
+const err9 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.identities.properties.keys.additionalProperties.additionalProperties.type,parentSchema:schema121.properties.identities.properties.keys.additionalProperties.additionalProperties,data:data5};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -7524,7 +7525,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.properties.identities.properties.keys.additionalProperties.type,parentSchema:schema119.properties.identities.properties.keys.additionalProperties,data:data4};
+const err10 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.properties.identities.properties.keys.additionalProperties.type,parentSchema:schema121.properties.identities.properties.keys.additionalProperties,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -7536,7 +7537,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/identities/keys",schemaPath:"#/properties/identities/properties/keys/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.properties.identities.properties.keys.type,parentSchema:schema119.properties.identities.properties.keys,data:data3};
+const err11 = {instancePath:instancePath+"/identities/keys",schemaPath:"#/properties/identities/properties/keys/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.properties.identities.properties.keys.type,parentSchema:schema121.properties.identities.properties.keys,data:data3};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -7548,7 +7549,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.properties.identities.type,parentSchema:schema119.properties.identities,data:data0};
+const err12 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.properties.identities.type,parentSchema:schema121.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -7560,7 +7561,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.type,parentSchema:schema119,data};
+const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.type,parentSchema:schema121,data};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -7575,7 +7576,7 @@ return errors === 0;
 validate71.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const kills = validate72;
-const schema120 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:kills:1","title":"KillsSpec","description":"Break-glass list of one environment: kills/<environment>.yaml, owned by on-call.","type":"object","additionalProperties":false,"required":["kills"],"properties":{"kills":{"description":"Flag → why it is killed. An entry is enforced at once; {} for none.","type":"object","additionalProperties":{"title":"KillSpec","description":"One kill.","type":"object","additionalProperties":false,"required":["reason"],"properties":{"reason":{"description":"Why; goes into the comment of the write.","type":"string","minLength":1},"by":{"description":"Who ordered it.","type":"string","minLength":1},"since":{"description":"When it was ordered.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"review":{"description":"When somebody has to look at it again.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"}}}}}};
+const schema122 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:kills:1","title":"KillsSpec","description":"Break-glass list of one environment: kills/<environment>.yaml, owned by on-call.","type":"object","additionalProperties":false,"required":["kills"],"properties":{"kills":{"description":"Flag → why it is killed. An entry is enforced at once; {} for none.","type":"object","additionalProperties":{"title":"KillSpec","description":"One kill.","type":"object","additionalProperties":false,"required":["reason"],"properties":{"reason":{"description":"Why; goes into the comment of the write.","type":"string","minLength":1},"by":{"description":"Who ordered it.","type":"string","minLength":1},"since":{"description":"When it was ordered.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"review":{"description":"When somebody has to look at it again.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"}}}}}};
 const pattern13 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$", "u");
 
 function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -7591,7 +7592,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.kills === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kills"},message:"must have required property '"+"kills"+"'",schema:schema120.required,parentSchema:schema120,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kills"},message:"must have required property '"+"kills"+"'",schema:schema122.required,parentSchema:schema122,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7602,7 +7603,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "kills")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema120,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema122,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7619,7 +7620,7 @@ for(const key1 in data0){
 let data1 = data0[key1];
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.reason === undefined){
-const err2 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema120.properties.kills.additionalProperties.required,parentSchema:schema120.properties.kills.additionalProperties,data:data1};
+const err2 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema122.properties.kills.additionalProperties.required,parentSchema:schema122.properties.kills.additionalProperties,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7630,7 +7631,7 @@ errors++;
 }
 for(const key2 in data1){
 if(!((((key2 === "reason") || (key2 === "by")) || (key2 === "since")) || (key2 === "review"))){
-const err3 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema120.properties.kills.additionalProperties,data:data1};
+const err3 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema122.properties.kills.additionalProperties,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7644,7 +7645,7 @@ if(data1.reason !== undefined){
 let data2 = data1.reason;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err4 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema120.properties.kills.additionalProperties.properties.reason,data:data2};
+const err4 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.kills.additionalProperties.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7655,7 +7656,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.kills.additionalProperties.properties.reason.type,parentSchema:schema120.properties.kills.additionalProperties.properties.reason,data:data2};
+const err5 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.kills.additionalProperties.properties.reason.type,parentSchema:schema122.properties.kills.additionalProperties.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7669,7 +7670,7 @@ if(data1.by !== undefined){
 let data3 = data1.by;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err6 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema120.properties.kills.additionalProperties.properties.by,data:data3};
+const err6 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.kills.additionalProperties.properties.by,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7680,7 +7681,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.kills.additionalProperties.properties.by.type,parentSchema:schema120.properties.kills.additionalProperties.properties.by,data:data3};
+const err7 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.kills.additionalProperties.properties.by.type,parentSchema:schema122.properties.kills.additionalProperties.properties.by,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7694,7 +7695,7 @@ if(data1.since !== undefined){
 let data4 = data1.since;
 if(typeof data4 === "string"){
 if(!pattern13.test(data4)){
-const err8 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema120.properties.kills.additionalProperties.properties.since,data:data4};
+const err8 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema122.properties.kills.additionalProperties.properties.since,data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -7705,7 +7706,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.kills.additionalProperties.properties.since.type,parentSchema:schema120.properties.kills.additionalProperties.properties.since,data:data4};
+const err9 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.kills.additionalProperties.properties.since.type,parentSchema:schema122.properties.kills.additionalProperties.properties.since,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -7719,7 +7720,7 @@ if(data1.review !== undefined){
 let data5 = data1.review;
 if(typeof data5 === "string"){
 if(!pattern13.test(data5)){
-const err10 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema120.properties.kills.additionalProperties.properties.review,data:data5};
+const err10 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema122.properties.kills.additionalProperties.properties.review,data:data5};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -7730,7 +7731,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.kills.additionalProperties.properties.review.type,parentSchema:schema120.properties.kills.additionalProperties.properties.review,data:data5};
+const err11 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.kills.additionalProperties.properties.review.type,parentSchema:schema122.properties.kills.additionalProperties.properties.review,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -7742,7 +7743,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.properties.kills.additionalProperties.type,parentSchema:schema120.properties.kills.additionalProperties,data:data1};
+const err12 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.properties.kills.additionalProperties.type,parentSchema:schema122.properties.kills.additionalProperties,data:data1};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -7754,7 +7755,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/kills",schemaPath:"#/properties/kills/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.properties.kills.type,parentSchema:schema120.properties.kills,data:data0};
+const err13 = {instancePath:instancePath+"/kills",schemaPath:"#/properties/kills/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.properties.kills.type,parentSchema:schema122.properties.kills,data:data0};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -7766,7 +7767,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.type,parentSchema:schema120,data};
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.type,parentSchema:schema122,data};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -7781,7 +7782,7 @@ return errors === 0;
 validate72.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const specTest = validate73;
-const schema121 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:spec-test:1","title":"SpecTestSpec","description":"Expectations about one flag, run offline: tests/**/*.test.yaml.","type":"object","additionalProperties":false,"required":["tests","cases"],"properties":{"tests":{"description":"Name of the flag.","type":"string","minLength":1},"cases":{"description":"Situations and what is expected there.","type":"array","minItems":1,"items":{"title":"SpecTestCase","description":"One situation.","type":"object","additionalProperties":false,"required":["name","environment","expect"],"properties":{"name":{"description":"What the case says, as a sentence.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flagkeel.yaml.","type":"string","minLength":1},"key":{"description":"Key that is evaluated.","type":"string","minLength":1},"segments":{"description":"Segments that the key is taken to be in, whatever their lists say.","type":"array","items":{"type":"string","minLength":1}},"attributes":{"description":"Attribute → value.","type":"object","additionalProperties":true},"at":{"description":"Bucket that the key is taken to fall into, 1 to 100.","type":"integer","minimum":1,"maximum":100},"killed":{"description":"Whether the flag is taken to be killed.","type":"boolean"},"when":{"description":"Moment at which it is evaluated: each ramp with a `start` at the step that is due then, others as `started` says. A day is its first moment, in UTC.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"started":{"description":"With `when`: the moment at which ramps of the flag are taken to begin that have no time as their `start`. A day is its first moment, in UTC.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"expect":{"description":"A treatment, a list of treatments of which each is right, or a distribution: treatment → whole per cent.","x-expected":"a treatment, a list of treatments, or whole per cents by treatment","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}},{"type":"object","minProperties":1,"additionalProperties":{"type":"integer","minimum":0,"maximum":100}}]}}}}}};
+const schema123 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:spec-test:1","title":"SpecTestSpec","description":"Expectations about one flag, run offline: tests/**/*.test.yaml.","type":"object","additionalProperties":false,"required":["tests","cases"],"properties":{"tests":{"description":"Name of the flag.","type":"string","minLength":1},"cases":{"description":"Situations and what is expected there.","type":"array","minItems":1,"items":{"title":"SpecTestCase","description":"One situation.","type":"object","additionalProperties":false,"required":["name","environment","expect"],"properties":{"name":{"description":"What the case says, as a sentence.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flagkeel.yaml.","type":"string","minLength":1},"key":{"description":"Key that is evaluated.","type":"string","minLength":1},"segments":{"description":"Segments that the key is taken to be in, whatever their lists say.","type":"array","items":{"type":"string","minLength":1}},"attributes":{"description":"Attribute → value.","type":"object","additionalProperties":true},"at":{"description":"Bucket that the key is taken to fall into, 1 to 100.","type":"integer","minimum":1,"maximum":100},"killed":{"description":"Whether the flag is taken to be killed.","type":"boolean"},"when":{"description":"Moment at which it is evaluated: each ramp with a `start` at the step that is due then, others as `started` says. A day is its first moment, in UTC.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"started":{"description":"With `when`: the moment at which ramps of the flag are taken to begin that have no time as their `start`. A day is its first moment, in UTC.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"expect":{"description":"A treatment, a list of treatments of which each is right, or a distribution: treatment → whole per cent.","x-expected":"a treatment, a list of treatments, or whole per cents by treatment","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}},{"type":"object","minProperties":1,"additionalProperties":{"type":"integer","minimum":0,"maximum":100}}]}}}}}};
 
 function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="urn:flagkeel:schema:spec-test:1" */;
@@ -7796,7 +7797,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.tests === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "tests"},message:"must have required property '"+"tests"+"'",schema:schema121.required,parentSchema:schema121,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "tests"},message:"must have required property '"+"tests"+"'",schema:schema123.required,parentSchema:schema123,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7806,7 +7807,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.cases === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cases"},message:"must have required property '"+"cases"+"'",schema:schema121.required,parentSchema:schema121,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cases"},message:"must have required property '"+"cases"+"'",schema:schema123.required,parentSchema:schema123,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7817,7 +7818,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((key0 === "tests") || (key0 === "cases"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema121,data};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema123,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7831,7 +7832,7 @@ if(data.tests !== undefined){
 let data0 = data.tests;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err3 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema121.properties.tests,data:data0};
+const err3 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema123.properties.tests,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7842,7 +7843,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.tests.type,parentSchema:schema121.properties.tests,data:data0};
+const err4 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.tests.type,parentSchema:schema123.properties.tests,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7856,7 +7857,7 @@ if(data.cases !== undefined){
 let data1 = data.cases;
 if(Array.isArray(data1)){
 if(data1.length < 1){
-const err5 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema121.properties.cases,data:data1};
+const err5 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema123.properties.cases,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7870,7 +7871,7 @@ for(let i0=0; i0<len0; i0++){
 let data2 = data1[i0];
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.name === undefined){
-const err6 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema121.properties.cases.items.required,parentSchema:schema121.properties.cases.items,data:data2};
+const err6 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema123.properties.cases.items.required,parentSchema:schema123.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7880,7 +7881,7 @@ vErrors.push(err6);
 errors++;
 }
 if(data2.environment === undefined){
-const err7 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema121.properties.cases.items.required,parentSchema:schema121.properties.cases.items,data:data2};
+const err7 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema123.properties.cases.items.required,parentSchema:schema123.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7890,7 +7891,7 @@ vErrors.push(err7);
 errors++;
 }
 if(data2.expect === undefined){
-const err8 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "expect"},message:"must have required property '"+"expect"+"'",schema:schema121.properties.cases.items.required,parentSchema:schema121.properties.cases.items,data:data2};
+const err8 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "expect"},message:"must have required property '"+"expect"+"'",schema:schema123.properties.cases.items.required,parentSchema:schema123.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -7900,8 +7901,8 @@ vErrors.push(err8);
 errors++;
 }
 for(const key1 in data2){
-if(!(func1.call(schema121.properties.cases.items.properties, key1))){
-const err9 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema121.properties.cases.items,data:data2};
+if(!(func1.call(schema123.properties.cases.items.properties, key1))){
+const err9 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema123.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -7915,7 +7916,7 @@ if(data2.name !== undefined){
 let data3 = data2.name;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err10 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema121.properties.cases.items.properties.name,data:data3};
+const err10 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema123.properties.cases.items.properties.name,data:data3};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -7926,7 +7927,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.cases.items.properties.name.type,parentSchema:schema121.properties.cases.items.properties.name,data:data3};
+const err11 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.cases.items.properties.name.type,parentSchema:schema123.properties.cases.items.properties.name,data:data3};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -7940,7 +7941,7 @@ if(data2.environment !== undefined){
 let data4 = data2.environment;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err12 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema121.properties.cases.items.properties.environment,data:data4};
+const err12 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema123.properties.cases.items.properties.environment,data:data4};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -7951,7 +7952,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.cases.items.properties.environment.type,parentSchema:schema121.properties.cases.items.properties.environment,data:data4};
+const err13 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.cases.items.properties.environment.type,parentSchema:schema123.properties.cases.items.properties.environment,data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -7965,7 +7966,7 @@ if(data2.key !== undefined){
 let data5 = data2.key;
 if(typeof data5 === "string"){
 if(func2(data5) < 1){
-const err14 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema121.properties.cases.items.properties.key,data:data5};
+const err14 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema123.properties.cases.items.properties.key,data:data5};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -7976,7 +7977,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.cases.items.properties.key.type,parentSchema:schema121.properties.cases.items.properties.key,data:data5};
+const err15 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.cases.items.properties.key.type,parentSchema:schema123.properties.cases.items.properties.key,data:data5};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -7994,7 +7995,7 @@ for(let i1=0; i1<len1; i1++){
 let data7 = data6[i1];
 if(typeof data7 === "string"){
 if(func2(data7) < 1){
-const err16 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema121.properties.cases.items.properties.segments.items,data:data7};
+const err16 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema123.properties.cases.items.properties.segments.items,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -8005,7 +8006,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.cases.items.properties.segments.items.type,parentSchema:schema121.properties.cases.items.properties.segments.items,data:data7};
+const err17 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.cases.items.properties.segments.items.type,parentSchema:schema123.properties.cases.items.properties.segments.items,data:data7};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -8017,7 +8018,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/cases/" + i0+"/segments",schemaPath:"#/properties/cases/items/properties/segments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.properties.cases.items.properties.segments.type,parentSchema:schema121.properties.cases.items.properties.segments,data:data6};
+const err18 = {instancePath:instancePath+"/cases/" + i0+"/segments",schemaPath:"#/properties/cases/items/properties/segments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.cases.items.properties.segments.type,parentSchema:schema123.properties.cases.items.properties.segments,data:data6};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -8032,7 +8033,7 @@ let data8 = data2.attributes;
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 }
 else {
-const err19 = {instancePath:instancePath+"/cases/" + i0+"/attributes",schemaPath:"#/properties/cases/items/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.properties.cases.items.properties.attributes.type,parentSchema:schema121.properties.cases.items.properties.attributes,data:data8};
+const err19 = {instancePath:instancePath+"/cases/" + i0+"/attributes",schemaPath:"#/properties/cases/items/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.properties.cases.items.properties.attributes.type,parentSchema:schema123.properties.cases.items.properties.attributes,data:data8};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -8045,7 +8046,7 @@ errors++;
 if(data2.at !== undefined){
 let data9 = data2.at;
 if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-const err20 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema121.properties.cases.items.properties.at.type,parentSchema:schema121.properties.cases.items.properties.at,data:data9};
+const err20 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema123.properties.cases.items.properties.at.type,parentSchema:schema123.properties.cases.items.properties.at,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -8056,7 +8057,7 @@ errors++;
 }
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 > 100 || isNaN(data9)){
-const err21 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema121.properties.cases.items.properties.at,data:data9};
+const err21 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema123.properties.cases.items.properties.at,data:data9};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -8066,7 +8067,7 @@ vErrors.push(err21);
 errors++;
 }
 if(data9 < 1 || isNaN(data9)){
-const err22 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema121.properties.cases.items.properties.at,data:data9};
+const err22 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema123.properties.cases.items.properties.at,data:data9};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -8080,7 +8081,7 @@ errors++;
 if(data2.killed !== undefined){
 let data10 = data2.killed;
 if(typeof data10 !== "boolean"){
-const err23 = {instancePath:instancePath+"/cases/" + i0+"/killed",schemaPath:"#/properties/cases/items/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema121.properties.cases.items.properties.killed.type,parentSchema:schema121.properties.cases.items.properties.killed,data:data10};
+const err23 = {instancePath:instancePath+"/cases/" + i0+"/killed",schemaPath:"#/properties/cases/items/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema123.properties.cases.items.properties.killed.type,parentSchema:schema123.properties.cases.items.properties.killed,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -8094,7 +8095,7 @@ if(data2.when !== undefined){
 let data11 = data2.when;
 if(typeof data11 === "string"){
 if(!pattern13.test(data11)){
-const err24 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema121.properties.cases.items.properties.when,data:data11};
+const err24 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema123.properties.cases.items.properties.when,data:data11};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -8105,7 +8106,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.cases.items.properties.when.type,parentSchema:schema121.properties.cases.items.properties.when,data:data11};
+const err25 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.cases.items.properties.when.type,parentSchema:schema123.properties.cases.items.properties.when,data:data11};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -8119,7 +8120,7 @@ if(data2.started !== undefined){
 let data12 = data2.started;
 if(typeof data12 === "string"){
 if(!pattern13.test(data12)){
-const err26 = {instancePath:instancePath+"/cases/" + i0+"/started",schemaPath:"#/properties/cases/items/properties/started/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema121.properties.cases.items.properties.started,data:data12};
+const err26 = {instancePath:instancePath+"/cases/" + i0+"/started",schemaPath:"#/properties/cases/items/properties/started/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema123.properties.cases.items.properties.started,data:data12};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -8130,7 +8131,7 @@ errors++;
 }
 }
 else {
-const err27 = {instancePath:instancePath+"/cases/" + i0+"/started",schemaPath:"#/properties/cases/items/properties/started/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.cases.items.properties.started.type,parentSchema:schema121.properties.cases.items.properties.started,data:data12};
+const err27 = {instancePath:instancePath+"/cases/" + i0+"/started",schemaPath:"#/properties/cases/items/properties/started/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.cases.items.properties.started.type,parentSchema:schema123.properties.cases.items.properties.started,data:data12};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -8147,7 +8148,7 @@ let valid6 = false;
 const _errs32 = errors;
 if(typeof data13 === "string"){
 if(func2(data13) < 1){
-const err28 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema121.properties.cases.items.properties.expect.anyOf[0],data:data13};
+const err28 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema123.properties.cases.items.properties.expect.anyOf[0],data:data13};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -8158,7 +8159,7 @@ errors++;
 }
 }
 else {
-const err29 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.cases.items.properties.expect.anyOf[0].type,parentSchema:schema121.properties.cases.items.properties.expect.anyOf[0],data:data13};
+const err29 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.cases.items.properties.expect.anyOf[0].type,parentSchema:schema123.properties.cases.items.properties.expect.anyOf[0],data:data13};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -8172,7 +8173,7 @@ valid6 = valid6 || _valid0;
 const _errs34 = errors;
 if(Array.isArray(data13)){
 if(data13.length < 1){
-const err30 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema121.properties.cases.items.properties.expect.anyOf[1],data:data13};
+const err30 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema123.properties.cases.items.properties.expect.anyOf[1],data:data13};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -8186,7 +8187,7 @@ for(let i2=0; i2<len2; i2++){
 let data14 = data13[i2];
 if(typeof data14 === "string"){
 if(func2(data14) < 1){
-const err31 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema121.properties.cases.items.properties.expect.anyOf[1].items,data:data14};
+const err31 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema123.properties.cases.items.properties.expect.anyOf[1].items,data:data14};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -8197,7 +8198,7 @@ errors++;
 }
 }
 else {
-const err32 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.cases.items.properties.expect.anyOf[1].items.type,parentSchema:schema121.properties.cases.items.properties.expect.anyOf[1].items,data:data14};
+const err32 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.cases.items.properties.expect.anyOf[1].items.type,parentSchema:schema123.properties.cases.items.properties.expect.anyOf[1].items,data:data14};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -8209,7 +8210,7 @@ errors++;
 }
 }
 else {
-const err33 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.properties.cases.items.properties.expect.anyOf[1].type,parentSchema:schema121.properties.cases.items.properties.expect.anyOf[1],data:data13};
+const err33 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.cases.items.properties.expect.anyOf[1].type,parentSchema:schema123.properties.cases.items.properties.expect.anyOf[1],data:data13};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -8223,7 +8224,7 @@ valid6 = valid6 || _valid0;
 const _errs38 = errors;
 if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
 if(Object.keys(data13).length < 1){
-const err34 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema121.properties.cases.items.properties.expect.anyOf[2],data:data13};
+const err34 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema123.properties.cases.items.properties.expect.anyOf[2],data:data13};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -8235,7 +8236,7 @@ errors++;
 for(const key2 in data13){
 let data15 = data13[key2];
 if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-const err35 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema121.properties.cases.items.properties.expect.anyOf[2].additionalProperties.type,parentSchema:schema121.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data15};
+const err35 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema123.properties.cases.items.properties.expect.anyOf[2].additionalProperties.type,parentSchema:schema123.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data15};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -8246,7 +8247,7 @@ errors++;
 }
 if((typeof data15 == "number") && (isFinite(data15))){
 if(data15 > 100 || isNaN(data15)){
-const err36 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema121.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data15};
+const err36 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema123.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data15};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -8256,7 +8257,7 @@ vErrors.push(err36);
 errors++;
 }
 if(data15 < 0 || isNaN(data15)){
-const err37 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema121.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data15};
+const err37 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema123.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data15};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -8269,7 +8270,7 @@ errors++;
 }
 }
 else {
-const err38 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.properties.cases.items.properties.expect.anyOf[2].type,parentSchema:schema121.properties.cases.items.properties.expect.anyOf[2],data:data13};
+const err38 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.properties.cases.items.properties.expect.anyOf[2].type,parentSchema:schema123.properties.cases.items.properties.expect.anyOf[2],data:data13};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -8281,7 +8282,7 @@ errors++;
 var _valid0 = _errs38 === errors;
 valid6 = valid6 || _valid0;
 if(!valid6){
-const err39 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema121.properties.cases.items.properties.expect.anyOf,parentSchema:schema121.properties.cases.items.properties.expect,data:data13};
+const err39 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema123.properties.cases.items.properties.expect.anyOf,parentSchema:schema123.properties.cases.items.properties.expect,data:data13};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -8304,7 +8305,7 @@ vErrors = null;
 }
 }
 else {
-const err40 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.properties.cases.items.type,parentSchema:schema121.properties.cases.items,data:data2};
+const err40 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.properties.cases.items.type,parentSchema:schema123.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -8316,7 +8317,7 @@ errors++;
 }
 }
 else {
-const err41 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.properties.cases.type,parentSchema:schema121.properties.cases,data:data1};
+const err41 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.cases.type,parentSchema:schema123.properties.cases,data:data1};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -8328,7 +8329,7 @@ errors++;
 }
 }
 else {
-const err42 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.type,parentSchema:schema121,data};
+const err42 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.type,parentSchema:schema123,data};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -8343,8 +8344,8 @@ return errors === 0;
 validate73.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const watch = validate74;
-const schema122 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:watch:1","title":"WatchSpec","description":"Sources that one daemon keeps in line: the file that `flagkeel watch --config` reads. It is the operator's, and lies in none of the repositories. What a source does not say is as the command line says it.","type":"object","additionalProperties":false,"required":["sources"],"properties":{"sources":{"description":"Each by itself, side by side.","type":"array","minItems":1,"maxItems":200,"items":{"title":"SourceSpec","description":"One config repository. It names a directory or a repo.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"description":"What logs, metrics and the status page call it.","type":"string","pattern":"^[a-z0-9][a-z0-9-]{0,62}$","x-expected":"lower-case letters, digits and '-', at most 63"},"directory":{"description":"A directory of this machine, seen from the folder of this file.","type":"string","minLength":1},"repo":{"description":"URL of a git server: https, ssh, or a path. Without credentials.","type":"string","minLength":1},"branch":{"description":"With repo: which branch. Default: the server's HEAD.","type":"string","minLength":1},"path":{"description":"With repo: where in the repository flagkeel.yaml lies. Default: its top.","type":"string","minLength":1},"gitUser":{"description":"Over https: the name that goes with the token.","type":"string","minLength":1},"gitTokenFile":{"description":"Over https: a file that holds the token; read again when it is needed.","type":"string","minLength":1},"sshKeyFile":{"description":"Over ssh: the private key.","type":"string","minLength":1},"knownHostsFile":{"description":"Over ssh: the keys of servers that are accepted.","type":"string","minLength":1},"url":{"description":"The administration service. Default: as the command line or the environment says.","type":"string","minLength":1},"apiKeyFile":{"description":"A file that holds the Admin API key; read again when it is needed. Default: the key of the environment.","type":"string","minLength":1},"environments":{"description":"Only these. Default: all of flagkeel.yaml.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"interval":{"description":"How often to look for commits, for example 30s.","$ref":"#/$defs/duration"},"schedule":{"description":"When to check everything for drift: five fields of cron, or off.","type":"string","minLength":1},"prune":{"description":"Delete what the specs used to declare and no longer do.","type":"boolean"},"adopt":{"description":"Take over live objects that differ, also in protected environments.","type":"boolean"},"revertDrift":{"description":"Undo changes made outside git, also where they are only reported.","type":"boolean"}}}}},"$defs":{"duration":{"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"}}};
-const schema123 = {"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"};
+const schema124 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:flagkeel:schema:watch:1","title":"WatchSpec","description":"Sources that one daemon keeps in line: the file that `flagkeel watch --config` reads. It is the operator's, and lies in none of the repositories. What a source does not say is as the command line says it.","type":"object","additionalProperties":false,"required":["sources"],"properties":{"sources":{"description":"Each by itself, side by side.","type":"array","minItems":1,"maxItems":200,"items":{"title":"SourceSpec","description":"One config repository. It names a directory or a repo.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"description":"What logs, metrics and the status page call it.","type":"string","pattern":"^[a-z0-9][a-z0-9-]{0,62}$","x-expected":"lower-case letters, digits and '-', at most 63"},"directory":{"description":"A directory of this machine, seen from the folder of this file.","type":"string","minLength":1},"repo":{"description":"URL of a git server: https, ssh, or a path. Without credentials.","type":"string","minLength":1},"branch":{"description":"With repo: which branch. Default: the server's HEAD.","type":"string","minLength":1},"path":{"description":"With repo: where in the repository flagkeel.yaml lies. Default: its top.","type":"string","minLength":1},"gitUser":{"description":"Over https: the name that goes with the token.","type":"string","minLength":1},"gitTokenFile":{"description":"Over https: a file that holds the token; read again when it is needed.","type":"string","minLength":1},"sshKeyFile":{"description":"Over ssh: the private key.","type":"string","minLength":1},"knownHostsFile":{"description":"Over ssh: the keys of servers that are accepted.","type":"string","minLength":1},"url":{"description":"The administration service. Default: as the command line or the environment says.","type":"string","minLength":1},"apiKeyFile":{"description":"A file that holds the Admin API key; read again when it is needed. Default: the key of the environment.","type":"string","minLength":1},"environments":{"description":"Only these. Default: all of flagkeel.yaml.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"interval":{"description":"How often to look for commits, for example 30s.","$ref":"#/$defs/duration"},"schedule":{"description":"When to check everything for drift: five fields of cron, or off.","type":"string","minLength":1},"prune":{"description":"Delete what the specs used to declare and no longer do.","type":"boolean"},"adopt":{"description":"Take over live objects that differ, also in protected environments.","type":"boolean"},"revertDrift":{"description":"Undo changes made outside git, also where they are only reported.","type":"boolean"}}}}},"$defs":{"duration":{"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"}}};
+const schema125 = {"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"};
 const pattern17 = new RegExp("^[a-z0-9][a-z0-9-]{0,62}$", "u");
 const pattern18 = new RegExp("^[0-9]+(ms|s|m|h)?$", "u");
 
@@ -8361,7 +8362,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.sources === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sources"},message:"must have required property '"+"sources"+"'",schema:schema122.required,parentSchema:schema122,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sources"},message:"must have required property '"+"sources"+"'",schema:schema124.required,parentSchema:schema124,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -8372,7 +8373,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "sources")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema122,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema124,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -8386,7 +8387,7 @@ if(data.sources !== undefined){
 let data0 = data.sources;
 if(Array.isArray(data0)){
 if(data0.length > 200){
-const err2 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items",schema:200,parentSchema:schema122.properties.sources,data:data0};
+const err2 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items",schema:200,parentSchema:schema124.properties.sources,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -8396,7 +8397,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data0.length < 1){
-const err3 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema122.properties.sources,data:data0};
+const err3 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124.properties.sources,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -8410,7 +8411,7 @@ for(let i0=0; i0<len0; i0++){
 let data1 = data0[i0];
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.name === undefined){
-const err4 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema122.properties.sources.items.required,parentSchema:schema122.properties.sources.items,data:data1};
+const err4 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema124.properties.sources.items.required,parentSchema:schema124.properties.sources.items,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -8420,8 +8421,8 @@ vErrors.push(err4);
 errors++;
 }
 for(const key1 in data1){
-if(!(func1.call(schema122.properties.sources.items.properties, key1))){
-const err5 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema122.properties.sources.items,data:data1};
+if(!(func1.call(schema124.properties.sources.items.properties, key1))){
+const err5 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.sources.items,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -8435,7 +8436,7 @@ if(data1.name !== undefined){
 let data2 = data1.name;
 if(typeof data2 === "string"){
 if(!pattern17.test(data2)){
-const err6 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9][a-z0-9-]{0,62}$"},message:"must match pattern \""+"^[a-z0-9][a-z0-9-]{0,62}$"+"\"",schema:"^[a-z0-9][a-z0-9-]{0,62}$",parentSchema:schema122.properties.sources.items.properties.name,data:data2};
+const err6 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9][a-z0-9-]{0,62}$"},message:"must match pattern \""+"^[a-z0-9][a-z0-9-]{0,62}$"+"\"",schema:"^[a-z0-9][a-z0-9-]{0,62}$",parentSchema:schema124.properties.sources.items.properties.name,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -8446,7 +8447,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.name.type,parentSchema:schema122.properties.sources.items.properties.name,data:data2};
+const err7 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.sources.items.properties.name.type,parentSchema:schema124.properties.sources.items.properties.name,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -8460,7 +8461,7 @@ if(data1.directory !== undefined){
 let data3 = data1.directory;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err8 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.directory,data:data3};
+const err8 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema124.properties.sources.items.properties.directory,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -8471,7 +8472,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.directory.type,parentSchema:schema122.properties.sources.items.properties.directory,data:data3};
+const err9 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.sources.items.properties.directory.type,parentSchema:schema124.properties.sources.items.properties.directory,data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -8485,7 +8486,7 @@ if(data1.repo !== undefined){
 let data4 = data1.repo;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err10 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.repo,data:data4};
+const err10 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema124.properties.sources.items.properties.repo,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -8496,7 +8497,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.repo.type,parentSchema:schema122.properties.sources.items.properties.repo,data:data4};
+const err11 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.sources.items.properties.repo.type,parentSchema:schema124.properties.sources.items.properties.repo,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -8510,7 +8511,7 @@ if(data1.branch !== undefined){
 let data5 = data1.branch;
 if(typeof data5 === "string"){
 if(func2(data5) < 1){
-const err12 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.branch,data:data5};
+const err12 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema124.properties.sources.items.properties.branch,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -8521,7 +8522,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.branch.type,parentSchema:schema122.properties.sources.items.properties.branch,data:data5};
+const err13 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.sources.items.properties.branch.type,parentSchema:schema124.properties.sources.items.properties.branch,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -8535,7 +8536,7 @@ if(data1.path !== undefined){
 let data6 = data1.path;
 if(typeof data6 === "string"){
 if(func2(data6) < 1){
-const err14 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.path,data:data6};
+const err14 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema124.properties.sources.items.properties.path,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -8546,7 +8547,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.path.type,parentSchema:schema122.properties.sources.items.properties.path,data:data6};
+const err15 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.sources.items.properties.path.type,parentSchema:schema124.properties.sources.items.properties.path,data:data6};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -8560,7 +8561,7 @@ if(data1.gitUser !== undefined){
 let data7 = data1.gitUser;
 if(typeof data7 === "string"){
 if(func2(data7) < 1){
-const err16 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.gitUser,data:data7};
+const err16 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema124.properties.sources.items.properties.gitUser,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -8571,7 +8572,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.gitUser.type,parentSchema:schema122.properties.sources.items.properties.gitUser,data:data7};
+const err17 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.sources.items.properties.gitUser.type,parentSchema:schema124.properties.sources.items.properties.gitUser,data:data7};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -8585,7 +8586,7 @@ if(data1.gitTokenFile !== undefined){
 let data8 = data1.gitTokenFile;
 if(typeof data8 === "string"){
 if(func2(data8) < 1){
-const err18 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.gitTokenFile,data:data8};
+const err18 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema124.properties.sources.items.properties.gitTokenFile,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -8596,7 +8597,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.gitTokenFile.type,parentSchema:schema122.properties.sources.items.properties.gitTokenFile,data:data8};
+const err19 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.sources.items.properties.gitTokenFile.type,parentSchema:schema124.properties.sources.items.properties.gitTokenFile,data:data8};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -8610,7 +8611,7 @@ if(data1.sshKeyFile !== undefined){
 let data9 = data1.sshKeyFile;
 if(typeof data9 === "string"){
 if(func2(data9) < 1){
-const err20 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.sshKeyFile,data:data9};
+const err20 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema124.properties.sources.items.properties.sshKeyFile,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -8621,7 +8622,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.sshKeyFile.type,parentSchema:schema122.properties.sources.items.properties.sshKeyFile,data:data9};
+const err21 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.sources.items.properties.sshKeyFile.type,parentSchema:schema124.properties.sources.items.properties.sshKeyFile,data:data9};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -8635,7 +8636,7 @@ if(data1.knownHostsFile !== undefined){
 let data10 = data1.knownHostsFile;
 if(typeof data10 === "string"){
 if(func2(data10) < 1){
-const err22 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.knownHostsFile,data:data10};
+const err22 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema124.properties.sources.items.properties.knownHostsFile,data:data10};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -8646,7 +8647,7 @@ errors++;
 }
 }
 else {
-const err23 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.knownHostsFile.type,parentSchema:schema122.properties.sources.items.properties.knownHostsFile,data:data10};
+const err23 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.sources.items.properties.knownHostsFile.type,parentSchema:schema124.properties.sources.items.properties.knownHostsFile,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -8660,7 +8661,7 @@ if(data1.url !== undefined){
 let data11 = data1.url;
 if(typeof data11 === "string"){
 if(func2(data11) < 1){
-const err24 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.url,data:data11};
+const err24 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema124.properties.sources.items.properties.url,data:data11};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -8671,7 +8672,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.url.type,parentSchema:schema122.properties.sources.items.properties.url,data:data11};
+const err25 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.sources.items.properties.url.type,parentSchema:schema124.properties.sources.items.properties.url,data:data11};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -8685,7 +8686,7 @@ if(data1.apiKeyFile !== undefined){
 let data12 = data1.apiKeyFile;
 if(typeof data12 === "string"){
 if(func2(data12) < 1){
-const err26 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.apiKeyFile,data:data12};
+const err26 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema124.properties.sources.items.properties.apiKeyFile,data:data12};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -8696,7 +8697,7 @@ errors++;
 }
 }
 else {
-const err27 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.apiKeyFile.type,parentSchema:schema122.properties.sources.items.properties.apiKeyFile,data:data12};
+const err27 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.sources.items.properties.apiKeyFile.type,parentSchema:schema124.properties.sources.items.properties.apiKeyFile,data:data12};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -8710,7 +8711,7 @@ if(data1.environments !== undefined){
 let data13 = data1.environments;
 if(Array.isArray(data13)){
 if(data13.length < 1){
-const err28 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema122.properties.sources.items.properties.environments,data:data13};
+const err28 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124.properties.sources.items.properties.environments,data:data13};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -8724,7 +8725,7 @@ for(let i1=0; i1<len1; i1++){
 let data14 = data13[i1];
 if(typeof data14 === "string"){
 if(func2(data14) < 1){
-const err29 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.environments.items,data:data14};
+const err29 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema124.properties.sources.items.properties.environments.items,data:data14};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -8735,7 +8736,7 @@ errors++;
 }
 }
 else {
-const err30 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.environments.items.type,parentSchema:schema122.properties.sources.items.properties.environments.items,data:data14};
+const err30 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.sources.items.properties.environments.items.type,parentSchema:schema124.properties.sources.items.properties.environments.items,data:data14};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -8747,7 +8748,7 @@ errors++;
 }
 }
 else {
-const err31 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.sources.items.properties.environments.type,parentSchema:schema122.properties.sources.items.properties.environments,data:data13};
+const err31 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.sources.items.properties.environments.type,parentSchema:schema124.properties.sources.items.properties.environments,data:data13};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -8761,7 +8762,7 @@ if(data1.interval !== undefined){
 let data15 = data1.interval;
 if(typeof data15 === "string"){
 if(!pattern18.test(data15)){
-const err32 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^[0-9]+(ms|s|m|h)?$"},message:"must match pattern \""+"^[0-9]+(ms|s|m|h)?$"+"\"",schema:"^[0-9]+(ms|s|m|h)?$",parentSchema:schema123,data:data15};
+const err32 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^[0-9]+(ms|s|m|h)?$"},message:"must match pattern \""+"^[0-9]+(ms|s|m|h)?$"+"\"",schema:"^[0-9]+(ms|s|m|h)?$",parentSchema:schema125,data:data15};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -8772,7 +8773,7 @@ errors++;
 }
 }
 else {
-const err33 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.type,parentSchema:schema123,data:data15};
+const err33 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.type,parentSchema:schema125,data:data15};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -8786,7 +8787,7 @@ if(data1.schedule !== undefined){
 let data16 = data1.schedule;
 if(typeof data16 === "string"){
 if(func2(data16) < 1){
-const err34 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema122.properties.sources.items.properties.schedule,data:data16};
+const err34 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema124.properties.sources.items.properties.schedule,data:data16};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -8797,7 +8798,7 @@ errors++;
 }
 }
 else {
-const err35 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.sources.items.properties.schedule.type,parentSchema:schema122.properties.sources.items.properties.schedule,data:data16};
+const err35 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.sources.items.properties.schedule.type,parentSchema:schema124.properties.sources.items.properties.schedule,data:data16};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -8810,7 +8811,7 @@ errors++;
 if(data1.prune !== undefined){
 let data17 = data1.prune;
 if(typeof data17 !== "boolean"){
-const err36 = {instancePath:instancePath+"/sources/" + i0+"/prune",schemaPath:"#/properties/sources/items/properties/prune/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema122.properties.sources.items.properties.prune.type,parentSchema:schema122.properties.sources.items.properties.prune,data:data17};
+const err36 = {instancePath:instancePath+"/sources/" + i0+"/prune",schemaPath:"#/properties/sources/items/properties/prune/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema124.properties.sources.items.properties.prune.type,parentSchema:schema124.properties.sources.items.properties.prune,data:data17};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -8823,7 +8824,7 @@ errors++;
 if(data1.adopt !== undefined){
 let data18 = data1.adopt;
 if(typeof data18 !== "boolean"){
-const err37 = {instancePath:instancePath+"/sources/" + i0+"/adopt",schemaPath:"#/properties/sources/items/properties/adopt/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema122.properties.sources.items.properties.adopt.type,parentSchema:schema122.properties.sources.items.properties.adopt,data:data18};
+const err37 = {instancePath:instancePath+"/sources/" + i0+"/adopt",schemaPath:"#/properties/sources/items/properties/adopt/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema124.properties.sources.items.properties.adopt.type,parentSchema:schema124.properties.sources.items.properties.adopt,data:data18};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -8836,7 +8837,7 @@ errors++;
 if(data1.revertDrift !== undefined){
 let data19 = data1.revertDrift;
 if(typeof data19 !== "boolean"){
-const err38 = {instancePath:instancePath+"/sources/" + i0+"/revertDrift",schemaPath:"#/properties/sources/items/properties/revertDrift/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema122.properties.sources.items.properties.revertDrift.type,parentSchema:schema122.properties.sources.items.properties.revertDrift,data:data19};
+const err38 = {instancePath:instancePath+"/sources/" + i0+"/revertDrift",schemaPath:"#/properties/sources/items/properties/revertDrift/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema124.properties.sources.items.properties.revertDrift.type,parentSchema:schema124.properties.sources.items.properties.revertDrift,data:data19};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -8848,7 +8849,7 @@ errors++;
 }
 }
 else {
-const err39 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.properties.sources.items.type,parentSchema:schema122.properties.sources.items,data:data1};
+const err39 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.sources.items.type,parentSchema:schema124.properties.sources.items,data:data1};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -8860,7 +8861,7 @@ errors++;
 }
 }
 else {
-const err40 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.sources.type,parentSchema:schema122.properties.sources,data:data0};
+const err40 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.sources.type,parentSchema:schema124.properties.sources,data:data0};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -8872,7 +8873,7 @@ errors++;
 }
 }
 else {
-const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.type,parentSchema:schema122,data};
+const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.type,parentSchema:schema124,data};
 if(vErrors === null){
 vErrors = [err41];
 }

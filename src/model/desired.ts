@@ -32,7 +32,6 @@ export const NOTHING_DESIRED: Omit<Desired, 'config'> = {
   killLists: new Set(),
 };
 
-/** `propose` is `report`, and the live value is proposed to git by a daemon that may. */
 /** What left the specs is deleted so long after a run marked it. */
 export interface Tombstone {
   /** As the config has it: `7d`. */
@@ -41,7 +40,7 @@ export interface Tombstone {
 }
 
 export type RemovePolicy = 'delete' | 'archive';
-export type DriftPolicy = 'revert' | 'report' | 'propose';
+export type DriftPolicy = 'revert' | 'report';
 export type ConflictPolicy = 'apply' | 'hold';
 export type LiveKillPolicy = 'keep' | 'revert';
 

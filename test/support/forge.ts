@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { TestProposals } from './forge-proposals.js';
 
 /** A stand-in for the API of a forge, over real HTTP: it keeps what it is told, and refuses what the real one refuses. */
 export interface TestForge {
@@ -18,7 +17,6 @@ export interface TestForge {
   mergers?: readonly { readonly access_level: number; readonly user_id?: number }[] | undefined;
   /** `METHOD path status`, without query. */
   readonly requests: string[];
-  readonly proposals: TestProposals;
   /** So many further requests are answered that there were too many. */
   limitNext(count: number): void;
   /** From now on the token may read alone, as that of a fork. */
@@ -90,11 +88,7 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
     commentsRefused: false,
   };
   const requests: string[] = [];
-  const proposals = new TestProposals();
-  const routes = [
-    ...(kind === 'github' ? githubRoutes(kept) : gitlabRoutes(kept)),
-    ...proposals.routes(kind),
-  ];
+  const routes = [...(kind === 'github' ? githubRoutes(kept) : gitlabRoutes(kept))];
   const policy = { limited: 0, readOnly: false };
   const server = createServer((request, response) => {
     void askedOf(request).then((asked) => {
@@ -107,7 +101,7 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
   const { port } = server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${String(port)}`;
   return {
-    ...{ url: kind === 'github' ? origin : `${origin}/api/v4`, token: TOKEN, requests, proposals },
+    ...{ url: kind === 'github' ? origin : `${origin}/api/v4`, token: TOKEN, requests },
     ...kept,
     set mergers(levels: TestForge['mergers']) {
       kept.mergers = levels;

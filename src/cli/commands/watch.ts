@@ -2,7 +2,6 @@ import { Option, type Command } from 'commander';
 import {
   openCommitStatuses,
   readStatuses,
-  readProposals,
   openOperations,
   readOperations,
 } from '../../compose/operations.js';
@@ -60,8 +59,6 @@ interface WatchOptions
   readonly notifyTemplate?: string;
   /** Forge on which statuses are set, with or without a repository. */
   readonly statuses?: string;
-  /** The same, on which live values are proposed. */
-  readonly propose?: string;
   readonly forgeUrl?: string;
   readonly publicUrl?: string;
 }
@@ -136,11 +133,7 @@ function surfaceOptions(command: Command): void {
       '--statuses <forge>',
       'set statuses on commits: github or gitlab, or github:owner/name, gitlab:group/project',
     )
-    .option(
-      '--propose <forge>',
-      'where onDrift is propose: keep a pull request with the live values; as --statuses',
-    )
-    .option('--forge-url <url>', 'with --statuses or --propose: of the API of the forge')
+    .option('--forge-url <url>', 'with --statuses: of the API of the forge')
     .option('--public-url <url>', 'with --statuses: where people find the status page');
 }
 
@@ -174,7 +167,6 @@ interface Watched {
   readonly sources: readonly WatchedSource[];
   readonly plans: {
     readonly statuses: ReturnType<typeof readStatuses>;
-    readonly proposals: ReturnType<typeof readProposals>;
     readonly operations: Awaited<ReturnType<typeof readOperations>>;
   };
   /** Null: there are no other replicas. */
@@ -200,7 +192,6 @@ async function watch(
   const { environment } = terminal;
   const plans = {
     statuses: readStatuses(options, sources, environment),
-    proposals: readProposals(options, sources, environment),
     operations: await readOperations(options),
   };
   const replicas = await openReplicas(database, options.lease, log);
@@ -221,7 +212,7 @@ async function watchUntilSignal(
 ): Promise<void> {
   const metrics = new Metrics();
   const { traffic } = metrics;
-  const daemon = createDaemon(sources, log, { traffic, replicas, proposals: plans.proposals });
+  const daemon = createDaemon(sources, log, { traffic, replicas });
   const operations = await openOperations(daemon, plans.operations, { metrics, log });
   const telemetry = await observed(daemon, metrics, { terminal, log });
   const { environment } = terminal;

@@ -31,8 +31,6 @@ export interface OpenedRun extends AsyncDisposable {
   readonly openWriter: () => AdminWriter;
   /** Sent up to now, tries counted one by one. */
   readonly requests: () => number;
-  /** What is done with the plan of a run that has ended; never throws. Absent: nothing. */
-  readonly afterwards?: (planned: Planned) => Promise<void>;
 }
 
 /** What one run is to do, as far as it differs from run to run. */
@@ -146,7 +144,6 @@ export async function runCycle(
           note: events.note,
           onKill,
         });
-    await run.afterwards?.(result);
     return finish(endOf(result, run, order.signal));
   } catch (error) {
     return finish(failedEnd(error, order.signal));

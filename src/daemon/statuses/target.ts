@@ -5,16 +5,8 @@ import { DEFAULT_API } from '../../forge/open.js';
 /** A repository on a forge. */
 export type StatusTarget = Pick<CommitTarget, 'kind' | 'apiUrl' | 'repository'>;
 
-/** What the operator wants of a forge, for messages. */
-export interface ForgeUse {
-  /** `cannot <do what>`. */
-  readonly does: string;
-  readonly option: string;
-}
-
 /** What the operator asked for; see `parseForge`. */
 export interface StatusChoice {
-  readonly use: ForgeUse;
   readonly kind: StatusTarget['kind'];
   /** Undefined: the one that the source is cloned from. */
   readonly repository: string | undefined;
@@ -32,15 +24,15 @@ const HOST = { github: 'github.com', gitlab: 'gitlab.com' };
  *
  * @throws FlagkeelError USAGE
  */
-export function parseForge(text: string, use: ForgeUse): StatusChoice {
+export function parseForge(text: string): StatusChoice {
   const [, kind, repository] = /^(github|gitlab)(?::(.*))?$/s.exec(text) ?? [];
   if (kind !== 'github' && kind !== 'gitlab') {
-    throw unusable(use, 'github or gitlab is expected, with :owner/name or without');
+    throw unusable('github or gitlab is expected, with :owner/name or without');
   }
   if (repository !== undefined && !isRepository(kind, repository)) {
-    throw unusable(use, `${JSON.stringify(repository)} names no repository of ${kind}`);
+    throw unusable(`${JSON.stringify(repository)} names no repository of ${kind}`);
   }
-  return { use, kind, repository };
+  return { kind, repository };
 }
 
 /**
@@ -50,23 +42,17 @@ export function parseForge(text: string, use: ForgeUse): StatusChoice {
  * @throws FlagkeelError USAGE: it is not known which repository, or which forge.
  */
 export function statusTarget(
-  { use, kind, repository }: StatusChoice,
+  { kind, repository }: StatusChoice,
   { repo, apiUrl }: { readonly repo?: string | undefined; readonly apiUrl?: string | undefined },
 ): StatusTarget {
   if (repository !== undefined) return { kind, repository, apiUrl: apiUrl ?? DEFAULT_API[kind] };
   const remote = repo === undefined ? undefined : remoteOf(repo);
   if (remote === undefined || !isRepository(kind, remote.path)) {
-    throw unusable(
-      use,
-      `it is not known which repository (name it: ${use.option} ${EXAMPLE[kind]})`,
-    );
+    throw unusable(`it is not known which repository (name it: --statuses ${EXAMPLE[kind]})`);
   }
   // A token goes where the operator said, not where a server of any name is guessed to have its API.
   if (apiUrl === undefined && remote.host !== HOST[kind]) {
-    throw unusable(
-      use,
-      `${remote.host} is not ${HOST[kind]} (set --forge-url to the URL of its API)`,
-    );
+    throw unusable(`${remote.host} is not ${HOST[kind]} (set --forge-url to the URL of its API)`);
   }
   return { kind, repository: remote.path, apiUrl: apiUrl ?? DEFAULT_API[kind] };
 }
@@ -87,6 +73,6 @@ function remoteOf(url: string): { readonly host: string; readonly path: string }
   return { host: host.toLowerCase(), path: path.replace(/(?<!\/)\/+$/, '').replace(/\.git$/, '') };
 }
 
-function unusable({ does }: ForgeUse, why: string): FlagkeelError {
-  return new FlagkeelError('USAGE', `cannot ${does}: ${why}`);
+export function unusable(why: string): FlagkeelError {
+  return new FlagkeelError('USAGE', `cannot set statuses on commits: ${why}`);
 }

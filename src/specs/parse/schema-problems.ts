@@ -120,8 +120,12 @@ function expectation({ keyword, params, data, message }: ErrorObject, parent: Sc
   }
   if (keyword === 'enum') {
     const values = (params['allowedValues'] as unknown[]).map(String);
+    const removed = parent['x-removed'] ?? {};
+    if (typeof data === 'string' && Object.hasOwn(removed, data)) {
+      return `one of ${quotedList(values)}; "${data}" was removed: ${removed[data] ?? ''}`;
+    }
     const hint = typeof data === 'string' ? didYouMean(data, values) : '';
-    return `one of ${values.map((value) => `"${value}"`).join(', ')}${hint}`;
+    return `one of ${quotedList(values)}${hint}`;
   }
   if (keyword === 'minimum') return `${String(params['limit'])} or more`;
   if (keyword === 'maximum') return `${String(params['limit'])} or less`;
@@ -133,6 +137,10 @@ function expectation({ keyword, params, data, message }: ErrorObject, parent: Sc
     return `at most ${String(params['limit'])} long`;
   }
   return parent['x-expected'] ?? message ?? keyword;
+}
+
+function quotedList(values: readonly string[]): string {
+  return values.map((value) => `"${value}"`).join(', ');
 }
 
 /** The place of a value or of its key; the beginning of the file where it cannot be found. */

@@ -34,6 +34,8 @@ export interface Schema {
   readonly $defs?: Readonly<Record<string, Schema>>;
   /** What belongs here, in words, for messages about alternatives. */
   readonly 'x-expected'?: string;
+  /** Values that an earlier version took, each with a sentence on how to say it now. */
+  readonly 'x-removed'?: Readonly<Record<string, string>>;
 }
 
 /** Each schema is read from disk once. */

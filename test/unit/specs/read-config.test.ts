@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readWatchConfig } from '../../../src/specs/read-config.js';
+import { readConfig, readWatchConfig } from '../../../src/specs/read-config.js';
+import { treeOf } from '../../support/spec-tree.js';
 
 function read(text: string): string[] | unknown[] {
   const result = readWatchConfig('sources.yaml', Buffer.from(text));
@@ -48,4 +49,24 @@ describe('the file of the sources', () => {
       expect.stringContaining('sources.yaml:3 wrong-value: "interval" must be a duration'),
     ]);
   });
+});
+
+it('a config that still says `onDrift: propose` is told what to write', async () => {
+  const text = `workspace: Default
+environments:
+  production: { onDrift: propose }
+onDrift: propose
+`;
+
+  const result = await readConfig(treeOf({ 'flagkeel.yaml': text }));
+
+  const said = result.ok ? [] : result.diagnostics;
+  expect(said.map(({ location, code }) => `${location.line} ${code}`)).toEqual([
+    '3 wrong-value',
+    '4 wrong-value',
+  ]);
+  expect(said[0]?.message).toBe(
+    '"onDrift" must be one of "revert", "report"; "propose" was removed: write "report", and let the drift workflow ' +
+      'that flagkeel init writes open the pull request (flagkeel drift --adopt)',
+  );
 });

@@ -4,8 +4,6 @@ import { parseForge, statusTarget } from '../../../../src/daemon/statuses/target
 const GITHUB = { kind: 'github', apiUrl: 'https://api.github.com', repository: 'shop/flags' };
 const GITLAB = { kind: 'gitlab', apiUrl: 'https://gitlab.com/api/v4', repository: 'a/b/flags' };
 
-const USE = { does: 'set statuses on commits', option: '--statuses' };
-
 describe('the repository of statuses', () => {
   it.each([
     ['github', 'https://github.com/shop/flags.git', GITHUB],
@@ -13,7 +11,7 @@ describe('the repository of statuses', () => {
     ['github', 'ssh://git@github.com:22/shop/flags.git/', GITHUB],
     ['gitlab', 'https://gitlab.com/a/b/flags.git', GITLAB],
   ])('is, with %s, what %s names', (text, repo, target) => {
-    expect(statusTarget(parseForge(text, USE), { repo })).toEqual(target);
+    expect(statusTarget(parseForge(text), { repo })).toEqual(target);
   });
 
   it.each([
@@ -22,15 +20,15 @@ describe('the repository of statuses', () => {
     ['gitlab:42', { ...GITLAB, repository: '42' }],
   ])('is the one that the operator names, whatever is cloned: %s', (text, target) => {
     const repo = 'https://git.example.com/mirror/flags.git';
-    expect(statusTarget(parseForge(text, USE), { repo })).toEqual(target);
+    expect(statusTarget(parseForge(text), { repo })).toEqual(target);
   });
 
   it('on a server of another name is known only where its API is named', () => {
     const repo = 'https://git.example.com/shop/flags.git';
     const apiUrl = 'https://git.example.com/api/v3';
 
-    expect(() => statusTarget(parseForge('github', USE), { repo })).toThrow('--forge-url');
-    expect(statusTarget(parseForge('github', USE), { repo, apiUrl })).toEqual({
+    expect(() => statusTarget(parseForge('github'), { repo })).toThrow('--forge-url');
+    expect(statusTarget(parseForge('github'), { repo, apiUrl })).toEqual({
       ...GITHUB,
       apiUrl,
     });
@@ -39,7 +37,7 @@ describe('the repository of statuses', () => {
   it.each([undefined, '/srv/git/flags.git', 'file:///srv/git/flags', 'https://github.com/flags'])(
     'is asked for where the source does not say it: %s',
     (repo) => {
-      expect(() => statusTarget(parseForge('github', USE), { repo })).toThrow('github:owner/name');
+      expect(() => statusTarget(parseForge('github'), { repo })).toThrow('github:owner/name');
     },
   );
 
@@ -52,6 +50,6 @@ describe('the repository of statuses', () => {
     'github:../b',
     'gitlab:a/..',
   ])('cannot be %j', (text) => {
-    expect(() => parseForge(text, USE)).toThrow(expect.objectContaining({ code: 'USAGE' }));
+    expect(() => parseForge(text)).toThrow(expect.objectContaining({ code: 'USAGE' }));
   });
 });
