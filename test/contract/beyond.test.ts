@@ -8,7 +8,7 @@ import type {
   WireTrafficType,
   WireWorkspace,
 } from '../../src/admin-api/wire.js';
-import { aDefinition, callsOf, type ServiceCalls } from '../support/service-calls.js';
+import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, type TestService } from '../support/service.js';
 
 /** What the contract leaves open, as public documentation and clients of such services have it. */
@@ -186,18 +186,67 @@ describe('a kill', () => {
 });
 
 describe('PUT of a definition', () => {
-  it('replaces everything but the kill, which it leaves unless it speaks of it', async () => {
+  const PARTS = ['treatments', 'defaultTreatment', 'defaultRule'] as const;
+  const bare = (changed: object = {}): object =>
+    Object.fromEntries(
+      Object.entries(aDefinition(changed)).filter(([name]) => PARTS.some((part) => part === name)),
+    );
+
+  it('keeps a rollout to 5 %, a kill and the baseline treatment that it does not name', async () => {
     await createFlag('put');
-    await client.ok('POST', at('put'), aDefinition({ killed: true, trafficAllocation: 5 }));
-    const { treatments, defaultTreatment, defaultRule } = aDefinition() as WireDefinition;
+    const kept = { killed: true, trafficAllocation: 5, baselineTreatment: 'on' };
+    await client.ok('POST', at('put'), aDefinition(kept));
 
-    const after = await client.ok<WireDefinition>('PUT', at('put'), {
-      treatments,
-      defaultTreatment,
-      defaultRule,
-    });
+    const after = await client.ok<WireDefinition>('PUT', at('put'), bare());
 
-    expect(after).toMatchObject({ killed: true, trafficAllocation: 100 });
+    expect(after).toMatchObject(kept);
+    expect(await client.ok('GET', at('put'))).toEqual(after);
+  });
+
+  it('empties the rules and the individual keys that it does not name', async () => {
+    await createFlag('put-empty');
+    const rules = [ruleOn({ type: 'BOOLEAN', attribute: 'paid', bool: true })];
+    const treatments = [{ name: 'on', keys: ['ana'] }, { name: 'off' }];
+    await client.ok('POST', at('put-empty'), aDefinition({ rules, treatments }));
+
+    const after = await client.ok<WireDefinition>('PUT', at('put-empty'), bare());
+
+    expect(after.rules).toEqual([]);
+    expect(after.treatments.map(({ keys }) => keys)).toEqual([undefined, undefined]);
+  });
+
+  it('takes the default treatment as the baseline where the baseline treatment is gone', async () => {
+    await createFlag('put-baseline');
+    await client.ok('POST', at('put-baseline'), aDefinition({ baselineTreatment: 'on' }));
+    const treatments = [{ name: 'new' }, { name: 'off' }];
+
+    const after = await client.ok('PUT', at('put-baseline'), bare({ treatments }));
+
+    expect(after).toMatchObject({ baselineTreatment: 'off' });
+  });
+
+  it.each(['killed', 'trafficAllocation', 'baselineTreatment', 'impressionsDisabled', 'flagSets'])(
+    'refuses null for %s, and changes nothing',
+    async (member) => {
+      const name = `put-null-${member}`;
+      await createFlag(name);
+      const kept = { killed: true, trafficAllocation: 5, baselineTreatment: 'on' };
+      const before = await client.ok('POST', at(name), aDefinition(kept));
+
+      const answer = await client.call('PUT', at(name), { ...bare(), [member]: null });
+
+      expect(answer.body).toMatchObject({ code: 400 });
+      expect(await client.ok('GET', at(name))).toEqual(before);
+    },
+  );
+
+  it('takes null for rules, as clients send a definition without rules', async () => {
+    await createFlag('put-no-rules');
+    await client.ok('POST', at('put-no-rules'), aDefinition());
+
+    const after = await client.ok('PUT', at('put-no-rules'), { ...bare(), rules: null });
+
+    expect(after).toMatchObject({ rules: [] });
   });
 
   it('makes no definition where there is none', async () => {

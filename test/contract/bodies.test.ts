@@ -36,18 +36,30 @@ async function defined(name: string, changed: object = {}): Promise<WireDefiniti
 
 describe('a patch', () => {
   it.each(
-    ['/trafficAllocation', '/killed', '/defaultTreatment'].flatMap((path) => [
+    ['/trafficAllocation', '/killed', '/defaultTreatment', '/baselineTreatment'].flatMap((path) => [
       [path, 'null', { op: 'replace', path, value: null }] as const,
       [path, 'removal', { op: 'remove', path }] as const,
     ]),
   )('refuses a patch that leaves %s to chance by %s', async (path, how, operation) => {
     const name = `kept-${path.slice(1)}-${how}`;
-    const before = await defined(name, { killed: true, trafficAllocation: 5 });
+    const kept = { killed: true, trafficAllocation: 5, baselineTreatment: 'on' };
+    const before = await defined(name, kept);
 
     const answer = await client.call('PATCH', pathOf(name), [operation]);
 
     expect(answer.status).toBe(400);
     expect(await client.ok('GET', pathOf(name))).toEqual(before);
+  });
+
+  it('refuses null for the rules, which would take all of them away', async () => {
+    const before = await defined('rules-by-null', {});
+
+    const answer = await client.call('PATCH', pathOf('rules-by-null'), [
+      { op: 'replace', path: '/rules', value: null },
+    ]);
+
+    expect(answer.status).toBe(400);
+    expect(await client.ok('GET', pathOf('rules-by-null'))).toEqual(before);
   });
 
   it('takes away what is optional', async () => {

@@ -5,6 +5,7 @@ import { badRequest } from '../http/problem.js';
 import {
   checkBelongs,
   definitionFrom,
+  definitionReplaced,
   usesOf,
   type DefinitionContent,
   type Uses,
@@ -20,8 +21,7 @@ import type { Db } from '../store/tables.js';
  * The definition that a change request asks for, held against the rules as if it were written now.
  *
  * @param of the flag, and what it has; null where a definition is to be created.
- * @param given fits the body of a definition, but that it may lack members. What a replacement says nothing of stays: the kill,
- *   and the allocation.
+ * @param given fits the body of a definition, but that it may lack members. A request to replace a definition never moves the kill.
  * @throws Problem (400) it contradicts itself, names what is not there, or belongs to another flag or environment.
  */
 export async function checkedContent(
@@ -35,12 +35,10 @@ export async function checkedContent(
     environment: place.environment,
     trafficType: { id: flag.traffic_type_id, name: flag.traffic_type_name },
   });
-  const { killed, trafficAllocation } = given as Partial<WireDefinition>;
-  const content = definitionFrom({
-    ...given,
-    killed: before?.killed ?? killed,
-    trafficAllocation: trafficAllocation ?? before?.trafficAllocation,
-  });
+  const content =
+    before === null
+      ? definitionFrom(given)
+      : definitionReplaced(before, { ...given, killed: before.killed });
   await checkedUses(db, place, flag.name, content);
   return content;
 }

@@ -28,6 +28,7 @@ import {
   checkBelongs,
   definitionFrom,
   definitionPatched,
+  definitionReplaced,
   killsAlone,
   type DefinitionContent,
   type Uses,
@@ -219,15 +220,12 @@ export async function patchDefinition(db: Db, request: ApiRequest): Promise<Json
   return change(db, request, demands, next);
 }
 
-/**
- * Replaces all members that a client may set. A body without `killed` leaves the kill as it is: a
- * client that does not know of kills must not end one.
- */
+/** Replaces the members that a client may set, by the rules of `definitionReplaced`. */
 export async function replaceDefinition(db: Db, request: ApiRequest): Promise<JsonText> {
-  const given = request.body as { readonly killed?: boolean | null };
+  const given = request.body as object;
   const next = (before: WireDefinition) => {
     checkBelongs(given, before);
-    return definitionFrom({ ...given, killed: given.killed ?? before.killed });
+    return definitionReplaced(before, given);
   };
   return change(db, request, { note: 'both' }, next);
 }

@@ -12,7 +12,7 @@
 
 import { JsonText, type ApiRequest, type Endpoint } from '../http/endpoint.js';
 import { definitionAt, environmentAt, isVisible, workspaceAt } from '../http/path-lookup.js';
-import { DEFINITION_BODY } from '../rules/definition-schema.js';
+import { DEFINITION_BODY, REPLACEMENT_BODY } from '../rules/definition-schema.js';
 import { PAGE_SIZES, pageFrom, type Page } from '../rules/paging.js';
 import {
   lookUpDefinition,
@@ -83,7 +83,7 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
     inContract: false,
     summary: 'Replace the definition of a flag in an environment',
     answer: answer('Definition'),
-    body: DEFINITION_BODY,
+    body: REPLACEMENT_BODY,
     write: replaceDefinition,
   },
   {

@@ -6,7 +6,7 @@ import type {
   ChangeRequestStatus,
   ChangeRequestTable,
 } from '../store/tables.js';
-import { DEFINITION_BODY } from './definition-schema.js';
+import { REPLACEMENT_BODY } from './definition-schema.js';
 import { KEY_SCHEMA } from './keys.js';
 import type { Schema } from './matchers.js';
 import { WORDS_MEMBERS } from './note.js';
@@ -21,11 +21,11 @@ const OPERATIONS: readonly ChangeRequestOperation[] = [
 
 /** A definition as it would be, or as much of it as its operation needs; the name is that of the flag. */
 const SPLIT: Schema = {
-  ...DEFINITION_BODY,
+  ...REPLACEMENT_BODY,
   type: ['object', 'null'],
   required: ['name'],
   properties: {
-    ...(DEFINITION_BODY['properties'] as Readonly<Record<string, Schema>>),
+    ...REPLACEMENT_BODY.properties,
     name: { type: 'string', minLength: 1 },
   },
 };

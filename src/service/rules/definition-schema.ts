@@ -72,7 +72,7 @@ function ruleSchema(isClosed: boolean): Schema {
 }
 
 /**
- * The members of a definition that a client may set.
+ * The members of a definition that a client may set. None of them may be null.
  *
  * Number and form of treatments are those of public documentation: 2 to 20.
  *
@@ -81,19 +81,19 @@ function ruleSchema(isClosed: boolean): Schema {
  */
 function definitionMembers(isClosed: boolean) {
   return {
-    killed: { type: ['boolean', 'null'] },
+    killed: { type: 'boolean' },
     treatments: { type: 'array', minItems: 2, maxItems: 20, items: treatmentSchema(isClosed) },
     defaultTreatment: { type: 'string' },
-    baselineTreatment: { type: ['string', 'null'] },
-    trafficAllocation: { type: ['integer', 'null'], minimum: 0, maximum: 100 },
+    baselineTreatment: { type: 'string' },
+    trafficAllocation: { type: 'integer', minimum: 0, maximum: 100 },
     rules: {
-      type: ['array', 'null'],
+      type: 'array',
       ...(isClosed ? { maxItems: MAX_RULES } : {}),
       items: ruleSchema(isClosed),
     },
     defaultRule: BUCKETS_SCHEMA,
-    flagSets: { type: ['array', 'null'], items: { type: 'object' } },
-    impressionsDisabled: { type: ['boolean', 'null'] },
+    flagSets: { type: 'array', items: { type: 'object' } },
+    impressionsDisabled: { type: 'boolean' },
   } as const satisfies Readonly<Record<string, Schema>>;
 }
 
@@ -111,12 +111,14 @@ const OWNER_SCHEMA: Schema = {
   properties: { id: { type: ['string', 'null'] }, name: { type: ['string', 'null'] } },
 };
 
+const CLOSED_MEMBERS = definitionMembers(true);
+
 /**
- * The body of a new definition, or of one that replaces another. Clients send back what they read:
- * what the definition belongs to, which `checkBelongs` holds against the path, and times, which
- * are passed over. Any other member is refused, for it may be one that was misspelt.
+ * The body that replaces a definition. Clients send back what they read: what the definition belongs to, which
+ * `checkBelongs` holds against the path, and times, which are passed over. Any other member is refused, for it may be
+ * one that was misspelt. Clients send `rules: null` for a definition without rules.
  */
-export const DEFINITION_BODY: Schema = {
+export const REPLACEMENT_BODY = {
   ...DEFINITION_SCHEMA,
   additionalProperties: false,
   properties: {
@@ -124,26 +126,33 @@ export const DEFINITION_BODY: Schema = {
     name: { type: ['string', 'null'] },
     environment: OWNER_SCHEMA,
     trafficType: OWNER_SCHEMA,
-    ...definitionMembers(true),
+    ...CLOSED_MEMBERS,
+    rules: { ...CLOSED_MEMBERS.rules, type: ['array', 'null'] },
     creationTime: { type: ['integer', 'null'] },
     lastUpdateTime: { type: ['integer', 'null'] },
     openChangeRequestId: { type: ['string', 'null'] },
     title: { type: ['string', 'null'] },
     comment: { type: ['string', 'null'] },
   },
-};
+} as const satisfies Schema;
 
 /**
- * A definition after a patch. What it has of its own, and would otherwise get by default, must
- * still be there: a patch that takes `trafficAllocation` away must not mean 100 percent, nor one
- * that takes `killed` away the end of a kill.
+ * The body of a new definition. There is no baseline treatment yet that `baselineTreatment: null`, which clients send,
+ * could take away.
+ */
+export const DEFINITION_BODY = {
+  ...REPLACEMENT_BODY,
+  properties: {
+    ...REPLACEMENT_BODY.properties,
+    baselineTreatment: { type: ['string', 'null'] },
+  },
+} as const satisfies Schema;
+
+/**
+ * A definition after a patch. The members that would otherwise get a default must still be there: a patch that takes
+ * `trafficAllocation` away must not mean 100 percent, nor one that takes `killed` away the end of a kill.
  */
 export const PATCHED_DEFINITION_SCHEMA = {
   ...DEFINITION_SCHEMA,
-  required: [...DEFINITION_SCHEMA.required, 'killed', 'trafficAllocation'],
-  properties: {
-    ...DEFINITION_SCHEMA.properties,
-    killed: { type: 'boolean' },
-    trafficAllocation: { type: 'integer', minimum: 0, maximum: 100 },
-  },
+  required: [...DEFINITION_SCHEMA.required, 'killed', 'trafficAllocation', 'baselineTreatment'],
 } as const satisfies Schema;

@@ -7,6 +7,7 @@ import type {
 } from '../../admin-api/wire.js';
 import { badRequest } from '../http/problem.js';
 import {
+  DEFINITION_BODY,
   DEFINITION_SCHEMA,
   MAX_MATCHERS,
   MAX_RULES,
@@ -44,17 +45,17 @@ export interface Uses {
   readonly flags: readonly string[];
 }
 
-/** A definition that fits `DEFINITION_SCHEMA`, before it is tidied. */
+/** A definition that fits `DEFINITION_BODY`, before it is tidied. */
 interface GivenDefinition {
-  readonly killed?: boolean | null;
+  readonly killed?: boolean;
   readonly treatments: readonly GivenTreatment[];
   readonly defaultTreatment: string;
   readonly baselineTreatment?: string | null;
-  readonly trafficAllocation?: number | null;
+  readonly trafficAllocation?: number;
   readonly rules?: readonly WireRule[] | null;
   readonly defaultRule: readonly WireBucket[];
-  readonly flagSets?: readonly unknown[] | null;
-  readonly impressionsDisabled?: boolean | null;
+  readonly flagSets?: readonly unknown[];
+  readonly impressionsDisabled?: boolean;
 }
 
 /** A treatment may hold further members, which are kept. */
@@ -64,7 +65,7 @@ type GivenTreatment = Readonly<Record<string, unknown>> & {
   readonly segments?: readonly string[] | null;
 };
 
-const hasShape = compileSchema(DEFINITION_SCHEMA);
+const hasShape = compileSchema(DEFINITION_BODY);
 const hasPatchedShape = compileSchema(PATCHED_DEFINITION_SCHEMA);
 
 /**
@@ -76,6 +77,25 @@ export function definitionFrom(given: unknown): DefinitionContent {
   checkSize(given, null);
   checkShape(hasShape, given, 'Definition');
   return contentOf(given as GivenDefinition);
+}
+
+/**
+ * The definition that replaces another. Lists that the body does not name are empty afterwards. `killed`,
+ * `trafficAllocation` and `baselineTreatment` keep their values where the body does not name them: a client that does
+ * not know of them must not end a kill or widen a rollout. A baseline treatment that is gone cannot be kept.
+ *
+ * @throws Problem (400) as `definitionFrom`.
+ */
+export function definitionReplaced(before: WireDefinition, given: object): DefinitionContent {
+  const { killed, trafficAllocation, baselineTreatment } = before;
+  const { treatments } = given as Partial<GivenDefinition>;
+  const hasBaseline = treatments?.some(({ name }) => name === baselineTreatment) === true;
+  return definitionFrom({
+    killed,
+    trafficAllocation,
+    ...(hasBaseline ? { baselineTreatment } : {}),
+    ...given,
+  });
 }
 
 /** The definition in the form that is stored. */
