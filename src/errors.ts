@@ -64,15 +64,23 @@ export type ErrorCode = keyof typeof EXIT_OF_CODE;
 
 export class FlagkeelError extends Error {
   readonly code: ErrorCode;
+  /** Whether a write that failed so may have been made all the same. */
+  readonly fateUnknown: boolean;
 
   /**
    * @param message `cannot <do what to which thing>: <why>`, lower case, no full stop, the way out in brackets.
    *   Never holds a key.
+   * @param options `fateUnknown`: by default as the code says, because most of who throws knows of one request alone.
    */
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; fateUnknown?: boolean | undefined } = {},
+  ) {
     super(message, options);
     this.name = 'FlagkeelError';
     this.code = code;
+    this.fateUnknown = options.fateUnknown ?? (code === 'UNREACHABLE' || code === 'UNREADABLE');
   }
 
   get exitCode(): ExitCode {
@@ -83,8 +91,8 @@ export class FlagkeelError extends Error {
 /**
  * The service answered one request with an error status.
  *
- * A write has code `UNAUTHORISED` for 401 and `REJECTED` for every other status; from 500 on it is unknown whether it
- * was made. A read has `UNAUTHORISED` for 401 and 403, and `UNREADABLE` for every other status.
+ * A write has code `UNAUTHORISED` for 401 and `REJECTED` for every other status; from 500 on, and after an earlier try
+ * without an answer, it is unknown whether it was made. A read has `UNAUTHORISED` for 401 and 403, and `UNREADABLE` for every other status.
  */
 export class RejectedError extends FlagkeelError {
   readonly status: number;
@@ -95,10 +103,17 @@ export class RejectedError extends FlagkeelError {
   constructor(
     message: string,
     answer: { status: number; serviceMessage: string; transactionId: string | null },
-    options: { cause?: unknown; code?: 'UNAUTHORISED' | 'UNREADABLE' | 'REJECTED' } = {},
+    options: {
+      cause?: unknown;
+      fateUnknown?: boolean | undefined;
+      code?: 'UNAUTHORISED' | 'UNREADABLE' | 'REJECTED';
+    } = {},
   ) {
     const { code = answer.status === 401 ? 'UNAUTHORISED' : 'REJECTED', ...rest } = options;
-    super(code, message, rest);
+    super(code, message, {
+      ...rest,
+      fateUnknown: rest.fateUnknown ?? (answer.status >= 500 || undefined),
+    });
     this.name = 'RejectedError';
     this.status = answer.status;
     this.serviceMessage = answer.serviceMessage;

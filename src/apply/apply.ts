@@ -38,7 +38,7 @@ type Skipped = Extract<Outcome, { status: 'skipped' }>;
 
 type StepResult =
   | { readonly status: 'succeeded'; readonly answer: IdentitiesAnswer | undefined }
-  | { readonly status: 'failed'; readonly error: unknown }
+  | { readonly status: 'failed'; readonly error: unknown; readonly fateUnknown?: true }
   | Skipped;
 
 /** What an apply is given beside the plan. */
@@ -166,12 +166,14 @@ async function tracedResult(
 
 /**
  * Takes a step. An approval that the service asks for, and an interruption, are no failures: the
- * step was refused or never sent.
+ * step was refused or never sent. What may have been made has failed, whatever else ended it: "skipped" would let the run
+ * forget what it has created.
  */
 async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> {
   try {
     return { status: 'succeeded', answer: await execute(step, context) };
   } catch (error) {
+    if (isFateUnknown(error)) return { status: 'failed', error, fateUnknown: true };
     if (isApprovalNeeded(error)) {
       return {
         status: 'skipped',
@@ -187,6 +189,12 @@ async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> 
     }
     return { status: 'failed', error };
   }
+}
+
+/** What is no error of ours came at an unknown moment: before the write, or after it. */
+function isFateUnknown(error: unknown): boolean {
+  if (error instanceof FlagkeelError) return error.fateUnknown;
+  return !(error instanceof ChangedMeanwhileError || error instanceof FlagGoneError);
 }
 
 /**
@@ -241,16 +249,19 @@ function carriedResults(
 }
 
 /**
- * A change is applied once all its steps succeeded; otherwise the first step that did not decides.
+ * A change is applied once all its steps succeeded; otherwise the first step that failed decides, or else the first that
+ * was skipped.
  */
 function outcomeOf(results: readonly StepResult[]): Outcome {
   const partly = results.some(({ status }) => status === 'succeeded');
-  for (const result of results) {
-    if (result.status === 'failed') {
-      return { status: 'failed', error: outcomeError(result.error), partly };
-    }
-    if (result.status === 'skipped') return partly ? { ...result, partly } : result;
+  const failed = results.filter((each) => each.status === 'failed');
+  const [first] = failed;
+  if (first) {
+    const fate = failed.some(({ fateUnknown }) => fateUnknown) && { fateUnknown: true as const };
+    return { status: 'failed', error: outcomeError(first.error), partly, ...fate };
   }
+  const skipped = results.find((each) => each.status === 'skipped');
+  if (skipped) return partly ? { ...skipped, partly } : skipped;
   return { status: 'applied' };
 }
 

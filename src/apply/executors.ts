@@ -2,7 +2,7 @@ import type { Catalog } from '../admin-api/workspace.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import type { AdminWriter, DefinitionTarget } from '../admin-api/writer.js';
 import { KILL } from '../admin-api/wire.js';
-import { RejectedError } from '../errors.js';
+import { FlagkeelError, RejectedError } from '../errors.js';
 import { definitionFromWire } from '../model/flag/wire.js';
 import { sameJson } from '../model/json.js';
 import type { ObjectId } from '../model/ref.js';
@@ -192,7 +192,8 @@ function archivedError(flag: string, cause: RejectedError): RejectedError {
   const { status, serviceMessage, transactionId } = cause;
   const wayOut = `unarchive it on the service and run with --adopt, or give the new flag another name`;
   const message = `cannot create flag "${flag}": the service keeps an archived flag of that name (${wayOut})`;
-  return new RejectedError(message, { status, serviceMessage, transactionId }, { cause });
+  const answer = { status, serviceMessage, transactionId };
+  return new RejectedError(message, answer, { cause, fateUnknown: cause.fateUnknown });
 }
 
 /** An upload made the segment smaller: this service replaces where it should append. The keys were put back. */
@@ -219,13 +220,23 @@ async function uploadKeys(step: StepOf<'upload-keys'>, context: ApplyContext): P
   const notes = noteOf(step, context);
   await writer.uploadKeys(environmentId, segment, keys, notes);
   if (!before) return;
-  const after = await keysLeft(reader, environmentId, segment);
+  const after = await afterWrite(keysLeft(reader, environmentId, segment));
   if (after >= before.length) return;
   for (const chunk of chunks(before)) {
     // One after the other: each is an update of the same segment.
     await writer.uploadKeys(environmentId, segment, chunk, notes);
   }
   throw new SegmentShrankError(segment, { before: before.length, after });
+}
+
+/** A look that comes after a write: where it ends early, the step was not left out. */
+async function afterWrite<T>(looking: Promise<T>): Promise<T> {
+  try {
+    return await looking;
+  } catch (error) {
+    if (!(error instanceof FlagkeelError)) throw error;
+    throw new FlagkeelError(error.code, error.message, { cause: error, fateUnknown: true });
+  }
 }
 
 /** The number of keys on the service, by a count that proves it or by the whole list. */

@@ -10,7 +10,13 @@ export interface ChangeNote {
 /** How one change ended. */
 export type Outcome = (
   | { readonly status: 'applied' }
-  | { readonly status: 'failed'; readonly error: OutcomeError; readonly partly: boolean }
+  | {
+      readonly status: 'failed';
+      readonly error: OutcomeError;
+      readonly partly: boolean;
+      /** A write was sent, and no answer tells whether it was made. */
+      readonly fateUnknown?: true;
+    }
   | {
       readonly status: 'skipped';
       readonly why: string;
@@ -75,11 +81,6 @@ export interface OutcomeError {
   readonly message: string;
   readonly status: number | null;
   readonly transactionId: string | null;
-}
-
-/** Whether a write that failed so may have been made all the same: no answer tells. */
-export function isFateUnknown({ code, status }: Pick<OutcomeError, 'code' | 'status'>): boolean {
-  return code === 'UNREACHABLE' || code === 'UNREADABLE' || (status ?? 0) >= 500;
 }
 
 export type Outcomes = ReadonlyMap<ObjectId, Outcome>;

@@ -3,7 +3,7 @@ import type { AdminWriter } from '../admin-api/writer.js';
 import { FlagkeelError, messageOf } from '../errors.js';
 import { overridden, notesFor } from '../history/change-notes.js';
 import type { Killing } from '../kill/first.js';
-import { isFateUnknown, type ChangeNote, type Outcome, type Outcomes } from '../model/outcome.js';
+import type { ChangeNote, Outcome, Outcomes } from '../model/outcome.js';
 import type { State } from '../model/state.js';
 import { stateAfterCorrections } from '../plan/bases/corrections.js';
 import {
@@ -141,9 +141,9 @@ function settled(outcomes: Outcomes, equal: ReadonlySet<ObjectId>): Outcomes {
 
 function found(outcome: Outcome): Outcome {
   if (outcome.status !== 'failed') return outcome;
-  const { error, partly, identities } = outcome;
+  const { error, partly, fateUnknown, identities } = outcome;
   const answers = identities && { identities };
-  if (partly || isFateUnknown(error)) return { status: 'applied', ...answers };
+  if (partly || fateUnknown) return { status: 'applied', ...answers };
   const why = `it is as git wants it by now (${error.message})`;
   return { status: 'skipped', why, overtaken: true, ...answers };
 }

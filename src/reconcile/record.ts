@@ -1,14 +1,7 @@
 import type { Workspace } from '../admin-api/workspace.js';
-import { FlagkeelError, RejectedError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import { objectId, type ObjectId } from '../model/ref.js';
-import {
-  isFateUnknown,
-  type ChangeNote,
-  type KillResult,
-  type KillResults,
-  type Outcome,
-  type Outcomes,
-} from '../model/outcome.js';
+import type { ChangeNote, KillResult, KillResults, Outcome, Outcomes } from '../model/outcome.js';
 import type { Change } from '../model/plan.js';
 import { plural } from '../report/values.js';
 import {
@@ -67,7 +60,7 @@ export function runMessage(
 /** A request that got no answer may have been run all the same. */
 function mayHaveWritten(outcome: Outcome): boolean {
   if (outcome.status === 'applied' || outcome.partly === true) return true;
-  return outcome.status === 'failed' && isFateUnknown(outcome.error);
+  return outcome.status === 'failed' && outcome.fateUnknown === true;
 }
 
 function shortHead(head: string | null): string {
@@ -97,10 +90,7 @@ export async function recordKills(
 /** A kill that got no answer may have been made all the same. */
 function mayBeSent(result: KillResult): boolean {
   if (result.status !== 'failed') return result.status === 'killed';
-  const { error } = result;
-  if (!(error instanceof FlagkeelError)) return false;
-  const status = error instanceof RejectedError ? error.status : null;
-  return isFateUnknown({ code: error.code, status });
+  return result.error instanceof FlagkeelError && result.error.fateUnknown;
 }
 
 /** A kill or a restore that somebody sent by hand. */

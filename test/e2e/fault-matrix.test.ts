@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { nameOf } from '../chaos/matrix/cell.js';
 import { allCells } from '../chaos/matrix/cells.js';
 import { playCells } from '../chaos/matrix/play.js';
 
@@ -12,15 +13,17 @@ const SAMPLE = [
   ['upload keys', 'done', 'truncated'],
   ['delete a segment', 'before', '503 with a page'],
   ['restore', 'done', 'SIGKILL'],
+  ['create a definition', 'done', 'connection reset, SIGINT'],
+  ['create a flag', 'done', '503 with a page, SIGTERM'],
+  ['activate a segment', 'done', 'truncated, SIGTERM'],
+  ['patch a definition', 'before', 'silence, SIGINT'],
 ] as const;
 
 it('a fault at one request changes nothing about where the runs end', async () => {
-  const cells = allCells().filter(({ kind, moment, what }) =>
+  const cells = allCells().filter((cell) =>
     SAMPLE.some(
-      (each) =>
-        each[0] === kind.name &&
-        each[1] === moment &&
-        each[2] === (typeof what === 'string' ? what : what.name),
+      ([kind, moment, name]) =>
+        kind === cell.kind.name && moment === cell.moment && name === nameOf(cell),
     ),
   );
 

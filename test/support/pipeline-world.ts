@@ -12,7 +12,11 @@ import { startTestService, type RecordedRequest, type TestService } from './serv
 import { SimulatedTime } from './simulated-time.js';
 
 /** Flags of a run, and what runs before it left behind. */
-export type RunSettings = Partial<RunFlags> & { readonly memory?: RunCache };
+export type RunSettings = Partial<RunFlags> & {
+  readonly memory?: RunCache;
+  /** Interrupts the run. */
+  readonly signal?: AbortSignal;
+};
 
 /** A git repository of specs and a real service, and runs of the pipeline between them in this process. */
 export interface PipelineWorld {
@@ -49,13 +53,17 @@ export async function pipelineWorld(
       await service.stop();
     });
   }
-  const open = async ({ memory = new RunCache(), ...flags }: RunSettings): Promise<Run> =>
+  const open = async ({
+    memory = new RunCache(),
+    signal = new AbortController().signal,
+    ...flags
+  }: RunSettings): Promise<Run> =>
     openRun(
       repository.directory,
       { environment: [], only: [], lockTimeout: 0, url: service.origin, ...flags },
       {
         settings: operatorSettings({ FLAGKEEL_API_KEY: service.key }),
-        signal: new AbortController().signal,
+        signal,
         note: () => undefined,
         memory,
       },
@@ -66,7 +74,7 @@ export async function pipelineWorld(
     const work = reconcile(run.context, {
       openWriter: run.openWriter,
       now: () => time.now(),
-      signal: new AbortController().signal,
+      signal: settings.signal ?? new AbortController().signal,
       time,
       progress: {},
       note: {},

@@ -128,28 +128,34 @@ export class AdminClient implements GetOnly {
 
   async #request(request: Request): Promise<ServiceAnswer> {
     const { signal, onWait } = this.#options;
-    try {
-      return await withRetry<ServiceAnswer>({
-        kind: request.kind,
-        time: this.#steady,
-        silence: this.#silence,
-        signal,
-        once: async (uncertain, limitMs, triesBefore) =>
-          this.#once(request, { uncertain, limitMs, triesBefore }),
-        confirm: this.#confirmOf(request),
-        isUrgent: laneOf(request) === 'kill',
-        giveUp: (gaveUp) => this.#error(request, gaveUp),
-        onWait: (waitMs, why) => {
-          this.#options.traffic?.onRetry();
-          onWait?.({ waitMs, why, what: request.what });
-        },
-      });
-    } catch (error) {
-      if (signal?.aborted !== true || error instanceof FlagkeelError) throw error;
-      throw new FlagkeelError('INTERRUPTED', `cannot ${request.what}: interrupted`, {
-        cause: error,
-      });
-    }
+    return withRetry<ServiceAnswer>({
+      kind: request.kind,
+      time: this.#steady,
+      silence: this.#silence,
+      signal,
+      once: async (uncertain, limitMs, triesBefore) =>
+        this.#once(request, { uncertain, limitMs, triesBefore }),
+      confirm: this.#confirmOf(request),
+      isUrgent: laneOf(request) === 'kill',
+      giveUp: (gaveUp) => this.#error(request, gaveUp),
+      ended: (cause, uncertain) => this.#ended(request, cause, uncertain),
+      onWait: (waitMs, why) => {
+        this.#options.traffic?.onRetry();
+        onWait?.({ waitMs, why, what: request.what });
+      },
+    });
+  }
+
+  /** The error of a request that was interrupted, or that may not be sent any more. */
+  #ended({ what, kind }: Request, cause: unknown, uncertain: boolean): unknown {
+    const isOurs = cause instanceof FlagkeelError;
+    const fateUnknown = uncertain && kind !== 'read';
+    if (isOurs ? !fateUnknown : this.#options.signal?.aborted !== true) return cause;
+    const [code, why] = isOurs
+      ? [cause.code, cause.message]
+      : (['INTERRUPTED', `cannot ${what}: interrupted`] as const);
+    const doubt = fateUnknown ? DOUBT : '';
+    return new FlagkeelError(code, why + doubt, { cause, fateUnknown });
   }
 
   async #once(
@@ -182,7 +188,9 @@ export class AdminClient implements GetOnly {
       });
     } catch (error) {
       if (error instanceof PauseTooLong) return pausedTry(error);
-      if (!(error instanceof NoAnswerError) || signal?.aborted === true) throw error;
+      // A write was sent, and may have been made although nobody waits for its answer.
+      const isOver = signal?.aborted === true && request.kind === 'read';
+      if (!(error instanceof NoAnswerError) || isOver) throw error;
       // Nobody waits for it any more: another try, and a word about it, would come after the end of the run.
       return { ...noAnswer(error), ...(this.#isClosed && { failure: 'permanent' }) };
     }
@@ -246,11 +254,12 @@ export class AdminClient implements GetOnly {
   #error(request: Request, gaveUp: GaveUp): FlagkeelError {
     const { last } = gaveUp;
     const isRead = request.kind === 'read';
+    const fateUnknown = isRead ? undefined : gaveUp.uncertain;
     const cannot = `cannot ${request.what} ${isRead ? 'from' : 'on'} ${this.origin}`;
     const message = `${cannot}: ${whyGivenUp(gaveUp, isRead)}`;
     const isRefusal = last.failure === 'refused' || (!isRead && (last.status ?? 0) >= 400);
     if (!isRefusal || last.status === null) {
-      return new FlagkeelError(codeOf(last.failure), message, { cause: last.cause });
+      return new FlagkeelError(codeOf(last.failure), message, { cause: last.cause, fateUnknown });
     }
     const isKeyRefused = last.status === 401 || (isRead && last.status === 403);
     const code = isKeyRefused ? 'UNAUTHORISED' : isRead ? 'UNREADABLE' : 'REJECTED';
@@ -261,7 +270,7 @@ export class AdminClient implements GetOnly {
         serviceMessage: last.serviceMessage ?? '',
         transactionId: last.transactionId ?? null,
       },
-      { code },
+      { code, fateUnknown },
     );
   }
 
@@ -275,6 +284,7 @@ export class AdminClient implements GetOnly {
   }
 }
 
+const DOUBT = '; it is unknown whether it was done';
 const PACE = 'the service limits the number of requests';
 
 function laneOf(request: Request): Lane {
@@ -311,7 +321,7 @@ function codeOf(failure: Failure): 'UNREACHABLE' | 'UNREADABLE' {
 function whyGivenUp({ last, tries, uncertain, elapsedMs }: GaveUp, isRead: boolean): string {
   const said = last.serviceMessage ? ` ${JSON.stringify(last.serviceMessage)}` : '';
   const spent = tries === 1 ? '' : `, ${tries} tries within ${Math.round(elapsedMs / 1_000)} s`;
-  const doubt = uncertain && !isRead ? '; it is unknown whether it was done' : '';
+  const doubt = uncertain && !isRead ? DOUBT : '';
   const isSilent = last.failure === 'not-sent' || last.failure === 'lost';
   if (isSilent && tries > 1) {
     const after = `no answer within ${Math.round(elapsedMs / 1_000)} s, ${tries} tries`;

@@ -131,6 +131,12 @@ export interface RetryOptions<T> {
   /** What an earlier try made, or `undefined`: it made nothing. */
   readonly confirm?: (() => Promise<T | undefined>) | undefined;
   readonly giveUp: (gaveUp: GaveUp) => Error;
+  /**
+   * The error of a request that something else ended than its answers: an interruption, mostly.
+   *
+   * @param uncertain whether an earlier try may have been made.
+   */
+  readonly ended: (cause: unknown, uncertain: boolean) => unknown;
   /** Turned away, it comes again soon, whatever the service asks for: one small request that takes the next free place. */
   readonly isUrgent?: boolean | undefined;
   readonly onWait?: ((waitMs: number, why: string) => void) | undefined;
@@ -142,10 +148,17 @@ export async function withRetry<T>(options: RetryOptions<T>): Promise<T> {
   const confirm = MAY_LOOK_UP.has(kind) ? options.confirm : undefined;
   let uncertain = false;
   let firstFailureAt: number | undefined;
+  const orEnded = async <R>(work: Promise<R>): Promise<R> => {
+    try {
+      return await work;
+    } catch (cause) {
+      throw options.ended(cause, uncertain);
+    }
+  };
   for (let tries = 1; ; tries += 1) {
     // One after the other by nature: each try depends on how the last one went.
     const startedAt = time.now();
-    const result = await options.once(uncertain, silence.remainingMs(), tries - 1);
+    const result: Try<T> = await orEnded(options.once(uncertain, silence.remainingMs(), tries - 1));
     silence.note(result.ok || result.status !== null, startedAt);
     if (result.ok) return result.answer;
     firstFailureAt ??= time.now();
@@ -158,8 +171,8 @@ export async function withRetry<T>(options: RetryOptions<T>): Promise<T> {
       throw options.giveUp({ last: result, tries, uncertain, elapsedMs });
     }
     if (delayMs !== undefined) {
-      options.onWait?.(delayMs, result.why);
-      await time.sleep(delayMs, options.signal);
+      if (options.signal?.aborted !== true) options.onWait?.(delayMs, result.why);
+      await orEnded(time.sleep(delayMs, options.signal));
     }
     // 409 after a try of unknown fate: a look that came too early may have missed what that try made.
     if (confirm && (uncertain || isConflict)) {

@@ -77,9 +77,7 @@ export function stateAfterRefusals(
 function isNotMade(outcome: Outcome | undefined): boolean {
   if (outcome === undefined || outcome.status === 'applied' || outcome.partly === true)
     return false;
-  if (outcome.status === 'skipped') return true;
-  const { status } = outcome.error;
-  return status !== null && status >= 400 && status < 500;
+  return outcome.status === 'skipped' || outcome.fateUnknown !== true;
 }
 
 /** The entry with the base that another one has in a place, or with none there. */

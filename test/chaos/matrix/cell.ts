@@ -1,5 +1,5 @@
 import { startFlagkeel, type CliResult } from '../../support/cli.js';
-import type { AnswerFault, Signal } from './faults.js';
+import type { AnswerFault, Interrupt, Signal } from './faults.js';
 import type { Moment } from './front.js';
 import { rawState } from './raw-state.js';
 import type { RequestKind } from './requests.js';
@@ -10,6 +10,14 @@ export interface Cell {
   readonly kind: RequestKind;
   readonly moment: Moment;
   readonly what: AnswerFault | Signal;
+  /** What the run gets while it waits for the answer that goes wrong. */
+  readonly interrupt?: Interrupt;
+}
+
+/** Words for what goes wrong: `connection reset, SIGINT`. */
+export function nameOf({ what, interrupt }: Omit<Cell, 'kind' | 'moment'>): string {
+  const name = typeof what === 'string' ? what : what.name;
+  return interrupt === undefined ? name : `${name}, ${interrupt}`;
 }
 
 /** What came of a cell. */
@@ -116,16 +124,19 @@ async function runsUntilRight(
 
 /** The run that meets the fault. A signal needs a process of its own. */
 async function struckRun(world: World, place: Place, cell: Cell): Promise<CliResult> {
-  const { what, kind, moment } = cell;
-  if (typeof what === 'object') {
+  const { what, kind, moment, interrupt } = cell;
+  if (typeof what === 'object' && interrupt === undefined) {
     world.front.plan({ kind, moment, fault: what });
     return place.run();
   }
   const run = startFlagkeel(['reconcile', ...place.args], { env: place.env });
-  const strike = (): void => {
-    run.send(what);
+  const struckBy = (signal: Signal) => () => {
+    run.send(signal);
   };
-  world.front.plan({ kind, moment, strike });
+  if (typeof what === 'string') world.front.plan({ kind, moment, strike: struckBy(what) });
+  else if (interrupt) {
+    world.front.plan({ kind, moment, fault: what, strike: struckBy(interrupt) });
+  }
   return run.ended;
 }
 

@@ -1,5 +1,5 @@
 import type { Cell } from './cell.js';
-import { FAULTS, SIGNALS } from './faults.js';
+import { FAULTS, INTERRUPTS, SIGNALS } from './faults.js';
 import type { Moment } from './front.js';
 import { READS, WRITES } from './requests.js';
 
@@ -7,7 +7,7 @@ const MOMENTS: readonly Moment[] = ['before', 'done', 'answered'];
 
 /**
  * Every cell that means something. A read does nothing, so that it makes no difference when its answer is spoilt; pages
- * are those of lists that have more than one.
+ * are those of lists that have more than one. Each fault comes by itself, and with each interrupt in the middle of it.
  */
 export function allCells(): Cell[] {
   const kinds = [...READS, ...WRITES];
@@ -25,5 +25,8 @@ export function allCells(): Cell[] {
       return what.meets === 'done' ? [done] : [{ kind, what, moment: 'before' }, done];
     }),
   );
-  return [...spoilt, ...struck];
+  const interrupted = spoilt.flatMap((cell) =>
+    INTERRUPTS.map((interrupt): Cell => ({ ...cell, interrupt })),
+  );
+  return [...spoilt, ...struck, ...interrupted];
 }

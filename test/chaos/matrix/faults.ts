@@ -147,4 +147,9 @@ export const FAULTS: readonly AnswerFault[] = [
 /** What happens to the program itself. */
 export const SIGNALS = ['SIGKILL', 'SIGTERM'] as const;
 
-export type Signal = (typeof SIGNALS)[number];
+/** What a person or a platform ends a run with, in the middle of a fault too. */
+export const INTERRUPTS = ['SIGINT', 'SIGTERM'] as const;
+
+export type Interrupt = (typeof INTERRUPTS)[number];
+
+export type Signal = (typeof SIGNALS)[number] | Interrupt;

@@ -17,8 +17,12 @@ export type Moment = 'before' | 'done' | 'answered';
 
 /** What is to happen to the first request of a kind. */
 export type Plan = { readonly kind: RequestKind; readonly moment: Moment } & (
-  { readonly fault: AnswerFault } | { readonly strike: () => void }
+  | { readonly fault: AnswerFault; readonly strike?: () => void }
+  | { readonly fault?: undefined; readonly strike: () => void }
 );
+
+/** So that a signal has come before the answer does. */
+const STRUCK_BEFORE_MS = 40;
 
 /**
  * Stands before the service at one address, so that a state which is kept by address knows the service again when a copy
@@ -74,14 +78,14 @@ export class Front {
 
   #take(request: IncomingMessage, response: ServerResponse): void {
     const plan = this.#plan;
-    const isLaterPage = plan !== undefined && 'fault' in plan && plan.fault.meets === 'pages';
+    const isLaterPage = plan?.fault?.meets === 'pages';
     if (plan === undefined || !isOfKind(plan.kind, request, isLaterPage)) {
       this.#pass(request, response);
       return;
     }
     this.#plan = undefined;
-    if ('strike' in plan) this.#strike(plan.moment, plan.strike, request, response);
-    else this.#spoil(plan.fault, plan.moment, request, response);
+    if (plan.fault) this.#spoil(struck(plan.fault, plan.strike), plan.moment, request, response);
+    else this.#strike(plan.moment, plan.strike, request, response);
   }
 
   #pass(request: IncomingMessage, response: ServerResponse): void {
@@ -126,6 +130,18 @@ export class Front {
     });
     this.#pass(request, response);
   }
+}
+
+/** The same fault with a signal just before it. */
+function struck(fault: AnswerFault, strike: (() => void) | undefined): AnswerFault {
+  if (strike === undefined) return fault;
+  const answer: AnswerFault['answer'] = (wire) => {
+    strike();
+    setTimeout(() => {
+      fault.answer(wire);
+    }, STRUCK_BEFORE_MS);
+  };
+  return { ...fault, answer };
 }
 
 /** Keeps an answer from being sent; whoever is told may send another. */

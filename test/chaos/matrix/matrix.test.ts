@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { nameOf } from './cell.js';
 import { allCells } from './cells.js';
 import { matrixTables } from './page.js';
 import { playCells } from './play.js';
@@ -12,19 +13,16 @@ const LANES = Number(process.env['FLAGKEEL_MATRIX_LANES'] ?? 3);
 const ONLY = process.env['FLAGKEEL_MATRIX_ONLY'] ?? '';
 
 it('ends as without the fault in every cell, and deletes nothing because of one', async () => {
-  const cells = allCells().filter(({ kind, what }) =>
-    `${kind.name} ${typeof what === 'string' ? what : what.name}`.includes(ONLY),
-  );
+  const cells = allCells().filter((cell) => `${cell.kind.name} ${nameOf(cell)}`.includes(ONLY));
   const begun = Date.now();
   let played = 0;
   const results = await playCells(cells, {
     lanes: LANES,
     tell: ({ cell, code, violations }) => {
       played += 1;
-      const what = typeof cell.what === 'string' ? cell.what : cell.what.name;
       const mark = violations.length === 0 ? '' : ` WRONG: ${violations.join('\n')}`;
       process.stdout.write(
-        `${String(played)}/${String(cells.length)} ${cell.kind.name}, ${cell.moment}, ${what}: ${String(code)}${mark}\n`,
+        `${String(played)}/${String(cells.length)} ${cell.kind.name}, ${cell.moment}, ${nameOf(cell)}: ${String(code)}${mark}\n`,
       );
     },
   });

@@ -1,4 +1,4 @@
-import type { Cell, CellResult } from './cell.js';
+import { nameOf, type Cell, type CellResult } from './cell.js';
 import { FAULTS, SIGNALS } from './faults.js';
 import { READS, WRITES, type RequestKind } from './requests.js';
 
@@ -10,8 +10,6 @@ export interface MatrixRun {
   readonly day: string;
   readonly minutes: number;
 }
-
-const nameOf = (what: Cell['what']): string => (typeof what === 'string' ? what : what.name);
 
 /** The tables of `docs/reliability.md`, as Markdown. */
 export function matrixTables({ results, commit, day, minutes }: MatrixRun): string {
@@ -33,13 +31,29 @@ export function matrixTables({ results, commit, day, minutes }: MatrixRun): stri
     table(['what goes wrong', 'when', ...letters('R', READS)], rows(READS, moments)),
     legend('W', WRITES),
     table(['what goes wrong', 'when', ...letters('W', WRITES)], rows(WRITES, moments)),
+    interruptedText(results.filter(({ cell }) => cell.interrupt !== undefined)),
     'What the runs said that did not come through:',
     sayings(results),
   ].join('\n\n');
 }
 
-function idOf({ kind, moment, what }: Cell): string {
-  return `${kind.name} ${moment} ${nameOf(what)}`;
+function idOf(cell: Cell): string {
+  return `${cell.kind.name} ${cell.moment} ${nameOf(cell)}`;
+}
+
+/** Their runs all end with the code of the signal, or go through: a table of its own would say nothing more. */
+function interruptedText(results: readonly CellResult[]): string {
+  const codes = new Map<string, number>();
+  for (const { code } of results) codes.set(String(code), (codes.get(String(code)) ?? 0) + 1);
+  const ends = [...codes]
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([code, cells]) => `${String(cells)} with ${code}`);
+  const wrong = results.filter(({ violations }) => violations.length > 0).length;
+  const most = Math.max(0, ...results.map(({ runsAfter }) => runsAfter));
+  return (
+    `${String(results.length)} of the cells play each of these faults once more, with SIGINT and with SIGTERM in the middle of it, ${String(wrong)} of them wrong. ` +
+    `They ended ${ends.join(', ')}; at most ${String(most)} more run was needed.`
+  );
 }
 
 function shown(result: CellResult | undefined): string {
@@ -75,7 +89,7 @@ function sayings(results: readonly CellResult[]): string {
     .toSorted(([, a], [, b]) => b.length - a.length)
     .map(([said, cells]) => {
       const [first] = cells;
-      const example = first ? `${nameOf(first.cell.what)} at “${first.cell.kind.name}”` : '';
+      const example = first ? `${nameOf(first.cell)} at “${first.cell.kind.name}”` : '';
       return `- ${said.replaceAll('|', '\\|')} (${String(cells.length)} cells, for example ${example})`;
     });
   const more = lines.length - MOST_SAYINGS;

@@ -1,7 +1,9 @@
-import { expect, it } from 'vitest';
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, it } from 'vitest';
 import { flagSpec, PIPELINE_CONFIG, pipelineWorld } from '../../support/pipeline-world.js';
 import { cliRun } from '../../support/terminal.js';
 
+const PROTECTED = PIPELINE_CONFIG.replace('production: {}', 'production: { protected: true }');
 const SEGMENT = `segment: beta
 environments:
   production: { keys: [ana] }
@@ -82,7 +84,7 @@ it('leaves what somebody set in a definition that it had created and could not l
     },
   });
   repository.commit('Add pay', {
-    'flagkeel.yaml': PIPELINE_CONFIG.replace('production: {}', 'production: { protected: true }'),
+    'flagkeel.yaml': PROTECTED,
     'flags/pay.yaml': flagSpec('pay'),
   });
   expect((await world.applied({ timeout: 3_000 })).unverified).toContain('503');
@@ -96,4 +98,39 @@ it('leaves what somebody set in a definition that it had created and could not l
     { id: 'flag/pay@production', why: 'drift-reported', fields: [{ path: '/trafficAllocation' }] },
   ]);
   expect(await live.ok('GET', place)).toMatchObject({ trafficAllocation: 40 });
+});
+
+describe.each(['SIGINT', 'SIGTERM'])('%s while the answer to a creation is lost', (reason) => {
+  it.each([
+    ['flag/pay', /\/splits\/.*\/trafficTypes\/user$/],
+    ['flag/pay@production', /\/pay\/environments\/[^/]+$/],
+    ['segment/beta', /\/segments\/.*\/trafficTypes\/user$/],
+    ['segment/beta@production', /\/segments\/[^/]+\/beta$/],
+  ] as const)(
+    'is a failure whose fate is unknown, and the next run knows %s as its own',
+    async (id, path) => {
+      const control = new AbortController();
+      const isCreation = ({ method, url }: IncomingMessage): boolean =>
+        method === 'POST' && path.test(new URL(url ?? '', 'http://service').pathname);
+      const { repository, service, ...world } = await pipelineWorld(undefined, {
+        middleware: (next) => (request, response) => {
+          if (isCreation(request)) control.abort(reason);
+          next(request, response);
+        },
+      });
+      repository.commit('Add pay and beta', {
+        'flagkeel.yaml': PROTECTED,
+        'flags/pay.yaml': flagSpec('pay').replace(/  staging.*\n/, ''),
+        'segments/beta.yaml': SEGMENT,
+      });
+      service.failNext({ method: 'POST', path }, 'reset-after');
+
+      const first = await world.applied({ signal: control.signal, concurrency: 1 });
+
+      expect(first.outcomes.get(id)).toMatchObject({ status: 'failed', fateUnknown: true });
+      const next = await world.applied();
+      expect(next.plan.withheld).toEqual([]);
+      expect(next.converged).toBe(true);
+    },
+  );
 });

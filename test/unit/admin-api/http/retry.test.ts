@@ -51,6 +51,7 @@ async function run(
         return Promise.resolve(found);
       },
     }),
+    ended: (cause) => cause,
     giveUp: ({ last, tries: count, uncertain }) =>
       new GaveUp(`${last.failure} after ${count}${uncertain ? ', uncertain' : ''}`),
   }).catch((error: unknown) => {
@@ -149,6 +150,7 @@ describe('withRetry', () => {
         isThere = true;
         return Promise.resolve(found);
       },
+      ended: (cause) => cause,
       giveUp: () => new GaveUp(),
     });
 
@@ -202,6 +204,7 @@ describe('withRetry', () => {
         const asked = failure('throttled', { askedWaitMs: 20_000, status: 429 });
         return Promise.resolve(isAdmitted ? { ok: true, answer: 'answered' } : asked);
       },
+      ended: (cause) => cause,
       giveUp: ({ last }) => new GaveUp(last.failure),
     });
 
@@ -247,6 +250,7 @@ describe('Silence', () => {
         await time.sleep(limitMs);
         return tries > 50 ? { ok: true, answer: 'far too late' } : failure('lost');
       },
+      ended: (cause) => cause,
       giveUp: ({ last }) => new GaveUp(last.failure),
     });
 
