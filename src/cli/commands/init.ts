@@ -92,14 +92,16 @@ async function init(
   return EXIT.ok;
 }
 
-/** Path → text: the workflows that the documents show, as they come with this package. */
+/**
+ * Path → text: the workflows that the documents show, as they come with this package. They keep their names, by which they refer
+ * to each other.
+ */
 async function workflowFiles(): Promise<[path: string, text: string][]> {
   const folder = packageFile('docs/workflows/');
-  const names = (await readdir(folder)).filter((name) => name.startsWith('github-')).sort();
+  const names = (await readdir(folder)).sort();
   return Promise.all(
     names.map(async (name): Promise<[string, string]> => {
-      const path = `.github/workflows/${name.replace('github-', 'flagkeel-')}`;
-      return [path, await readFile(new URL(name, folder), 'utf8')];
+      return [`.github/workflows/${name}`, await readFile(new URL(name, folder), 'utf8')];
     }),
   );
 }
@@ -139,8 +141,11 @@ Next:
 ${example ? `  flagkeel reconcile --embedded${place}\n` : ''}${results.some(({ path }) => path.startsWith('.github/')) ? WORKFLOW_NEEDS : ''}`;
 }
 
+/** docs/review.md says the same in the same words. */
 const WORKFLOW_NEEDS = `
-The workflows need the variable FLAGKEEL_URL and the secret FLAGKEEL_API_KEY of the repository on GitHub.
+On GitHub, set the variable \`FLAGKEEL_URL\` of the repository, and a secret \`FLAGKEEL_API_KEY\` in each of two environments.
+In \`production\` it is a key that may write: allow only the branch \`main\` there, and require reviewers.
+In \`flagkeel-review\` it is a key that may only read, because a branch can change the workflow of its own review.
 `;
 
 interface Starter {

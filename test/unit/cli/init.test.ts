@@ -117,10 +117,12 @@ defaults:
     ]);
     for (const name of readdirSync(written)) {
       expect(readFileSync(join(written, name), 'utf8')).toBe(
-        readFileSync(join(shown, name.replace('flagkeel-', 'github-')), 'utf8'),
+        readFileSync(join(shown, name), 'utf8'),
       );
     }
-    expect(run.stdout).toContain('variable FLAGKEEL_URL and the secret FLAGKEEL_API_KEY');
+    expect(run.stdout).toContain(
+      'set the variable `FLAGKEEL_URL` of the repository, and a secret `FLAGKEEL_API_KEY`',
+    );
   });
 
   it('writes no workflows where nobody wants them', async () => {

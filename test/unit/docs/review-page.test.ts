@@ -104,8 +104,8 @@ describe.each(WORKFLOWS)('%s', (path) => {
 });
 
 describe('the hash of the plan that is applied', () => {
-  const apply = projectText('docs/workflows/github-apply.yml');
-  const review = projectText('docs/workflows/github-review.yml');
+  const apply = projectText('docs/workflows/flagkeel-apply.yml');
+  const review = projectText('docs/workflows/flagkeel-review.yml');
 
   it('comes from no comment, which any workflow of the same account may write', () => {
     expect(apply).not.toMatch(/\/comments|github-actions\[bot\]/);
@@ -116,7 +116,7 @@ describe('the hash of the plan that is applied', () => {
     expect(review).toContain(
       `name: ${artifact}\n          path: \${{ runner.temp }}/${artifact}.md`,
     );
-    expect(apply).toContain('REVIEW: github-review.yml');
+    expect(apply).toContain('REVIEW: flagkeel-review.yml');
     expect(apply).toContain(`--name ${artifact} `);
     expect(apply).toContain('.head_repository.full_name == env.GITHUB_REPOSITORY');
   });

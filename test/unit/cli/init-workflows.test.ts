@@ -1,0 +1,153 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { cliRun } from '../../support/terminal.js';
+import { projectText, sectionOf } from '../docs/page.js';
+
+interface Step {
+  readonly id?: string;
+  readonly uses?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+}
+
+interface Job {
+  readonly environment?: string;
+  readonly needs?: string | readonly string[];
+  readonly outputs?: Readonly<Record<string, string>>;
+  readonly steps: readonly Step[];
+}
+
+interface Workflow {
+  readonly name: string;
+  readonly jobs: Readonly<Record<string, Job>>;
+}
+
+interface Written {
+  readonly file: string;
+  readonly text: string;
+  readonly workflow: Workflow;
+}
+
+let directory: string;
+let message: string;
+let written: Written[];
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'flagkeel-init-workflows-'));
+  ({ stdout: message } = await cliRun(['init', directory]));
+  const folder = join(directory, '.github/workflows');
+  written = readdirSync(folder).map((file) => {
+    const text = readFileSync(join(folder, file), 'utf8');
+    return { file, text, workflow: parse(text) as Workflow };
+  });
+});
+
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** What the pattern's first group finds in all files, each once, in order. */
+function found(pattern: RegExp): string[] {
+  const all = written.flatMap(({ text }) =>
+    [...text.matchAll(pattern)].map(([, name = '']) => name),
+  );
+  return [...new Set(all)].sort();
+}
+
+function jobsOf({ workflow }: Written): Job[] {
+  return Object.values(workflow.jobs);
+}
+
+describe('the workflows that init writes', () => {
+  it('name each other by the files that init wrote', () => {
+    const named = found(/(?<![\w/.-])([\w-]+\.ya?ml)\b/g).filter(
+      (file) => file !== 'flagkeel.yaml',
+    );
+
+    expect(named).toContain('flagkeel-review.yml');
+    expect(written.map(({ file }) => file)).toEqual(expect.arrayContaining(named));
+  });
+
+  it('have names of their own', () => {
+    const names = written.map(({ workflow }) => workflow.name);
+
+    expect(new Set(names).size).toBe(4);
+  });
+
+  it('download only artifacts and files that one of them uploads', () => {
+    const uploads = written
+      .flatMap(jobsOf)
+      .flatMap(({ steps }) => steps)
+      .filter(({ uses = '' }) => uses.startsWith('actions/upload-artifact@'))
+      .map((step) => step.with ?? {});
+
+    expect(uploads.map(({ name }) => name)).toEqual(found(/gh run download .*--name (\S+)/g));
+    expect(uploads.map(({ path }) => basename(String(path)))).toEqual(
+      found(/"\$RUNNER_TEMP\/review\/(\S+)"/g),
+    );
+  });
+
+  it('read only outputs that an earlier step or job sets', () => {
+    const jobs = written.flatMap(jobsOf);
+    const outputs = jobs.flatMap(({ steps }) =>
+      steps.flatMap(({ id = '', run = '' }) =>
+        [...run.matchAll(/"(\w+)=[^"]*" >> "\$GITHUB_OUTPUT"/g)].map(
+          ([, name = '']) => `${id}.${name}`,
+        ),
+      ),
+    );
+    const read = found(/steps\.([\w-]+\.outputs\.\w+)/g).map((each) =>
+      each.replace('.outputs', ''),
+    );
+
+    expect(read.length).toBeGreaterThan(0);
+    expect([...outputs].sort()).toEqual(read);
+    for (const { workflow, text } of written) {
+      for (const [, job = '', name = ''] of text.matchAll(/needs\.([\w-]+)\.outputs\.(\w+)/g)) {
+        expect(Object.keys(workflow.jobs[job]?.outputs ?? {})).toContain(name);
+      }
+      for (const { needs = [] } of Object.values(workflow.jobs)) {
+        expect(Object.keys(workflow.jobs)).toEqual(expect.arrayContaining([needs].flat()));
+      }
+    }
+  });
+
+  it('need the variable, the secret and the environments that init names, and no others', () => {
+    const environments = written.flatMap(jobsOf).map(({ environment }) => environment);
+    const needed = [
+      ...found(/\bvars\.(\w+)/g),
+      ...found(/\bsecrets\.(\w+)/g),
+      ...new Set(environments.filter((each) => each !== undefined)),
+    ];
+
+    expect(
+      [
+        ...(message
+          .split('\nOn GitHub')
+          .at(-1)
+          ?.matchAll(/`([\w-]+)`/g) ?? []),
+      ].map(([, name]) => name),
+    ).toEqual(expect.arrayContaining(needed));
+    expect(needed.sort()).toEqual([
+      'FLAGKEEL_API_KEY',
+      'FLAGKEEL_URL',
+      'flagkeel-review',
+      'production',
+    ]);
+  });
+});
+
+it('the place of the key is said by init in the words of docs/review.md, and the how-to refers to them', () => {
+  const words = (text: string): string => text.replaceAll(/\s+/g, ' ');
+  const needs = words(message.slice(message.indexOf('\nOn GitHub'))).trim();
+
+  expect(needs).toMatch(/^On GitHub, set /);
+  expect(words(sectionOf(projectText('docs/review.md'), '## The keys of the workflows'))).toContain(
+    needs,
+  );
+  expect(projectText('docs/how-to.md')).toContain('(review.md#the-keys-of-the-workflows)');
+  expect(projectText('docs/how-to.md')).not.toContain('FLAGKEEL_API_KEY` of');
+});
