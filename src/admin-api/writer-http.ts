@@ -95,7 +95,8 @@ export class HttpAdminWriter implements AdminWriter {
   }
 
   async archiveFlag(workspaceId: string, flag: string, note: ChangeNote): Promise<void> {
-    await lookup.archiveFlag(this.#client, this, this.#reader, { workspaceId, flag, note });
+    const wanted = { workspaceId, flag, note };
+    await lookup.archiveFlag(this.#client, this.#bodyNotes, this, this.#reader, wanted);
   }
 
   async createDefinition(

@@ -5,6 +5,7 @@ import { patched } from '../model/flag/patch.js';
 import { definitionFromWire } from '../model/flag/wire.js';
 import { sameJson } from '../model/json.js';
 import type { ChangeNote } from '../model/outcome.js';
+import type { BodyNotes } from './body-notes.js';
 import type { AdminClient } from './http/admin-client.js';
 import type { AdminReader } from './reader.js';
 import * as shapes from './decode.js';
@@ -205,23 +206,25 @@ interface FlagPlace {
 
 /** Archives a flag, see `AdminWriter`. */
 export async function archiveFlag(
-  client: Pick<AdminClient, 'origin' | 'write'>,
+  client: Pick<AdminClient, 'origin'>,
+  bodyNotes: BodyNotes,
   writer: FlagPatcher,
   reader: AdminReader,
   wanted: FlagPlace,
 ): Promise<void> {
   const { workspaceId, flag, note } = wanted;
   const what = `archive flag ${JSON.stringify(flag)}`;
-  const { status } = await client.write({
+  const request = {
     // Of what is archived nothing is left to archive: twice is once.
-    kind: 'delete',
-    method: 'POST',
+    kind: 'delete' as const,
+    method: 'POST' as const,
     path: ['splits', 'ws', workspaceId, flag, 'archive'],
     query: { ...note },
-    body: { ...note },
+    body: {},
     what,
-    accepts: (answered) => NO_ARCHIVE.has(answered),
-  });
+    accepts: (answered: number) => NO_ARCHIVE.has(answered),
+  };
+  const { status } = await bodyNotes.write('archiveFlag', request, note);
   // 404 is said of an endpoint that is not there, and of a flag that is gone.
   if (status < 400 || (status === 404 && !(await shownFlag(writer, reader, wanted)))) return;
   throw new FlagkeelError(

@@ -224,10 +224,48 @@ describe('a service that refuses title and comment in bodies', () => {
 
     await expect(write()).rejects.toMatchObject({ serviceMessage: 'no such treatment' });
     await expect(write()).rejects.toMatchObject({ serviceMessage: 'no such treatment' });
-    expect(server.seen.map(({ body }) => body.includes('"title"'))).toEqual([
-      ...[true, false],
-      ...[true, false],
+    const bodies = [{ ...BODY, ...WORDS }, { ...BODY, comment: WORDS.comment }, { ...BODY }];
+    expect(server.seen.map(({ body }): unknown => JSON.parse(body))).toEqual([
+      ...bodies,
+      ...bodies,
     ]);
+  });
+});
+
+describe('a service that takes bodies exactly as the contract shows them', () => {
+  const members = (body: string): string =>
+    Object.keys(JSON.parse(body) as object)
+      .sort()
+      .join();
+  const exact: Script = (request) => {
+    const isDefinition = lineOf(request).startsWith('POST');
+    const shown = isDefinition ? Object.keys(BODY).sort().join() : 'comment,keys';
+    if (lineOf(request).endsWith('/uploadKeys')) return errorReply(404);
+    if (members(request.body) !== shown) return errorReply(400, 'the body is another one');
+    return { status: 200, body: isDefinition ? wireDefinition('f') : { code: 200 } };
+  };
+
+  it('removes keys with the comment alone in the body, and remembers that it has to', async () => {
+    const { writer, server } = await httpFixture(exact);
+
+    await writer.removeKeys('e-1', 's', ['a'], WORDS);
+    await writer.removeKeys('e-1', 's', ['b'], WORDS);
+
+    expect(server.seen.map(({ body }): unknown => JSON.parse(body))).toEqual([
+      { keys: ['a'], ...WORDS },
+      { keys: ['a'], comment: WORDS.comment },
+      { keys: ['b'], comment: WORDS.comment },
+    ]);
+  });
+
+  it('creates definitions without words in the body', async () => {
+    const { writer, server } = await httpFixture(exact);
+
+    await writer.createDefinition(PLACE, BODY, WORDS);
+
+    expect(server.seen.map(({ body }) => members(body)).at(-1)).toBe(
+      Object.keys(BODY).sort().join(),
+    );
   });
 });
 
