@@ -5,8 +5,8 @@ import type { FlagkeelError } from '../errors.js';
 export interface Forge {
   readonly name: string;
   /**
-   * The first comment with `marker` in it that our own account wrote: anybody may write a marker, and theirs count for
-   * nothing. Null: there is none.
+   * The oldest comment that our own account wrote and that has `marker` as its first line; null where there is none.
+   * Anybody may write a marker, and text of theirs may stand further down in a comment of ours.
    *
    * @throws FlagkeelError `FORGE`; likewise below.
    */
@@ -90,31 +90,37 @@ export interface ForgeRefusal {
 }
 
 export interface ReviewComment {
-  /** Of several reviews on one pull request each has its own comment: the config directory. */
+  /** The config directory. Each directory that is reviewed on a pull request has a comment of its own. */
   readonly scope: string;
-  /** Null: there is no plan. */
-  readonly planHash: string | null;
-  /** The verdict and the risks: what must not stand there outdated, though the plan hash does not cover it. */
-  readonly summary: string;
+  /** Markdown. */
   readonly body: string;
 }
 
-/** Posts the one comment of a review, or edits it. One that says the same of the same plan is left alone. */
+/** Posts the one comment of a review, or edits it. A comment that has this body already is left alone. */
 export async function syncComment(
   forge: Forge,
   comment: ReviewComment,
 ): Promise<'posted' | 'edited' | 'unchanged'> {
-  const marker = `<!-- flagkeel:review ${digest(comment.scope)} -->`;
-  const content = `<!-- flagkeel:plan ${comment.planHash ?? 'none'} ${digest(comment.summary)} -->`;
-  const body = `${marker}\n${content}\n\n${comment.body}`;
+  const marker = `<!-- flagkeel:plan ${digest(comment.scope)} -->`;
+  const body = `${marker}\n\n${comment.body}`;
   const found = await forge.findComment(marker);
   if (!found) {
     await forge.postComment(body);
     return 'posted';
   }
-  if (found.body.includes(content)) return 'unchanged';
+  if (asForgesKeepIt(found.body) === asForgesKeepIt(body)) return 'unchanged';
   await forge.updateComment(found.id, body);
   return 'edited';
+}
+
+/** Whether a body has this marker as its first line. */
+export function isMarked(body: string, marker: string): boolean {
+  return asForgesKeepIt(body).split('\n', 1)[0] === marker;
+}
+
+/** Forges may write line ends in their own way and drop white space around a text. */
+function asForgesKeepIt(body: string): string {
+  return body.replaceAll('\r\n', '\n').trim();
 }
 
 function digest(text: string): string {

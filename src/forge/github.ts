@@ -9,6 +9,7 @@ import {
   type ForgeRefusal,
   type PullRequestTarget,
   type RepositoryTarget,
+  isMarked,
   limited,
 } from './forge.js';
 import { approvalsIn, type CommentApprovals } from './approvals.js';
@@ -31,14 +32,14 @@ export function openGithub(options: ForgeOptions): Forge {
   return {
     ...commitForge(octokit, place),
     findComment: async (marker) => {
-      const isOurs = await ownComments(octokit);
+      const login = await ownLogin(octokit);
       const pages = octokit.paginate.iterator(octokit.rest.issues.listComments, {
         ...pull,
         per_page: PAGE,
       });
       for await (const { data } of pages) {
         const found = data.find(
-          ({ body, user }) => body?.includes(marker) === true && isOurs(user),
+          ({ body = '', user }) => user?.login === login && isMarked(body, marker),
         );
         if (found) return { id: found.id, body: found.body ?? '' };
       }
@@ -109,22 +110,26 @@ function repositoryOf({ repository }: RepositoryTarget): { owner: string; repo: 
   return { owner, repo };
 }
 
-interface Author {
-  readonly login: string;
-  readonly type: string;
-}
+/** As which the token of a workflow writes. */
+const WORKFLOW_ACCOUNT = 'github-actions[bot]';
 
 /**
- * Which comments are our own. The token of a workflow is not told who it is, but it is a bot, which no person can write
- * as.
+ * The account that our token writes as. GitHub refuses `GET /user` to tokens of workflows and of apps, but names them as
+ * the viewer of a query. A server that knows no such queries has workflows alone.
  */
-async function ownComments(octokit: Octokit): Promise<(author: Author | null) => boolean> {
+async function ownLogin(octokit: Octokit): Promise<string> {
   try {
-    const { data } = await octokit.rest.users.getAuthenticated();
-    return (author) => author?.login === data.login;
+    return (await octokit.rest.users.getAuthenticated()).data.login;
   } catch (error) {
     if (!(error instanceof GithubError) || error.status !== 403) throw error;
-    return (author) => author?.type === 'Bot';
+  }
+  try {
+    const asked = octokit.graphql<{ viewer: { login: string } }>('{ viewer { login } }');
+    return (await asked).viewer.login;
+  } catch (error) {
+    // What was answered without a name throws another error, of the library.
+    if (error instanceof GithubError && error.status !== 403 && error.status !== 404) throw error;
+    return WORKFLOW_ACCOUNT;
   }
 }
 
@@ -201,8 +206,8 @@ function githubClient(options: ForgeOptions<RepositoryTarget>): Octokit {
           signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
         },
       });
-    const isStatus = asked.url.includes('/statuses/');
-    const repeatable = asked.method !== 'POST' || isStatus;
+    // Of what is posted, a status replaces the one before it, and a query changes nothing.
+    const repeatable = asked.method !== 'POST' || /\/statuses\/|\/graphql$/.test(asked.url);
     return withRetry(send, (error) => refusalOf(error, now), { wait, repeatable });
   });
   return octokit;

@@ -8,6 +8,7 @@ import {
   type ForgeRefusal,
   type PullRequestTarget,
   type RepositoryTarget,
+  isMarked,
   limited,
 } from './forge.js';
 import { approvalsIn, type CommentApprovals } from './approvals.js';
@@ -45,7 +46,7 @@ export function openGitlab(options: ForgeOptions): Forge {
         }),
       );
       const found = notes.find(
-        ({ body, author }) => body.includes(marker) && author.id === self.id,
+        ({ body, author }) => author.id === self.id && isMarked(body, marker),
       );
       return found ? { id: found.id, body: found.body } : null;
     },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { flagkeel, type CliResult } from '../support/cli.js';
 import { ConfigRepository } from '../support/config-repository.js';
-import { startTestForge, type TestForge } from '../support/forge.js';
+import { OUR_ACCOUNT, startTestForge, type TestForge } from '../support/forge.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText, UNPROTECTED_CONFIG } from '../support/spec-texts.js';
 
@@ -117,7 +117,7 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
     return forge.requests.filter((each) => /^(POST|PATCH|PUT) .*(comments|notes)/.test(each));
   }
 
-  it('posts one comment, edits it when the plan is another, and leaves it alone when it is the same', async () => {
+  it('posts one comment, and edits it when it would say something else', async () => {
     const first = await review();
 
     expect(first, first.stderr).toMatchObject({ code: 0 });
@@ -139,22 +139,61 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
     expect(commentWrites()).toHaveLength(2);
 
     scenario.commit({ 'README.md': 'more' }, 'Say more');
-    expect((await review()).stderr).toContain('comment unchanged');
-    expect(commentWrites()).toHaveLength(2);
+    expect((await review()).stderr).toContain('comment edited');
+    expect(forge.comments).toHaveLength(1);
+    expect(forge.comments[0]?.body).toContain(`commit <code>${head().slice(0, 7)}</code>`);
     expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  it('finds its comment behind a hundred others, and believes no stranger who writes its marker', async () => {
+  it('finds its comment behind a hundred others', async () => {
     await review();
     const [ours] = forge.comments.splice(0);
-    forge.comments.push({ id: 1, body: ours?.body ?? '', author: 'mallory' });
-    for (let id = 2; id < 240; id += 1) forge.comments.push({ id, body: 'hm', author: 'ana' });
+    for (let id = 1; id < 240; id += 1) forge.comments.push({ id, body: 'hm', author: 'ana' });
+    forge.comments.push({ ...ours, id: 240, body: ours?.body ?? '', author: OUR_ACCOUNT });
+    ramp(50);
 
     await review();
 
     expect(forge.comments).toHaveLength(240);
+    expect(forge.comments.at(-1)?.body).toContain('10 → 50 %');
+  });
+
+  it.each(['mallory', 'greetings[bot]'])(
+    'a comment by a stranger with our marker is left alone: %s',
+    async (author) => {
+      await review();
+      const [ours] = forge.comments.splice(0);
+      const body = `${ours?.body ?? ''}\nand more`;
+      forge.comments.push({ id: 1, body, author });
+
+      await review();
+      ramp(50);
+      await review();
+
+      expect(forge.comments).toHaveLength(2);
+      expect(forge.comments[0]?.body).toBe(body);
+      expect(forge.comments[1]?.body).toContain('10 → 50 %');
+    },
+  );
+
+  it('text of a spec that holds our marker does not freeze the comment', async () => {
+    // What the comment of the later commit begins with is known before: the plan is.
+    ramp(95);
     await review();
-    expect(forge.comments).toHaveLength(240);
+    const [later] = forge.comments.splice(0);
+    const markers = later?.body.match(/<!-- .* -->/g) ?? [];
+    expect(markers).not.toEqual([]);
+    const tags = `tags: ${JSON.stringify(markers)}\n`;
+    scenario.commit({ 'flags/alpha.yaml': flagText('alpha', 11) + tags }, 'Ramp a little');
+    await review();
+    expect(forge.comments[0]?.body).toContain('10 → 11 %');
+    expect(forge.comments[0]?.body.match(/<!-- flagkeel:/g)).toHaveLength(1);
+
+    ramp(95);
+    await review();
+
+    expect(forge.comments).toHaveLength(1);
+    expect(forge.comments[0]?.body).toContain('10 → 95 %');
   });
 
   it('waits where the forge says that there were too many requests', async () => {
@@ -276,6 +315,49 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
     expect(run, run.stderr).toMatchObject({ code: 0 });
     expect(run.stdout).toContain('updates 2 in');
     expect(run.stdout).toContain('Already different before this pull request: 2 changes');
+  });
+});
+
+describe.each(['github', 'gitlab'] as const)('a review of two directories on %s', (kind) => {
+  it("one directory's text does not replace another directory's report", async () => {
+    using repository = new ConfigRepository();
+    const forge = await startTestForge(kind);
+    try {
+      const files = (share: number, tags: string): Record<string, string> => ({
+        'a/flagkeel.yaml': UNPROTECTED_CONFIG,
+        'a/flags/in-a.yaml': flagText('in-a', share) + tags,
+        'b/flagkeel.yaml': UNPROTECTED_CONFIG,
+        'b/flags/in-b.yaml': flagText('in-b', share),
+      });
+      repository.write(files(10, ''));
+      const base = repository.commit('Begin');
+      const review = async (...directories: string[]): Promise<void> => {
+        const commit = repository.git('rev-parse', 'HEAD');
+        const place = ['--forge', kind, '--forge-url', forge.url, '--pull-request', '7'];
+        const which = ['--repository', kind === 'github' ? 'acme/flags' : '42', '--commit', commit];
+        const paths = directories.map((each) => join(repository.directory, each));
+        const args = ['review', '--offline', '--since', base, ...place, ...which, ...paths];
+        const run = await flagkeel(args, { env: { FLAGKEEL_FORGE_TOKEN: forge.token } });
+        expect(run, run.stderr).toMatchObject({ code: 0 });
+      };
+      repository.write(files(20, ''));
+      repository.commit('Ramp');
+      await review('b');
+      const [ofB] = forge.comments.splice(0);
+      const markers = ofB?.body.match(/<!-- .* -->/g) ?? [];
+      repository.write(files(20, `tags: ${JSON.stringify(markers)}\n`));
+      repository.commit('Tag the flag of a');
+
+      await review('a', 'b');
+      await review('a', 'b');
+
+      expect(forge.comments).toHaveLength(2);
+      expect(forge.comments[0]?.body).toContain('in-a');
+      expect(forge.comments[0]?.body).not.toContain('in-b');
+      expect(forge.comments[1]?.body).toContain('in-b');
+    } finally {
+      await forge.close();
+    }
   });
 });
 

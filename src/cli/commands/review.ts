@@ -247,9 +247,7 @@ async function publish(told: Told, prefix: string, reviewing: Reviewing): Promis
   const { forge } = place;
   if (place.summaryFile !== undefined) await appendFile(place.summaryFile, `${told.markdown}\n`);
   if (!forge) return;
-  const { markdown, summary, report } = told;
-  const planHash = report?.planHash ?? null;
-  const comment = { scope: prefix, planHash, summary: summary, body: markdown };
+  const comment = { scope: prefix, body: told.markdown };
   const telling = async (): Promise<void> => {
     const done = await syncComment(forge, comment);
     screen.note(`${forge.name}: comment ${done}`);

@@ -60,9 +60,10 @@ export function link(label: string, url: string): Markup {
 
 /**
  * Rows of text as they are, in a fence longer than any run of backticks in them, so that no row can
- * close it.
+ * close it. The beginning of a hidden comment is spelled out: by such a one this program finds what it wrote itself.
  */
-export function fenced(rows: readonly string[], language: string): Markup {
+export function fenced(texts: readonly string[], language: string): Markup {
+  const rows = texts.map((text) => text.replaceAll('<!--', '<<U+0021>--'));
   const runs = rows.flatMap((row) => row.match(/`+/g) ?? []);
   const fence = '`'.repeat(runs.reduce((longest, { length }) => Math.max(longest, length + 1), 3));
   return Markup.own([`${fence}${language}`, ...rows, fence].join('\n'));

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openGithub } from '../../../src/forge/github.js';
 import { openGitlab } from '../../../src/forge/gitlab.js';
-import type { Forge, ForgeOptions } from '../../../src/forge/forge.js';
-import { startTestForge, type TestForge } from '../../support/forge.js';
+import { syncComment, type Forge, type ForgeOptions } from '../../../src/forge/forge.js';
+import { startTestForge, type TestComment, type TestForge } from '../../support/forge.js';
 
 const LONG = '🙂'.repeat(400);
 
@@ -60,6 +60,38 @@ describe.each(['github', 'gitlab'] as const)('%s', (kind) => {
     server.forbidWrites();
     await expect(forge.postComment('x')).rejects.toMatchObject({ status: 403 });
   });
+
+  it('compares the whole comment that stands there with the whole that would be written', async () => {
+    const comment = { scope: '', body: 'on 10 → 25 %\n\nplan sha256:1\n' };
+    expect(await syncComment(forge, comment)).toBe('posted');
+    const [kept] = server.comments;
+    if (!kept) throw new Error('nothing was posted');
+    expect(kept.body).toMatch(/^<!-- flagkeel:plan [0-9a-f]{16} -->\n/);
+
+    // A forge may keep line ends in its own way, and drop the last one.
+    kept.body = kept.body.trimEnd().replaceAll('\n', '\r\n');
+    expect(await syncComment(forge, comment)).toBe('unchanged');
+
+    const moved = { ...comment, body: comment.body.replace('10', '24') };
+    expect(await syncComment(forge, moved)).toBe('edited');
+    expect(kept.body).toContain('on 24 → 25 %');
+  });
+
+  it('finds a comment by its first line alone', async () => {
+    const { id } = await posted('<!-- flagkeel:plan a -->\n<!-- flagkeel:plan b -->\nhm');
+    await posted('hm\n<!-- flagkeel:plan b -->');
+
+    expect(await forge.findComment('<!-- flagkeel:plan a -->')).toMatchObject({ id });
+    expect(await forge.findComment('<!-- flagkeel:plan b -->')).toBeNull();
+    expect(await forge.findComment('<!-- flagkeel:plan')).toBeNull();
+  });
+
+  async function posted(body: string): Promise<TestComment> {
+    await forge.postComment(body);
+    const comment = server.comments.at(-1);
+    if (!comment) throw new Error('nothing was posted');
+    return comment;
+  }
 
   it('gives up on a forge that has too many requests for ever', async () => {
     server.limitNext(1_000);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Diagnostic } from '../../../../src/model/diagnostic.js';
 import type { Impact } from '../../../../src/model/impact.js';
 import { failureMarkdown } from '../../../../src/report/markdown/failure.js';
 import { planMarkdown } from '../../../../src/report/markdown/plan.js';
@@ -99,6 +100,20 @@ function hostile(text: string): PlanReport {
 }
 
 describe('a plan as Markdown', () => {
+  it.each(['<!-- flagkeel:plan 0123 -->', '<!--\nFlagkeel:plan 0123 -->'])(
+    'has no marker of ours in text of others: %j',
+    (text) => {
+      const location = { file: text, line: 1, column: 1 };
+      const problem: Diagnostic = {
+        ...{ severity: 'error', code: 'wrong-value', message: text, location },
+        excerpt: { text, from: 0, to: 1 },
+      };
+
+      expect(planMarkdown(hostile(text))).not.toMatch(/<!--/);
+      expect(failureMarkdown(text, [problem])).not.toMatch(/<!--/);
+    },
+  );
+
   it('says where drift was not looked for, and nothing of it after a look at everything', () => {
     const changes = [aChange('flag/a', 'update')];
     const said = 'drift elsewhere was not';
