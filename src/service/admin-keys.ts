@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Caller } from './http/endpoint.js';
 import { recordChange } from './change-log.js';
-import { badRequest, conflict, notFound } from './http/problem.js';
+import { badRequest, conflict, notFound, type Problem } from './http/problem.js';
 import { createAdminKey } from './rules/admin-key.js';
 import { differenceOf } from './rules/difference.js';
 import { MAX_KEY_NAME_LENGTH } from './rules/names.js';
@@ -13,7 +13,7 @@ import {
   revokeAdminKey,
 } from './store/admin-keys.js';
 import type { AdminKeyRow, Db, EnvironmentRow } from './store/tables.js';
-import { environmentsCalled, findWorkspace } from './store/workspaces.js';
+import { environmentsCalled, findWorkspace, listWorkspaces } from './store/workspaces.js';
 
 /** An Admin API key without its secret. */
 export interface AdminKey {
@@ -34,10 +34,13 @@ export interface AdminKey {
 /** What is asked for when a key is created. */
 export interface NewKey {
   readonly name: string;
-  /** Ids or names of what the key is restricted to. Absent or empty: it is not restricted. */
-  readonly workspaces?: readonly string[];
-  readonly environments?: readonly string[];
-  /** When the key ends. Absent: it does not end by itself. */
+  /**
+   * Ids or names of what the key is restricted to; both together mean the environments of these workspaces. undefined:
+   * there is no such restriction.
+   */
+  readonly workspaces?: readonly string[] | undefined;
+  readonly environments?: readonly string[] | undefined;
+  /** When the key ends. undefined: it does not end by itself. */
   readonly expirationTime?: number | undefined;
 }
 
@@ -58,8 +61,9 @@ export function isValidKey(
  * Names tell keys apart for people, so that no two valid keys have one name. The name of a key that was revoked or has
  * ended is free again, so that a key can be replaced under its name; entries of the audit log bear the id too.
  *
- * @throws Problem (400) the name is blank or too long, or the key would have ended already.
- * @throws Problem (404) a workspace or environment does not exist.
+ * @throws Problem (400) the name is blank or too long, the key would have ended already, a list of restrictions is empty, or
+ *   several workspaces have an environment of a name that is given without a workspace.
+ * @throws Problem (404) a workspace does not exist, or an environment does not exist in these workspaces.
  * @throws Problem (409) a valid key has the name.
  */
 export async function addAdminKey(
@@ -84,6 +88,7 @@ export async function addAdminKey(
     revocation_time: null,
     expiration_time: expirationTime,
     last_use_time: null,
+    is_exact: 1,
     ...(await restrictionsOf(db, wanted)),
   };
   await insertAdminKey(db, row);
@@ -101,27 +106,39 @@ function checkExpiration(time: number | null, now: number): void {
   }
 }
 
-/** @throws Problem (404) a workspace or environment does not exist. */
+/** Ids, sorted, as the columns of the store hold them; the workspaces of a key for environments are theirs alone. */
 async function restrictionsOf(
   db: Db,
   wanted: NewKey,
 ): Promise<Pick<AdminKeyRow, 'workspaces_json' | 'environments_json'>> {
-  const environments = await environmentsOf(db, wanted.environments ?? []);
-  const workspaces = new Set(await workspaceIdsOf(db, wanted.workspaces ?? []));
-  for (const { workspace_id } of environments) workspaces.add(workspace_id);
+  checkNotEmpty('workspaces', wanted.workspaces);
+  checkNotEmpty('environments', wanted.environments);
+  const workspaces = wanted.workspaces && (await workspacesNamed(db, wanted.workspaces));
+  const environments =
+    wanted.environments && (await environmentsNamed(db, wanted.environments, workspaces));
+  const ids = environments?.map(({ workspace_id }) => workspace_id) ?? workspaces;
   return {
-    workspaces_json: listOrNull([...workspaces]),
-    environments_json: listOrNull(environments.map((environment) => environment.id)),
+    workspaces_json: jsonOf(ids),
+    environments_json: jsonOf(environments?.map(({ id }) => id)),
   };
 }
 
-/** Null where there is no restriction, as the columns of the store have it. */
-function listOrNull(ids: readonly string[]): string | null {
-  return ids.length === 0 ? null : JSON.stringify([...ids].sort());
+/**
+ * A client that asks for a restriction and names nothing must not get a key for everything.
+ *
+ * @throws Problem (400)
+ */
+function checkNotEmpty(what: string, names: readonly string[] | undefined): void {
+  if (names?.length !== 0) return;
+  throw badRequest(`${what} must not be empty: a key without that restriction leaves it out`);
+}
+
+function jsonOf(ids: readonly string[] | undefined): string | null {
+  return ids === undefined ? null : JSON.stringify([...new Set(ids)].sort());
 }
 
 /** @throws Problem (404) one of them does not exist. */
-async function workspaceIdsOf(db: Db, idsOrNames: readonly string[]): Promise<string[]> {
+async function workspacesNamed(db: Db, idsOrNames: readonly string[]): Promise<string[]> {
   const ids: string[] = [];
   // One after the other, because a transaction has one connection.
   for (const each of idsOrNames) {
@@ -133,19 +150,46 @@ async function workspaceIdsOf(db: Db, idsOrNames: readonly string[]): Promise<st
 }
 
 /**
- * Environments by ids or names; a name means the environments of that name in all workspaces.
+ * Environments by ids or names. A name means the environment of that name in each of the workspaces; where no workspace
+ * is named, one workspace alone may have it.
  *
- * @throws Problem (404) one of them does not exist.
+ * @throws Problem (400) the name alone does not say which environment is meant.
+ * @throws Problem (404) one of them does not exist in these workspaces.
  */
-async function environmentsOf(db: Db, idsOrNames: readonly string[]): Promise<EnvironmentRow[]> {
+async function environmentsNamed(
+  db: Db,
+  idsOrNames: readonly string[],
+  workspaces: readonly string[] | undefined,
+): Promise<EnvironmentRow[]> {
   const found: EnvironmentRow[] = [];
   // One after the other, because a transaction has one connection.
   for (const each of idsOrNames) {
     const called = await environmentsCalled(db, each);
-    if (called.length === 0) throw notFound('environment', each);
-    found.push(...called);
+    const byId = called.filter(({ id }) => id === each);
+    const meant = (byId.length > 0 ? byId : called).filter(
+      ({ workspace_id }) => workspaces?.includes(workspace_id) ?? true,
+    );
+    if (meant.length === 0) throw notFound('environment', each);
+    if (meant.length > 1 && workspaces === undefined) throw await ambiguous(db, each, meant);
+    found.push(...meant);
   }
   return found;
+}
+
+/** The refusal of a name that several workspaces have, with the choice. */
+async function ambiguous(
+  db: Db,
+  name: string,
+  environments: readonly EnvironmentRow[],
+): Promise<Problem> {
+  const workspaces = await listWorkspaces(db, { ids: null });
+  const choice = environments.map(({ id, workspace_id }) => {
+    const workspace = workspaces.find((each) => each.id === workspace_id);
+    return `${id} of workspace ${workspace?.name ?? workspace_id}`;
+  });
+  return badRequest(
+    `Several workspaces have an environment ${name}: name the workspace too, or one of ${choice.sort().join(', ')}`,
+  );
 }
 
 /** All keys in the order of their creation, also those that were revoked. */

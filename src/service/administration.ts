@@ -1,14 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import {
-  addAdminKey,
-  allAdminKeys,
-  removeAdminKey,
-  type AdminKey,
-  type NewKey,
-} from './admin-keys.js';
+import { addAdminKey, removeAdminKey, type NewKey } from './admin-keys.js';
 import { FlagkeelError } from '../errors.js';
 import type { Caller } from './http/endpoint.js';
 import { Problem } from './http/problem.js';
+import { namedKeys, type NamedKey } from './key-reach.js';
 import type { Page } from './rules/paging.js';
 import { listAudit, type AuditEntry, type AuditFilter } from './store/audit.js';
 import { openStore, type Store, type StoreLocation } from './store/store.js';
@@ -18,7 +13,7 @@ export interface Administration {
   /** Makes an Admin API key, by default one that may do everything. It cannot be shown again. */
   createKey(name: string, restrictions?: Omit<NewKey, 'name'>): Promise<string>;
   /** All keys in the order of their creation, also those that were revoked. */
-  listKeys(): Promise<readonly AdminKey[]>;
+  listKeys(): Promise<readonly NamedKey[]>;
   /** Revokes a key, which is refused from the next request on. Repeated, it changes nothing. */
   revokeKey(id: string): Promise<void>;
   /** The newest first; 1,000 where no page is named. */
@@ -33,7 +28,7 @@ export function administrationOf(store: Store, clock: () => number): Administrat
       const created = await store.write(async (db) => addAdminKey(db, operator(clock()), wanted));
       return created.key;
     },
-    listKeys: async () => store.read(allAdminKeys),
+    listKeys: async () => store.read(namedKeys),
     revokeKey: async (id) => store.write(async (db) => removeAdminKey(db, operator(clock()), id)),
     audit: async (filter = {}, page = { offset: 0, limit: 1_000 }) =>
       (await store.read(async (db) => listAudit(db, filter, page))).entries,

@@ -22,6 +22,7 @@ export class EphemeralKeys {
       last_use_time: null,
       workspaces_json: null,
       environments_json: null,
+      is_exact: 1,
     });
     return key;
   }

@@ -6,6 +6,7 @@ import { administrationOf, refusedByRules, type Administration } from './adminis
 import { createApp, type AddConsole } from './http/app.js';
 import type { Endpoint } from './http/endpoint.js';
 import type { ServiceLog } from './http/key-check.js';
+import { wideKeys } from './key-reach.js';
 import { EphemeralKeys } from './lent-keys.js';
 import type { ServiceMetrics } from './metrics.js';
 import type { RateLimit } from './rules/rate-limit.js';
@@ -102,6 +103,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const store = await openStore(options.store);
   try {
     await store.write(async (db) => plantSeed(db, options.seed, clock()));
+    for (const key of await store.read(async (db) => wideKeys(db, clock()))) {
+      options.log?.warn({ ...key }, 'an Admin API key reaches more than its restrictions named');
+    }
     const lentKeys = new EphemeralKeys();
     const app = createApp({
       store,

@@ -246,6 +246,112 @@ describe('a key that is made over HTTP', () => {
   });
 });
 
+describe('a key where two workspaces have an environment of one name', () => {
+  let twins: TestService;
+  let admin: ServiceCalls;
+
+  beforeAll(async () => {
+    const environments = [{ name: 'staging' }, { name: 'production', production: true }];
+    twins = await startTestService({
+      seed: {
+        workspaces: ['One', 'Two'].map((name) => ({ name, environments, trafficTypes: ['user'] })),
+      },
+    });
+    admin = callsOf(twins);
+  });
+
+  afterAll(async () => {
+    await twins.stop();
+  });
+
+  /** Names of the environments that a key sees, by the names of their workspaces. */
+  async function seen(key: string): Promise<Record<string, string[]>> {
+    const theirs = callsOf({ origin: twins.origin, key });
+    const { objects } = await theirs.ok<WirePage<WireWorkspace>>('GET', '/workspaces');
+    const places = objects.map(async ({ name }) => {
+      const found = await theirs.ok<WireEnvironment[]>('GET', `/environments/ws/${name}`);
+      return [name, found.map((each) => each.name)] as const;
+    });
+    return Object.fromEntries(await Promise.all(places));
+  }
+
+  it('for staging of one workspace kills no flag in staging of the other', async () => {
+    const restrictions = { workspaces: ['One'], environments: ['staging'] };
+    const key = await twins.createKey('staging of One', restrictions);
+    const path = '/splits/ws/Two/spared/environments/staging';
+    await admin.ok('POST', '/splits/ws/Two/trafficTypes/user', { name: 'spared' });
+    await admin.ok('POST', path, aDefinition());
+
+    const kill = await callsOf({ origin: twins.origin, key }).call('PUT', `${path}/kill`);
+
+    expect(kill.status).toBe(404);
+    expect(await admin.ok('GET', path)).toMatchObject({ killed: false });
+    expect(await seen(key)).toEqual({ One: ['staging'] });
+  });
+
+  it('that names the environment alone is refused with the choice', async () => {
+    const [one] = await admin.ok<WireEnvironment[]>('GET', '/environments/ws/One');
+    const [two] = await admin.ok<WireEnvironment[]>('GET', '/environments/ws/Two');
+
+    const answer = await admin.call('POST', '/apiKeys', { name: 'x', environments: ['staging'] });
+    const { key } = await admin.ok<{ key: string }>('POST', '/apiKeys', {
+      name: 'by id',
+      environments: [two?.id],
+    });
+
+    expect(answer.body).toMatchObject({ code: 400 });
+    for (const part of ['One', 'Two', one?.id ?? '?', two?.id ?? '?']) {
+      expect(answer.text).toContain(part);
+    }
+    expect(await seen(key)).toEqual({ Two: ['staging'] });
+  });
+
+  it('for an environment of another workspace than the one that is named is not made', async () => {
+    const [two] = await admin.ok<WireEnvironment[]>('GET', '/environments/ws/Two');
+    const body = { name: 'nowhere', workspace: 'One', environments: [two?.id] };
+
+    expect((await admin.call('POST', '/apiKeys', body)).status).toBe(404);
+  });
+
+  it('for both workspaces and one name is for that environment of both', async () => {
+    const body = { name: 'both', workspaces: ['One', 'Two'], environments: ['production'] };
+    const { key } = await admin.ok<{ key: string }>('POST', '/apiKeys', body);
+
+    expect(await seen(key)).toEqual({ One: ['production'], Two: ['production'] });
+  });
+
+  it('is listed with the names of what it reaches', async () => {
+    const listed = await twins.listKeys();
+
+    const found = listed.find(({ name }) => name === 'staging of One');
+    expect(found?.workspaces?.map(({ name }) => name)).toEqual(['One']);
+    expect(found?.environments).toMatchObject([{ name: 'staging', workspace: { name: 'One' } }]);
+    expect(listed[0]).toMatchObject({ workspaces: null, environments: null });
+  });
+});
+
+describe('a key for an empty list of restrictions', () => {
+  it.each([
+    { environments: [] },
+    { workspaces: [] },
+    { workspaces: ['Worded'], environments: [] },
+    { workspace: 'Worded', workspaces: [] },
+  ])('is not made a key for everything: %j', async (restrictions) => {
+    const answer = await client.call('POST', '/apiKeys', { name: 'wide', ...restrictions });
+
+    expect(answer.body).toMatchObject({ code: 400 });
+    expect(await client.ok<object[]>('GET', '/apiKeys')).not.toContainEqual(
+      expect.objectContaining({ name: 'wide' }),
+    );
+  });
+
+  it('is not made without HTTP either', async () => {
+    await expect(service.createKey('wide', { environments: [] })).rejects.toMatchObject({
+      status: 400,
+    });
+  });
+});
+
 describe('a key for one environment', () => {
   it('works there, and changes nothing that all environments share', async () => {
     await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'scoped' });
@@ -539,6 +645,7 @@ describe('the access log', () => {
     const logged = await startTestService({
       log: {
         info: (fields, message) => lines.push(JSON.stringify({ ...fields, message })),
+        warn: (fields, message) => lines.push(JSON.stringify({ ...fields, message })),
         error: (fields, message) => lines.push(JSON.stringify({ ...fields, message })),
       },
     });

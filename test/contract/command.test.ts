@@ -28,7 +28,7 @@ async function whileServing(
   work: (service: { origin: string; key: string }) => Promise<void>,
 ): Promise<void> {
   const controller = new AbortController();
-  const log = { info: () => undefined, error: () => undefined };
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const served = runService(
     { directory, port: 0, ...options },
     {
@@ -141,7 +141,9 @@ describe('the key command', () => {
     await runServiceKeys({ directory }, { action: 'list' }, { write });
 
     expect(key).toMatch(/^fka_/);
-    expect(output.join('')).toContain(`${id}  revoked  ci\uFFFD[2J  not used\n`);
+    expect(output.join('')).toContain(
+      `${id}  revoked  ci\uFFFD[2J  not used  reaches Default/staging\n`,
+    );
     await whileServing({}, async ({ origin }) => {
       expect((await callsOf({ origin, key }).call('GET', '/workspaces')).status).toBe(401);
     });
@@ -200,11 +202,36 @@ describe('the key command', () => {
 
     const lines = output.map((line) => line.slice(14, -1).replaceAll(/[\d:.-]+(T|Z)/g, '$1'));
     expect(lines).toEqual([
-      'valid    first  not used',
-      'valid    far  not used  ends TZ',
-      'ending   soon  not used  ends TZ',
-      'valid    used  last used TZ  ends TZ',
+      'valid    first  not used  reaches everything',
+      'valid    far  not used  ends TZ  reaches everything',
+      'ending   soon  not used  ends TZ  reaches everything',
+      'valid    used  last used TZ  ends TZ  reaches everything',
     ]);
+  });
+
+  it('says what each key reaches, in text and in JSON', async () => {
+    await whileServing({}, async () => Promise.resolve());
+    const make = async (name: string, restrictions: object): Promise<void> =>
+      runServiceKeys({ directory }, { action: 'create', name, ...restrictions }, { write });
+    await make('of a workspace', { workspaces: ['Default'] });
+    const environments = ['staging', 'production'];
+    await make('of environments', { workspaces: ['Default'], environments });
+    output = [];
+
+    await runServiceKeys({ directory }, { action: 'list', format: 'text' }, { write });
+    const reaches = [...output.join('').matchAll(/ {2}reaches (.*)$/gm)].map(([, each]) => each);
+    output = [];
+    await runServiceKeys({ directory }, { action: 'list', format: 'json' }, { write });
+
+    expect(reaches).toEqual(['everything', 'Default', 'Default/production, Default/staging']);
+    const id = expect.any(String) as string;
+    const [first, second, third] = JSON.parse(output.join('')) as {
+      readonly environments: readonly { readonly name: string }[] | null;
+    }[];
+    expect(first).toMatchObject({ state: 'valid', workspaces: null, environments: null });
+    expect(second).toMatchObject({ workspaces: [{ id, name: 'Default' }], environments: null });
+    expect(third?.environments?.map(({ name }) => name).sort()).toEqual(environments.toSorted());
+    expect(output.join('')).not.toMatch(/fka_|hash/);
   });
 
   it('says in words what it cannot do', async () => {

@@ -14,7 +14,7 @@ const settings = lawSettings('whatever is sent to the service', 100);
 
 beforeAll(async () => {
   service = await startTestService({
-    log: { info: () => undefined, error: (fields) => failures.push(fields) },
+    log: { info: () => undefined, warn: () => undefined, error: (fields) => failures.push(fields) },
   });
   client = callsOf(service);
   await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'f' });

@@ -20,6 +20,7 @@ const SINCE_FIRST = [
   'alter table audit drop column key_id',
   'alter table admin_keys drop column expiration_time',
   'alter table admin_keys drop column last_use_time',
+  'alter table admin_keys drop column is_exact',
   'drop table archived_flags',
   'drop table attributes',
   'drop table sessions',
@@ -161,6 +162,47 @@ describe('a store in a directory', () => {
     expect((await callsOf({ ...service, key }).call('GET', '/workspaces')).status).toBe(200);
     await administer(location, async (administration) => administration.createKey('beside'));
     expect((await service.listKeys()).map(({ name }) => name)).toContain('beside');
+  });
+});
+
+describe('the start over a store of an earlier version', () => {
+  it('names each key that reaches more than its restrictions named, and the way to replace it', async () => {
+    const environments = [{ name: 'staging' }];
+    const location = { kind: 'directory', path: directory } as const;
+    const seed = {
+      workspaces: ['One', 'Two'].map((name) => ({ name, environments, trafficTypes: [] })),
+    };
+    const first = await startTestService({ store: location, seed });
+    const both = { workspaces: ['One', 'Two'], environments: ['staging'] };
+    await first.createKey('wide', both);
+    await first.createKey('revoked', both);
+    await first.createKey('narrow', { workspaces: ['One'], environments: ['staging'] });
+    await first.createKey('of both, by intent', both);
+    const ids = new Map((await first.listKeys()).map(({ id, name }) => [name, id]));
+    await first.revokeKey(ids.get('revoked') ?? '');
+    await first.stop();
+    const database = openSqlite(join(directory, 'service.sqlite'));
+    database.exec("update admin_keys set is_exact = 0 where name <> 'of both, by intent'");
+    database.close();
+    const warnings: object[] = [];
+    const log = {
+      info: () => undefined,
+      warn: (fields: object, message: string) => warnings.push({ ...fields, message }),
+      error: () => undefined,
+    };
+
+    running.push(await startTestService({ store: location, seed, log }));
+
+    const id = ids.get('wide') ?? '';
+    expect(warnings).toEqual([
+      {
+        id,
+        name: 'wide',
+        reaches: 'One/staging, Two/staging',
+        replacement: `flagkeel service keys create NEW_NAME --workspace WORKSPACE --environment "staging", then flagkeel service keys revoke ${id}`,
+        message: 'an Admin API key reaches more than its restrictions named',
+      },
+    ]);
   });
 });
 

@@ -28,7 +28,7 @@ const failures: unknown[] = [];
 
 beforeAll(async () => {
   service = await startTestService({
-    log: { info: () => undefined, error: (fields) => failures.push(fields) },
+    log: { info: () => undefined, warn: () => undefined, error: (fields) => failures.push(fields) },
   });
   client = callsOf(service);
   await fill();

@@ -10,6 +10,7 @@ import { ResponseCache, type Invalidation } from './response-cache.js';
 /** Where the service tells what it does. Never holds a key. */
 export interface ServiceLog {
   info(fields: Readonly<Record<string, unknown>>, message: string): void;
+  warn(fields: Readonly<Record<string, unknown>>, message: string): void;
   error(fields: Readonly<Record<string, unknown>>, message: string): void;
 }
 

@@ -20,7 +20,7 @@ import { AUDIT_QUERY } from './query-schemas.js';
  * could give away more than that key may do.
  */
 
-/** Empty text restricts a key to nothing, and must not make one without any restriction. */
+/** An empty text restricts a key to nothing, and must not make one without any restriction. */
 const NOT_EMPTY: Schema = { type: 'string', minLength: 1 };
 
 /**
@@ -32,8 +32,8 @@ const REFERENCE: Schema = {
 };
 
 /**
- * `workspace` and `workspaces` may stand side by side: what either names counts. There are no roles: a key that was to
- * do less than everything is refused.
+ * `workspace` and `workspaces` may stand side by side: what either names counts. An empty list is refused, and so are
+ * roles: a key that was to do less than everything must not do everything.
  */
 const NEW_KEY_BODY: Schema = {
   type: 'object',
@@ -44,8 +44,13 @@ const NEW_KEY_BODY: Schema = {
     apiKeyType: { enum: ['admin'], description: 'Only `admin` is made here.' },
     roles: { type: ['array', 'null'], items: { enum: ['API_ALL_GRANTED'] } },
     workspace: REFERENCE,
-    workspaces: { type: 'array', items: REFERENCE },
-    environments: { type: 'array', items: REFERENCE },
+    workspaces: { type: 'array', minItems: 1, items: REFERENCE },
+    environments: {
+      type: 'array',
+      minItems: 1,
+      items: REFERENCE,
+      description: 'Of these workspaces, where workspaces are named too.',
+    },
     expirationTime: {
       type: ['integer', 'null'],
       description: 'From this moment on the key is refused: milliseconds since the epoch.',
@@ -95,10 +100,8 @@ type Reference = string | { readonly id: string };
 /**
  * Creates a key and answers it with its text, which no later request can read again.
  *
- * @throws Problem (400) the type is not `admin`, the name is empty or too long, or the key would have ended already.
  * @throws Problem (403) the caller's own key is restricted.
- * @throws Problem (404) a workspace or environment that the body names does not exist.
- * @throws Problem (409) a valid key has the name.
+ * @throws Problem as `addAdminKey`.
  */
 async function createKey(db: Db, request: ApiRequest): Promise<object> {
   checkUnrestricted(request);
@@ -109,11 +112,12 @@ async function createKey(db: Db, request: ApiRequest): Promise<object> {
     readonly environments?: readonly Reference[];
     readonly expirationTime?: number | null;
   };
-  const workspaces = [...(body.workspaces ?? []), ...(body.workspace ? [body.workspace] : [])];
+  const { workspace, workspaces = [], environments } = body;
+  const named = workspace === undefined ? workspaces : [workspace, ...workspaces];
   const { key, ...created } = await addAdminKey(db, request.caller, {
     name: body.name,
-    workspaces: workspaces.map(idOf),
-    environments: (body.environments ?? []).map(idOf),
+    workspaces: named.length === 0 ? undefined : named.map(idOf),
+    environments: environments?.map(idOf),
     expirationTime: body.expirationTime ?? undefined,
   });
   return { ...wireKey(created), key };

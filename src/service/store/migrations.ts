@@ -50,6 +50,12 @@ export function migrations(dialect: Dialect): Record<string, Migration> {
     '0010-attributes-of-traffic-types': {
       up: async (db: Kysely<unknown>) => addAttributes(db, dialect),
     },
+    '0011-keys-with-exact-restrictions': {
+      up: async (db: Kysely<unknown>) => {
+        const column = 'is_exact integer not null default 0';
+        await sql.raw(`alter table admin_keys add column ${column}`).execute(db);
+      },
+    },
   };
 }
 

@@ -195,6 +195,8 @@ export interface AdminKeyRow {
   /** Ids of what the key may touch; null: everything. */
   workspaces_json: string | null;
   environments_json: string | null;
+  /** 0: an earlier version made it, which gave a key more than its restrictions said where workspaces share names. */
+  is_exact: number;
 }
 
 /** Of a browser that is signed in to the console. */

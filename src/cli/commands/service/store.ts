@@ -1,7 +1,8 @@
 import { Option, type Command } from 'commander';
-import { isValidKey, type AdminKey } from '../../../service/admin-keys.js';
+import { isValidKey } from '../../../service/admin-keys.js';
 import { administer, type Administration } from '../../../service/administration.js';
 import { changeLines, oneLine } from '../../../service/change-text.js';
+import { reachText, type NamedKey } from '../../../service/key-reach.js';
 import type { AuditEntry, AuditFilter } from '../../../service/store/audit.js';
 import { backUp, restore, type BackupSummary } from '../../../service/store/backup.js';
 import type { StoreLocation } from '../../../service/store/store.js';
@@ -26,10 +27,13 @@ interface KeyOptions extends StoreOptions {
   readonly expires?: number;
 }
 
-interface LogCommandOptions extends StoreOptions {
+interface ListOptions {
+  readonly format: 'text' | 'json';
+}
+
+interface LogCommandOptions extends StoreOptions, ListOptions {
   readonly object?: string;
   readonly environment?: string;
-  readonly format: 'text' | 'json';
 }
 
 export function storeLocation({ database, memory, directory }: StoreOptions): StoreLocation {
@@ -101,20 +105,33 @@ function addKeys(service: Command, terminal: Terminal): void {
     .description('make a key and print it, this once')
     .argument('<name>')
     .option('--workspace <name>', 'only this workspace (repeatable)', collect, [])
-    .option('--environment <name>', 'only this environment (repeatable)', collect, [])
+    .option(
+      '--environment <name>',
+      'only this environment, of these workspaces (repeatable)',
+      collect,
+      [],
+    )
     .option('--expires <duration>', 'refuse the key after that time, for example 90d', duration)
     .action(async (name: string, _own: unknown, command: Command) => {
       const options = command.optsWithGlobals<KeyOptions>();
-      const { workspace: workspaces, environment: environments, expires } = options;
-      const create = { action: 'create', name, workspaces, environments, expires } as const;
+      const { workspace, environment, expires } = options;
+      const create = {
+        action: 'create',
+        name,
+        workspaces: workspace.length === 0 ? undefined : workspace,
+        environments: environment.length === 0 ? undefined : environment,
+        expires,
+      } as const;
       await runServiceKeys(options, create, { write: writer(terminal) });
     });
   keys
     .command('list')
-    .description('list keys, when they end and were last used, without what would let anybody in')
+    .description('list keys, what they reach, when they end and were last used, without secrets')
+    .addOption(formatOption())
     .action(async (_own: unknown, command: Command) => {
-      const options = command.optsWithGlobals<StoreOptions>();
-      await runServiceKeys(options, { action: 'list' }, { write: writer(terminal) });
+      const options = command.optsWithGlobals<StoreOptions & ListOptions>();
+      const { format } = options;
+      await runServiceKeys(options, { action: 'list', format }, { write: writer(terminal) });
     });
   keys
     .command('revoke')
@@ -126,6 +143,10 @@ function addKeys(service: Command, terminal: Terminal): void {
     });
 }
 
+function formatOption(): Option {
+  return new Option('--format <format>', 'of the result').choices(['text', 'json']).default('text');
+}
+
 /** `service log`. */
 function addLog(service: Command, terminal: Terminal): void {
   service
@@ -133,9 +154,7 @@ function addLog(service: Command, terminal: Terminal): void {
     .description('what was changed, the newest first, also while a service has the store open')
     .option('--object <kind/name>', 'only this object')
     .option('--environment <name>', 'only this environment')
-    .addOption(
-      new Option('--format <format>', 'of the result').choices(['text', 'json']).default('text'),
-    )
+    .addOption(formatOption())
     .action(async (_own: unknown, command: Command) => {
       const options = command.optsWithGlobals<LogCommandOptions>();
       await runServiceAudit(options, options, { write: writer(terminal) });
@@ -147,13 +166,13 @@ export type KeyCommand =
   | {
       readonly action: 'create';
       readonly name: string;
-      /** Ids or names. */
-      readonly workspaces?: readonly string[];
-      readonly environments?: readonly string[];
+      /** Ids or names. Default: the key is not restricted. */
+      readonly workspaces?: readonly string[] | undefined;
+      readonly environments?: readonly string[] | undefined;
       /** Milliseconds from now on. Default: the key does not end by itself. */
       readonly expires?: number | undefined;
     }
-  | { readonly action: 'list' }
+  | { readonly action: 'list'; readonly format?: 'text' | 'json' }
   | { readonly action: 'revoke'; readonly id: string };
 
 /**
@@ -168,14 +187,14 @@ export async function runServiceKeys(
   await administer(storeLocation(store), async (administration) => {
     switch (command.action) {
       case 'create': {
-        const { name, workspaces = [], environments = [], expires } = command;
+        const { name, workspaces, environments, expires } = command;
         const expirationTime = expires === undefined ? undefined : Date.now() + expires;
         const restrictions = { workspaces, environments, expirationTime };
         write(`${await administration.createKey(name, restrictions)}\n`);
         return;
       }
       case 'list':
-        for (const key of await administration.listKeys()) write(`${keyLine(key, Date.now())}\n`);
+        writeKeys(await administration.listKeys(), command.format ?? 'text', write);
         return;
       case 'revoke':
         await administration.revokeKey(command.id);
@@ -186,15 +205,26 @@ export async function runServiceKeys(
 /** A key that ends within this time is called `ending`, so that somebody replaces it. */
 const ENDING_WITHIN_MS = 14 * 86_400_000;
 
-/** `ID  STATE  NAME  last used …  ends …`; the states are of one width. */
-function keyLine(key: AdminKey, now: number): string {
+/** Writes a line for each key, or one list in JSON with everything that is known of them. */
+function writeKeys(keys: readonly NamedKey[], format: 'text' | 'json', write: Write): void {
+  const now = Date.now();
+  if (format === 'text') for (const key of keys) write(`${keyLine(key, now)}\n`);
+  else {
+    const listed = keys.map((key) => ({ ...key, state: stateOf(key, now) }));
+    write(`${JSON.stringify(listed, null, 2)}\n`);
+  }
+}
+
+/** `ID  STATE  NAME  last used …  ends …  reaches …`; the states are of one width. */
+function keyLine(key: NamedKey, now: number): string {
   const { id, name, lastUseTime, expirationTime: end } = key;
   const used = lastUseTime === null ? 'not used' : `last used ${hourText(lastUseTime)}`;
   const ends = end === null ? '' : `  ends ${new Date(end).toISOString()}`;
-  return `${id}  ${stateOf(key, now).padEnd(7)}  ${oneLine(name)}  ${used}${ends}`;
+  const reaches = `  reaches ${oneLine(reachText(key))}`;
+  return `${id}  ${stateOf(key, now).padEnd(7)}  ${oneLine(name)}  ${used}${ends}${reaches}`;
 }
 
-function stateOf(key: AdminKey, now: number): string {
+function stateOf(key: NamedKey, now: number): string {
   if (key.revocationTime !== null) return 'revoked';
   if (!isValidKey(key, now)) return 'expired';
   return isValidKey(key, now + ENDING_WITHIN_MS) ? 'valid' : 'ending';
