@@ -38,22 +38,35 @@ export function decideOrigin(choice: OriginChoice): { url: string } {
   }
   const source = sourceOf(choice.proposedLocation);
   const accepted = accept(choice.proposedUrl, source);
-  const origin = originOf(accepted.url);
-  if (isLoopback(accepted.url) || choice.allowedOrigins.includes(origin)) return accepted;
-  const line = `FLAGKEEL_ORIGINS=${[...choice.allowedOrigins, origin].join(',')}`;
+  const why = originRefusal(accepted.url, choice.allowedOrigins);
+  if (isLoopback(accepted.url) || why === null) return accepted;
   throw notAllowed(
-    `cannot send the key to ${origin}: ${source} proposes it and the operator did not allow it (set ${line})`,
+    `cannot send the key to ${originOf(accepted.url)}: ${source} proposes it and ${why}`,
   );
 }
 
 /**
- * Splits `FLAGKEEL_ORIGINS`: URLs parted by commas or white space, of which scheme, host and port count.
+ * Why a valid URL that stands in the repository is not asked: its origin is not in the list. Loopback is no exception here.
  *
- * @throws FlagkeelError ORIGIN_NOT_ALLOWED: an entry is no URL, or one that a key can never be sent to.
+ * @param allowedOrigins see `parseOrigins`.
+ * @returns a clause with the line to set; null: the URL may be asked.
+ */
+export function originRefusal(url: string, allowedOrigins: readonly string[]): string | null {
+  const origin = originOf(url);
+  if (allowedOrigins.includes(origin)) return null;
+  const line = `FLAGKEEL_ORIGINS=${[...allowedOrigins, origin].join(',')}`;
+  return `the operator did not allow it (set ${line})`;
+}
+
+/**
+ * Splits `FLAGKEEL_ORIGINS`: URLs parted by commas or white space, of which scheme, host and port count. An entry with http
+ * allows no key to go there, because the key needs https wherever it goes; a request without one may.
+ *
+ * @throws FlagkeelError ORIGIN_NOT_ALLOWED: an entry is no URL, or holds more than an address.
  */
 export function parseOrigins(text: string): readonly string[] {
   const entries = text.split(/[\s,]+/).filter((entry) => entry !== '');
-  return entries.map((entry) => originOf(accept(entry, 'FLAGKEEL_ORIGINS').url));
+  return entries.map((entry) => addressIn(entry, 'FLAGKEEL_ORIGINS').origin);
 }
 
 /** Scheme, host and port, without a slash at the end. The URL must be valid. */
@@ -67,12 +80,19 @@ export function isLoopback(url: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
+/** A URL to which the key may go. */
 function accept(text: string, source: string): { url: string } {
+  const url = addressIn(text, source);
+  if (url.protocol === 'http:' && !isLoopback(url.href)) {
+    throw refused(url, source, 'beyond loopback the key is sent over https only');
+  }
+  return { url: url.origin + url.pathname.replace(/(?<!\/)\/+$/, '') };
+}
+
+function addressIn(text: string, source: string): URL {
   if (!URL.canParse(text)) throw notAllowed(`cannot use the URL of ${source}: it is not a URL`);
   const url = new URL(text);
-  // Only the host is named from here on: the rest of the URL may hold a password.
-  const refuse = (why: string) =>
-    notAllowed(`cannot use the URL of ${source} (${url.protocol}//${url.host}): ${why}`);
+  const refuse = (why: string) => refused(url, source, why);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     throw refuse('only https, and http on loopback, are known');
   }
@@ -81,10 +101,12 @@ function accept(text: string, source: string): { url: string } {
   }
   if (url.hash !== '' || text.includes('#')) throw refuse('it holds a fragment');
   if (url.search !== '' || text.includes('?')) throw refuse('it holds a query');
-  if (url.protocol === 'http:' && !isLoopback(url.href)) {
-    throw refuse('beyond loopback the key is sent over https only');
-  }
-  return { url: url.origin + url.pathname.replace(/(?<!\/)\/+$/, '') };
+  return url;
+}
+
+/** Names the host alone: the rest of the URL may hold a password. */
+function refused(url: URL, source: string, why: string): FlagkeelError {
+  return notAllowed(`cannot use the URL of ${source} (${url.protocol}//${url.host}): ${why}`);
 }
 
 function sourceOf(location: Location | undefined): string {

@@ -1,4 +1,4 @@
-import type { AuthHeader } from '../admin-api/origin.js';
+import { parseOrigins, type AuthHeader } from '../admin-api/origin.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import type { Desired } from '../model/desired.js';
 import { realTime } from '../platform/clock.js';
@@ -124,6 +124,8 @@ export interface Surroundings {
   readonly fence?: Fence | undefined;
   /** Absent: long waits become notes, and nothing else is shown. */
   readonly progress?: Progress | undefined;
+  /** For a run that writes to a service of this moment alone: checks of ramps are left out, as in a dry run. */
+  readonly asksNoChecks?: boolean;
 }
 
 /** One run over one directory, with everything that it opens. */
@@ -175,7 +177,7 @@ export async function openRun(
     ...{ source, memory, progress, note },
     options: runOptions(flags),
     now: () => flags.at ?? realTime.now(),
-    askCheck: isDryRun ? undefined : async (check) => askCheck(check, signal),
+    askCheck: isDryRun ? undefined : checkAsking(surroundings),
     openReader: async (desired) => {
       opened.sharing = stateSharing(desired.config.pushState ?? flags.pushState);
       const access = {
@@ -206,6 +208,13 @@ export async function openRun(
     requests: () => opened.service?.requests() ?? 0,
     [Symbol.asyncDispose]: async () => closers[Symbol.asyncDispose](),
   };
+}
+
+/** Undefined: the run takes every step as if its checks had passed. */
+function checkAsking({ settings, signal, asksNoChecks }: Surroundings): RunContext['askCheck'] {
+  if (asksNoChecks === true) return undefined;
+  return async (check) =>
+    askCheck(check, { allowedOrigins: parseOrigins(settings.allowedOrigins), signal });
 }
 
 function noteRevision({ revision: { commit } }: Source): void {

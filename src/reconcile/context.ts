@@ -19,7 +19,7 @@ import type { Source } from '../git/spec-source.js';
 import { SpecHistory } from '../history/spec-history.js';
 import type { SentKills } from '../kill/sent-kills.js';
 
-/** Null: the check passed; otherwise why it did not, a clause with untrusted text in it. Never rejects. */
+/** Null: the check passed; otherwise why it did not, or why it may not be asked: a clause with untrusted text in it. */
 export type AskCheck = (check: RampCheck) => Promise<string | null>;
 
 /** What a run works with; a plan needs nothing that can write. */

@@ -71,7 +71,7 @@ async function applyAt(
   surroundings: Surroundings,
 ): Promise<void> {
   const open = async () => openSource(directory, { workingTree: false, at: commit });
-  await using run = await openRun(directory, flags, { ...surroundings, open });
+  await using run = await openRun(directory, flags, { ...surroundings, open, asksNoChecks: true });
   const options = {
     openWriter: run.openWriter,
     now: Date.now,

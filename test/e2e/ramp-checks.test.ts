@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { operatorSettings } from '../../src/compose/settings.js';
 import { InProcessDaemon } from '../support/in-process-daemon.js';
 import { liveWorkspace } from '../support/live-workspace.js';
 import { startScripted } from '../support/http.js';
@@ -37,7 +38,11 @@ it('a daemon holds a step while Prometheus answers with too much, asks again by 
     },
     'Ramp the shop',
   );
-  const watching = new InProcessDaemon(repository.directory, service, { intervalMs: 50 });
+  const settings = operatorSettings({
+    FLAGKEEL_API_KEY: service.key,
+    FLAGKEEL_ORIGINS: prometheus.url,
+  });
+  const watching = new InProcessDaemon(repository.directory, service, { intervalMs: 50, settings });
   const story: string[] = [];
   const note = async (): Promise<void> => {
     const { defaultRule } = await live.ok<{ defaultRule: { treatment: string; size: number }[] }>(

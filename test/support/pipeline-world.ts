@@ -40,10 +40,12 @@ export interface PipelineWorld {
  *
  * @param other a world whose service this one has too; its repository is another.
  * @param options of a service of its own.
+ * @param environment variables of the operator.
  */
 export async function pipelineWorld(
   other?: PipelineWorld,
   options: Partial<ServiceOptions> = {},
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<PipelineWorld> {
   const repository = makeRepository();
   const service = other?.service ?? (await startTestService(options));
@@ -62,7 +64,7 @@ export async function pipelineWorld(
       repository.directory,
       { environment: [], only: [], lockTimeout: 0, url: service.origin, ...flags },
       {
-        settings: operatorSettings({ FLAGKEEL_API_KEY: service.key }),
+        settings: operatorSettings({ FLAGKEEL_API_KEY: service.key, ...environment }),
         signal,
         note: () => undefined,
         memory,

@@ -10,8 +10,9 @@ export type Clock = (hours: number) => { now: () => number };
 export async function storyOf(
   production = STEPS,
   config = PIPELINE_CONFIG,
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<{ world: PipelineWorld; after: Clock }> {
-  const world = await pipelineWorld();
+  const world = await pipelineWorld(undefined, {}, environment);
   world.repository.commit('Start', {
     'flagkeel.yaml': config,
     'flags/shop.yaml': flagSpec('shop', { on: 0 }),

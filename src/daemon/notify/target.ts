@@ -1,4 +1,4 @@
-import { isLoopback } from '../../admin-api/origin.js';
+import { isLoopback, originRefusal } from '../../admin-api/origin.js';
 import { FlagkeelError } from '../../errors.js';
 import { FORMATS, type NotifyFormat } from './formats.js';
 
@@ -33,12 +33,9 @@ export function parseNotifyTarget(
   if (url.protocol !== 'https:' && !isPlain) throw unusable('only https, and http on loopback');
   if (isPlain && !isLoopback(url.href)) throw unusable('beyond loopback https is needed');
   if (url.username !== '' || url.password !== '') throw unusable('its URL holds credentials');
-  if (allowedOrigins !== null && !allowedOrigins.includes(url.origin)) {
-    const line = `FLAGKEEL_ORIGINS=${[...allowedOrigins, url.origin].join(',')}`;
-    throw new FlagkeelError(
-      'ORIGIN_NOT_ALLOWED',
-      `cannot notify ${url.origin}: the operator did not allow it (set ${line})`,
-    );
+  const why = allowedOrigins === null ? null : originRefusal(url.href, allowedOrigins);
+  if (why !== null) {
+    throw new FlagkeelError('ORIGIN_NOT_ALLOWED', `cannot notify ${url.origin}: ${why}`);
   }
   url.hash = '';
   return { format: format ?? formatOf(url.hostname), url: url.href };

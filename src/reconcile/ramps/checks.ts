@@ -1,4 +1,4 @@
-import { cleanLine } from '../../model/audit-note.js';
+import { originRefusal } from '../../admin-api/origin.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
 import { ownMember } from '../../model/collections.js';
 import type { RampCheck } from '../../model/desired.js';
@@ -14,9 +14,25 @@ import type { AskCheck, RunContext } from '../context.js';
 /** Enough for any answer with a number in it. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** One request, bounded in time and size; no redirect is followed. */
-export async function askCheck(check: RampCheck, signal: AbortSignal): Promise<string | null> {
+/** How checks may be asked. */
+export interface AskingCheck {
+  /** `FLAGKEEL_ORIGINS`, see `parseOrigins`: the network of whoever runs this is not the repository's to look into. */
+  readonly allowedOrigins: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/**
+ * One request, bounded in time and size, and none where the operator did not allow the origin. No redirect is followed.
+ *
+ * @returns see `AskCheck`; of the answer it shows numbers alone.
+ */
+export async function askCheck(
+  check: RampCheck,
+  { allowedOrigins, signal }: AskingCheck,
+): Promise<string | null> {
   const { url, timeoutMs } = check;
+  const refusal = originRefusal(url, allowedOrigins);
+  if (refusal !== null) return `it was not asked: ${refusal}`;
   const { pathname, search } = new URL(url);
   const times = {
     connectTimeoutMs: timeoutMs,
@@ -85,11 +101,14 @@ function numberIn(sample: unknown): unknown {
   return typeof sample === 'string' && sample.trim() !== '' ? Number(sample) : sample;
 }
 
+/** Text of an answer can be a secret that somebody who writes specs may not read, so that only numbers are shown. */
 function valueFault({ equals, atMost, atLeast }: RampCheck, value: unknown): string | null {
-  const found = cleanLine(JSON.stringify(value)).slice(0, 60);
-  if (equals !== undefined && value !== equals) return `${found} is not ${JSON.stringify(equals)}`;
+  const isNumber = typeof value === 'number' && !Number.isNaN(value);
+  if (equals !== undefined && value !== equals) {
+    return `${isNumber ? String(value) : 'its value'} is not ${JSON.stringify(equals)}`;
+  }
   if (atMost === undefined && atLeast === undefined) return null;
-  if (typeof value !== 'number' || Number.isNaN(value)) return `${found} is no number`;
+  if (!isNumber) return 'its value is no number';
   if (atMost !== undefined && value > atMost) return `${value} is more than ${atMost}`;
   if (atLeast !== undefined && value < atLeast) return `${value} is less than ${atLeast}`;
   return null;

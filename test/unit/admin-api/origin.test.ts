@@ -39,6 +39,14 @@ describe('decideOrigin', () => {
     expect(decideOrigin(choice)).toEqual({ url: 'https://admin.example.com/flags' });
   });
 
+  it('sends the key over no http that is listed, which requests without a key may use', () => {
+    const allowedOrigins = parseOrigins('http://prometheus.internal:9090/');
+    const proposedUrl = 'http://prometheus.internal:9090';
+
+    expect(allowedOrigins).toEqual([proposedUrl]);
+    expect(refusal(() => decideOrigin({ allowedOrigins, proposedUrl }))).toContain('https only');
+  });
+
   it('tells ports and schemes apart', () => {
     const choice = { ...proposal, allowedOrigins: ['https://admin.example.com:8443'] };
 

@@ -1,16 +1,21 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { operatorSettings } from '../../../src/compose/settings.js';
 import type { RampCheck } from '../../../src/model/desired.js';
 import { askCheck, checkFault } from '../../../src/reconcile/ramps/checks.js';
 import { nextStepDue, rampsOf } from '../../../src/reconcile/ramps/ladders.js';
 import { plan } from '../../../src/reconcile/reconcile.js';
 import { reportOf } from '../../../src/reconcile/result.js';
+import { offlinePlan } from '../../../src/review/plan.js';
 import { planDocument } from '../../../src/report/json/plan.js';
 import { rampText } from '../../../src/report/text/ramps.js';
 import { inOrder, startScripted, type Reply, type Script } from '../../support/http.js';
 import { flagSpec, PIPELINE_CONFIG } from '../../support/pipeline-world.js';
 import { shareOf, storyOf } from '../../support/ramp-story.js';
 
-const NEVER = new AbortController().signal;
+const allowing = (...allowedOrigins: string[]) => ({
+  allowedOrigins,
+  signal: new AbortController().signal,
+});
 const GUARDED = 'ramp: { steps: "10, 6h, 25, 12h, 50", check: slo }';
 
 async function answering(script: Script) {
@@ -23,7 +28,7 @@ async function answering(script: Script) {
 async function guardedStory(...replies: Reply[]) {
   const server = await answering(inOrder(...replies));
   const config = `${PIPELINE_CONFIG}checks: { slo: { url: "${server.url}/slo", value: /left, atLeast: 0.2 } }\n`;
-  return { server, ...(await storyOf(GUARDED, config)) };
+  return { server, ...(await storyOf(GUARDED, config, { FLAGKEEL_ORIGINS: server.url })) };
 }
 
 const left = (value: unknown): Reply => ({ status: 200, body: { left: value } });
@@ -58,6 +63,24 @@ describe('a ramp with a check', () => {
     expect(nextStepDue(done.input)).toBe(new Date(after(7).now() + 300_000).toISOString());
   });
 
+  it('reaches no network that the operator did not allow, this machine included, and holds its step', async () => {
+    const server = await answering(inOrder(left(0.5)));
+    const config = `${PIPELINE_CONFIG}checks: { slo: { url: "${server.url}/slo", value: /left, atLeast: 0.2 } }\n`;
+    const elsewhere = { FLAGKEEL_ORIGINS: 'https://slo.example.com' };
+    const { world, after } = await storyOf(GUARDED, config, elsewhere);
+    world.repository.commit('Another flag', { 'flags/pay.yaml': flagSpec('pay', { on: 20 }) });
+
+    const done = await world.applied({}, after(7));
+
+    expect(server.seen).toEqual([]);
+    expect(await shareOf(world)).toBe(0);
+    expect(rampsOf(done.input, done.plan)[0]?.held).toBe(
+      `check "slo" failed: it was not asked: the operator did not allow it (set FLAGKEEL_ORIGINS=https://slo.example.com,${server.url})`,
+    );
+    expect(done.plan.changes.map(({ id }) => id)).toContain('flag/pay@production');
+    expect(done.converged).toBe(true);
+  });
+
   it('is not asked by a run that writes nothing, which says so and shows the step', async () => {
     const { world, after, server } = await guardedStory(left(0.1));
     const run = await world.opened({ dryRun: true, at: after(7).now() });
@@ -73,6 +96,26 @@ describe('a ramp with a check', () => {
       / Not asked here, and asked before it is written: check "slo"\.$/,
     );
     expect(report.plan.changes.map(({ reason }) => reason)).toEqual(['ramp']);
+  });
+
+  it('is not asked by a review that is made offline, also where the operator allowed it', async () => {
+    const { world, server } = await guardedStory(left(0.1));
+    world.repository.commit('Another flag', { 'flags/pay.yaml': flagSpec('pay', { on: 20 }) });
+
+    const report = await offlinePlan(world.repository.directory, {
+      flags: { environment: [], only: [] },
+      since: 'HEAD^',
+      settings: operatorSettings({ FLAGKEEL_ORIGINS: server.url }),
+      signal: new AbortController().signal,
+      note: () => undefined,
+    });
+
+    expect(server.seen).toEqual([]);
+    expect(report.plan.changes.map(({ id }) => id)).toEqual([
+      'flag/pay',
+      'flag/pay@staging',
+      'flag/pay@production',
+    ]);
   });
 
   it('holds neither a kill nor any other change', async () => {
@@ -126,7 +169,8 @@ describe('a check', () => {
   ])('that is answered by %s', async (_, answer, why) => {
     const server = await answering(() => answer);
 
-    expect(await askCheck({ ...SLO, url: `${server.url}/health?deep=1` }, NEVER)).toBe(why);
+    const check = { ...SLO, url: `${server.url}/health?deep=1` };
+    expect(await askCheck(check, allowing(server.url))).toBe(why);
     expect(server.seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
       'GET /health?deep=1',
     ]);
@@ -136,7 +180,7 @@ describe('a check', () => {
     const server = await startScripted(() => 'hang');
     await server.close();
 
-    expect(await askCheck({ ...SLO, url: server.url }, NEVER)).toBe(
+    expect(await askCheck({ ...SLO, url: server.url }, allowing(server.url))).toBe(
       'no answer: no connection (ECONNREFUSED)',
     );
   });
@@ -150,15 +194,16 @@ describe('a check', () => {
   it.each<[Partial<RampCheck>, unknown, string | null]>([
     [atMost, vector('0.01'), null],
     [atMost, vector('0.031'), '0.031 is more than 0.01'],
-    [atMost, vector('NaN'), 'null is no number'],
+    [atMost, vector('NaN'), 'its value is no number'],
     [atMost, vector(), 'the query has 0 results, and one is expected'],
     [atMost, vector('0', '0'), 'the query has 2 results, and one is expected'],
     [atMost, { data: { resultType: 'scalar', result: [1, '0'] } }, null],
     [atMost, { status: 'error' }, 'its answer is not that of a Prometheus'],
     [{ ...pointed, equals: 'ok' }, { 'a/b': ['ok'] }, null],
-    [{ ...pointed, equals: 'ok' }, { 'a/b': ['no'] }, '"no" is not "ok"'],
-    [{ ...pointed, equals: true }, { 'a/b': ['true'] }, '"true" is not true'],
-    [{ ...pointed, atLeast: 1 }, { 'a/b': ['2'] }, '"2" is no number'],
+    [{ ...pointed, equals: 'ok' }, { 'a/b': ['no'] }, 'its value is not "ok"'],
+    [{ ...pointed, equals: true }, { 'a/b': ['true'] }, 'its value is not true'],
+    [{ ...pointed, equals: 3 }, { 'a/b': [4] }, '4 is not 3'],
+    [{ ...pointed, atLeast: 1 }, { 'a/b': ['2'] }, 'its value is no number'],
     [{ ...pointed, atLeast: 1 }, { 'a/b': [] }, 'its answer has no /a~1b/0'],
     [{ value: { pointer: '/constructor' }, equals: 1 }, {}, 'its answer has no /constructor'],
   ])('%j of %j', (check, answer, why) => {
@@ -167,13 +212,27 @@ describe('a check', () => {
     expect(checkFault({ ...SLO, ...check }, { status: 200, headers: {}, text })).toBe(why);
   });
 
-  it('whose answer is no JSON, or would draw on a terminal, says no more than that', () => {
-    const check = { ...SLO, ...pointed, equals: 'ok' };
-    const of = (text: string) => checkFault(check, { status: 200, headers: {}, text });
+  it('shows no text of an answer, because it may be a secret', () => {
+    const secret = 'aws_secret_access_key=wJalrXUtnFEMI';
+    const texts = [
+      ...[secret, [secret], { [secret]: secret }, true].map((value) => ({ 'a/b': [value] })),
+      vector(secret),
+      { data: { resultType: secret, result: secret } },
+    ].map((answer) => JSON.stringify(answer));
+    const whys = [...texts, secret, `{ "${secret}"`].flatMap((text) =>
+      [{ ...pointed, equals: 'ok' }, { ...pointed, atLeast: 1 }, atMost].map((check) =>
+        checkFault({ ...SLO, ...check }, { status: 200, headers: {}, text }),
+      ),
+    );
 
-    expect(of('<html>')).toBe('its answer is no JSON');
-    const why = of(JSON.stringify({ 'a/b': [`\u001b[2J${'x'.repeat(500)}`] })) ?? '';
-    expect(why).not.toContain('\u001b');
-    expect(why.length).toBeLessThan(80);
+    expect(new Set(whys)).toEqual(
+      new Set([
+        'its value is not "ok"',
+        'its value is no number',
+        'its answer has no /a~1b/0',
+        'its answer is not that of a Prometheus',
+        'its answer is no JSON',
+      ]),
+    );
   });
 });
