@@ -8,7 +8,7 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json ./
 COPY schemas schemas
 COPY src src
-COPY scripts/build.mjs scripts/bundle-telemetry.mjs scripts/
+COPY scripts/generate-validators.ts scripts/validators-code.ts scripts/build.mjs scripts/bundle-telemetry.mjs scripts/
 # At run time nobody reads types, source maps, manuals and tests of packages, and one C library needs one build of
 # SQLite. Licences stay. OpenTelemetry is in the one file that loads it, but for
 # its API, which the library of metrics loads too.

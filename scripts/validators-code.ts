@@ -7,7 +7,7 @@ export const VALIDATORS_FILE = 'src/generated/validators.ts';
 
 /** The library writes `require` for its own helpers also where it was asked for a module. */
 const HEADER = `// @ts-nocheck
-/* Generated from schemas/ by \`npm run generate\`; do not edit. */
+/* Generated from schemas/ by \`npm run build\`; do not edit. */
 import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 `;

@@ -46,7 +46,9 @@ describe('the package', () => {
 
   it('makes the command executable whenever it is built', () => {
     expect(manifest.scripts['prepare']).toBe('npm run build');
-    expect(manifest.scripts['build']).toBe('node scripts/build.mjs');
+    expect(manifest.scripts['build']).toBe(
+      'tsx scripts/generate-validators.ts && node scripts/build.mjs',
+    );
     expect(readProjectFile('scripts/build.mjs')).toContain(
       'chmodSync(`${PROJECT}dist/main.js`, 0o755)',
     );
