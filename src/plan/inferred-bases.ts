@@ -8,7 +8,7 @@ import type { PlanInput } from './input.js';
 import { OBSERVED_KINDS } from './objects/kinds.js';
 import type { ObservedKind } from './objects/planned-kind.js';
 import { planChanges } from './plan.js';
-import { plannedObjects, type PlanPolicy } from './policy.js';
+import { plannedObjects, workspaceRules, type PlanPolicy } from './policy.js';
 
 /** What the specs said before the push at hand. */
 export interface EarlierSpecs {
@@ -74,15 +74,27 @@ interface PlacedObject {
   readonly place: string | null;
 }
 
+/**
+ * Whether history may tell the base of what stands in a place. A run that can keep no state meets the same newest commit again and
+ * again, also after somebody took it back on the service: where that is protected, only a push that the operator names will do.
+ */
+function witnessIn({
+  stateless,
+  reviewed = null,
+}: PlanPolicy): (place: { readonly protected: boolean }) => boolean {
+  return (place) => !stateless || reviewed !== null || !place.protected;
+}
+
 /** What both specs declare, each otherwise, and of which there is no base. */
 function changedObjects(
   { desired, state, policy }: PlanInput,
   before: BoundDesired,
 ): PlacedObject[] {
+  const isWitness = witnessIn(policy);
   const places = [
-    { id: null, name: null },
-    ...policy.environments.filter(({ selected }) => selected),
-  ];
+    { id: null, name: null, selected: true, protected: workspaceRules(policy).protected },
+    ...policy.environments,
+  ].filter((place) => place.selected && isWitness(place));
   const objects = OBSERVED_KINDS.flatMap(([kind, rules]) =>
     plannedObjects(policy, kind, rules.declared(desired)).flatMap(({ name }) => {
       const entry = state.get(keyOf(kind, name));

@@ -1,10 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Planned } from '../../../src/reconcile/context.js';
+import type { Applied, Planned } from '../../../src/reconcile/context.js';
+import { reconcile } from '../../../src/reconcile/reconcile.js';
 import {
   flagSpec,
   PIPELINE_CONFIG,
   pipelineWorld,
   type PipelineWorld,
+  type RunSettings,
 } from '../../support/pipeline-world.js';
 
 const PAY = 'flag/pay@production';
@@ -47,6 +49,15 @@ async function setByHand(flag: string, on: number): Promise<void> {
   ];
   const path = `/splits/ws/${live.id}/${flag}/environments/${live.production}`;
   await live.ok('PATCH', path, [{ op: 'replace', path: '/defaultRule', value }]);
+}
+
+async function shareInProduction(flag: string): Promise<number | undefined> {
+  const { live } = world;
+  const { defaultRule } = await live.ok<{ defaultRule: { treatment: string; size: number }[] }>(
+    'GET',
+    `/splits/ws/${live.id}/${flag}/environments/${live.production}`,
+  );
+  return defaultRule.find(({ treatment }) => treatment === 'on')?.size;
 }
 
 function changesOf({ plan, notes }: Planned): string[] {
@@ -134,6 +145,65 @@ describe('where no run remembers anything', () => {
       '/defaultRule',
     ]);
     expect(done.plan.liveKills.map(({ id }) => id)).toEqual([PAY]);
+  });
+
+  describe('and nothing can be, because the checkout cannot be written', () => {
+    /** As in a checkout that the account of the run cannot write; the account of the tests may write everything. */
+    async function statelessRun(settings: RunSettings = {}): Promise<Applied> {
+      const run = await world.opened(settings);
+      const noHome = async () => Promise.resolve(null);
+      const homes = { openState: noHome, peekState: noHome, openRecords: noHome };
+      const done = await reconcile(
+        { ...run.context, ...homes },
+        {
+          openWriter: run.openWriter,
+          now: Date.now,
+          signal: new AbortController().signal,
+          progress: {},
+          note: {},
+          onKill: () => undefined,
+        },
+      );
+      if ('outcomes' in done) return done;
+      throw new Error('a guard stood against it');
+    }
+
+    it('undoes no rollback of the newest commit in a protected environment', async () => {
+      ramp('pay', 20);
+      await setByHand('pay', 20);
+      await setByHand('pay', 10);
+      const done = await statelessRun();
+
+      expect(await shareInProduction('pay')).toBe(10);
+      expect(changesOf(done)).toEqual([]);
+      expect(withheldIn(done)).toEqual([`${PAY} adopt-needed`]);
+      expect(done.plan.withheld[0]?.reason).toBe('unknown');
+      // Where nothing is protected the newest commit goes out, with its words.
+      expect(done.plan.changes.map(({ id, reason }) => `${id} ${reason}`)).toEqual([
+        'flag/pay@staging commit',
+      ]);
+    });
+
+    it('applies there the push that --since names', async () => {
+      ramp('pay', 20);
+      const done = await statelessRun({ since: added });
+
+      expect(changesOf(done)).toEqual([`${PAY} commit: Ramp pay to 20 %`]);
+      expect(await shareInProduction('pay')).toBe(20);
+    });
+
+    it('holds there what was changed by hand, also where --since names the push, until --adopt', async () => {
+      await setByHand('pay', 5);
+      ramp('pay', 20);
+      const held = await statelessRun({ since: added });
+      const adopted = await statelessRun({ since: added, adopt: true });
+
+      expect(withheldIn(held)).toEqual([`${PAY} adopt-needed`]);
+      expect(adopted.plan.changes.map(({ id, reason }) => `${id} ${reason}`)).toEqual([
+        `${PAY} unknown`,
+      ]);
+      expect(await shareInProduction('pay')).toBe(20);
+    });
   });
 
   it('says nothing of what is missing where all is equal', async () => {
