@@ -16,6 +16,7 @@ export const EXIT = {
   notConverged: 5,
   unreadable: 6,
   refused: 7,
+  held: 8,
   usage: 64,
   sigint: 130,
   sigterm: 143,
@@ -119,6 +120,18 @@ export class RejectedError extends FlagkeelError {
     this.serviceMessage = answer.serviceMessage;
     this.transactionId = answer.transactionId;
   }
+
+  get wantsApproval(): boolean {
+    return wantsApproval(this.status, this.serviceMessage);
+  }
+}
+
+/**
+ * Whether a service refused a write because it wants an approval first. It has no code of its own for this refusal: status
+ * and first words are all that it documents.
+ */
+export function wantsApproval(status: number | null, serviceMessage = ''): boolean {
+  return status === 403 && serviceMessage.startsWith('Approvals are required');
 }
 
 /** Message of whatever was thrown. */

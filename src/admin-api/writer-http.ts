@@ -135,7 +135,7 @@ export class HttpAdminWriter implements AdminWriter {
       path: lookup.definitionPath(place),
       query: { ...note },
       body: operations,
-      what: `patch the definition of flag ${JSON.stringify(place.flag)}`,
+      what: `${isKill ? 'kill' : 'patch the definition of'} flag ${JSON.stringify(place.flag)}`,
       ...(expected && {
         confirm: async () => lookup.findPatched(this.#reader, place, operations, expected),
       }),

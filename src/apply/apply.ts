@@ -25,6 +25,8 @@ import { takeSideBySide } from './side-by-side.js';
 import type { ScheduledStep } from './schedule.js';
 
 const INTERRUPTED = 'the run was interrupted';
+const APPROVAL_WANTED =
+  'the service wants an approval for changes here first (make this one there, in a change request, and have it approved: the next run finds it equal)';
 
 /** Tells whoever waits how far the run is. */
 export interface ApplyProgress {
@@ -174,12 +176,8 @@ async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> 
     return { status: 'succeeded', answer: await execute(step, context) };
   } catch (error) {
     if (isFateUnknown(error)) return { status: 'failed', error, fateUnknown: true };
-    if (isApprovalNeeded(error)) {
-      return {
-        status: 'skipped',
-        why: 'the service wants an approval for it first',
-        approvalNeeded: true,
-      };
+    if (error instanceof RejectedError && error.wantsApproval) {
+      return { status: 'skipped', why: APPROVAL_WANTED, approvalNeeded: true };
     }
     if (error instanceof FlagGoneError) {
       return { status: 'skipped', why: messageOf(error), overtaken: true };
@@ -208,15 +206,6 @@ async function execute(step: Step, context: ApplyContext): Promise<IdentitiesAns
   type Executor = (step: Step, context: ApplyContext) => Promise<unknown>;
   await (executors[step.action] as Executor)(step, context);
   return undefined;
-}
-
-/** The service has no code of its own for this refusal; status and opening words are all that it documents. */
-function isApprovalNeeded(error: unknown): boolean {
-  return (
-    error instanceof RejectedError &&
-    error.status === 403 &&
-    error.serviceMessage.startsWith('Approvals are required')
-  );
 }
 
 /** One outcome for each change, from the results of its steps. */

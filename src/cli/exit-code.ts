@@ -11,6 +11,7 @@ const STRONGEST_FIRST: readonly ExitCode[] = [
   EXIT.notConverged,
   EXIT.guardRefused,
   EXIT.invalidSpecs,
+  EXIT.held,
   EXIT.changes,
 ];
 

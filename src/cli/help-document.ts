@@ -156,7 +156,7 @@ const BESIDES: Readonly<Record<string, readonly number[]>> = {
   stale: [2],
   drift: [2],
   plan: [2, 4],
-  reconcile: [2, 4, 5],
+  reconcile: [2, 4, 5, 8],
   review: [4],
   service: [7],
 };

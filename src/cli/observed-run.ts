@@ -49,6 +49,7 @@ const RESULTS: Partial<Record<ExitCode, string>> = {
   [EXIT.guardRefused]: 'refused',
   [EXIT.notConverged]: 'partial',
   [EXIT.refused]: 'refused',
+  [EXIT.held]: 'held',
   [EXIT.sigint]: 'interrupted',
   [EXIT.sigterm]: 'interrupted',
 };

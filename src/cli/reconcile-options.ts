@@ -36,6 +36,8 @@ export interface ReconcileOptions
   readonly force?: boolean;
   readonly allowOlder?: boolean;
   readonly allowDirty?: boolean;
+  /** What waits for a person does so on purpose. */
+  readonly allowHeld?: boolean;
   readonly title?: string;
   readonly comment?: string;
 }
@@ -79,6 +81,7 @@ export function approvalOptions(command: Command): void {
     .option('--force', 'also an empty repository or another workspace; asks, or needs --approve')
     .option('--allow-older', 'apply a HEAD that is older than what was applied')
     .option('--allow-dirty', 'apply the working tree instead of HEAD')
+    .option('--allow-held', 'exit 0 also where something waits for a person')
     .option('--title <text>', 'title of every write, instead of the commits’')
     .option('--comment <text>', 'comment of every write, instead of the commits’');
 }

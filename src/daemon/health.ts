@@ -147,6 +147,13 @@ function overrideOf({ suspended, pinned, runs: [newest] }: SourceView): Verdict 
   if (newest?.result === 'degraded') {
     return { level, headline: 'Applied, but for what is invalid', detail: newest.summary };
   }
+  if (newest?.result === 'held') {
+    return { level, headline: 'Not in line with git: a person has to act', detail: newest.summary };
+  }
+  if (newest?.result === 'waiting') {
+    const headline = 'Not in line with git yet: a window has closed';
+    return { level, headline, detail: newest.summary };
+  }
   if (newest?.result === 'interrupted') {
     return { level, headline: 'The last run was interrupted', detail: newest.summary };
   }

@@ -34,6 +34,10 @@ export type RunResult =
   | 'in-sync'
   /** Everything that may be written is on the service, and a second look found nothing left to do. */
   | 'applied'
+  /** As `applied`, but for what a window does not let pass that closed while the run was under way. */
+  | 'waiting'
+  /** As `applied`, but for what git orders and a person has to let pass first. */
+  | 'held'
   /** Planned and reported, nothing written: `suspend`, or a suspension by request. */
   | 'suspended'
   /** Applied but for what is invalid in the specs, which stays as it was. */
@@ -169,7 +173,7 @@ export interface SourceView {
   readonly environments: readonly string[];
   /** In the order of application; empty before the first plan. */
   readonly flags: readonly EnvironmentFlags[];
-  /** Newest commit seen, and the newest whose run ended `in-sync` or `applied`. */
+  /** Newest commit seen, and the newest whose run ended `in-sync`, `applied` or `waiting`. */
   readonly seen: CommitView | null;
   readonly applied: CommitView | null;
   /** Newest first; the last 100. */
@@ -180,7 +184,7 @@ export interface SourceView {
   readonly approved: ApprovalView | null;
   /** What cannot be reached now, with the reason; empty: ready once `firstSync`. */
   readonly troubles: readonly Trouble[];
-  /** Whether a run has ended `in-sync`, `applied`, `degraded` or `suspended` since the start. */
+  /** Whether a run has ended with nothing failed, refused or interrupted since the start. */
   readonly firstSync: boolean;
   /** ISO 8601; null: none is planned. */
   readonly nextSchedule: string | null;

@@ -5,6 +5,7 @@ import { overridden, notesFor } from '../history/change-notes.js';
 import type { Killing } from '../kill/first.js';
 import type { ChangeNote, Outcome, Outcomes } from '../model/outcome.js';
 import type { State } from '../model/state.js';
+import { unfinishedIn, type Standing } from '../model/unfinished.js';
 import { stateAfterCorrections } from '../plan/bases/corrections.js';
 import {
   stateAfterRefusals,
@@ -71,14 +72,14 @@ export async function applyOnce(
   // After the look: it would take a correction that cannot be seen yet for one that may not be made.
   const known = { ...input, state: verified.state };
   const state = stateAfterCorrections(known, changes, outcomes, momentOf(options));
-  const converged = isConverged({ ...verified, outcomes });
+  const standing = standingAfter({ ...verified, plan: planned.plan, outcomes });
   const said = runMessage('Apply', done, head, outcomes);
   const knownOutOfSync = outOfSyncAfter(done, verified.outOfSync);
-  const meta = { head, ...said, last: converged, outOfSync: knownOutOfSync };
+  const meta = { head, ...said, last: standing !== 'open', outOfSync: knownOutOfSync };
   const unsaved = await saveState(home, state, meta);
   return {
     ...{ ...planned, notes, outcomes, ...verified },
-    ...{ state, converged, knownOutOfSync, ...unsaved },
+    ...{ state, standing, converged: standing === 'in-sync', knownOutOfSync, ...unsaved },
   };
 }
 
@@ -121,14 +122,17 @@ async function verifyOrSayWhy(
   }
 }
 
-/** Nothing is left to do and nothing failed, as far as a second look could tell. */
-function isConverged({
+function standingAfter({
+  plan,
   left,
   unverified,
   outcomes,
-}: Pick<Applied, 'left' | 'unverified' | 'outcomes'>): boolean {
+}: Pick<Applied, 'plan' | 'left' | 'unverified' | 'outcomes'>): Standing {
   const hasFailed = [...outcomes.values()].some(({ status }) => status === 'failed');
-  return left.length === 0 && unverified === undefined && !hasFailed;
+  if (left.length > 0 || unverified !== undefined || hasFailed) return 'open';
+  const { held, waits } = unfinishedIn(plan, outcomes);
+  if (held.length > 0) return 'held';
+  return waits.length > 0 ? 'waits' : 'in-sync';
 }
 
 /**
@@ -278,12 +282,15 @@ function joined(first: Applied, second: Applied, overtaken: ReadonlySet<string>)
   };
   const planned = new Set(first.plan.changes.map(({ id }) => id));
   const besides = second.plan.changes.filter(({ id }) => !planned.has(id));
+  const plan = { ...first.plan, changes: [...first.plan.changes, ...besides] };
+  const standing = standingAfter({ ...done, plan });
   return {
     ...first,
     ...done,
-    plan: { ...first.plan, changes: [...first.plan.changes, ...besides] },
+    plan,
     notes: new Map([...second.notes, ...first.notes]),
-    converged: isConverged(done),
+    standing,
+    converged: standing === 'in-sync',
     ...(unsaved !== undefined && { unsaved }),
   };
 }

@@ -11,6 +11,7 @@ import type { Impact } from '../model/impact.js';
 import type { ObjectId } from '../model/ref.js';
 import type { AllowedFinding, Change, GuardFinding, Plan, PlanNotes } from '../model/plan.js';
 import type { KillResults, Outcomes, Unknown } from '../model/outcome.js';
+import type { Standing } from '../model/unfinished.js';
 import type { Approval, Progress, RunOptions } from '../model/run.js';
 import type { State } from '../model/state.js';
 import type { PlanInput } from '../plan/input.js';
@@ -114,7 +115,8 @@ export interface Applied extends Planned {
   readonly left: readonly Change[];
   /** `KIND/NAME` of what was not found equal, or is not known to be. */
   readonly outOfSync: ReadonlySet<string>;
-  /** Whether that was taken, and found nothing. */
+  readonly standing: Standing;
+  /** Whether everything that git orders was seen on the service, but for what the plan withheld by the specs' own word. */
   readonly converged: boolean;
   /** Why the second look could not be taken, or what it could not see. */
   readonly unverified?: string;

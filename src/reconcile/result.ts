@@ -42,7 +42,12 @@ export function reportOf(
     ruleNames: ruleNamesOf(input),
     killReasons: killReasonsOf(input.desired),
     ...('outcomes' in result
-      ? { outcomes: result.outcomes, converged: result.converged, left: result.left }
+      ? {
+          outcomes: result.outcomes,
+          standing: result.standing,
+          converged: result.converged,
+          left: result.left,
+        }
       : killOutcomes(result)),
   };
 }
@@ -116,14 +121,23 @@ export function unmanagedIn({ input }: Planned): ReturnType<typeof unmanagedName
   return unmanagedNames(input);
 }
 
-/** Exit code of a run that came to a plan. */
-export function exitCodeOf(result: Planned | Applied, signal: AbortSignal): ExitCode {
+/**
+ * Exit code of a run that came to a plan.
+ *
+ * @param options `allowHeld`: what waits for a person does so on purpose.
+ */
+export function exitCodeOf(
+  result: Planned | Applied,
+  signal: AbortSignal,
+  { allowHeld = false }: { readonly allowHeld?: boolean | undefined } = {},
+): ExitCode {
   if (signal.aborted) return exitCodeOfSignal(signal);
   if (!('outcomes' in result)) {
     return result.guardFindings.length > 0 ? EXIT.guardRefused : EXIT.ok;
   }
-  if (result.unsaved !== undefined && result.converged) return EXIT.failed;
-  return result.converged ? EXIT.ok : EXIT.notConverged;
+  if (result.standing === 'open') return EXIT.notConverged;
+  if (result.unsaved !== undefined) return EXIT.failed;
+  return result.standing === 'held' && !allowHeld ? EXIT.held : EXIT.ok;
 }
 
 /** Exit code of a run that a signal of this process ended. */

@@ -1,3 +1,4 @@
+import type { Standing } from '../model/unfinished.js';
 import type { RampStanding } from '../model/flag/ramp.js';
 import type { Impact } from '../model/impact.js';
 import type { ObjectId } from '../model/ref.js';
@@ -58,7 +59,9 @@ export interface PlanReport {
   /** `KIND/NAME` of what was left as it is because its specs are invalid; sorted. */
   readonly held?: readonly string[];
   readonly outcomes?: Outcomes;
-  /** Whether a second look after the apply found nothing left to do. */
+  /** How the service stands after the apply, by a second look. */
+  readonly standing?: Standing;
+  /** Whether that is `in-sync`. */
   readonly converged?: boolean;
   /** The differences that the second look found: `after` is what was wanted, `before` what was found. */
   readonly left?: readonly Change[];

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { FlagkeelError, RejectedError, messageOf } from '../../errors.js';
+import { FlagkeelError, messageOf, RejectedError, wantsApproval } from '../../errors.js';
 import { NoAnswerError, type Answer, type Fault, type Method } from '../../platform/http-client.js';
 import { isThrottle, classify, type ServiceAnswer } from './response.js';
 import { PauseTooLong, remainingRequests, RequestLimiter, type Lane } from './rate-limiter.js';
@@ -256,7 +256,9 @@ export class AdminClient implements GetOnly {
     const isRead = request.kind === 'read';
     const fateUnknown = isRead ? undefined : gaveUp.uncertain;
     const cannot = `cannot ${request.what} ${isRead ? 'from' : 'on'} ${this.origin}`;
-    const message = `${cannot}: ${whyGivenUp(gaveUp, isRead)}`;
+    const isApprovalWanted = !isRead && wantsApproval(last.status, last.serviceMessage);
+    const why = isApprovalWanted ? APPROVAL_WANTED : whyGivenUp(gaveUp, isRead);
+    const message = `${cannot}: ${why}`;
     const isRefusal = last.failure === 'refused' || (!isRead && (last.status ?? 0) >= 400);
     if (!isRefusal || last.status === null) {
       return new FlagkeelError(codeOf(last.failure), message, { cause: last.cause, fateUnknown });
@@ -284,6 +286,8 @@ export class AdminClient implements GetOnly {
   }
 }
 
+const APPROVAL_WANTED =
+  'changes in this environment need an approval, and this one has none (make it on the service, in a change request that somebody approves; the settings of the environment there may let kills pass without)';
 const DOUBT = '; it is unknown whether it was done';
 const PACE = 'the service limits the number of requests';
 

@@ -278,7 +278,7 @@ function reported(
   if (unsaved !== '') terminal.stderr.write(`flagkeel: ${unsaved}`);
   return {
     directory,
-    exitCode: detailed(result, options, terminal) ?? exitCodeOf(result, terminal.signal),
+    exitCode: detailed(result, options, terminal) ?? exitCodeOf(result, terminal.signal, options),
     text: text + unverified + unsaved,
     document: planDocument(report, { showKeys }),
   };

@@ -120,7 +120,7 @@ export class Metrics {
   }
 }
 
-const SUCCESS: ReadonlySet<RunResult> = new Set(['in-sync', 'applied']);
+const SUCCESS: ReadonlySet<RunResult> = new Set(['in-sync', 'applied', 'waiting']);
 
 function endSeconds({ startedAt, durationMs }: RunRecord): number {
   return (Date.parse(startedAt) + durationMs) / 1_000;

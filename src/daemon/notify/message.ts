@@ -37,6 +37,7 @@ export interface ToldObject {
 }
 
 const FAILURES: ReadonlySet<RunResult> = new Set([
+  'held',
   'degraded',
   'refused',
   'invalid',

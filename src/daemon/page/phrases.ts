@@ -78,6 +78,8 @@ export const RESULTS: Readonly<
 > = {
   'in-sync': { level: 'fine', word: 'in sync' },
   applied: { level: 'fine', word: 'applied' },
+  waiting: { level: 'attention', word: 'waiting for a window' },
+  held: { level: 'attention', word: 'waiting for a person' },
   suspended: { level: 'attention', word: 'suspended' },
   degraded: { level: 'attention', word: 'degraded' },
   interrupted: { level: 'attention', word: 'interrupted' },

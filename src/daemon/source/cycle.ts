@@ -214,10 +214,13 @@ function killsOf({ input }: Planned | Applied): OrderedKill[] {
 
 function resultOf(result: Planned | Applied, signal: AbortSignal): RunResult {
   if (!('outcomes' in result)) return result.guardFindings.length > 0 ? 'refused' : 'in-sync';
-  if (!result.converged) return signal.aborted ? 'interrupted' : 'partial';
+  if (signal.aborted && result.standing !== 'in-sync') return 'interrupted';
+  if (result.standing === 'open') return 'partial';
   if (result.unsaved !== undefined) return 'failed';
   if (result.invalid.length > 0) return 'degraded';
   if (result.input.policy.suspended !== null) return 'suspended';
+  if (result.standing === 'held') return 'held';
+  if (result.standing === 'waits') return 'waiting';
   return result.plan.changes.length === 0 ? 'in-sync' : 'applied';
 }
 

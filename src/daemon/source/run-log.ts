@@ -18,6 +18,8 @@ import type {
 const LEVELS: Readonly<Record<RunResult, 'info' | 'warn' | 'error'>> = {
   'in-sync': 'info',
   applied: 'info',
+  waiting: 'info',
+  held: 'warn',
   suspended: 'info',
   interrupted: 'info',
   degraded: 'warn',
@@ -83,7 +85,17 @@ function details(log: Log, { plan }: RunRecord, { diagnostics = [], error }: Cyc
 const MAX_RUNS = 100;
 
 /** Results after which the service is as git says, or as near as it may be. */
-const SYNCED: readonly RunResult[] = ['in-sync', 'applied', 'degraded', 'suspended'];
+const SYNCED: readonly RunResult[] = [
+  'in-sync',
+  'applied',
+  'waiting',
+  'held',
+  'degraded',
+  'suspended',
+];
+
+/** Results after which a commit has done what it may by now, without a person. */
+const APPLIED: ReadonlySet<RunResult> = new Set(['in-sync', 'applied', 'waiting']);
 
 /** What is known of a source: its commits, its last runs, its troubles. */
 export class SourceRecord {
@@ -176,6 +188,6 @@ export class SourceRecord {
       this.#workspace = run.plan.workspace.name;
     }
     if (SYNCED.includes(run.result)) this.#firstSync = true;
-    if (run.result === 'in-sync' || run.result === 'applied') this.#applied = commit;
+    if (APPLIED.has(run.result)) this.#applied = commit;
   }
 }

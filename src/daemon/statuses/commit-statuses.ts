@@ -1,4 +1,5 @@
 import type { ReviewStatus } from '../../forge/statuses.js';
+import { isHeld } from '../../model/unfinished.js';
 import type { Log } from '../../platform/log.js';
 import type { DaemonView, RunBegin, SourceView, RunRecord, RunResult } from '../view.js';
 import { StatusQueue, type SendStatus } from './status-queue.js';
@@ -96,7 +97,9 @@ export function statusContext(source: string, environment: string | null): strin
 const STATES: Readonly<Record<RunResult, ReviewStatus['state']>> = {
   'in-sync': 'success',
   applied: 'success',
+  waiting: 'pending',
   // What the commit says is not on the service, and nothing broke.
+  held: 'failure',
   suspended: 'failure',
   degraded: 'failure',
   refused: 'failure',
@@ -108,6 +111,8 @@ const STATES: Readonly<Record<RunResult, ReviewStatus['state']>> = {
 
 /** Without numbers, commits or anybody's words, which are for the page of the run. */
 const WORDS: Readonly<Record<Exclude<RunResult, 'in-sync' | 'applied' | 'partial'>, string>> = {
+  waiting: 'applied, but for what waits for a window',
+  held: 'applied, but for what waits for a person',
   suspended: 'suspended: nothing but kills was written',
   degraded: 'applied, but for specs that are invalid',
   refused: 'refused: nothing but kills was written',
@@ -141,10 +146,14 @@ export function runStatus(run: RunRecord, environment: string | null): ReviewSta
     if (all.every(isApplied)) {
       return { state: 'failure', description: 'applied, but the service does not show it' };
     }
-  } else if (result !== 'in-sync' && result !== 'applied') {
-    return { state: STATES[result], description: WORDS[result] };
   }
   const held = (plan?.withheld ?? []).filter((change) => isHere(change.environment));
+  // Such a run says of each change where it waits.
+  const isUnfinished = environment !== null && (result === 'held' || result === 'waiting');
+  const isDoneHere = isUnfinished && missed === 0 && !held.some(isHeld);
+  if (result !== 'partial' && result !== 'in-sync' && result !== 'applied' && !isDoneHere) {
+    return { state: STATES[result], description: WORDS[result] };
+  }
   const deeds = applied === 0 ? 'in line' : `${plural(applied, 'change')} applied`;
   // Drift that waits is nothing that the commit asked for.
   const waiting = held.filter(({ why, reason }) => why === 'window-closed' && reason !== 'drift');

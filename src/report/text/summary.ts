@@ -10,6 +10,8 @@ import {
   type ActionCounts,
   type PlanReport,
 } from '../plan-report.js';
+import type { ObjectId } from '../../model/ref.js';
+import { unfinishedIn, type Unfinished } from '../../model/unfinished.js';
 import { risksOf } from '../planned-objects.js';
 import { butForKills } from './live-kills.js';
 import { plural } from '../values.js';
@@ -119,8 +121,11 @@ function outcomeCounts(report: PlanReport): {
 }
 
 /** What the second look found; nothing where there was none. */
-function standing({ converged, plan }: PlanReport): string {
+function standing({ converged, standing: found, plan, outcomes }: PlanReport): string {
   if (converged === undefined) return '';
+  if (outcomes && (found === 'held' || found === 'waits')) {
+    return ` Not in sync: ${unfinishedText(unfinishedIn(plan, outcomes))}.`;
+  }
   if (!converged) return ' Not in sync: differences are left after the apply.';
   const exceptions = [
     ...(plan.withheld.length > 0 ? ['what is withheld'] : []),
@@ -128,6 +133,24 @@ function standing({ converged, plan }: PlanReport): string {
   ];
   const but = exceptions.length > 0 ? ` but for ${exceptions.join(' and ')}` : '';
   return ` In sync${asFarAsCompared(plan)}${but}.`;
+}
+
+/** What git orders and the service does not have, and for whom or what it waits. */
+function unfinishedText({ held, waits, until }: Unfinished): string {
+  const end = until === null ? 'for a window to open' : `until ${clean(until)}`;
+  return [
+    ...(held.length > 0 ? [`${waiting(held)} for a person`] : []),
+    ...(waits.length > 0 ? [`${waiting(waits)} ${end}`] : []),
+  ].join('; ');
+}
+
+/** Objects that a line names; all of them stand above it. */
+const MAX_NAMED = 3;
+
+function waiting(ids: readonly ObjectId[]): string {
+  const more = ids.length > MAX_NAMED ? ` and ${String(ids.length - MAX_NAMED)} more` : '';
+  const verb = ids.length === 1 ? 'waits' : 'wait';
+  return `${ids.slice(0, MAX_NAMED).map(clean).join(', ')}${more} ${verb}`;
 }
 
 /** How a sentence that says all is equal goes on where not all was compared. */

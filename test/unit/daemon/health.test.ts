@@ -71,6 +71,8 @@ describe('the verdict over a source', () => {
 
   it.each<[RunResult, string]>([
     ['applied', 'fine'],
+    ['waiting', 'attention'],
+    ['held', 'attention'],
     ['suspended', 'attention'],
     ['degraded', 'attention'],
     ['interrupted', 'attention'],
@@ -83,6 +85,15 @@ describe('the verdict over a source', () => {
 
     expect(healthOf(source).verdict.level).toBe(level);
   });
+
+  it.each(['held', 'waiting'] as const)(
+    'is not "In line with git" after a run that is %s',
+    (result) => {
+      expect(headline({ runs: [aRun(aReport(), { result })] })).toMatch(
+        /^attention: Not in line with git/,
+      );
+    },
+  );
 
   it('says why in the words of the run', () => {
     const source = aSource({ runs: [aRun(null, { result: 'failed', summary: 'no key' })] });

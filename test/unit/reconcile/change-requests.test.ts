@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { WireDefinition } from '../../../src/admin-api/wire.js';
+import { exitCodeOf } from '../../../src/reconcile/result.js';
 import { flagSpec, PIPELINE_CONFIG, pipelineWorld } from '../../support/pipeline-world.js';
 import { callsOf } from '../../support/service-calls.js';
 
@@ -36,8 +37,11 @@ it('holds back what a change request is about, names it, and writes the rest', a
   const { world, id } = await worldWithRequest();
   world.repository.commit('Raise pay', { 'flags/pay.yaml': CHANGED });
 
-  const { plan, outcomes } = await world.applied();
+  const done = await world.applied();
 
+  const { plan, outcomes } = done;
+  expect(done).toMatchObject({ standing: 'held', converged: false });
+  expect(exitCodeOf(done, new AbortController().signal)).toBe(8);
   expect(plan.withheld).toMatchObject([
     {
       id: 'flag/pay@staging',

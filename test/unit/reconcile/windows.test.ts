@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Applied, Planned } from '../../../src/reconcile/context.js';
 import { plan } from '../../../src/reconcile/reconcile.js';
-import { reportOf } from '../../../src/reconcile/result.js';
-import { closedText } from '../../../src/report/text/summary.js';
+import { exitCodeOf, reportOf } from '../../../src/reconcile/result.js';
+import { closedText, summaryLine } from '../../../src/report/text/summary.js';
 import { planText } from '../../../src/report/text/plan.js';
 import {
   flagSpec,
@@ -163,7 +163,13 @@ describe('a window that closes while a run is under way', () => {
       windowClosed: true,
       until: '2026-11-30T08:00:00.000Z',
     });
-    expect(done.converged).toBe(true);
+    expect(done).toMatchObject({ converged: false, standing: 'waits' });
+    expect(exitCodeOf(done, new AbortController().signal)).toBe(0);
+    const { context } = await world.opened();
+    const report = reportOf(done, { context: { ...context, originName: () => 'embedded' } });
+    expect(summaryLine(report)).toBe(
+      'Applied: 0 created, 1 updated, 0 deleted; 1 skipped; 1 unchanged. Not in sync: flag/shop@production waits until 2026-11-30T08:00:00.000Z.',
+    );
   });
 });
 
