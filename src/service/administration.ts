@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { addAdminKey, removeAdminKey, type NewKey } from './admin-keys.js';
 import { FlagkeelError } from '../errors.js';
-import type { Caller } from './http/endpoint.js';
+import { callerWithoutKey } from './change-log.js';
 import { Problem } from './http/problem.js';
 import { namedKeys, type NamedKey } from './key-reach.js';
 import type { Page } from './rules/paging.js';
@@ -25,11 +24,14 @@ export function administrationOf(store: Store, clock: () => number): Administrat
   return {
     createKey: async (name, restrictions = {}) => {
       const wanted = { ...restrictions, name };
-      const created = await store.write(async (db) => addAdminKey(db, operator(clock()), wanted));
+      const created = await store.write(async (db) =>
+        addAdminKey(db, callerWithoutKey('operator', clock()), wanted),
+      );
       return created.key;
     },
     listKeys: async () => store.read(namedKeys),
-    revokeKey: async (id) => store.write(async (db) => removeAdminKey(db, operator(clock()), id)),
+    revokeKey: async (id) =>
+      store.write(async (db) => removeAdminKey(db, callerWithoutKey('operator', clock()), id)),
     audit: async (filter = {}, page = { offset: 0, limit: 1_000 }) =>
       (await store.read(async (db) => listAudit(db, filter, page))).entries,
   };
@@ -62,16 +64,4 @@ export function refusedByRules(problem: Problem): FlagkeelError {
   return new FlagkeelError('USAGE', `cannot change the service: ${problem.message}`, {
     cause: problem,
   });
-}
-
-/** The caller of the audit log where somebody works on the store itself. */
-function operator(now: number): Caller {
-  return {
-    keyId: null,
-    keyName: 'operator',
-    scope: { workspaces: null, environments: null },
-    note: { title: null, comment: null },
-    transactionId: randomUUID(),
-    now,
-  };
 }

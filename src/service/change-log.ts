@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Caller } from './http/endpoint.js';
 import {
   insertAudit,
@@ -19,6 +20,22 @@ export interface Change {
   readonly environment?: { readonly id: string; readonly name: string };
   /** Empty: nothing was changed, and nothing is recorded. */
   readonly difference: readonly unknown[];
+}
+
+/** The caller of a change that comes without a key, under the name that the audit log has it. */
+export function callerWithoutKey(
+  keyName: string,
+  now: number,
+  comment: string | null = null,
+): Caller {
+  return {
+    keyId: null,
+    keyName,
+    scope: { workspaces: null, environments: null },
+    note: { title: null, comment },
+    transactionId: randomUUID(),
+    now,
+  };
 }
 
 /** Writes a change into the audit log, in the transaction that makes it: either both are there or neither. */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { FlagkeelError, messageOf } from '../errors.js';
-import { recordChange } from './change-log.js';
-import type { Caller } from './http/endpoint.js';
+import { callerWithoutKey, recordChange } from './change-log.js';
 import { conflict, Problem } from './http/problem.js';
 import { differenceOf } from './rules/difference.js';
 import type { Schema } from './rules/matchers.js';
@@ -80,7 +79,7 @@ export async function plantSeed(db: Db, seed: Seed, now: number): Promise<void> 
     for (const name of wanted.trafficTypes) {
       if (await plantTrafficType(db, workspace, name)) trafficTypes.push(name);
     }
-    await recordChange(db, gardener(now), {
+    await recordChange(db, callerWithoutKey('seed', now), {
       kind: 'workspace',
       name: workspace.name,
       action: before === undefined ? 'create' : 'update',
@@ -92,18 +91,6 @@ export async function plantSeed(db: Db, seed: Seed, now: number): Promise<void> 
       }),
     });
   }
-}
-
-/** The caller of the audit log for what a seed adds. */
-function gardener(now: number): Caller {
-  return {
-    keyId: null,
-    keyName: 'seed',
-    scope: { workspaces: null, environments: null },
-    note: { title: null, comment: null },
-    transactionId: randomUUID(),
-    now,
-  };
 }
 
 /** @throws Problem (409) the id is that of another workspace. */

@@ -9,6 +9,7 @@ import type { ServiceLog } from './http/key-check.js';
 import { wideKeys } from './key-reach.js';
 import { EphemeralKeys } from './lent-keys.js';
 import type { ServiceMetrics } from './metrics.js';
+import { expireChangeRequests, REQUESTS_EXPIRE_AFTER_MS } from './request-expiry.js';
 import type { RateLimit } from './rules/rate-limit.js';
 import { ADMIN_KEY_ENDPOINTS, AUDIT_ENDPOINTS } from './routes/access.js';
 import { CHANGE_REQUEST_ENDPOINTS } from './routes/change-requests.js';
@@ -44,6 +45,8 @@ export interface ServiceOptions {
   readonly console?: AddConsole | undefined;
   /** The limit of all requests with a key together, and of those of each address. Default: none. */
   readonly rateLimit?: RateLimit;
+  /** Change requests that stay open for longer are withdrawn, in milliseconds. Default: 30 days. */
+  readonly requestsExpireAfterMs?: number | undefined;
   /** Stands between the socket and the service and sees every request first. */
   readonly middleware?: (next: RequestListener) => RequestListener;
 }
@@ -121,13 +124,19 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     });
     const { host = '127.0.0.1', port = 0 } = options;
     const origin = await listenOn(app, host, port);
+    const stopExpiry = expireChangeRequests({
+      store,
+      clock,
+      afterMs: options.requestsExpireAfterMs ?? REQUESTS_EXPIRE_AFTER_MS,
+      log: options.log,
+    });
     let stopped: Promise<void> | undefined;
     return {
       origin,
       lendKey: (name) => lentKeys.lend(name, clock()),
       ...administrationOf(store, clock),
       stop: async () => {
-        stopped ??= stop(app, store);
+        stopped ??= stop(app, store, stopExpiry);
         return stopped;
       },
     };
@@ -138,8 +147,13 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 }
 
 /** The store is closed even where the server cannot be. */
-async function stop(app: FastifyInstance, store: Store): Promise<void> {
+async function stop(
+  app: FastifyInstance,
+  store: Store,
+  stopExpiry: () => Promise<void>,
+): Promise<void> {
   try {
+    await stopExpiry();
     await closeApp(app, STOP_WITHIN_MS);
   } finally {
     await store.close();

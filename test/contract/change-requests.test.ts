@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WireDefinition, WireFlag, WireRolloutStatus } from '../../src/admin-api/wire.js';
+import type { StoreLocation } from '../../src/service/store/store.js';
 import { aDefinition, callsOf, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, type TestService } from '../support/service.js';
 
@@ -32,11 +36,14 @@ beforeAll(async () => {
       ],
     },
   });
-  const asking = async (name: string): Promise<ServiceCalls> =>
-    callsOf({ origin: service.origin, key: await service.createKey(name) });
-  ana = await asking('ana');
-  ben = await asking('ben');
+  ana = await callsAs('ana');
+  ben = await callsAs('ben');
 });
+
+/** A client with a key of its own. */
+async function callsAs(name: string, restrictions: object = {}): Promise<ServiceCalls> {
+  return callsOf({ origin: service.origin, key: await service.createKey(name, restrictions) });
+}
 
 afterAll(async () => {
   await service.stop();
@@ -272,7 +279,7 @@ describe('while a change request is open', () => {
       ['PUT', at('held', 'staging'), aDefinition()],
       ['DELETE', at('held', 'staging')],
       ['DELETE', '/splits/ws/Default/held'],
-      ['POST', `${REQUESTS}/staging`, { split: { name: 'held' }, operationType: 'KILL' }],
+      ['POST', `${REQUESTS}/staging`, { split: { name: 'held' }, operationType: 'ARCHIVE' }],
       ['PUT', `${keys}/upload`, ['b']],
       ['PUT', `${keys}/removeKeys`, words],
       ['DELETE', keys],
@@ -327,6 +334,46 @@ describe('while a change request is open', () => {
     expect(await ana.ok('GET', at('killed'))).toMatchObject({ killed: true, defaultRule: halved });
   });
 
+  it('a killed flag is restored past it, by PUT and by a patch', async () => {
+    await createFlag('restored');
+    await ana.ok('POST', at('restored', 'staging'), aDefinition({ killed: true }));
+    const path = at('restored', 'staging');
+    const { id } = await ask('restored', 'UPDATE', aDefinition({ defaultRule: halved }), 'staging');
+    const seen: unknown[] = [];
+
+    await ana.ok('PUT', `${path}/restore`);
+    seen.push(await ana.ok('GET', path));
+    await ana.ok('PUT', `${path}/kill`);
+    await ana.ok('PATCH', path, [{ op: 'replace', path: '/killed', value: false }]);
+    seen.push(await ana.ok('GET', path));
+
+    const open = { killed: false, openChangeRequestId: id };
+    expect(seen).toMatchObject([open, open]);
+  });
+
+  it('the end of a kill that needs an approval is requested and approved beside it', async () => {
+    await defined('beside');
+    await ana.ok('PUT', `${at('beside')}/kill`);
+    const update = await ask('beside', 'UPDATE', aDefinition({ defaultRule: halved }));
+
+    const restore = await ask('beside', 'RESTORE');
+    const again = await ben.call('POST', `${REQUESTS}/production`, {
+      split: { name: 'beside' },
+      operationType: 'RESTORE',
+    });
+    const kill = await ask('beside', 'KILL');
+    await decide(ben, restore, 'APPROVED');
+    const restored = await ana.ok('GET', at('beside'));
+    await decide(ben, update, 'APPROVED');
+    const updated = await ana.ok('GET', at('beside'));
+    await decide(ben, kill, 'APPROVED');
+
+    expect(again.status).toBe(423);
+    expect(restored).toMatchObject({ killed: false, openChangeRequestId: update.id });
+    expect(updated).toMatchObject({ defaultRule: halved, openChangeRequestId: kill.id });
+    expect(await ana.ok('GET', at('beside'))).not.toHaveProperty('openChangeRequestId');
+  });
+
   it('a kill is refused where kills need an approval too', async () => {
     await createFlag('safe');
     await decide(ben, await ask('safe', 'CREATE', aDefinition(), 'vault'), 'APPROVED');
@@ -338,22 +385,66 @@ describe('while a change request is open', () => {
 });
 
 describe('a change request', () => {
-  it('is neither approved nor rejected by its author, and withdrawn by nobody else', async () => {
+  it('is neither approved nor rejected by its author, and withdrawn by no other restricted key', async () => {
     await defined('own');
-    const { id } = await ask('own', 'KILL');
+    const production = { workspaces: ['Default'], environments: ['production'] };
+    const dan = await callsAs('dan', production);
+    const eve = await callsAs('eve', production);
+    const { id } = await dan.ok<Requested>('POST', `${REQUESTS}/production`, {
+      split: { name: 'own' },
+      operationType: 'KILL',
+    });
     const put = async (who: ServiceCalls, status: string): Promise<number> =>
       (await who.call('PUT', `/changeRequests/${id}`, { status })).status;
 
     const answers = [
-      await put(ana, 'APPROVED'),
-      await put(ana, 'REJECTED'),
-      await put(ben, 'WITHDRAWN'),
+      await put(dan, 'APPROVED'),
+      await put(dan, 'REJECTED'),
+      await put(eve, 'WITHDRAWN'),
     ];
 
     expect(answers).toEqual([403, 403, 403]);
     expect(await ana.ok('GET', at('own'))).toMatchObject({ killed: false });
     expect(await ben.ok('GET', `/changeRequests/${id}`)).toMatchObject({ status: 'REQUESTED' });
   });
+
+  it('is not approved by its author, however much its key may do', async () => {
+    await defined('approved-by-none');
+    const { id } = await ask('approved-by-none', 'KILL');
+
+    const answer = await ana.call('PUT', `/changeRequests/${id}`, { status: 'APPROVED' });
+
+    expect(answer.status).toBe(403);
+    expect(await ana.ok('GET', at('approved-by-none'))).toMatchObject({ killed: false });
+  });
+
+  it.each(['REJECTED', 'WITHDRAWN'])(
+    'whose author and approver are revoked holds its flag until a key without restrictions ends it: %s',
+    async (status) => {
+      const name = `orphaned-${status.toLowerCase()}`;
+      await defined(name);
+      const production = { workspaces: ['Default'], environments: ['production'] };
+      const author = await callsAs(`author of ${name}`, production);
+      await callsAs(`approver of ${name}`, production);
+      const { id } = await author.ok<Requested>('POST', `${REQUESTS}/production`, {
+        split: { name, ...aDefinition({ defaultRule: halved }) },
+        operationType: 'UPDATE',
+        approvers: [`approver of ${name}`],
+      });
+      for (const each of await service.listKeys()) {
+        if (each.name.endsWith(name)) await service.revokeKey(each.id);
+      }
+
+      const approval = await ben.call('PUT', `/changeRequests/${id}`, { status: 'APPROVED' });
+      const ended = await ben.ok<Requested>('PUT', `/changeRequests/${id}`, { status });
+
+      expect(approval.status).toBe(403);
+      expect(ended.status).toBe(status);
+      const definition = await ana.ok<WireDefinition>('GET', at(name));
+      expect(definition.openChangeRequestId).toBeUndefined();
+      expect(definition.defaultRule).not.toEqual(halved);
+    },
+  );
 
   it.each([
     ['REJECTED', 'reject'],
@@ -390,6 +481,20 @@ describe('a change request', () => {
     expect(half.status).toBe(400);
     expect(asked).toMatchObject({ segment: { keys } });
     await decide(ana, asked, 'WITHDRAWN');
+  });
+
+  it('is refused with approvers of which none could approve it', async () => {
+    await defined('unapprovable');
+    await callsAs('of staging', { workspaces: ['Default'], environments: ['staging'] });
+    await callsAs('of Worded', { workspaces: ['Worded'] });
+    const dan = await callsAs('alone', { workspaces: ['Default'], environments: ['production'] });
+    const body = { split: { name: 'unapprovable' }, operationType: 'KILL' };
+
+    for (const approvers of [['of staging'], ['of Worded'], ['alone'], ['alone', 'alone']]) {
+      const answer = await dan.call('POST', `${REQUESTS}/production`, { ...body, approvers });
+      expect([approvers, answer.status]).toEqual([approvers, 400]);
+    }
+    expect(await ana.ok('GET', at('unapprovable'))).not.toHaveProperty('openChangeRequestId');
   });
 
   it('is approved by those keys alone that it names', async () => {
@@ -590,5 +695,68 @@ describe('the list of change requests', () => {
 
     expect(await ids('REJECTED')).toContain(request.id);
     expect(await ids('REQUESTED')).not.toContain(request.id);
+  });
+});
+
+describe('a change request that stays open', () => {
+  it('is withdrawn by the service after its time, and holds its flag no longer', async () => {
+    const short = await startTestService({ requestsExpireAfterMs: 300 });
+    const client = callsOf(short);
+    const path = '/splits/ws/Default/forgotten/environments/staging';
+    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'forgotten' });
+    await client.ok('POST', path, aDefinition());
+    const { id } = await client.ok<Requested>(
+      'POST',
+      '/changeRequests/ws/Default/environments/staging',
+      {
+        split: { name: 'forgotten' },
+        operationType: 'ARCHIVE',
+      },
+    );
+    const find = async (): Promise<Requested> => client.ok('GET', `/changeRequests/${id}`);
+    const patch = [{ op: 'replace', path: '/trafficAllocation', value: 5 }];
+    const held = await client.call('PATCH', path, patch);
+
+    await expect.poll(async () => (await find()).status, { timeout: 20_000 }).toBe('WITHDRAWN');
+    await client.ok('PATCH', path, patch);
+    const [, expiry] = await short.audit({ kind: 'flag', name: 'forgotten' });
+    const request = await find();
+    await short.stop();
+
+    expect(held.status).toBe(423);
+    expect(request).toMatchObject({
+      comments: [{ role: 'SUBMITTER' }, { comment: 'The change request expired' }],
+    });
+    expect(expiry).toMatchObject({ action: 'expire', keyId: null, keyName: 'flagkeel service' });
+  });
+
+  it.each([
+    [30 * 86_400_000, 'REQUESTED'],
+    [30 * 86_400_000 + 1, 'WITHDRAWN'],
+  ])('for %i ms is %s at the next start', async (age, status) => {
+    const location = { kind: 'directory', path: mkdtempSync(join(tmpdir(), 'service-requests-')) };
+    const now = 1_800_000_000_000;
+    const start = async (time: number) =>
+      startTestService({ store: location as StoreLocation, clock: () => time });
+    const first = await start(now);
+    await callsOf(first).ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'old' });
+    const { id } = await callsOf(first).ok<Requested>(
+      'POST',
+      '/changeRequests/ws/Default/environments/staging',
+      {
+        split: { name: 'old', ...aDefinition() },
+        operationType: 'CREATE',
+      },
+    );
+    await first.stop();
+    // The stop waits for the look that began with the start.
+    await (await start(now + age)).stop();
+
+    const second = await start(now + age);
+    const found = await callsOf(second).ok<Requested>('GET', `/changeRequests/${id}`);
+    await second.stop();
+    rmSync(location.path, { recursive: true, force: true });
+
+    expect(found.status).toBe(status);
   });
 });

@@ -93,8 +93,11 @@ export function checkMayChangeWorkspace({ caller }: ApiRequest): void {
  * @throws Problem (403)
  */
 export function checkUnrestricted({ caller }: ApiRequest): void {
-  if (caller.scope.environments === null && caller.scope.workspaces === null) return;
-  throw forbidden('This Admin API key is restricted');
+  if (!isUnrestricted(caller)) throw forbidden('This Admin API key is restricted');
+}
+
+export function isUnrestricted({ scope }: Pick<Caller, 'scope'>): boolean {
+  return scope.environments === null && scope.workspaces === null;
 }
 
 /**
@@ -126,15 +129,17 @@ export function checkNoApproval(
 }
 
 /**
- * Refuses a change of what an open change request is about.
+ * Refuses a change of what an open change request is about, unless it publishes one itself: beside it only kills and
+ * restores can be requested, which touch nothing else.
  *
  * @throws Problem (423)
  */
-export function checkNotRequested(stored: {
-  readonly open_change_request_id: string | null;
-}): void {
+export function checkNotRequested(
+  stored: { readonly open_change_request_id: string | null },
+  { publishes }: ApiRequest,
+): void {
   const id = stored.open_change_request_id;
-  if (id !== null) throw waitsForChangeRequest(id);
+  if (id !== null && publishes === undefined) throw waitsForChangeRequest(id);
 }
 
 /**

@@ -6,13 +6,14 @@
  *
  * A request is complete: whatever it would write was held against the rules when it was submitted,
  * and what it is about is not changed while it is open (423), so that what is approved is what was
- * looked at. Only a kill goes past it. Approving makes the change in the same transaction.
+ * looked at. A kill and its end alone go past it, and may be requested beside it. Approving makes the
+ * change in the same transaction. A request that is not decided in time is withdrawn by the service.
  */
 
 import { randomUUID } from 'node:crypto';
-import { allAdminKeys } from '../admin-keys.js';
+import { allAdminKeys, isValidKey } from '../admin-keys.js';
 import { recordChange } from '../change-log.js';
-import type { ApiRequest, Endpoint } from '../http/endpoint.js';
+import type { ApiRequest, Caller, Endpoint } from '../http/endpoint.js';
 import {
   activationAt,
   checkNothingRequested,
@@ -20,6 +21,7 @@ import {
   definitionAt,
   environmentAt,
   flagAt,
+  isUnrestricted,
   isVisible,
   workspaceAt,
 } from '../http/path-lookup.js';
@@ -30,6 +32,7 @@ import {
   decisionOn,
   requestedChange,
   type Approver,
+  type Decision,
   type RequestedChange,
 } from '../rules/change-request.js';
 import type { DefinitionContent } from '../rules/definition.js';
@@ -41,6 +44,7 @@ import {
   findChangeRequest,
   insertChangeRequest,
   listChangeRequests,
+  openChangeRequestsBefore,
   wireChangeRequest,
   type RequestComment,
   type StoredChangeRequest,
@@ -161,7 +165,8 @@ async function submit(db: Db, request: ApiRequest): Promise<object> {
   const { kind, name, operation, rolloutStatusId } = wanted;
   const { caller } = request;
   const object = { kind, name, workspaceId: workspace.id, environmentId: environment.id };
-  await checkNothingRequested(db, object);
+  const movesKill = operation === 'KILL' || operation === 'RESTORE';
+  await checkNothingRequested(db, movesKill ? { ...object, operation } : object);
   const place = { workspace, environment };
   const content = await CONTENT[kind](db, request, place, wanted);
   await checkRolloutStatus(db, workspace.id, rolloutStatusId);
@@ -177,16 +182,16 @@ async function submit(db: Db, request: ApiRequest): Promise<object> {
     ...caller.note,
     content_json: JSON.stringify(content),
     rollout_status_id: rolloutStatusId,
-    approvers_json: JSON.stringify(await approversNamed(db, wanted.approvers)),
-    comments_json: JSON.stringify([commentOf(request, 'SUBMITTER')]),
+    approvers_json: JSON.stringify(await approversNamed(db, caller, place, wanted.approvers)),
+    comments_json: JSON.stringify([commentOf(caller, 'SUBMITTER')]),
     author_id: caller.keyId ?? '',
     author_name: caller.keyName,
     creation_time: caller.now,
   });
-  return recordedRequest(db, request, { id, action: 'request-change', before: null });
+  return recordedRequest(db, caller, { id, action: 'request-change', before: null });
 }
 
-function commentOf({ caller }: ApiRequest, role: RequestComment['role']): RequestComment {
+function commentOf(caller: Caller, role: RequestComment['role']): RequestComment {
   return { comment: caller.note.comment, user: caller.keyName, role, timestamp: caller.now };
 }
 
@@ -230,15 +235,41 @@ async function checkRolloutStatus(db: Db, workspaceId: string, wanted: string | 
   }
 }
 
-/** @throws Problem (400) one of them is neither the name nor the id of a valid key. */
-async function approversNamed(db: Db, named: readonly string[]): Promise<Approver[]> {
+/**
+ * The keys that alone may approve.
+ *
+ * @throws Problem (400) one of them is neither the name nor the id of a valid key that sees the environment, or the author
+ *   alone is named.
+ */
+async function approversNamed(
+  db: Db,
+  { keyId, now }: Caller,
+  { workspace, environment }: Place,
+  named: readonly string[],
+): Promise<Approver[]> {
   if (named.length === 0) return [];
-  const valid = (await allAdminKeys(db)).filter(({ revocationTime }) => revocationTime === null);
-  return named.map((each) => {
-    const key = valid.find(({ id, name }) => each === id || each === name);
-    if (key === undefined) throw badRequest(`There is no Admin API key ${each} that could approve`);
-    return { id: key.id, name: key.name };
-  });
+  const able = (await allAdminKeys(db)).filter(
+    (key) =>
+      isValidKey(key, now) &&
+      isVisible(key.workspaces, workspace.id) &&
+      isVisible(key.environments, environment.id),
+  );
+  const approvers = new Map<string, Approver>();
+  for (const each of named) {
+    const key = able.find(({ id, name }) => each === id || each === name);
+    if (key === undefined) {
+      throw badRequest(
+        `There is no Admin API key ${each} that could approve in ${environment.name}`,
+      );
+    }
+    approvers.set(key.id, { id: key.id, name: key.name });
+  }
+  if ([...approvers.keys()].every((id) => id === keyId)) {
+    throw badRequest(
+      'The author of a change request cannot approve it: name another Admin API key',
+    );
+  }
+  return [...approvers.values()];
 }
 
 /**
@@ -246,15 +277,37 @@ async function approversNamed(db: Db, named: readonly string[]): Promise<Approve
  * approves: either both happen or neither.
  */
 async function decide(db: Db, request: ApiRequest, store: Store): Promise<object> {
+  const { caller, body } = request;
   const before = await changeRequestAt(db, request);
-  const { status, action, role } = decisionOn(before, request.caller.keyId, request.body);
+  const key = { keyId: caller.keyId, isUnrestricted: isUnrestricted(caller) };
+  const decision = decisionOn(before, key, body);
+  await end(db, caller, before, decision);
+  if (decision.status === 'PUBLISHED') await publish(db, request, store, before);
+  return recordedRequest(db, caller, { id: before.id, action: decision.action, before });
+}
+
+async function end(
+  db: Db,
+  caller: Caller,
+  before: StoredChangeRequest,
+  { status, role }: Pick<Decision, 'status' | 'role'>,
+): Promise<void> {
   const comments = JSON.parse(before.comments_json) as RequestComment[];
-  await closeChangeRequest(db, before, {
-    status,
-    comments_json: JSON.stringify([...comments, commentOf(request, role)]),
-  });
-  if (status === 'PUBLISHED') await publish(db, request, store, before);
-  return recordedRequest(db, request, { id: before.id, action, before });
+  const comments_json = JSON.stringify([...comments, commentOf(caller, role)]);
+  await closeChangeRequest(db, before, { status, comments_json });
+}
+
+/**
+ * Withdraws the open change requests that were submitted before a moment.
+ *
+ * @param time milliseconds since the epoch.
+ */
+export async function withdrawOlderThan(db: Db, caller: Caller, time: number): Promise<void> {
+  // One after the other, because a transaction has one connection.
+  for (const before of await openChangeRequestsBefore(db, time)) {
+    await end(db, caller, before, { status: 'WITHDRAWN', role: 'APPROVER' });
+    await recordedRequest(db, caller, { id: before.id, action: 'expire', before });
+  }
 }
 
 async function publish(
@@ -316,7 +369,7 @@ const PUBLISH: Readonly<
 /** Records what became of a change request, under what it is about, and answers it. */
 async function recordedRequest(
   db: Db,
-  { caller }: ApiRequest,
+  caller: Caller,
   { id, action, before }: { id: string; action: AuditAction; before: StoredChangeRequest | null },
 ): Promise<object> {
   const after = await findChangeRequest(db, id);

@@ -5,7 +5,7 @@
  * All of them refuse in the same order: the shape of the body has been checked before (400), then the
  * workspace and the environment are looked up (404), then title and comment (400), then approvals
  * (403), then the flag or its definition (404), then open change requests (423), and at last what the
- * body says. A kill waits for no change request.
+ * body says. A kill and its end wait for no change request.
  */
 
 import type { WireDefinition } from '../../admin-api/wire.js';
@@ -29,7 +29,7 @@ import {
   definitionFrom,
   definitionPatched,
   definitionReplaced,
-  killsAlone,
+  killAlone,
   type DefinitionContent,
   type Uses,
 } from '../rules/definition.js';
@@ -54,7 +54,8 @@ import { checkedUses, newUses } from './checked-definition.js';
 /** What a change asks of the caller before it is looked at. */
 interface Demands {
   readonly note: NoteRequirement;
-  readonly isKill?: boolean;
+  /** Set where the change moves the kill and nothing else. */
+  readonly moves?: 'kill' | 'restore' | undefined;
 }
 
 /**
@@ -67,13 +68,13 @@ interface Demands {
 async function placeOfChange(
   db: Db,
   request: ApiRequest,
-  { note, isKill = false }: Demands,
+  { note, moves }: Demands,
   found?: Place,
 ): Promise<Place> {
   const workspace = found?.workspace ?? (await workspaceAt(db, request));
   const environment = found?.environment ?? (await environmentAt(db, request, workspace));
   checkNoteFor(workspace, request, note);
-  checkNoApproval(environment, request, { isKill });
+  checkNoApproval(environment, request, { isKill: moves === 'kill' });
   return { workspace, environment };
 }
 
@@ -142,7 +143,7 @@ async function change(
   next: (before: WireDefinition) => DefinitionContent,
 ): Promise<JsonText> {
   const { stored, ...place } = await definitionOfChange(db, request, demands);
-  if (demands.isKill !== true) checkNotRequested(stored);
+  if (demands.moves === undefined) checkNotRequested(stored, request);
   const before = wireDefinition(stored);
   const content = next(before);
   const { killed } = content;
@@ -216,7 +217,7 @@ function actionOf(before: boolean, after: boolean): AuditAction {
 export async function patchDefinition(db: Db, request: ApiRequest): Promise<JsonText> {
   const operations = request.body as PatchOperation[];
   const next = (before: WireDefinition) => definitionPatched(before, operations);
-  const demands = { note: 'both-or-empty-answer', isKill: killsAlone(operations) } as const;
+  const demands = { note: 'both-or-empty-answer', moves: killAlone(operations) } as const;
   return change(db, request, demands, next);
 }
 
@@ -236,10 +237,9 @@ export async function replaceDefinition(db: Db, request: ApiRequest): Promise<Js
  * Kills may be exempt from approvals (`allowKills` of the environment); the end of a kill never is.
  */
 export async function setKilled(db: Db, request: ApiRequest, killed: boolean): Promise<true> {
-  const demands = { note: 'both', isKill: killed } as const;
+  const demands = { note: 'both', moves: killed ? 'kill' : 'restore' } as const;
   const { stored, ...place } = await definitionOfChange(db, request, demands);
   if (stored.killed === Number(killed)) return true;
-  if (!killed) checkNotRequested(stored);
   // Nothing else of the definition is looked at: whatever it holds, it can be killed.
   const before = wireDefinition(stored);
   await saveChanged(db, request, place, { stored, before, killed, body_json: stored.body_json });
@@ -252,7 +252,7 @@ export async function setKilled(db: Db, request: ApiRequest, killed: boolean): P
  */
 export async function reallocate(db: Db, request: ApiRequest): Promise<true> {
   const { stored, ...place } = await definitionOfChange(db, request, { note: 'both' });
-  checkNotRequested(stored);
+  checkNotRequested(stored, request);
   const time = timeOfChange(stored, request);
   await updateDefinition(db, { ...stored, last_update_time: time }, null);
   await recordChange(db, request.caller, {
@@ -273,7 +273,7 @@ export async function reallocate(db: Db, request: ApiRequest): Promise<true> {
  */
 export async function removeDefinition(db: Db, request: ApiRequest): Promise<true> {
   const { stored, ...place } = await definitionOfChange(db, request, { note: 'both' });
-  checkNotRequested(stored);
+  checkNotRequested(stored, request);
   const users = await usersOf(db, {
     kind: 'flag',
     name: stored.flag_name,

@@ -148,7 +148,7 @@ async function segmentToChange(
   checkNoteFor(place.workspace, request, needed);
   checkNoApproval(place.environment, request);
   const activation = await activationAt(db, request, place.environment);
-  checkNotRequested(activation);
+  checkNotRequested(activation, request);
   return { ...place, activation };
 }
 

@@ -277,7 +277,7 @@ async function deactivate(db: Db, request: ApiRequest): Promise<true> {
   const { workspace, environment } = await environmentOfSegment(db, request);
   checkNoteFor(workspace, request, 'both');
   const activation = await activationAt(db, request, environment);
-  checkNotRequested(activation);
+  checkNotRequested(activation, request);
   if (activation.key_count > 0) {
     throw conflict(
       `Segment ${activation.name} has ${activation.key_count} keys in ${environment.name}: remove them first`,

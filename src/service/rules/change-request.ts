@@ -123,18 +123,25 @@ export function requestedChange(body: unknown): RequestedChange {
 export interface Decision {
   readonly status: ChangeRequestStatus;
   readonly action: AuditAction;
-  /** Of whoever decides, as public documentation calls them. */
+  /** The side of the key that decides, as public documentation calls it. */
   readonly role: 'SUBMITTER' | 'APPROVER';
 }
 
-const DECISIONS: Readonly<Record<string, Decision>> = {
-  APPROVED: { status: 'PUBLISHED', action: 'approve', role: 'APPROVER' },
-  REJECTED: { status: 'REJECTED', action: 'reject', role: 'APPROVER' },
-  WITHDRAWN: { status: 'WITHDRAWN', action: 'withdraw', role: 'SUBMITTER' },
+const DECISIONS: Readonly<Record<string, Omit<Decision, 'role'>>> = {
+  APPROVED: { status: 'PUBLISHED', action: 'approve' },
+  REJECTED: { status: 'REJECTED', action: 'reject' },
+  WITHDRAWN: { status: 'WITHDRAWN', action: 'withdraw' },
 };
 
+/** The Admin API key that decides. */
+interface DecidingKey {
+  readonly keyId: string | null;
+  readonly isUnrestricted: boolean;
+}
+
 /**
- * The decision that a key makes on a change request.
+ * The decision that a key makes on a change request. A key without restrictions may end any request without the change:
+ * the keys that could otherwise do so may all be revoked.
  *
  * @param body fits `DECISION_BODY`.
  * @throws Problem (409) it was decided before.
@@ -142,7 +149,7 @@ const DECISIONS: Readonly<Record<string, Decision>> = {
  */
 export function decisionOn(
   request: ChangeRequestTable | Omit<ChangeRequestTable, 'position'>,
-  keyId: string | null,
+  { keyId, isUnrestricted }: DecidingKey,
   body: unknown,
 ): Decision {
   const { status } = body as { readonly status: string };
@@ -152,15 +159,25 @@ export function decisionOn(
     throw conflict(`Change request ${request.id} is ${request.status} already`);
   }
   const isAuthor = keyId === request.author_id;
-  if (decision.role === 'SUBMITTER') {
+  if (status === 'APPROVED' || !isUnrestricted)
+    checkMayDecide(request, { keyId, isAuthor }, status);
+  return { ...decision, role: isAuthor ? 'SUBMITTER' : 'APPROVER' };
+}
+
+/** @throws Problem (403) */
+function checkMayDecide(
+  request: Pick<ChangeRequestTable, 'approvers_json'>,
+  { keyId, isAuthor }: { readonly keyId: string | null; readonly isAuthor: boolean },
+  status: string,
+): void {
+  if (status === 'WITHDRAWN') {
     if (!isAuthor) throw forbidden('Only its author withdraws a change request; reject it');
-    return decision;
+    return;
   }
   if (isAuthor) {
     throw forbidden('The author of a change request neither approves nor rejects it; withdraw it');
   }
   checkApprover(request, keyId);
-  return decision;
 }
 
 /** An Admin API key that may approve. */

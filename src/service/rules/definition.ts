@@ -211,13 +211,17 @@ export function definitionPatched(
   return contentOf(addsKeys ? withoutEmptyLists(after, before) : after);
 }
 
-/** Whether a patch kills and does nothing else: the contract shows no other way to kill. */
-export function killsAlone(operations: readonly PatchOperation[]): boolean {
-  const kills = operations.filter(
+/**
+ * What a patch makes of `killed` that does nothing else: the contract shows no other way to kill and to restore.
+ * undefined: it does something else, or nothing.
+ */
+export function killAlone(operations: readonly PatchOperation[]): 'kill' | 'restore' | undefined {
+  const isAlone = operations.every(
     ({ op, path, value }) =>
-      (op === 'replace' || op === 'add') && path === '/killed' && value === true,
+      (op === 'replace' || op === 'add') && path === '/killed' && typeof value === 'boolean',
   );
-  return kills.length > 0 && kills.length === operations.length;
+  const last = isAlone ? operations.at(-1) : undefined;
+  return last && (last.value === true ? 'kill' : 'restore');
 }
 
 /** The contract's path to a key of a treatment: where it is added, and where a list begins. */

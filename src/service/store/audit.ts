@@ -65,7 +65,8 @@ export type AuditAction =
   | 'request-change'
   | 'approve'
   | 'reject'
-  | 'withdraw';
+  | 'withdraw'
+  | 'expire';
 
 /** Which entries are listed; all that is given has to match. */
 export interface AuditFilter {

@@ -1,7 +1,13 @@
 import { sql, type Selectable } from 'kysely';
 import { approversOf } from '../rules/change-request.js';
 import type { DefinitionContent } from '../rules/definition.js';
-import type { ChangeRequestKind, ChangeRequestStatus, ChangeRequestTable, Db } from './tables.js';
+import type {
+  ChangeRequestKind,
+  ChangeRequestOperation,
+  ChangeRequestStatus,
+  ChangeRequestTable,
+  Db,
+} from './tables.js';
 
 /** A change request with the names and ids that it is sent with. */
 export interface StoredChangeRequest extends Selectable<ChangeRequestTable> {
@@ -70,12 +76,14 @@ export interface RequestedObject {
   readonly name: string;
   readonly workspaceId: string;
   readonly environmentId?: string;
+  /** Default: requests of all operations. */
+  readonly operation?: ChangeRequestOperation;
 }
 
 /** Ids of the open ones, the oldest first. */
 export async function openChangeRequests(
   db: Db,
-  { kind, name, workspaceId, environmentId }: RequestedObject,
+  { kind, name, workspaceId, environmentId, operation }: RequestedObject,
 ): Promise<string[]> {
   let query = db
     .selectFrom('change_requests')
@@ -84,6 +92,7 @@ export async function openChangeRequests(
     .where('name', '=', name)
     .where('status', '=', 'REQUESTED');
   if (environmentId !== undefined) query = query.where('environment_id', '=', environmentId);
+  if (operation !== undefined) query = query.where('operation', '=', operation);
   const rows = await query.select('id').orderBy('position').execute();
   return rows.map(({ id }) => id);
 }
@@ -94,7 +103,19 @@ const HELD = {
   segment: { table: 'activations', column: 'segment_id', objects: 'segments' },
 } as const satisfies Readonly<Record<ChangeRequestKind, object>>;
 
-/** What it is about bears its id from now on, where it is there. */
+/** Those that are open and were submitted before a moment, the oldest first. @param time milliseconds since the epoch. */
+export async function openChangeRequestsBefore(
+  db: Db,
+  time: number,
+): Promise<StoredChangeRequest[]> {
+  return selectChangeRequests(db)
+    .where('status', '=', 'REQUESTED')
+    .where('change_requests.creation_time', '<', time)
+    .orderBy('position')
+    .execute();
+}
+
+/** What it is about bears its id from now on, where it is there and bears no older one. */
 export async function insertChangeRequest(
   db: Db,
   request: Omit<ChangeRequestTable, 'position'>,
@@ -103,20 +124,22 @@ export async function insertChangeRequest(
   const { table, column, objects } = HELD[request.kind];
   await sql`
     update ${sql.table(table)} set open_change_request_id = ${request.id}
-    where environment_id = ${request.environment_id} and ${sql.ref(column)} in (
+    where environment_id = ${request.environment_id} and open_change_request_id is null and ${sql.ref(column)} in (
       select id from ${sql.table(objects)}
       where workspace_id = ${request.workspace_id} and name = ${request.name})`.execute(db);
 }
 
-/** Ends a change request; nothing waits for it any more. */
+/** Ends a change request; what waited for it bears the id of the next that is open, if there is one. */
 export async function closeChangeRequest(
   db: Db,
-  { id, kind, environment_id }: Pick<ChangeRequestTable, 'id' | 'kind' | 'environment_id'>,
+  { id, kind, name, workspace_id, environment_id }: StoredChangeRequest,
   end: Pick<ChangeRequestTable, 'status' | 'comments_json'>,
 ): Promise<void> {
   await db.updateTable('change_requests').set(end).where('id', '=', id).execute();
+  const object = { kind, name, workspaceId: workspace_id, environmentId: environment_id };
+  const [next = null] = await openChangeRequests(db, object);
   await sql`
-    update ${sql.table(HELD[kind].table)} set open_change_request_id = null
+    update ${sql.table(HELD[kind].table)} set open_change_request_id = ${next}
     where environment_id = ${environment_id} and open_change_request_id = ${id}`.execute(db);
 }
 

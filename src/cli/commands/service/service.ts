@@ -9,7 +9,7 @@ import type { ServiceLog } from '../../../service/http/key-check.js';
 import { DEFAULT_SEED, parseSeed, type Seed } from '../../../service/seed.js';
 import { ServiceMetrics } from '../../../service/metrics.js';
 import { startService } from '../../../service/service.js';
-import { port } from '../../arguments.js';
+import { duration, port } from '../../arguments.js';
 import type { DeclareCommand } from '../../command.js';
 import { examples } from '../../options.js';
 import {
@@ -34,6 +34,8 @@ export interface ServiceCommandOptions extends StoreOptions {
   readonly seed?: string;
   /** `REQUESTS/SECONDS`, for example `20/10`. */
   readonly rateLimit?: string;
+  /** In milliseconds. Default: 30 days. */
+  readonly requestsExpire?: number;
 }
 
 /** Declares `flagkeel service`, with `keys` and `log` for whoever holds its store. */
@@ -46,6 +48,11 @@ export const declareService: DeclareCommand = (command, { terminal }) => {
     .option('--strict', 'answer the documented contract only')
     .option('--no-console', 'have no pages for people at /')
     .option('--rate-limit <requests/seconds>', 'answer 429 beyond, for example 20/10')
+    .option(
+      '--requests-expire <duration>',
+      'withdraw change requests that stay open for longer (default: 30d)',
+      duration,
+    )
     .addOption(
       new Option('--log-format <format>', 'of the log')
         .choices(['pretty', 'json'])
@@ -87,6 +94,7 @@ export async function runService(options: ServiceCommandOptions, io: CommandIo):
     // The contract shows none.
     metrics: options.strict === true ? undefined : new ServiceMetrics(),
     console: options.strict === true || options.console === false ? undefined : addConsole,
+    requestsExpireAfterMs: expiryOf(options),
     ...(options.rateLimit === undefined ? {} : { rateLimit: parseRateLimit(options.rateLimit) }),
     log: io.log,
   });
@@ -98,6 +106,12 @@ export async function runService(options: ServiceCommandOptions, io: CommandIo):
   } finally {
     await service.stop();
   }
+}
+
+/** @throws FlagkeelError `USAGE`: no request could be decided. */
+function expiryOf({ requestsExpire }: ServiceCommandOptions): number | undefined {
+  if (requestsExpire !== 0) return requestsExpire;
+  throw new FlagkeelError('USAGE', '--requests-expire must be longer than 0s');
 }
 
 function seedOf({ seed }: ServiceCommandOptions): Seed {
