@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newWorkspace, writeFlags } from './apply.js';
 import { MAIN, median, type Service } from './measure.js';
@@ -7,93 +8,173 @@ import { line, table, whole } from './table.js';
 import { commit, flagkeel, withService, type Workspace } from './workspace.js';
 
 const KILLS = Number(process.env['BENCH_KILLS'] ?? 20);
-/** In three environments each, and what stands at workspace level: a little more than 1,000 changes. */
-const FLAGS = 334;
-const SETTLE_MS = 45_000;
-/** Between two kills; a kill that nobody else is beside needs none. */
-const PAUSE_MS = { nothing: 100, 'an apply': 2_000 };
+/** In three environments each: a full look, and an apply, last longer than the kills beside them. */
+const FLAGS = Number(process.env['BENCH_KILL_FLAGS'] ?? 200);
+/** By then a process has met the limit and gone on: before, it cannot know that there is one. */
+const SETTLE_MS = 15_000;
+/** The daemon's first look, at the victims alone, is over by then. */
+const FIRST_LOOK_MS = 40_000;
+const PAUSE_MS = 2_000;
+const LOOK_MS = 20;
+const PATIENCE_MS = 60_000;
 const BOUND_MS = 1_000;
 
+/** What else runs while the daemon gets its kills. @returns processes to end. */
+type Beside = (workspace: Workspace, service: Service) => Promise<readonly ChildProcess[]>;
+
+const SITUATIONS: Readonly<Record<string, Beside>> = {
+  nothing: async (workspace, service) => {
+    const started = await limitedDaemon(workspace, service);
+    await sleep(FIRST_LOOK_MS);
+    return started;
+  },
+  'an apply': async (workspace, service) => {
+    writeFlags(workspace.repository, 'flag', FLAGS);
+    commit(workspace.repository, 'Write many flags');
+    return limitedDaemon(workspace, service);
+  },
+  'a full look': async (workspace, service) => {
+    await applyMany(workspace, service);
+    return limitedDaemon(workspace, service);
+  },
+  'a resumed apply': async (workspace, service) => {
+    writeFlags(workspace.repository, 'flag', FLAGS);
+    commit(workspace.repository, 'Write many flags');
+    const cut = start(workspace, service, 'reconcile', '--quiet');
+    await until(async () => (await service.requests()).lines.some(isPost), 'the first apply');
+    await end(cut, 'SIGKILL');
+    return limitedDaemon(workspace, service);
+  },
+  'a full look of another process': async (workspace, service) => {
+    const twin = { ...workspace, repository: join(workspace.folder, 'twin') };
+    cpSync(workspace.repository, twin.repository, { recursive: true });
+    await applyMany(twin, service);
+    const daemon = await limitedDaemon(workspace, service);
+    await sleep(FIRST_LOOK_MS);
+    const other = start(twin, service, 'reconcile', '--dry-run', '--quiet');
+    await sleep(SETTLE_MS);
+    return [...daemon, other];
+  },
+};
+
 /**
- * `flagkeel kill` in a process of its own, beside an apply of more than 1,000 changes over the same service and key: from the start of the process
- * to the answer of the write, some seconds apart. The service admits 20 requests in any 10 s, and says nothing of it. Floor: the same kills of a service that nobody else asks.
+ * A kill that a commit orders, by `flagkeel watch` over the directory: from the end of `git commit` to the answer of the write, some
+ * seconds apart. The service has no bulk lists, admits 20 requests in any 10 s, and says nothing of it.
+ *
+ * `BENCH_KILL_BESIDE` names one situation.
  */
 export async function kill(): Promise<void> {
-  table(`${KILLS} kills beside an apply, each by \`flagkeel kill\``, [
+  table(`${KILLS} kills by commits, under 20 requests in any 10 s`, [
     'beside',
     'median, ms',
     'p95, ms',
     'worst, ms',
     'bound of p95, ms',
-    'requests until the write',
   ]);
-  for (const beside of ['nothing', 'an apply'] as const) {
-    const kills = await killsBeside(beside);
-    const times = kills.map(({ ms }) => ms).toSorted((a, b) => a - b);
-    // Beside an apply they cannot be told apart from its own.
-    const requests = beside === 'nothing' ? median(kills.map((each) => each.requests)) : '';
+  const only = process.env['BENCH_KILL_BESIDE'];
+  for (const [name, beside] of Object.entries(SITUATIONS)) {
+    if (only !== undefined && only !== name) continue;
+    const times = (await killsBeside(beside)).toSorted((a, b) => a - b);
     const p95 = times[Math.ceil(times.length * 0.95) - 1] ?? Number.NaN;
-    line([
-      beside,
-      ...[median(times), p95, times.at(-1) ?? Number.NaN, BOUND_MS].map(whole),
-      requests,
-    ]);
+    line([name, ...[median(times), p95, times.at(-1) ?? Number.NaN, BOUND_MS].map(whole)]);
   }
 }
 
-/** One `flagkeel kill`: until its write was answered, and so many requests. */
-interface Kill {
-  readonly ms: number;
-  readonly requests: number;
-}
-
-async function killsBeside(beside: 'nothing' | 'an apply'): Promise<Kill[]> {
+async function killsBeside(beside: Beside): Promise<number[]> {
   const workspace = newWorkspace('victim', KILLS);
   try {
-    return await withService(workspace, false, async (service) => {
+    return await withService(workspace, true, async (service) => {
+      writeKills(workspace, 0);
+      commit(workspace.repository, 'Begin a list of kills');
       await flagkeel(workspace, service, 'reconcile');
-      if (beside === 'nothing') return await killAll(workspace, service, PAUSE_MS[beside]);
-      writeFlags(workspace.repository, 'flag', FLAGS);
-      commit(workspace.repository, 'Write many flags');
-      await fetch(`${service.origin}/bench/limit`);
-      const apply = startApply(workspace, service);
-      // By then it has read what is there, knows the pace of the service, and writes.
-      await sleep(SETTLE_MS);
-      const { lines } = await service.requests();
-      if (!lines.some((each) => each.startsWith('POST'))) throw new Error('nothing is applied yet');
-      const kills = await killAll(workspace, service, PAUSE_MS[beside]);
-      if (apply.exitCode !== null) throw new Error('the apply was over before the kills were');
-      apply.kill('SIGKILL');
-      return kills;
+      const processes = await beside(workspace, service);
+      try {
+        return await killAll(workspace, service);
+      } finally {
+        for (const each of processes) await end(each, 'SIGKILL');
+      }
     });
   } finally {
     rmSync(workspace.folder, { recursive: true, force: true });
   }
 }
 
-async function killAll(workspace: Workspace, service: Service, pauseMs: number): Promise<Kill[]> {
-  await service.requests();
-  const kills: Kill[] = [];
-  for (let at = 0; at < KILLS; at += 1) {
-    kills.push(await killOne(`victim-${String(at)}`, workspace, service));
-    await sleep(pauseMs);
+/** @returns how long each took, in milliseconds. */
+async function killAll(workspace: Workspace, service: Service): Promise<number[]> {
+  const times: number[] = [];
+  for (let count = 1; count <= KILLS; count += 1) {
+    const name = `victim-${String(count - 1)}`;
+    writeKills(workspace, count);
+    commit(workspace.repository, `Kill ${name}`);
+    const startedAt = Date.now();
+    let patchedAt: number | undefined;
+    await until(async () => {
+      const patched = Object.entries((await service.requests()).patchedAt);
+      patchedAt = patched.find(([path]) => path.includes(`/${name}/`))?.[1];
+      return patchedAt !== undefined;
+    }, name);
+    times.push((patchedAt ?? Number.NaN) - startedAt);
+    await sleep(PAUSE_MS);
   }
-  return kills;
+  return times;
 }
 
-function startApply({ repository }: Workspace, { origin, key }: Service) {
-  return spawn(process.execPath, [MAIN, 'reconcile', '--quiet', '--url', origin, repository], {
+function writeKills({ repository }: Workspace, count: number): void {
+  const entries = Array.from(
+    { length: count },
+    (_, index) => `  victim-${String(index)}: { reason: INC-${String(index)} }\n`,
+  );
+  const kills = count === 0 ? 'kills: {}\n' : `kills:\n${entries.join('')}`;
+  mkdirSync(join(repository, 'kills'), { recursive: true });
+  writeFileSync(join(repository, 'kills/production.yaml'), kills);
+}
+
+async function applyMany(workspace: Workspace, service: Service): Promise<void> {
+  writeFlags(workspace.repository, 'flag', FLAGS);
+  commit(workspace.repository, 'Write many flags');
+  await flagkeel(workspace, service, 'reconcile');
+}
+
+async function limitedDaemon(
+  workspace: Workspace,
+  service: Service,
+): Promise<readonly ChildProcess[]> {
+  await limit(service);
+  const daemon = start(workspace, service, 'watch');
+  await sleep(SETTLE_MS);
+  return [daemon];
+}
+
+async function limit({ origin }: Service): Promise<void> {
+  await fetch(`${origin}/bench/limit`);
+}
+
+function start(
+  { repository }: Workspace,
+  { origin, key }: Service,
+  ...args: readonly string[]
+): ChildProcess {
+  return spawn(process.execPath, [MAIN, ...args, '--url', origin, repository], {
     env: { PATH: process.env['PATH'] ?? '', FLAGKEEL_API_KEY: key },
     stdio: 'ignore',
   });
 }
 
-/** @returns milliseconds from the start of the process to the end of the write's answer. */
-async function killOne(name: string, workspace: Workspace, service: Service): Promise<Kill> {
-  const startedAt = Date.now();
-  await flagkeel(workspace, service, 'kill', name, '--environment', 'production');
-  const { patchedAt, lines } = await service.requests();
-  const [, at] = Object.entries(patchedAt).find(([path]) => path.includes(`/${name}/`)) ?? [];
-  if (at === undefined) throw new Error(`${name} was not killed`);
-  return { ms: at - startedAt, requests: lines.findIndex((each) => each.startsWith('PATCH')) + 1 };
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  child.kill(signal);
+  await ended;
+}
+
+function isPost(request: string): boolean {
+  return request.startsWith('POST');
+}
+
+async function until(isTrue: () => Promise<boolean>, what: string): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS;
+  while (!(await isTrue())) {
+    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    await sleep(LOOK_MS);
+  }
 }

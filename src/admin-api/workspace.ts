@@ -2,6 +2,12 @@ import { FlagkeelError } from '../errors.js';
 import type { AdminReader } from './reader.js';
 import type { WireEnvironment, WireRolloutStatus, WireWorkspace } from './wire.js';
 
+/** A workspace and its environments: all that a kill needs to know, and all that the state remembers. */
+export interface Workspace {
+  readonly workspace: Pick<WireWorkspace, 'id' | 'name'>;
+  readonly environments: readonly Pick<WireEnvironment, 'id' | 'name'>[];
+}
+
 /** The place on the service that a config names, with what is the same for all of its objects. */
 export interface Catalog {
   readonly workspace: WireWorkspace;
@@ -15,8 +21,8 @@ export interface Catalog {
   readonly trafficTypeIds: ReadonlyMap<string, string>;
 }
 
-/** A workspace and its environments: all that a kill needs to know. */
-export type Workspace = Pick<Catalog, 'workspace' | 'environments'>;
+/** A workspace as the service shows it. */
+export type LiveWorkspace = Pick<Catalog, 'workspace' | 'environments'>;
 
 /**
  * Finds the workspace by name or id, and what it holds.
@@ -28,7 +34,7 @@ export async function readCatalog(reader: AdminReader, workspace: string): Promi
 }
 
 /** What is the same for all objects of a place. */
-export async function readCatalogIn(reader: AdminReader, place: Workspace): Promise<Catalog> {
+export async function readCatalogIn(reader: AdminReader, place: LiveWorkspace): Promise<Catalog> {
   const [rolloutStatuses, trafficTypes] = await Promise.all([
     reader.listRolloutStatuses(place.workspace.id),
     reader.listTrafficTypes(place.workspace.id),
@@ -39,12 +45,15 @@ export async function readCatalogIn(reader: AdminReader, place: Workspace): Prom
 }
 
 /** A place of which only the environments were asked for. */
-export function unreadCatalog(place: Workspace): Catalog {
+export function unreadCatalog(place: LiveWorkspace): Catalog {
   return { ...place, rolloutStatuses: null, trafficTypes: null, trafficTypeIds: new Map() };
 }
 
 /** @throws FlagkeelError `NOT_ON_SERVICE`: there is no such workspace. */
-export async function findWorkspace(reader: AdminReader, workspace: string): Promise<Workspace> {
+export async function findWorkspace(
+  reader: AdminReader,
+  workspace: string,
+): Promise<LiveWorkspace> {
   const workspaces = await reader.listWorkspaces();
   const found = byNameOrId(workspaces, workspace);
   if (!found) {
@@ -59,10 +68,13 @@ export async function findWorkspace(reader: AdminReader, workspace: string): Pro
 /**
  * @throws FlagkeelError `NOT_ON_SERVICE`: the workspace has no such environment.
  */
-export function findEnvironment(
-  { environments, workspace }: Workspace,
+export function findEnvironment<E extends Workspace['environments'][number]>(
+  {
+    environments,
+    workspace,
+  }: Pick<Workspace, 'workspace'> & { readonly environments: readonly E[] },
   wanted: string,
-): WireEnvironment {
+): E {
   const found = byNameOrId(environments, wanted);
   if (found) return found;
   throw new FlagkeelError(

@@ -4,8 +4,11 @@ import { NOTHING_DESIRED, type Config, type Desired, type DesiredKill } from '..
 import { keyOf, objectId, type ObjectId } from '../model/ref.js';
 import type { KillResults, ChangeNote } from '../model/outcome.js';
 import { isSelected, type RunOptions } from '../model/run.js';
-import { killOrders, type KillOrder } from '../plan/kills/orders.js';
-import { sendKills, type KillLane } from './send.js';
+import { killOrders, orderKey, type KillOrder } from '../plan/kills/orders.js';
+import type { SpecCache } from '../specs/cache.js';
+import type { RememberedPlace } from './live-definition.js';
+import { killsAdded } from './newer-commit.js';
+import { placedKills, sendKills, type KillLane, type PlacedKill } from './send.js';
 import { SentKills } from './sent-kills.js';
 import type { Source } from '../git/spec-source.js';
 
@@ -17,11 +20,48 @@ export interface Killing extends Pick<KillLane, 'openWriter' | 'onKill'> {
 export interface KillContext {
   readonly source: Source;
   readonly options: RunOptions;
+  readonly memory: { readonly specs: SpecCache; readonly kills: KnownKills };
   readonly openReader: (desired: Desired) => Promise<AdminReader>;
-  /** Whether HEAD is one that an earlier run has gone beyond: what it orders is not what git orders now. */
-  readonly isOutdated: (place: Workspace) => Promise<boolean>;
-  /** Told what became of the kills, before anything else is done. Never throws. */
+  /** Where an earlier run found the workspace of this name or id; null: no state says so, or several do. Asks nobody. */
+  readonly rememberedPlace: (workspace: string) => Promise<RememberedPlace | null>;
+  /** The commit that the last run applied there; null: none, or its state cannot be read. */
+  readonly appliedHead: (place: Workspace) => Promise<string | null>;
+  /** Whether HEAD comes before the applied commit: what HEAD orders is not what git orders now. */
+  readonly isOutdated: (applied: string | null) => Promise<boolean>;
+  /** Records the results, before anything else is done. Never throws. */
   readonly record: (place: Workspace, results: KillResults) => Promise<void>;
+}
+
+/** Kills that the runs of one process have dealt with in one workspace, so that only what a commit adds is sent. */
+export class KnownKills {
+  #workspaceId: string | null = null;
+  #ids: ReadonlySet<ObjectId> = new Set();
+  #isWhole = false;
+
+  /** Null: no run of this process has looked at all kills of the workspace yet. */
+  allOf({ workspace }: Workspace): ReadonlySet<ObjectId> | null {
+    return this.#isWhole && this.#workspaceId === workspace.id ? this.#ids : null;
+  }
+
+  isKnown({ workspace }: Workspace, id: ObjectId): boolean {
+    return this.#workspaceId === workspace.id && this.#ids.has(id);
+  }
+
+  /** Adds kills that were sent. */
+  add(place: Workspace, ids: ReadonlySet<ObjectId>): void {
+    const all = this.allOf(place);
+    const isSame = this.#workspaceId === place.workspace.id;
+    this.#ids = new Set([...(isSame ? this.#ids : []), ...ids]);
+    this.#workspaceId = place.workspace.id;
+    this.#isWhole = all !== null;
+  }
+
+  /** Replaces all by those that were looked at or sent. */
+  keep({ workspace }: Workspace, ids: readonly ObjectId[]): void {
+    this.#workspaceId = workspace.id;
+    this.#ids = new Set(ids);
+    this.#isWhole = true;
+  }
 }
 
 const NO_KILLS: KillResults = new Map();
@@ -30,6 +70,8 @@ const NO_KILLS: KillResults = new Map();
 export class KillSender {
   readonly #context: KillContext;
   readonly #killing: Killing | null;
+  /** What was sent without a look, and where. */
+  #sent: { readonly workspaceId: string; readonly results: KillResults } | null = null;
 
   /** @param killing null: a dry run. */
   constructor(context: KillContext, killing: Killing | null) {
@@ -41,7 +83,35 @@ export class KillSender {
     return this.#killing === null;
   }
 
-  /** Sends what is ordered and within the operator's filters. Never throws on what the service does. */
+  /**
+   * Sends the kills that git did not order before, one request each: the service is not asked for anything first. The state
+   * says where the workspace is. What it does not know, or the service does not find so, is left to `sendFirst`. Never throws
+   * on what the service does.
+   */
+  async sendAdded({
+    flags,
+    kills,
+    config,
+  }: Pick<Desired, 'flags' | 'kills' | 'config'>): Promise<void> {
+    const killing = this.#killing;
+    const orders = killing ? killOrders({ flags, kills }) : [];
+    const place = orders.length > 0 ? await this.#remembered(config.workspace) : null;
+    if (!killing || !place) return;
+    const applied = await this.#context.appliedHead(place);
+    if (await this.#context.isOutdated(applied)) return;
+    const placed = this.#placed(orders, place);
+    const added = await this.#added(placed, place, applied);
+    if (added.length === 0) return;
+    const answers = await sendKills(added, place, { ...this.#lane(killing), reader: null });
+    // Of what was not found by its name a look may know more.
+    const results = new Map([...answers].filter(([, { status }]) => status !== 'absent'));
+    this.#context.memory.kills.add(place, killedIn(results));
+    if (results.size === 0) return;
+    this.#sent = { workspaceId: place.workspace.id, results };
+    await this.#context.record(place, results);
+  }
+
+  /** Looks at what is ordered and within the operator's filters, and sends what is not live. Never throws on what the service does. */
   async sendFirst(
     desired: Pick<Desired, 'flags' | 'kills'>,
     service: { readonly reader: AdminReader; readonly workspace: Workspace },
@@ -66,39 +136,97 @@ export class KillSender {
     const { options, openReader } = this.#context;
     if (!killing) return { results: NO_KILLS, due: killsInReach(kills, options) };
     if (!config || kills.length === 0) return { results: NO_KILLS, due: [] };
+    const desired = killsAlone(config, kills);
     try {
-      const reader = await openReader(killsAlone(config, kills));
+      const reader = await openReader(desired);
+      await this.sendAdded(desired);
       const workspace = await findWorkspace(reader, config.workspace);
       return { results: await this.#send(kills, { reader, workspace }), due: [] };
     } catch (error) {
-      const failed = kills.map(({ flag: name, environment }) => {
+      const sent = this.#sent?.results ?? NO_KILLS;
+      const failed = kills.flatMap(({ flag: name, environment }) => {
         const id: ObjectId = objectId({ kind: 'flag', name, environment });
+        if (sent.has(id)) return [];
         killing.onKill(id, { status: 'failed', error });
-        return [id, { status: 'failed' as const, error }] as const;
+        return [[id, { status: 'failed' as const, error }] as const];
       });
-      return { results: new Map(failed), due: [] };
+      return { results: new Map([...sent, ...failed]), due: [] };
     }
   }
 
   async #send(
     orders: readonly KillOrder[],
-    { reader, workspace }: { reader: AdminReader; workspace: Workspace },
+    { reader, workspace: place }: { reader: AdminReader; workspace: Workspace },
   ): Promise<KillResults> {
     const killing = this.#killing;
-    const { source, options, isOutdated, record } = this.#context;
-    if (!killing || orders.length === 0 || (await isOutdated(workspace))) return NO_KILLS;
-    const results = await sendKills(orders, workspace, {
-      ...killing,
-      reader,
-      checkout: source.checkout,
-      head: source.revision.dirty ? null : source.revision.commit,
-      isInReach: (flag, { name, id }) =>
-        isSelected(options.environments, [name, id]) &&
-        isSelected(options.only, [keyOf('flag', flag)]),
-    });
-    await record(workspace, results);
+    const { appliedHead, isOutdated, record, memory, options } = this.#context;
+    if (!killing) return NO_KILLS;
+    // A workspace that got the name of the remembered one has none of the kills yet.
+    const sent = this.#sent?.workspaceId === place.workspace.id ? this.#sent.results : NO_KILLS;
+    if (orders.length === 0 || (await isOutdated(await appliedHead(place)))) return sent;
+    const placed = this.#placed(orders, place);
+    // A run that looks at little leaves the kills alone that this process has dealt with.
+    const known = options.touched === true ? memory.kills.allOf(place) : null;
+    const done = known ?? killedIn(sent);
+    const left = placed.filter(({ ref }) => !done.has(objectId(ref)));
+    const looked = await sendKills(left, place, { ...this.#lane(killing), reader });
+    await record(place, looked);
+    const results = new Map([...sent, ...looked]);
+    const ids = placed.map(({ ref }) => objectId(ref));
+    memory.kills.keep(
+      place,
+      ids.filter((id) => results.get(id)?.status !== 'failed'),
+    );
     return results;
   }
+
+  async #remembered(workspace: string): Promise<Workspace | null> {
+    const place = await this.#context.rememberedPlace(workspace);
+    if (!place?.environments) return null;
+    const environments = Object.entries(place.environments).map(([id, name]) => ({ id, name }));
+    return { workspace: { id: place.workspaceId, name: workspace }, environments };
+  }
+
+  /** What is in the way of the operator's filters or in an environment that the service lacks is left out. */
+  #placed(orders: readonly KillOrder[], place: Workspace): PlacedKill[] {
+    const { options } = this.#context;
+    return placedKills(orders, place, (flag, { name, id }) => {
+      return (
+        isSelected(options.environments, [name, id]) &&
+        isSelected(options.only, [keyOf('flag', flag)])
+      );
+    });
+  }
+
+  async #added(
+    placed: readonly PlacedKill[],
+    place: Workspace,
+    applied: string | null,
+  ): Promise<readonly PlacedKill[]> {
+    const { memory, source } = this.#context;
+    const isNew = ({ ref }: PlacedKill): boolean => !memory.kills.isKnown(place, objectId(ref));
+    if (memory.kills.allOf(place)) return placed.filter(isNew);
+    const { commit } = source.revision;
+    if (applied === null || commit === null) return [];
+    // Where git cannot tell, all are looked at.
+    const added = await killsAdded(source.checkout, applied, commit).catch(() => new Set());
+    return placed.filter((each) => added.has(orderKey(each.order)) && isNew(each));
+  }
+
+  #lane(killing: Killing): Omit<KillLane, 'reader'> {
+    const { source, memory } = this.#context;
+    const { checkout, revision } = source;
+    return {
+      ...killing,
+      checkout,
+      head: revision.dirty ? null : revision.commit,
+      specs: memory.specs,
+    };
+  }
+}
+
+function killedIn(results: KillResults): ReadonlySet<ObjectId> {
+  return new Set([...results].flatMap(([id, { status }]) => (status === 'killed' ? [id] : [])));
 }
 
 /** What is ordered and within the operator's filters, as far as that can be told without asking the service. */

@@ -8,6 +8,13 @@ export interface DefinitionPlace {
   readonly environmentId: string;
 }
 
+/** A workspace as it was when the state was written. */
+export interface RememberedPlace {
+  readonly workspaceId: string;
+  /** Id → name. */
+  readonly environments?: Readonly<Record<string, string>> | undefined;
+}
+
 /**
  * The definition of a flag of which nothing is known but its name: some services find definitions by the id of the flag
  * alone, and show the flag by its name.
@@ -30,4 +37,9 @@ export async function liveDefinition(
 /** Whether the service refused a write because it does not have what it is about. */
 export function isNotThere(error: unknown): boolean {
   return error instanceof RejectedError && error.status === 404;
+}
+
+/** Whether the service refused a path by names, which it may know by ids alone, or another method. */
+export function isNotFoundSo(error: unknown): boolean {
+  return error instanceof RejectedError && [400, 404, 405].includes(error.status);
 }

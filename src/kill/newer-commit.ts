@@ -1,30 +1,39 @@
 import type { Checkout } from '../git/checkout.js';
 import { commitTree } from '../git/commit-tree.js';
 import { type SpecTree, topOf } from '../model/spec-tree.js';
-import { killOrders } from '../plan/kills/orders.js';
+import { killOrders, orderKey } from '../plan/kills/orders.js';
 import type { SpecsResult } from '../specs/read-specs.js';
 import { SpecHistory } from '../history/spec-history.js';
 import { byCodeUnits } from '../model/json.js';
 import type { Source } from '../git/spec-source.js';
 
-/**
- * Whether a commit orders a kill that an earlier one does not. Only the files that differ are read, so that the answer
- * is there long before a plan would be.
- *
- * @throws FlagkeelError `GIT` a commit is not here.
- */
+/** Whether a commit orders a kill that an earlier one does not; see `killsAdded`. */
 export async function addsKill(
   checkout: Checkout,
   before: string,
   after: string,
 ): Promise<boolean> {
+  return (await killsAdded(checkout, before, after)).size > 0;
+}
+
+/**
+ * The kills that a commit orders and an earlier one does not, by `orderKey`. Only the files that differ are read, so that
+ * the answer is there long before a plan would be.
+ *
+ * @throws FlagkeelError `GIT` a commit is not here.
+ */
+export async function killsAdded(
+  checkout: Checkout,
+  before: string,
+  after: string,
+): Promise<ReadonlySet<string>> {
   const history = new SpecHistory(checkout, after);
   const changed = new Set((await history.pathsChanged(before, after)).filter(mayKill));
-  if (changed.size === 0) return false;
+  if (changed.size === 0) return new Set();
   const [old, young] = await Promise.all(
     [before, after].map(async (commit) => killsIn(await history.partAt(commit, changed))),
   );
-  return [...(young ?? [])].some((each) => old?.has(each) !== true);
+  return new Set([...(young ?? [])].filter((each) => old?.has(each) !== true));
 }
 
 function mayKill(path: string): boolean {
@@ -34,7 +43,7 @@ function mayKill(path: string): boolean {
 /** Specs that are invalid order their kills all the same. */
 function killsIn(specs: SpecsResult): ReadonlySet<string> {
   const orders = specs.ok ? killOrders(specs.desired) : specs.kills;
-  return new Set(orders.map(({ flag, environment }) => `${flag}@${environment}`));
+  return new Set(orders.map(orderKey));
 }
 
 /**

@@ -5,7 +5,7 @@ import { findEnvironment, findWorkspace, type Workspace } from '../admin-api/wor
 import type { AdminReader } from '../admin-api/reader.js';
 import { KILL, type WireDefinition } from '../admin-api/wire.js';
 import type { AdminWriter, DefinitionTarget } from '../admin-api/writer.js';
-import { FlagkeelError, RejectedError } from '../errors.js';
+import { FlagkeelError } from '../errors.js';
 import { truncateNote } from '../model/audit-note.js';
 import type { Config, Desired } from '../model/desired.js';
 import type { Location } from '../model/diagnostic.js';
@@ -14,7 +14,12 @@ import { loadFiles } from '../specs/parse/load-files.js';
 import { readableConfigIn } from '../specs/read-config.js';
 import { orderedKills } from '../specs/resolve/kills.js';
 import { killsAlone } from './first.js';
-import { isNotThere, liveDefinition } from './live-definition.js';
+import {
+  isNotFoundSo,
+  isNotThere,
+  liveDefinition,
+  type RememberedPlace,
+} from './live-definition.js';
 import type { Source } from '../git/spec-source.js';
 
 interface ListChange {
@@ -123,13 +128,6 @@ export interface ActContext {
   readonly note: (text: string) => void;
 }
 
-/** A workspace as it was when the state was written. */
-export interface RememberedPlace {
-  readonly workspaceId: string;
-  /** Id → name. */
-  readonly environments?: Readonly<Record<string, string>> | undefined;
-}
-
 /** An act with what it is done by. */
 interface Act extends ActRequest {
   readonly config: Config;
@@ -193,11 +191,6 @@ async function killFirst(act: Act): Promise<LiveAct | null> {
   const place = async (): Promise<Workspace> => placeAfterwards(act, workspaceId, answered);
   const sent = { directory, title, reason, environmentName, sent: note };
   return { ...sent, wasKilled: null, orderedAt: [], place };
-}
-
-/** Whether the service refused a path by names, which it may know by ids alone, or another method. */
-function isNotFoundSo(error: unknown): boolean {
-  return error instanceof RejectedError && [400, 404, 405].includes(error.status);
 }
 
 function requireKilled({ flag }: Act, live: WireDefinition): void {

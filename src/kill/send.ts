@@ -2,7 +2,7 @@ import { FlagkeelError } from '../errors.js';
 import { environmentNames } from '../model/bound-desired.js';
 import { findEnvironment, type Workspace } from '../admin-api/workspace.js';
 import type { AdminReader } from '../admin-api/reader.js';
-import { KILL, type WireEnvironment } from '../admin-api/wire.js';
+import { KILL } from '../admin-api/wire.js';
 import type { AdminWriter } from '../admin-api/writer.js';
 import type { Checkout } from '../git/checkout.js';
 import { traced, type Facts } from '../platform/spans.js';
@@ -10,36 +10,38 @@ import { truncateNote } from '../model/audit-note.js';
 import { objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { KillResult, KillResults, ChangeNote } from '../model/outcome.js';
 import { type KillOrder, killOrders } from '../plan/kills/orders.js';
-import { isNotThere, liveDefinition } from './live-definition.js';
+import { isNotFoundSo, isNotThere, liveDefinition } from './live-definition.js';
 import { attribute } from '../history/attribute.js';
 import type { Forms } from '../history/snapshots.js';
 import { readSpecs } from '../specs/read-specs.js';
-import { SpecCache } from '../specs/cache.js';
+import type { SpecCache } from '../specs/cache.js';
 
 export interface KillLane {
-  readonly reader: AdminReader;
+  /** Null: nothing is looked at, and a kill that the service does not find is `absent`. */
+  readonly reader: AdminReader | null;
   readonly openWriter: () => AdminWriter;
   readonly checkout: Checkout;
   readonly head: string | null;
   /** Replace what the commits say. */
   readonly note: Partial<ChangeNote>;
-  readonly isInReach: (flag: string, environment: WireEnvironment) => boolean;
+  readonly specs: SpecCache;
   readonly onKill: (id: ObjectId, result: KillResult) => void;
 }
 
 /**
  * Sends the kills that git orders and the service does not have, in all environments at once and before anything else
- * is asked of the service: one reading and one patch of `/killed` for each.
+ * is asked of the service: at most one reading, and one patch of `/killed` for each.
  *
  * Stopped by nothing: a kill that fails leaves the others to go on, and one whose definition cannot be read or found is
  * sent all the same, unless the service shows that there is none. Never throws on what the service does.
+ *
+ * @throws FlagkeelError `INTERRUPTED` while it was looked.
  */
 export async function sendKills(
-  orders: readonly KillOrder[],
+  placed: readonly PlacedKill[],
   place: Workspace,
   lane: KillLane,
 ): Promise<KillResults> {
-  const placed = orders.flatMap((order) => placedOrder(order, place, lane));
   const looked = await Promise.all(placed.map(async (each) => readLive(each, place, lane)));
   const due = looked.filter(({ live }) => live !== 'killed');
   const sending = due.filter(({ live }) => live !== 'absent');
@@ -64,7 +66,9 @@ export async function sendKills(
     const isToMake = answer?.status === 'absent' && order.isDeclared === true;
     return answer === undefined || isToMake ? [] : [[objectId(ref), answer]];
   });
-  for (const [id, result] of results) lane.onKill(id, result);
+  for (const [id, result] of results) {
+    if (lane.reader !== null || result.status !== 'absent') lane.onKill(id, result);
+  }
   return new Map(results);
 }
 
@@ -75,41 +79,53 @@ function resultFacts(result: KillResult): Facts {
   return { 'flagkeel.result': 'failed', 'error.type': code };
 }
 
-interface Placed extends PlacedOrder {
+/** A kill with the object that it kills. */
+export interface PlacedKill {
+  readonly ref: ObjectRef;
+  readonly order: KillOrder;
   readonly environmentId: string;
 }
 
-/** An environment that the service lacks keeps no other from its kills; the run says so later. */
-function placedOrder(order: KillOrder, place: Workspace, { isInReach }: KillLane): Placed[] {
-  const { flag } = order;
-  let environment: WireEnvironment;
-  try {
-    environment = findEnvironment(place, order.environment);
-  } catch {
-    return [];
-  }
-  if (!isInReach(flag, environment)) return [];
-  const ref = { kind: 'flag' as const, name: flag, environment: environment.name };
-  return [{ ref, order, environmentId: environment.id }];
+/** The kills that are in reach. An environment that the service lacks keeps no other from its kills; the run says so later. */
+export function placedKills(
+  orders: readonly KillOrder[],
+  place: Workspace,
+  isInReach: (flag: string, environment: Workspace['environments'][number]) => boolean,
+): PlacedKill[] {
+  return orders.flatMap((order) => {
+    const { flag } = order;
+    let environment: Workspace['environments'][number];
+    try {
+      environment = findEnvironment(place, order.environment);
+    } catch {
+      return [];
+    }
+    if (!isInReach(flag, environment)) return [];
+    const ref = { kind: 'flag' as const, name: flag, environment: environment.name };
+    return [{ ref, order, environmentId: environment.id }];
+  });
 }
 
-/** An order, and what was found where it goes; `unknown`: nothing, and that proves nothing. */
-interface Looked extends Placed {
-  readonly live: 'killed' | 'alive' | 'absent' | 'unknown';
+/** An order, and what was found where it goes. `unknown`: nothing, and that proves nothing. `unlooked`: the service was not asked. */
+interface Looked extends PlacedKill {
+  readonly live: 'killed' | 'alive' | 'absent' | 'unknown' | 'unlooked';
 }
 
 async function readLive(
-  placed: Placed,
+  placed: PlacedKill,
   { workspace }: Workspace,
   { reader }: KillLane,
 ): Promise<Looked> {
   const { order, environmentId } = placed;
+  if (!reader) return { ...placed, live: 'unlooked' };
   try {
     const place = { workspaceId: workspace.id, environmentId };
     const live = await liveDefinition(reader, place, order.flag);
     if (!live) return { ...placed, live: live === null ? 'unknown' : 'absent' };
     return { ...placed, live: live.killed ? 'killed' : 'alive' };
-  } catch {
+  } catch (error) {
+    // The run that comes next looks again.
+    if (error instanceof FlagkeelError && error.code === 'INTERRUPTED') throw error;
     // A reading that fails is no reason to leave it on: killing twice is killing once.
     return { ...placed, live: 'alive' };
   }
@@ -133,6 +149,7 @@ async function send(
   } catch (error) {
     // The service that could not show it says now that it is not there.
     if (live === 'unknown' && isNotThere(error)) return { status: 'absent' };
+    if (live === 'unlooked' && isNotFoundSo(error)) return { status: 'absent' };
     return { status: 'failed', error, note: fitted };
   }
 }
@@ -142,25 +159,18 @@ const MAX_COMMITS = 20;
 
 const KILLED: Forms = new Map([['/killed', 'true']]);
 
-/** A kill that is about to be sent, with the object that it kills. */
-interface PlacedOrder {
-  readonly ref: ObjectRef;
-  readonly order: KillOrder;
-}
-
 /**
  * Title and comment of kills: of the newest commit that ordered each, also where its specs are invalid; without
  * history what the order itself says. Never throws: a kill does not wait for git to be well.
  */
 async function killNotes(
-  orders: readonly PlacedOrder[],
+  orders: readonly PlacedKill[],
   { environments }: Workspace,
-  { checkout, head }: Pick<KillLane, 'checkout' | 'head'>,
+  { checkout, head, specs: cache }: Pick<KillLane, 'checkout' | 'head' | 'specs'>,
 ): Promise<ReadonlyMap<ObjectId, ChangeNote>> {
   const plain = new Map(orders.map((each) => [objectId(each.ref), plainNote(each)]));
   if (checkout.repository === null || head === null) return plain;
   const names = environmentNames(environments);
-  const cache = new SpecCache();
   try {
     const found = await attribute(checkout, {
       head,
@@ -188,7 +198,7 @@ async function killNotes(
   }
 }
 
-function plainNote({ ref, order }: PlacedOrder): ChangeNote {
+function plainNote({ ref, order }: PlacedKill): ChangeNote {
   const title = `flagkeel: kill ${objectId(ref)}`;
   const by = order.by === undefined ? '' : ` (${order.by})`;
   return truncateNote({ title, comment: `${order.reason}${by}` }, title);

@@ -1,4 +1,5 @@
 import type { Catalog } from '../admin-api/workspace.js';
+import { KnownKills } from '../kill/first.js';
 import { GitCache } from '../git/cache.js';
 import { StateCache } from '../state/cache.js';
 import type { BoundDesired } from '../model/bound-desired.js';
@@ -50,6 +51,7 @@ export class RunCache {
   readonly git: GitCache;
   readonly states: StateCache;
   readonly rampStarts = new RampStarts();
+  readonly kills = new KnownKills();
   /** The last comparison of specs and bases. */
   bases: ComparedBases | null = null;
   #last: LastObservation | null = null;

@@ -1,6 +1,6 @@
-import { findWorkspace, type Workspace } from '../admin-api/workspace.js';
+import { findWorkspace, type LiveWorkspace, type Workspace } from '../admin-api/workspace.js';
 import type { AdminReader } from '../admin-api/reader.js';
-import { KillSender, type KillContext, type Killing } from '../kill/first.js';
+import { KillSender, type Killing } from '../kill/first.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import type { Desired } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
@@ -43,13 +43,22 @@ export async function loadSpecs(
 /** The way to the service, and the workspace that the specs name there. */
 export interface OpenedService {
   readonly reader: AdminReader;
-  readonly workspace: Workspace;
+  readonly workspace: LiveWorkspace;
 }
 
-/** @throws FlagkeelError `NOT_ON_SERVICE`: the service has no such workspace. */
-export async function openService(context: RunContext, desired: Desired): Promise<OpenedService> {
+/**
+ * Opens the service. The kills that HEAD adds are sent before it is asked for anything.
+ *
+ * @throws FlagkeelError `NOT_ON_SERVICE`: the service has no such workspace.
+ */
+export async function openService(
+  context: RunContext,
+  desired: Desired,
+  kills: KillSender,
+): Promise<OpenedService> {
   context.progress?.phase('look');
   const reader = await context.openReader(desired);
+  await kills.sendAdded(desired);
   const workspace = await findWorkspace(reader, desired.config.workspace);
   noteRun({ 'flagkeel.workspace': workspace.workspace.name });
   return { reader, workspace };
@@ -74,15 +83,17 @@ export async function readState(
 
 /** The lane by which the kills of a run go out before it does anything else. @param killing null: a dry run. */
 export function openKillLane(context: RunContext, killing: Killing | null): KillSender {
-  const { source, options, openReader } = context;
-  const isOutdated = async (workspace: Workspace): Promise<boolean> => {
-    // Kills do not wait for a state that cannot be read.
-    const applied = await appliedHead(context, workspace).catch(() => null);
-    return isOlderThan(context, applied);
-  };
-  const record: KillContext['record'] = async (workspace, results) =>
-    recordKills(context, workspace, results, source.revision.commit);
-  return new KillSender({ source, options, openReader, isOutdated, record }, killing);
+  return new KillSender(
+    {
+      ...context,
+      // Kills do not wait for a state that cannot be read.
+      appliedHead: async (place) => appliedHead(context, place).catch(() => null),
+      isOutdated: async (applied) => isOlderThan(context, applied),
+      record: async (place, results) =>
+        recordKills(context, place, results, context.source.revision.commit),
+    },
+    killing,
+  );
 }
 
 async function appliedHead(

@@ -1,4 +1,4 @@
-import { findEnvironment, type Catalog, type Workspace } from '../admin-api/workspace.js';
+import { findEnvironment, type Catalog, type LiveWorkspace } from '../admin-api/workspace.js';
 import { FlagkeelError } from '../errors.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import type { Location } from '../model/diagnostic.js';
@@ -57,7 +57,7 @@ export async function decidePolicy(
  */
 export function resolvePolicy(
   desired: BoundDesired,
-  at: Workspace,
+  at: LiveWorkspace,
   options: RunOptions,
   stateless: boolean,
 ): PlanPolicy {
@@ -82,7 +82,7 @@ export function resolvePolicy(
 
 function resolveEnvironments(
   { config, configNames }: BoundDesired,
-  at: Workspace,
+  at: LiveWorkspace,
   filter: readonly string[],
 ): PlannedEnvironment[] {
   // What the top of the config says holds for ordinary environments; a protected one is loosened in its own block only.

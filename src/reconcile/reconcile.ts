@@ -21,7 +21,7 @@ import { planForNow } from './windows.js';
 export async function plan(context: RunContext, killing: Killing | null = null): Promise<Planned> {
   const kills = openKillLane(context, killing);
   const specs = await loadSpecs(context, kills);
-  const service = await openService(context, specs.desired);
+  const service = await openService(context, specs.desired, kills);
   const desired = bindEnvironments(specs.desired, environmentNames(service.workspace.environments));
   const sent = await kills.sendFirst(desired, service);
   const remembered = await readState(context, service, desired);

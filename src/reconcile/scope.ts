@@ -2,7 +2,7 @@ import {
   readCatalogIn,
   unreadCatalog,
   type Catalog,
-  type Workspace,
+  type LiveWorkspace,
 } from '../admin-api/workspace.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import type { BoundDesired } from '../model/bound-desired.js';
@@ -173,7 +173,7 @@ export function recordObservation(
  */
 export async function readCatalogFor(
   reader: AdminReader,
-  place: Workspace,
+  place: LiveWorkspace,
   reach: ObservationScope,
   desired: BoundDesired,
 ): Promise<Catalog> {

@@ -175,9 +175,9 @@ export class AdminClient implements GetOnly {
             await this.#options.beforeWrite?.({ isKill: lane === 'kill' });
           return this.#send(request, known);
         },
-        { signal, isAgain: triesBefore > 0, isWrite: request.kind !== 'read' },
+        { signal, isAgain: triesBefore > 0 },
       );
-      this.#notePace(answer);
+      this.#notePace(answer, lane);
       return classify(answer, {
         kind: request.kind,
         accepts: (status, isOwn) =>
@@ -224,12 +224,13 @@ export class AdminClient implements GetOnly {
     }
   }
 
-  #notePace(answer: Answer): void {
-    this.#limiter.note({
+  #notePace(answer: Answer, lane: Lane): void {
+    const pace = {
       throttled: isThrottle(answer),
       askedWaitMs: askedWaitMs(answer.headers, this.#time.now()),
       remaining: remainingRequests(answer.headers),
-    });
+    };
+    this.#limiter.note(pace, lane);
   }
 
   #confirmOf(request: Request): (() => Promise<ServiceAnswer | undefined>) | undefined {

@@ -25,7 +25,6 @@ export interface Pace {
 interface Turn {
   readonly signal?: AbortSignal | undefined;
   readonly isAgain?: boolean;
-  readonly isWrite?: boolean;
 }
 
 interface Waiting {
@@ -46,17 +45,19 @@ export class PauseTooLong extends Error {
 }
 
 const KILL_PLACES = 4;
-/** Left to the kills when the service tells how many requests remain. */
+/** Requests of each window that are left to the kills, of this process and of others. */
 const RESERVE = 1;
+/** While the service turns a kill away, nothing else is sent: the kill comes again within this time. */
+const KILL_HOLD_MS = 1_000;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
 
 /**
  * Holds the pace of one credential: reads and writes of all its clients share it, because the service counts them
  * together. First come, first served, and what was turned away goes first when it comes again. Concurrency is halved
- * by each throttle and grows by one per full round of answers; what no answer explains is paused for longer and longer
- * until the service's window is known. From then on a run that writes spreads its requests over the window, and leaves
- * one of each window to others: a kill that another process sends would otherwise wait for the end of a burst.
+ * by each throttle and grows by one per full round of answers. A refusal that names no time is waited out in longer and longer
+ * pauses; the first one that ends tells the limit, and from then on requests are spread evenly, one of each window left to the
+ * kills, see `Spacing`.
  */
 export class RequestLimiter {
   readonly #time: Time;
@@ -67,8 +68,7 @@ export class RequestLimiter {
   #allowed: number;
   #pausedUntil = 0;
   #throttles = 0;
-  readonly #window = new WindowGuess();
-  readonly #spread = new Spread();
+  readonly #spacing = new Spacing();
   #sleeping: AbortController | undefined;
 
   constructor(options: LimiterOptions) {
@@ -84,15 +84,13 @@ export class RequestLimiter {
    * @throws PauseTooLong: its turn would come after more than five minutes. To wait for that would be to hang.
    * @param signal ends the waiting, never the task; rejects with its reason.
    * @param isAgain it was sent before: at the end of a long queue it would wait longer than it is tried for.
-   * @param isWrite runs that write last long, and spread their requests; those that only read are sooner done without.
    */
   async run<T>(
     lane: Lane,
     task: () => Promise<T>,
-    { signal, isAgain = false, isWrite = false }: Turn = {},
+    { signal, isAgain = false }: Turn = {},
   ): Promise<T> {
     await this.#acquire(lane, isAgain, signal);
-    if (isWrite) this.#spread.wrote(this.#time.now());
     try {
       return await task();
     } finally {
@@ -101,41 +99,36 @@ export class RequestLimiter {
     }
   }
 
-  /** To be told of every answer. */
-  note(pace: Pace): void {
-    if (pace.throttled) this.#slowDown(pace.askedWaitMs);
-    else {
-      this.#throttles = 0;
-      this.#admitted(this.#time.now());
-      this.#allowed = Math.min(this.#max, this.#allowed + 1 / this.#allowed);
-      const isSpent = pace.remaining !== undefined && pace.remaining <= RESERVE;
-      if (isSpent && pace.askedWaitMs !== undefined) this.#pauseFor(pace.askedWaitMs);
-    }
+  /** Learns from an answer; to be called with each one. */
+  note(pace: Pace, lane: Lane = 'normal'): void {
+    if (lane === 'kill') {
+      if (pace.throttled) this.#pauseFor(KILL_HOLD_MS);
+    } else if (pace.throttled) this.#slowDown(pace.askedWaitMs);
+    else this.#goOn(pace);
   }
 
-  #admitted(now: number): void {
-    if (this.#spread.admitted(now)) return;
-    // Answers that come during a pause are to requests from before it.
-    if (now < this.#pausedUntil) this.#window.admittedBefore();
-    else if (this.#window.admitted(now)) this.#spread.begin(now, this.#window.quota());
+  #goOn({ remaining, askedWaitMs }: Pace): void {
+    const now = this.#time.now();
+    this.#throttles = 0;
+    this.#spacing.admitted(now, now < this.#pausedUntil);
+    this.#allowed = Math.min(this.#max, this.#allowed + 1 / this.#allowed);
+    // Requests that are spread leave the reserve by themselves, until others take it.
+    const isSpent = remaining !== undefined && remaining < (this.#spacing.isOn ? 1 : 1 + RESERVE);
+    if (!isSpent || askedWaitMs === undefined) return;
+    if (!this.#spacing.isOn) this.#spacing.refused(now, remaining);
+    this.#pauseFor(askedWaitMs);
   }
 
   #slowDown(askedWaitMs: number | undefined): void {
     const now = this.#time.now();
-    const spreadMs = this.#spread.refused(now);
-    if (spreadMs !== undefined) {
-      this.#pauseFor(askedWaitMs ?? spreadMs);
-      return;
-    }
-    const isNewPause = now >= this.#pausedUntil;
     // Answers to requests that were under way together are one throttle, not many.
-    if (isNewPause) {
+    if (!this.#spacing.isOn && now >= this.#pausedUntil) {
       this.#throttles += 1;
       this.#allowed = Math.max(1, this.#allowed / 2);
     }
-    this.#window.refused(now);
+    const ownMs = this.#spacing.refused(now);
     const blindMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#throttles - 1));
-    this.#pauseFor(askedWaitMs ?? this.#window.waitMs(now) ?? blindMs);
+    this.#pauseFor(askedWaitMs ?? ownMs ?? blindMs);
   }
 
   #pauseFor(waitMs: number): void {
@@ -183,12 +176,12 @@ export class RequestLimiter {
       return;
     }
     while (this.#running.normal < Math.floor(this.#allowed) && this.#queues.normal.length > 0) {
-      const waitMs = this.#spread.waitMs(this.#time.now());
+      const waitMs = this.#spacing.waitMs(this.#time.now());
       if (waitMs > 0) {
         this.#sleep(waitMs);
         return;
       }
-      this.#spread.started(this.#time.now());
+      this.#spacing.started(this.#time.now());
       this.#queues.normal.shift()?.start();
     }
   }
@@ -215,176 +208,133 @@ export function remainingRequests(headers: Readonly<Record<string, string>>): nu
   return counts.length === 0 ? undefined : Math.min(...counts);
 }
 
-/** A window that is known to this part of itself, or to so many milliseconds, is known well enough. */
-const PRECISION = 0.02;
-const PRECISION_MS = 200;
-const FIRST_PROBE_MS = 1_000;
-/** What went on for longer without a refusal says nothing of a window. */
+/** The first wait after a refusal that names no time, and the share of the time since the first request after that. */
+const FIRST_PROBE = { ms: 1_000, share: 1 / 8 };
+/** Admitted requests that are older say nothing about the limit. */
 const LONGEST_WINDOW_MS = 60_000;
-/** Fewer requests than these in a window are no quota, but a service that is not well. */
-const LEAST_QUOTA = 5;
-
-/** Windows that admit so much of the largest of them admit the same. */
-const STEADY = 0.9;
-const STRAY_MS = 250;
-const MAX_STRAYS = 20;
-
-/** So many requests are admitted in so many milliseconds. */
-interface Quota {
-  readonly requests: number;
-  readonly windowMs: number;
-}
-
-/**
- * Finds out how long a service that turns requests away, and does not say for how long, goes on doing so.
- *
- * Such a service admits so many requests in a window. One that was refused some time after the first that was admitted
- * says that the window is longer than that; one that was admitted again, that it is no longer. Between the two it is
- * searched by quarters, because a try too early costs a request, and one too late all that could have been sent meanwhile. What
- * contradicts that (others use the credential, the service is just down) starts it anew.
- */
-class WindowGuess {
-  #startedAt: number | undefined;
-  #isPaused = false;
-  #longerThanMs = 0;
-  #atMostMs = Infinity;
-  #count = 0;
-  #strays = 0;
-  /** What this window and the one before it admitted until the first refusal. */
-  #counts: readonly number[] = [];
-
-  /**
-   * @param now milliseconds, when a request that was sent after the pause was answered.
-   * @returns whether it is the first after a refusal.
-   */
-  admitted(now: number): boolean {
-    const ageMs = now - (this.#startedAt ?? -Infinity);
-    const isFirst = this.#isPaused && this.#startedAt !== undefined;
-    if (isFirst) this.#atMostMs = Math.min(this.#atMostMs, ageMs);
-    if (isFirst || ageMs > Math.min(this.#atMostMs, LONGEST_WINDOW_MS)) {
-      this.#startedAt = now;
-      this.#count = 0;
-      this.#strays = 0;
-    }
-    this.#isPaused = false;
-    this.#count += 1;
-    this.#startAnewIfAbsurd();
-    return isFirst;
-  }
-
-  /** Told of an answer to a request that was sent before the refusal. */
-  admittedBefore(): void {
-    this.#count += 1;
-    this.#counts = [this.#count, ...this.#counts.slice(1)];
-  }
-
-  refused(now: number): void {
-    if (this.#isStray()) {
-      this.#strays += 1;
-      return;
-    }
-    if (!this.#isPaused) this.#counts = [this.#count, ...this.#counts.slice(0, 1)];
-    this.#isPaused = true;
-    if (this.#startedAt === undefined) return;
-    this.#longerThanMs = Math.max(this.#longerThanMs, now - this.#startedAt);
-    this.#startAnewIfAbsurd();
-  }
-
-  /** How long to wait from now on, in milliseconds; `undefined` while nothing is known. */
-  waitMs(now: number): number | undefined {
-    if (this.#startedAt === undefined) return undefined;
-    const ageMs = now - this.#startedAt;
-    if (!this.#isPaused) return STRAY_MS;
-    if (this.#atMostMs === Infinity) return Math.max(FIRST_PROBE_MS, ageMs / 8);
-    const widthMs = this.#atMostMs - this.#longerThanMs;
-    const lengthMs = this.#isKnown() ? this.#atMostMs : this.#longerThanMs + widthMs / 4;
-    const leftMs = Math.ceil(lengthMs - ageMs);
-    return leftMs > 0 ? leftMs : undefined;
-  }
-
-  /** `undefined` while the window is not known, or two in a row did not admit as many. */
-  quota(): Quota | undefined {
-    const [last = 0, before = 0] = this.#counts;
-    const requests = Math.max(last, before);
-    const isSteady = Math.min(last, before) >= Math.max(LEAST_QUOTA, STEADY * requests);
-    return isSteady && this.#isKnown() ? { requests, windowMs: this.#atMostMs } : undefined;
-  }
-
-  /**
-   * Whether a refusal comes before the window is used up: the requests of the last one are forgotten one by one, in a window that slides,
-   * and somebody else may have used a part of it.
-   */
-  #isStray(): boolean {
-    const isUsedUp = this.#count >= STEADY * (this.#counts[0] ?? 0);
-    return !this.#isPaused && this.#isKnown() && !isUsedUp && this.#strays < MAX_STRAYS;
-  }
-
-  #isKnown(): boolean {
-    const precisionMs = Math.max(PRECISION_MS, PRECISION * this.#atMostMs);
-    return this.#atMostMs - this.#longerThanMs <= precisionMs;
-  }
-
-  #startAnewIfAbsurd(): void {
-    if (this.#longerThanMs < this.#atMostMs) return;
-    this.#longerThanMs = 0;
-    this.#atMostMs = Infinity;
-    this.#counts = [];
-  }
-}
-
-/**
- * Requests of each window that are left to other processes. A half is enough for a kill to find one of them free at once or soon, since it
- * tries more often than we do; a whole one makes a run twice as much slower.
- */
-const LEFT_TO_OTHERS = 0.5;
-/** So many refusals in a row, an interval apart each, say that the quota is another one by now. */
+/** A refusal makes the requests rarer by this share: one request of 20 stays unspent. */
+const BACK_OFF = 0.05;
+/** Each period without a refusal makes the requests more frequent, at first by this share, then by twice as much each time. */
+const GROWTH = 0.01;
+const LEAST_PERIOD_MS = 5_000;
+/** A service that seems to admit less is not well, and recovers. */
+const MAX_INTERVAL_MS = 10_000;
+/** After an idle period this share of a period's requests goes out at once. */
+const AT_ONCE = 0.25;
+/** After this many refusals in a row the limit is another one, and is measured anew. */
 const MAX_REFUSALS = 12;
 
-/** Spreads the requests of a run that writes over a window that is known, instead of sending them all at its start. */
-class Spread {
-  #windowMs = 0;
+/**
+ * The distance between requests to a service that limits them.
+ *
+ * Nothing is known before the first refusal, and nothing is held back. The number of requests admitted until then, and the time
+ * until a request is admitted again, give a rate. From then on requests are spread evenly at a little less than that rate, so that
+ * at every moment the service admits one more: a kill, of this process or another. The rate follows the service and
+ * other processes: down with each refusal, up while there is none.
+ */
+class Spacing {
+  /** When the first of the counted requests was admitted; undefined: none was. */
+  #firstAt: number | undefined;
+  #admitted = 0;
+  #isRefused = false;
+  /** Between two requests; 0: the limit is not known. */
   #intervalMs = 0;
+  #periodMs = 0;
+  #growth = GROWTH;
+  #growAt = 0;
   #nextAt = 0;
   #refusals = 0;
-  #wroteAt = -Infinity;
+  /** The last requests that went out at once after an idle period, and when they began. */
+  #burst = { size: 0, left: 0, at: -Infinity };
 
-  wrote(now: number): void {
-    this.#wroteAt = now;
+  get isOn(): boolean {
+    return this.#intervalMs > 0;
   }
 
-  /** Begins where something was written of late. At this moment a window begins, and all of it is free. */
-  begin(now: number, quota: Quota | undefined): void {
-    if (!quota || now - this.#wroteAt > 2 * quota.windowMs) return;
-    this.#windowMs = quota.windowMs;
-    this.#intervalMs = quota.windowMs / (quota.requests - LEFT_TO_OTHERS);
-    this.#nextAt = now + this.#intervalMs;
+  /** @param isLate the request was sent before the pause under way: its answer does not say that the pause may end. */
+  admitted(now: number, isLate: boolean): void {
     this.#refusals = 0;
-    this.#wroteAt = now;
+    if (this.isOn) {
+      if (now < this.#growAt) return;
+      this.#intervalMs /= 1 + this.#growth;
+      this.#growth *= 2;
+      this.#growAt = now + this.#periodMs;
+      return;
+    }
+    const ageMs = now - (this.#firstAt ?? -Infinity);
+    if (this.#isRefused && !isLate && this.#firstAt !== undefined) {
+      this.#begin(now, ageMs);
+      return;
+    }
+    if (ageMs > LONGEST_WINDOW_MS && !isLate) {
+      this.#firstAt = now;
+      this.#admitted = 0;
+      this.#isRefused = false;
+    }
+    this.#admitted += 1;
   }
 
-  /** Until the next request may start; 0 where nothing is spread. */
+  /**
+   * @param left requests that the service would still have admitted.
+   * @returns how long to wait, in milliseconds; undefined: nothing was admitted yet that could tell.
+   */
+  refused(now: number, left = 0): number | undefined {
+    if (this.isOn) return this.#slowDown(now);
+    this.#isRefused = true;
+    this.#admitted += left;
+    if (this.#firstAt === undefined) return undefined;
+    return Math.max(FIRST_PROBE.ms, (now - this.#firstAt) * FIRST_PROBE.share);
+  }
+
+  /** Until the next request may start, in milliseconds. */
   waitMs(now: number): number {
-    return this.#isOn(now) ? Math.max(0, this.#nextAt - now) : 0;
+    return this.isOn ? Math.max(0, this.#nextAt - now) : 0;
   }
 
   started(now: number): void {
-    this.#nextAt = Math.max(this.#nextAt + this.#intervalMs, now + this.#intervalMs / 2);
+    if (!this.isOn) return;
+    if (now - this.#nextAt > this.#periodMs) {
+      const size = Math.floor((AT_ONCE * this.#periodMs) / this.#intervalMs);
+      this.#burst = { size, left: size, at: now };
+    }
+    if (this.#burst.left > 0) {
+      this.#burst.left -= 1;
+      this.#nextAt = now;
+      return;
+    }
+    const ms = this.#currentMs(now);
+    // A request that started late is caught up with, but never by two at once.
+    this.#nextAt = Math.max(this.#nextAt + ms, now + ms / 2);
   }
 
-  /** @returns whether requests are spread. */
-  admitted(now: number): boolean {
-    this.#refusals = 0;
-    return this.#isOn(now);
+  /** The requests that went out at once are missing from the rest of their period. */
+  #currentMs(now: number): number {
+    if (now - this.#burst.at > this.#periodMs) return this.#intervalMs;
+    return this.#periodMs / (this.#periodMs / this.#intervalMs - this.#burst.size);
   }
 
-  /** @returns how long to wait; `undefined` where nothing is spread, or no longer. */
-  refused(now: number): number | undefined {
+  #begin(now: number, ageMs: number): void {
+    const spent = Math.max(this.#admitted - RESERVE, this.#admitted / 2);
+    this.#intervalMs = Math.min(MAX_INTERVAL_MS, ageMs / spent);
+    this.#periodMs = Math.max(LEAST_PERIOD_MS, ageMs);
+    this.#nextAt = now + this.#intervalMs;
+    this.#growth = GROWTH;
+    this.#growAt = now + this.#periodMs;
+  }
+
+  #slowDown(now: number): number {
+    const waitMs = this.#intervalMs;
+    this.#intervalMs = Math.min(MAX_INTERVAL_MS, waitMs * (1 + BACK_OFF));
+    this.#growth = GROWTH;
+    this.#growAt = now + this.#periodMs;
     this.#refusals += 1;
-    if (this.#refusals > MAX_REFUSALS) this.#windowMs = 0;
-    return this.#isOn(now) ? this.#intervalMs : undefined;
-  }
-
-  #isOn(now: number): boolean {
-    return now - this.#wroteAt < this.#windowMs;
+    if (this.#refusals > MAX_REFUSALS) {
+      this.#intervalMs = 0;
+      this.#firstAt = undefined;
+      this.#admitted = 0;
+      this.#isRefused = false;
+      this.#refusals = 0;
+    }
+    return waitMs;
   }
 }

@@ -17,11 +17,11 @@ export function killOrders({ flags, kills }: Pick<Desired, 'flags' | 'kills'>): 
   const orders = new Map(
     kills.map((kill): [string, KillOrder] => {
       const isDeclared = flags.get(kill.flag)?.environments.has(kill.environment) === true;
-      return [keyOf(kill), { ...kill, isDeclared }];
+      return [orderKey(kill), { ...kill, isDeclared }];
     }),
   );
   for (const order of ordersOfFlags(flags))
-    if (!orders.has(keyOf(order))) orders.set(keyOf(order), order);
+    if (!orders.has(orderKey(order))) orders.set(orderKey(order), order);
   return [...orders.values()];
 }
 
@@ -50,7 +50,8 @@ function ownOrders(of: DesiredFlag): readonly KillOrder[] {
   return orders;
 }
 
-function keyOf({ flag, environment }: Pick<KillOrder, 'flag' | 'environment'>): string {
+/** The same for all orders of one definition, whatever says so. */
+export function orderKey({ flag, environment }: Pick<KillOrder, 'flag' | 'environment'>): string {
   return `${flag}@${environment}`;
 }
 

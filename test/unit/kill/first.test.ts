@@ -1,5 +1,6 @@
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { KillSender, type Killing } from '../../../src/kill/first.js';
+import { RunCache } from '../../../src/reconcile/cache.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
 import { findWorkspace } from '../../../src/admin-api/workspace.js';
 import {
@@ -40,6 +41,7 @@ async function sent(settings: RunSettings = {}, { isOutdated = false, isDryRun =
   const sender = new KillSender(
     {
       ...context,
+      appliedHead: async () => Promise.resolve(null),
       isOutdated: async () => Promise.resolve(isOutdated),
       record: async () => Promise.resolve(),
     },
@@ -116,4 +118,43 @@ it('tells every kill of invalid specs as failed where there is no way to the ser
   expect(told.toSorted()).toEqual([`${CART} failed`, `${PAY} failed`]);
   expect([...results.values()].map((each) => each.status)).toEqual(['failed', 'failed']);
   expect(world.writes()).toEqual([]);
+});
+
+describe('a kill that a commit adds', () => {
+  it('goes out in one request, before the service is asked for anything', async () => {
+    world.service.requests.length = 0;
+
+    await world.reconciled();
+
+    expect(world.service.requests.slice(0, 2).map(({ method }) => method)).toEqual([
+      'PATCH',
+      'PATCH',
+    ]);
+    expect(world.service.requests.filter(({ method }) => method === 'PATCH')).toHaveLength(2);
+  });
+
+  it('is sent once by the runs of a process, also where none of them comes to an end', async () => {
+    const memory = new RunCache();
+    for (const name of ['cart', 'pay']) {
+      world.service.failNext({ method: 'GET', path: /\/workspaces$/ }, 404);
+      world.repository.commit(`Kill ${name} in staging`, {
+        'kills/staging.yaml': `kills:\n  ${name}: { reason: INC-3 }\n`,
+      });
+      await expect(world.reconciled({ memory })).rejects.toThrow();
+    }
+
+    const places = world.writes().map(({ path }) => path.split('/')[7]);
+    expect(places.toSorted()).toEqual(['cart', 'cart', 'pay', 'pay']);
+  });
+
+  it('is looked for by its id where the service does not find it by its name', async () => {
+    world.service.failNext({ method: 'PATCH', path: /\/pay\// }, 404);
+
+    await world.reconciled();
+
+    const statuses = world
+      .writes()
+      .map(({ status, path }) => `${path.split('/')[7] ?? ''} ${String(status)}`);
+    expect(statuses.toSorted()).toEqual(['cart 200', 'pay 200', 'pay 404']);
+  });
 });
