@@ -90,6 +90,9 @@ export interface RunFlags {
   /** Leaves invalid objects, and objects that refer to them, as they are, and applies the rest. */
   readonly quarantineInvalid?: boolean;
   readonly since?: string;
+  /** A plan that somebody reviewed, as a file or as its hash. */
+  readonly plan?: string;
+  readonly planHash?: string;
   /** Milliseconds. */
   readonly timeout?: number;
   readonly lockTimeout: number;
@@ -241,6 +244,7 @@ function runOptions(flags: RunFlags): RunOptions {
     touchedSinceState: flags.touchedSinceState === true,
     quarantineInvalid: flags.quarantineInvalid === true,
     since: flags.since,
+    mayBeBehind: flags.since !== undefined && (flags.plan ?? flags.planHash) !== undefined,
     concurrency: flags.concurrency,
     suspend: flags.suspend ?? undefined,
     overrideWindow: flags.overrideWindow,

@@ -1,8 +1,8 @@
 import { FlagkeelError } from '../errors.js';
 import type { BoundDesired } from '../model/bound-desired.js';
-import { KINDS, type ObjectId, type ObjectRef } from '../model/ref.js';
+import { KINDS, refOfId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { PlannedEnvironment } from '../plan/policy.js';
-import { fingerprintsOf } from '../plan/bases/fingerprint.js';
+import { fieldFormsOf, fingerprintsOf } from '../plan/bases/fingerprint.js';
 import { plannedKind } from '../plan/objects/kinds.js';
 import type { SpecHistory } from './spec-history.js';
 
@@ -19,7 +19,7 @@ export async function objectsChangedSince(
   since: string,
   { desired, environments }: { desired: BoundDesired; environments: readonly PlannedEnvironment[] },
 ): Promise<ReadonlySet<ObjectId>> {
-  const before = await desiredBefore(history, since);
+  const before = await desiredAt(history, await history.mergeBaseWith(since));
   const refs = refsOf(before === null ? [desired] : [desired, before], environments);
   const now = fingerprintsOf(desired, refs);
   const then = before === null ? new Map<ObjectId, string>() : fingerprintsOf(before, refs);
@@ -27,9 +27,28 @@ export async function objectsChangedSince(
   return new Set(ids.filter((id) => now.get(id) !== then.get(id)));
 }
 
+/**
+ * Of some objects those that a later commit says as these specs do, field by field: to apply them goes back on nothing.
+ *
+ * @param commit full hash.
+ * @throws FlagkeelError `SPECS_INVALID` its specs cannot be compared with.
+ */
+export async function objectsSameAt(
+  history: SpecHistory,
+  commit: string,
+  { ids, desired }: { ids: ReadonlySet<ObjectId>; desired: BoundDesired },
+): Promise<ReadonlySet<ObjectId>> {
+  const refs = [...ids].flatMap((id) => refOfId(id) ?? []);
+  const later = await desiredAt(history, commit);
+  const now = fieldFormsOf(desired, refs);
+  const then = later === null ? new Map<ObjectId, never>() : fieldFormsOf(later, refs);
+  const textOf = (forms: ReadonlyMap<ObjectId, ReadonlyMap<string, string>>, id: ObjectId) =>
+    JSON.stringify([...(forms.get(id) ?? [])].sort());
+  return new Set([...ids].filter((id) => textOf(now, id) === textOf(then, id)));
+}
+
 /** Null: there were no specs yet. */
-async function desiredBefore(history: SpecHistory, since: string): Promise<BoundDesired | null> {
-  const commit = await history.mergeBaseWith(since);
+async function desiredAt(history: SpecHistory, commit: string): Promise<BoundDesired | null> {
   const specs = await history.at(commit);
   if (specs === 'missing') return null;
   if (specs.ok) return specs.desired;
@@ -37,7 +56,7 @@ async function desiredBefore(history: SpecHistory, since: string): Promise<Bound
   const what = first ? ` (${first.location.file}: ${first.message})` : '';
   throw new FlagkeelError(
     'SPECS_INVALID',
-    `cannot compare with "${since}": the specs of ${commit.slice(0, 8)} are invalid${what}`,
+    `cannot compare with ${commit.slice(0, 8)}: its specs are invalid${what}`,
   );
 }
 

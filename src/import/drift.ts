@@ -1,6 +1,7 @@
 import { keyOf, parseKey, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { Change, LiveKill, Plan, Reason, Withheld } from '../model/plan.js';
 import type { State } from '../model/state.js';
+import { isHeld } from '../model/unfinished.js';
 import { strongest } from '../plan/planned-change.js';
 import { observedKind } from '../plan/objects/kinds.js';
 import { pendingWithheld } from '../plan/plan.js';
@@ -15,6 +16,8 @@ export interface Drift {
   readonly differences: readonly Difference[];
   /** Changes that git has and the service has not yet. */
   readonly pending: number;
+  /** Of these the ones that no word of the specs keeps waiting: a run has to apply them, or a person has to let them pass. */
+  readonly unapplied: number;
   /** Identities: the service cannot show them, so nobody knows whether they came apart. */
   readonly unseen: readonly ObjectId[];
 }
@@ -35,10 +38,13 @@ export function driftOf(
 ): Drift {
   const all: (Change | Withheld)[] = [...plan.changes, ...pendingWithheld(plan)];
   const found = new Map<string, Difference>();
-  let pending = 0;
+  let [pending, unapplied] = [0, 0];
   for (const change of all) {
     const outside = outsidePart(change, state, environments);
-    if (outside === undefined || isPartly(change, outside)) pending += 1;
+    if (outside === undefined || isPartly(change, outside)) {
+      pending += 1;
+      if ('why' in change ? isHeld(change) : change.reason !== 'ramp') unapplied += 1;
+    }
     if (outside === undefined) continue;
     const known = found.get(change.id);
     found.set(change.id, known ? joined(known, outside) : outside);
@@ -51,7 +57,7 @@ export function driftOf(
   const ids = [...found.keys()].sort();
   const seen = [...plan.unchanged, ...[...plan.changes, ...plan.withheld].map(({ id }) => id)];
   const unseen = [...new Set(seen)].filter(isUnseen).sort();
-  return { differences: ids.flatMap((id) => found.get(id) ?? []), pending, unseen };
+  return { differences: ids.flatMap((id) => found.get(id) ?? []), pending, unapplied, unseen };
 }
 
 /** A live kill is no change of the plan, but it is a difference: git does not say it. */

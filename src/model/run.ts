@@ -70,6 +70,8 @@ export interface RunOptions {
   /** Write all identities, whatever is remembered of them. */
   readonly identities?: boolean;
   readonly allowOlder: boolean;
+  /** The run applies a plan that was reviewed since a revision: HEAD may be behind what was applied, see `PlanPolicy.behind`. */
+  readonly mayBeBehind?: boolean;
   /** Keys are listed also where their number is the remembered one. */
   readonly everyKey?: boolean;
   /** Keys are counted also where to list them would take few requests. */

@@ -9,7 +9,7 @@ import { renamesAmong } from './objects/renames.js';
 import { withoutUsed } from './order/in-use.js';
 import { liveKillsIn, planKills, planUnmanagedRestores, withKills } from './kills/plan.js';
 import { ordered } from './order/order.js';
-import { plannedObjects, wantedEntries, type PlanPolicy } from './policy.js';
+import { plannedObjects, wantedEntries, type PlanPolicy, type WithheldReason } from './policy.js';
 import type { PlanInput } from './input.js';
 
 /**
@@ -19,15 +19,13 @@ import type { PlanInput } from './input.js';
  * filled in. It cannot fail on what users write; what the policy forbids comes back as `withheld`.
  */
 export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full'): Plan {
-  const objects = withoutHeld(
-    onlyReviewed(planObjects(input), input.policy.reviewed),
-    input.policy.held,
-  );
+  const objects = withoutHeld(onlyReviewed(planObjects(input), input.policy), input.policy.held);
   const needed = withoutUnmetNeeds(objects);
   const unused = withoutUsed(needed.planned, input);
   const withheld = [...needed.withheld, ...unused.withheld];
   const environments = input.policy.environments.map((each) => each.name);
-  const changed = withKills(unused.planned, planKills(input));
+  const kills = planKills(input).filter(({ change }) => isCovered(change.id, input.policy));
+  const changed = withKills(unused.planned, kills);
   const { changes, steps } = ordered(changed, input.actual, environments);
   const renames = renamesAmong([...changes, ...withheld], input);
   const touched = new Set([...changes, ...withheld.filter(isDifference)].map(({ id }) => id));
@@ -147,26 +145,38 @@ export function touchedKeys(plan: Plan): ReadonlySet<string> {
   return new Set(plan.changes.map(({ ref }) => keyOf(ref.kind, ref.name)));
 }
 
-const NOT_REVIEWED = {
-  why: 'not-reviewed',
-  wayOut: 'a run without --since makes it, or a review of its own',
-} as const;
+function notReviewed({ ref }: Pick<Change, 'ref'>): WithheldReason {
+  const only = keyOf(ref.kind, ref.name);
+  return {
+    why: 'not-reviewed',
+    wayOut: `run the apply of its own review again; or look at it (flagkeel plan --only ${only}) and apply it (flagkeel reconcile --only ${only})`,
+  };
+}
+
+/** Whether the specs say anything of an object: those of a HEAD that is behind say nothing of what came later. */
+function isCovered(
+  id: ObjectId,
+  { behind, reviewed }: Pick<PlanPolicy, 'reviewed' | 'behind'>,
+): boolean {
+  return behind !== true || (reviewed?.has(id) ?? false);
+}
 
 /**
  * What was planned, with every change to an object outside the reviewed plan held back. Kills are not planned here:
- * no review holds them back.
- *
- * @param reviewed the objects that the reviewed plan is about; null: no plan was reviewed, nothing is held back.
+ * no review holds them back. What the specs say nothing of is left out.
  */
 export function onlyReviewed(
   planned: readonly ObjectPlan[],
-  reviewed: ReadonlySet<ObjectId> | null | undefined,
+  policy: Pick<PlanPolicy, 'reviewed' | 'behind'>,
 ): readonly ObjectPlan[] {
+  const { reviewed, behind } = policy;
   if (!reviewed) return planned;
+  if (behind === true) return planned.filter(({ id }) => reviewed.has(id));
   return planned.map((each) => {
     const { change, id, withheld } = each;
     if (!change || reviewed.has(id)) return each;
-    return { id, withheld: [...withheld, { ...change.change, dependsOn: [], ...NOT_REVIEWED }] };
+    const held = { ...change.change, dependsOn: [], ...notReviewed(change.change) };
+    return { id, withheld: [...withheld, held] };
   });
 }
 

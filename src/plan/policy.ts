@@ -45,6 +45,11 @@ export interface PlanPolicy {
   readonly held?: ReadonlyMap<ObjectId, WithheldReason>;
   /** Ids of the objects that the reviewed plan is about; changes to others are held back. Absent: all may change. */
   readonly reviewed?: ReadonlySet<string> | null;
+  /**
+   * HEAD is behind what was applied. Then `reviewed` names what no later commit changed, and the specs say nothing of
+   * anything else: it is no change, not held, and no base of it moves. Absent: it is not behind.
+   */
+  readonly behind?: true;
 }
 
 export interface PlannedEnvironment {

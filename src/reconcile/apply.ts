@@ -11,6 +11,7 @@ import {
   stateAfterRefusals,
   stateAfterVerify,
   stateBeforeApply,
+  stateOfCovered,
 } from '../plan/bases/next-state.js';
 import type { Time } from '../platform/clock.js';
 import { traced } from '../platform/spans.js';
@@ -71,11 +72,14 @@ export async function applyOnce(
   const outcomes = settled(sent, equal);
   // After the look: it would take a correction that cannot be seen yet for one that may not be made.
   const known = { ...input, state: verified.state };
-  const state = stateAfterCorrections(known, changes, outcomes, momentOf(options));
+  const corrected = stateAfterCorrections(known, changes, outcomes, momentOf(options));
+  const { policy } = input;
+  const state = policy.behind ? stateOfCovered(made, corrected, policy) : corrected;
   const standing = standingAfter({ ...verified, plan: planned.plan, outcomes });
   const said = runMessage('Apply', done, head, outcomes);
   const knownOutOfSync = outOfSyncAfter(done, verified.outOfSync);
-  const meta = { head, ...said, last: standing !== 'open', outOfSync: knownOutOfSync };
+  const newest = policy.behind ? planned.appliedHead : head;
+  const meta = { head: newest, ...said, last: standing !== 'open', outOfSync: knownOutOfSync };
   const unsaved = await saveState(home, state, meta);
   return {
     ...{ ...planned, notes, outcomes, ...verified },

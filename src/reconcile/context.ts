@@ -67,6 +67,8 @@ export interface Remembered {
   readonly state: State;
   /** HEAD of the last apply. */
   readonly applied: string | null;
+  /** Whether HEAD is an ancestor of that commit, and what the run may do is bounded by it. */
+  readonly isBehind: boolean;
   /** See `StateReading`. */
   readonly outOfSync: ReadonlySet<string> | null;
   /** Whether specs were applied here before; what only tells of kills is no such state. */

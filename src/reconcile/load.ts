@@ -76,9 +76,9 @@ export async function readState(
     return { home: opened, last: await opened?.read() };
   });
   const { state = EMPTY_STATE, head: applied = null, outOfSync = null } = last ?? {};
-  await refuseOlderHead(context, applied);
+  const isBehind = await isBehindApplied(context, applied);
   const isWritten = applied !== null || state.size > 0;
-  return { home, state, applied, outOfSync, isWritten };
+  return { home, state, applied, isBehind, outOfSync, isWritten };
 }
 
 /** The lane by which the kills of a run go out before it does anything else. @param killing null: a dry run. */
@@ -114,10 +114,17 @@ async function isOlderThan(
   return isOlder(source.checkout, head, applied);
 }
 
-/** @throws FlagkeelError `OLDER_HEAD` */
-async function refuseOlderHead(context: RunContext, applied: string | null): Promise<void> {
+/** @throws FlagkeelError `OLDER_HEAD`: HEAD is behind, and the run would go back on what was applied. */
+async function isBehindApplied(context: RunContext, applied: string | null): Promise<boolean> {
   const head = context.source.revision.commit;
-  if (head === null || applied === null || !(await isOlderThan(context, applied))) return;
+  if (head === null || applied === null || !(await isOlderThan(context, applied))) return false;
+  if (context.options.mayBeBehind === true) {
+    const [older, newer] = [head, applied].map((commit) => commit.slice(0, 8));
+    context.note(
+      `HEAD ${older} is behind ${newer}, which was applied: only what its review covers is looked at, and what later commits changed is left alone`,
+    );
+    return true;
+  }
   throw new FlagkeelError(
     'OLDER_HEAD',
     `cannot go back to ${head.slice(0, 8)}: ${applied.slice(0, 8)}, which is newer, was applied (use --allow-older)`,

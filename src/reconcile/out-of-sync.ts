@@ -27,7 +27,12 @@ export function outOfSyncAfter(
   if (knownOutOfSync === null) return null;
   const isLookedAt = (key: string): boolean => {
     const ref = parseKey(key);
-    return isEverywhere && ref !== undefined && isPlanned(policy, ref.kind, ref.name);
+    return (
+      policy.behind !== true &&
+      isEverywhere &&
+      ref !== undefined &&
+      isPlanned(policy, ref.kind, ref.name)
+    );
   };
   return new Set([...[...knownOutOfSync].filter((key) => !isLookedAt(key)), ...found]);
 }

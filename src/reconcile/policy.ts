@@ -4,11 +4,12 @@ import type { BoundDesired } from '../model/bound-desired.js';
 import type { Location } from '../model/diagnostic.js';
 import { isSelected, SUSPENDED_BY_CONFIG, type RunOptions } from '../model/run.js';
 import type { PlannedEnvironment, PlanPolicy } from '../plan/policy.js';
-import { KINDS, keyOf } from '../model/ref.js';
+import { KINDS, keyOf, keyOfId, type ObjectId } from '../model/ref.js';
 import type { State } from '../model/state.js';
 import { didYouMean } from '../specs/parse/suggest.js';
 import { declarationsIn, plannedKind } from '../plan/objects/kinds.js';
-import { objectsChangedSince } from '../history/changed-since.js';
+import { objectsChangedSince, objectsSameAt } from '../history/changed-since.js';
+import type { SpecHistory } from '../history/spec-history.js';
 import { restorableKills } from '../kill/restores.js';
 import { checkedLadders } from './ramps/checks.js';
 import { historyOf, type RunContext, type Remembered } from './context.js';
@@ -40,15 +41,29 @@ export async function decidePolicy(
   const { environments } = resolved;
   const reviewed =
     options.since === undefined
-      ? {}
-      : { reviewed: await objectsChangedSince(history, options.since, { desired, environments }) };
+      ? null
+      : await objectsChangedSince(history, options.since, { desired, environments });
+  const review = await reviewPolicy(history, known, { only: resolved.only, reviewed });
   const found = await laddersNow(context, desired, resolved);
   const ladders = await checkedLadders(context, found, { desired, state, policy: resolved });
-  const judged = { ...resolved, ...reviewed, quarantined, ladders };
+  const judged = { ...resolved, ...review, quarantined, ladders };
   const policy = policyAt(judged, desired, context.now());
   const head = source.revision.commit;
   const restorable = await restorableKills({ desired, state, policy, history, head, applied });
   return { ...policy, restorable };
+}
+
+/** What the review of a run covers; where HEAD is behind what was applied, without what later commits changed. */
+async function reviewPolicy(
+  history: SpecHistory,
+  { desired, remembered }: { readonly desired: BoundDesired; readonly remembered: Remembered },
+  { only, reviewed }: { only: PlanPolicy['only']; reviewed: ReadonlySet<ObjectId> | null },
+): Promise<Pick<PlanPolicy, 'only' | 'reviewed' | 'behind'>> {
+  const { isBehind, applied } = remembered;
+  if (!isBehind || applied === null || reviewed === null) return { only, reviewed };
+  const covered = await objectsSameAt(history, applied, { ids: reviewed, desired });
+  const keys = [...covered].map(keyOfId).filter((key) => only?.has(key) ?? true);
+  return { only: new Set(keys), reviewed: covered, behind: true };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { FlagkeelError } from '../errors.js';
-import { differencesFrom, type ReviewedPlan } from '../report/json/reviewed-plan.js';
+import { differencesFrom, isPartOf, type ReviewedPlan } from '../report/json/reviewed-plan.js';
 import type { Planned } from './context.js';
 
 /** The plan is not the reviewed one; nothing was written. */
@@ -7,8 +7,7 @@ export class PlanDiffersError extends FlagkeelError {
   readonly planned: Planned;
 
   constructor(planned: Planned, reviewed: ReviewedPlan) {
-    const place = { origin: planned.originName, workspaceId: planned.at.workspace.id };
-    const how = differencesFrom(reviewed, planned.plan, place);
+    const how = differencesFrom(reviewed, planned.plan, placeOf(planned));
     super(
       'PLAN_DIFFERS',
       `cannot apply: the plan is ${planned.planHash}, the reviewed one was ${reviewed.planHash}${how} (review the plan of now)`,
@@ -17,8 +16,17 @@ export class PlanDiffersError extends FlagkeelError {
   }
 }
 
-/** @throws PlanDiffersError the plan is not the reviewed one. */
+/**
+ * Of a HEAD that is behind what was applied the plan may be a part of the reviewed one: later commits took over the rest.
+ *
+ * @throws PlanDiffersError the plan is not the reviewed one.
+ */
 export function refuseUnreviewed(planned: Planned, reviewed: ReviewedPlan | undefined): void {
   if (reviewed === undefined || reviewed.planHash === planned.planHash) return;
+  if (planned.input.policy.behind && isPartOf(reviewed, planned.plan, placeOf(planned))) return;
   throw new PlanDiffersError(planned, reviewed);
+}
+
+function placeOf({ originName, at }: Planned): { origin: string; workspaceId: string } {
+  return { origin: originName, workspaceId: at.workspace.id };
 }

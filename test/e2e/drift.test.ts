@@ -99,7 +99,7 @@ describe('drift', () => {
     scenario.service.requests.length = 0;
   }
 
-  it('is none where all is as git says, whatever git has pending', async () => {
+  it('is none where git has a change that was not applied, which is exit 2 all the same', async () => {
     const none = await run('drift');
     scenario.commit(
       { 'flags/checkout.yaml': CHECKOUT.replace('"on": 10', '"on": 20') },
@@ -109,8 +109,9 @@ describe('drift', () => {
 
     expect(none, none.stderr).toMatchObject({ code: 0 });
     expect(none.stdout).toBe('No drift: 5 objects equal.\n');
-    expect(pending).toMatchObject({ code: 0 });
-    expect(pending.stdout).toContain('Git has 1 change that the service has not');
+    expect(pending).toMatchObject({ code: 2 });
+    expect(pending.stdout).toContain('Not applied: 1 change of git, which is no drift');
+    expect(pending.stdout).toContain('No drift');
   });
 
   it('shows what is live and not in git, from git to live, and writes nothing', async () => {

@@ -54,7 +54,8 @@ describe('a reviewed plan', () => {
     const run = await reconcile('--since', 'HEAD~1', '--plan', file, '--format', 'json');
 
     const done = JSON.parse(run.stdout) as PlanJson;
-    expect(run, run.stderr).toMatchObject({ code: 0 });
+    // What waits is a change that no reviewed plan showed.
+    expect(run, run.stderr).toMatchObject({ code: 8 });
     expect(done.changes.map(({ id, outcome }) => `${id} ${outcome ?? ''}`)).toEqual([
       'flag/alpha@staging applied',
       'flag/alpha@production applied',
@@ -72,7 +73,7 @@ describe('a reviewed plan', () => {
 
     const run = await reconcile('--since', 'HEAD^1', '--plan', file);
 
-    expect(run, run.stderr).toMatchObject({ code: 0 });
+    expect(run, run.stderr).toMatchObject({ code: 8 });
     expect(writes()).toHaveLength(2);
   });
 

@@ -50,8 +50,8 @@ export const declareDrift: DeclareCommand = (command, { terminal, done }) => {
  * Shows what is live and not in git; with `adopt` writes it into the files. Nothing is sent, nothing committed. HEAD is
  * compared, not the working tree, because HEAD is what a run applies.
  *
- * @returns 0 where nothing differs or everything was adopted, 2 where something is left; `combinedExitCode` says which
- *   code of several directories wins.
+ * @returns 0 where nothing differs or everything was adopted, 2 where something is left or changes of git were not
+ *   applied; `combinedExitCode` says which code of several directories wins.
  */
 async function showDrift(
   directories: readonly string[],
@@ -117,7 +117,7 @@ async function runDirectory(
     const { notCompared } = planned.plan;
     const report = { ...found, unchanged, unseen: found.unseen.length, notCompared };
     const text = driftText(report, { ...screen, showKeys });
-    const open = adoption ? adoption.left.length : found.differences.length;
+    const open = adoption ? adoption.left.length : found.differences.length + found.unapplied;
     return {
       directory,
       exitCode: open > 0 ? EXIT.changes : EXIT.ok,

@@ -1,5 +1,5 @@
 import { sameJson } from '../../model/json.js';
-import { keyOf, objectId, type Kind, type ObjectId } from '../../model/ref.js';
+import { keyOf, objectId, refOfId, type Kind, type ObjectId } from '../../model/ref.js';
 import type { Change } from '../../model/plan.js';
 import type { Outcome, Outcomes } from '../../model/outcome.js';
 import { entryId, flagEntry, type Base, type State, type StateEntry } from '../../model/state.js';
@@ -11,6 +11,7 @@ import {
   wantedEntries,
   plannedObjects,
   type PlannedEnvironment,
+  type PlanPolicy,
 } from '../policy.js';
 import type { PlanInput } from '../input.js';
 import { observedKind, OBSERVED_KINDS } from '../objects/kinds.js';
@@ -67,6 +68,36 @@ export function stateAfterRefusals(
     const environmentId = ref.environment === null ? null : idOfName.get(ref.environment);
     if (!entry || environmentId === undefined) continue;
     const left = withBaseOf(entry, environmentId, before.get(key));
+    if (left.workspace || Object.keys(left.environments).length > 0) next.set(key, left);
+    else next.delete(key);
+  }
+  return next;
+}
+
+/**
+ * The state after a run whose HEAD was behind what was applied: its specs say nothing of other objects than those that it
+ * covered, so that everything that is remembered of these stays.
+ *
+ * @param before what was remembered when the run began to write.
+ * @param after what its look made of that.
+ */
+export function stateOfCovered(
+  before: State,
+  after: State,
+  { reviewed, environments }: Pick<PlanPolicy, 'reviewed' | 'environments'>,
+): State {
+  const next = new Map(before);
+  const idOfName = new Map(environments.map(({ name, id }) => [name, id]));
+  for (const id of reviewed ?? []) {
+    const ref = refOfId(id);
+    if (!ref) continue;
+    const key = keyOf(ref.kind, ref.name);
+    const place = ref.environment === null ? null : idOfName.get(ref.environment);
+    const [old, seen] = [next.get(key), after.get(key)];
+    const entry =
+      old ?? (seen && ({ ...seen, workspace: undefined, environments: {} } as StateEntry));
+    if (!entry || place === undefined) continue;
+    const left = withBaseOf(entry, place, seen);
     if (left.workspace || Object.keys(left.environments).length > 0) next.set(key, left);
     else next.delete(key);
   }

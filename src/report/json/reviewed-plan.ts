@@ -80,6 +80,17 @@ export function differencesFrom(
   return parts.length === 0 ? '' : `; ${parts.join('; ')}`;
 }
 
+/** Whether the reviewed plan has every change of this one, each as it stands; a plan of nothing is part of any. */
+export function isPartOf(
+  { document }: ReviewedPlan,
+  { changes }: Plan,
+  place: { origin: string; workspaceId: string },
+): boolean {
+  if (changes.length === 0) return true;
+  if (document?.origin !== place.origin || document.workspaceId !== place.workspaceId) return false;
+  return changes.every((change) => document.changes.get(change.id) === changeText(change));
+}
+
 /** The first ids of a list, with the number of the others; empty for an empty list. */
 function named(what: string, ids: readonly string[]): string {
   if (ids.length === 0) return '';

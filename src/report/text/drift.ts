@@ -37,7 +37,7 @@ export function driftText(
   { showKeys, ...layout }: Layout & { readonly showKeys: boolean },
 ): string {
   const lines = differences.flatMap((each) => differenceLines(each, showKeys));
-  const git = `Git has ${plural(pending, 'change')} that the service has not (flagkeel reconcile --dry-run shows them).`;
+  const git = `Not applied: ${plural(pending, 'change')} of git, which ${pending === 1 ? 'is' : 'are'} no drift (flagkeel plan shows ${pending === 1 ? 'it' : 'them'}).`;
   const unknown = `Of ${plural(unseen, 'object')} with identities nothing is known: the service cannot show them.`;
   const summary =
     differences.length === 0
@@ -47,7 +47,7 @@ export function driftText(
     [
       ...lines,
       ...(lines.length > 0 ? [EMPTY_LINE] : []),
-      ...(pending > 0 ? [{ indent: 0, spans: [span(git, 'faint')] }] : []),
+      ...(pending > 0 ? [{ indent: 0, spans: [span(git, 'strong')] }] : []),
       ...(unseen > 0 ? [{ indent: 0, spans: [span(unknown, 'faint')] }] : []),
       ...notComparedTexts(notCompared).map((text) => ({ indent: 0, spans: [span(text, 'faint')] })),
       { indent: 0, spans: [span(summary, 'strong')] },

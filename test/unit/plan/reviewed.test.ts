@@ -35,7 +35,9 @@ function drafted(paths: readonly string[]): ObjectPlan {
 
 describe('a run that is held to a reviewed plan', () => {
   it('holds a change to another object back', () => {
-    const [only] = onlyReviewed([drafted(['/rules'])], new Set(['flag/other@production']));
+    const [only] = onlyReviewed([drafted(['/rules'])], {
+      reviewed: new Set(['flag/other@production']),
+    });
 
     expect(only?.change).toBeUndefined();
     expect(only?.withheld).toMatchObject([{ id: ID, why: 'not-reviewed', dependsOn: [] }]);
@@ -44,7 +46,7 @@ describe('a run that is held to a reviewed plan', () => {
   it('leaves the reviewed objects, and all where nothing was reviewed, as they are', () => {
     const change = drafted(['/rules']);
 
-    expect(onlyReviewed([change], new Set([ID]))).toEqual([change]);
-    expect(onlyReviewed([change], null)).toEqual([change]);
+    expect(onlyReviewed([change], { reviewed: new Set([ID]) })).toEqual([change]);
+    expect(onlyReviewed([change], { reviewed: null })).toEqual([change]);
   });
 });

@@ -1,0 +1,146 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  flagSpec,
+  PIPELINE_CONFIG,
+  pipelineWorld,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
+import { cliRun, type CliRun } from '../../support/terminal.js';
+
+interface PlanJson {
+  readonly planHash: string;
+}
+
+let world: PipelineWorld;
+let merge: Readonly<Record<'start' | 'first' | 'second', string>>;
+let hash: Readonly<Record<'first' | 'second', string>>;
+
+/**
+ * The first merge ramps `pay`, the second one `cart`, each with a plan that was reviewed. The apply of the first met a
+ * service that was away; that of the second has run.
+ */
+beforeEach(async () => {
+  world = await pipelineWorld();
+  const { repository } = world;
+  const start = repository.commit('Add pay and cart', {
+    'flagkeel.yaml': PIPELINE_CONFIG.replace('production: {}', 'production: { protected: true }'),
+    'flags/pay.yaml': flagSpec('pay'),
+    'flags/cart.yaml': flagSpec('cart'),
+  });
+  await world.applied();
+  const first = repository.commit('Ramp pay', { 'flags/pay.yaml': flagSpec('pay', { on: 20 }) });
+  const ofFirst = await hashSince(start);
+  const second = repository.commit('Ramp cart', {
+    'flags/cart.yaml': flagSpec('cart', { on: 30 }),
+  });
+  merge = { start, first, second };
+  hash = { first: ofFirst, second: await hashSince(first) };
+});
+
+async function run(...args: readonly string[]): Promise<CliRun> {
+  const { repository, service } = world;
+  return cliRun([...args, repository.directory, '--url', service.origin], {
+    FLAGKEEL_API_KEY: service.key,
+  });
+}
+
+async function hashSince(revision: string): Promise<string> {
+  const { stdout } = await run('plan', '--since', revision, '--format', 'json');
+  return (JSON.parse(stdout) as PlanJson).planHash;
+}
+
+const applySecond = async (): Promise<CliRun> =>
+  run('reconcile', '--since', merge.first, '--plan-hash', hash.second);
+
+async function applyFirst(): Promise<CliRun> {
+  world.repository.git('checkout', '--quiet', merge.first);
+  return run('reconcile', '--since', merge.start, '--plan-hash', hash.first);
+}
+
+async function shareOf(flag: string): Promise<number | undefined> {
+  const { id, production } = world.live;
+  const path = `/splits/ws/${id}/${flag}/environments/${production}`;
+  const { defaultRule } = await world.live.ok<{ defaultRule: { size: number }[] }>('GET', path);
+  return defaultRule[0]?.size;
+}
+
+describe('a merged and reviewed change that was never applied', () => {
+  it('does not let the apply of the next merge end well: exit 8, with what is held and the way out', async () => {
+    const { exitCode, stdout } = await applySecond();
+
+    expect(exitCode).toBe(8);
+    expect(stdout).toContain(
+      'Not in sync: flag/pay@production, flag/pay@staging wait for a person.',
+    );
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('flagkeel reconcile --only flag/pay');
+    expect(await shareOf('cart')).toBe(30);
+  });
+
+  it('goes by the way out that is named', async () => {
+    await applySecond();
+
+    expect(await run('reconcile', '--only', 'flag/pay')).toMatchObject({ exitCode: 0 });
+
+    expect(await shareOf('pay')).toBe(20);
+  });
+
+  it('goes when the job of its own merge is run again, which undoes nothing of the later one', async () => {
+    await applySecond();
+
+    const again = await applyFirst();
+
+    expect(again).toMatchObject({ exitCode: 0 });
+    expect(again.stderr).toContain('is behind');
+    expect([await shareOf('pay'), await shareOf('cart')]).toEqual([20, 30]);
+    world.repository.git('checkout', '--quiet', merge.second);
+    const rest = await run('plan', '--detailed-exitcode');
+    expect(rest).toMatchObject({ exitCode: 0 });
+    expect(rest.stdout).toContain('In sync');
+  });
+
+  it('is no drift, and drift does not end well beside it', async () => {
+    await applySecond();
+
+    const { exitCode, stdout } = await run('drift');
+
+    expect(exitCode).toBe(2);
+    expect(stdout).toContain('No drift');
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('Not applied: 2 changes of git');
+  });
+});
+
+describe('the job of a merge that is run again after a later one changed the same flag', () => {
+  beforeEach(() => {
+    world.repository.git('checkout', '--quiet', '-B', 'later', merge.second);
+  });
+
+  it('leaves the flag alone and ends well', async () => {
+    world.repository.commit('Ramp pay on', { 'flags/pay.yaml': flagSpec('pay', { on: 50 }) });
+    expect(await run('reconcile')).toMatchObject({ exitCode: 0 });
+
+    const again = await applyFirst();
+
+    expect(again).toMatchObject({ exitCode: 0 });
+    expect(await shareOf('pay')).toBe(50);
+    world.repository.git('checkout', '--quiet', 'later');
+    expect(await run('plan', '--detailed-exitcode')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('does not make again what a later merge removed', async () => {
+    world.repository.commit('Remove pay', { 'flags/pay.yaml': null });
+    expect(await run('reconcile', '--prune')).toMatchObject({ exitCode: 0 });
+    world.writes();
+
+    const again = await applyFirst();
+
+    expect(again).toMatchObject({ exitCode: 0 });
+    expect(world.writes()).toEqual([]);
+  });
+
+  it('is refused without the plan that was reviewed', async () => {
+    expect(await run('reconcile')).toMatchObject({ exitCode: 0 });
+    world.repository.git('checkout', '--quiet', merge.first);
+
+    expect(await run('reconcile')).toMatchObject({ exitCode: 7 });
+  });
+});
