@@ -129,7 +129,10 @@ function toInvocation(environment) {
       `cannot run ${JSON.stringify(command)}: ${why} (${COMMANDS.join(", ")})`
     );
   }
-  const token = command === "review" ? input("forge-token") : "";
+  const token = input("forge-token");
+  const hasGitToken = ["FLAGKEEL_GIT_TOKEN", "FLAGKEEL_GIT_TOKEN_FILE"].some(
+    (name) => (environment[name] ?? "") !== ""
+  );
   return {
     args: [
       command,
@@ -143,7 +146,8 @@ function toInvocation(environment) {
       ...withoutInputs(environment),
       ...variable("FLAGKEEL_URL", input("url")),
       ...variable("FLAGKEEL_API_KEY", input("key")),
-      ...variable("FLAGKEEL_FORGE_TOKEN", token)
+      ...variable("FLAGKEEL_FORGE_TOKEN", command === "review" ? token : ""),
+      ...variable("FLAGKEEL_GIT_TOKEN", hasGitToken ? "" : token)
     }
   };
 }

@@ -40,7 +40,10 @@ export function toInvocation(environment: Environment): Invocation {
       `cannot run ${JSON.stringify(command)}: ${why} (${COMMANDS.join(', ')})`,
     );
   }
-  const token = command === 'review' ? input('forge-token') : '';
+  const token = input('forge-token');
+  const hasGitToken = ['FLAGKEEL_GIT_TOKEN', 'FLAGKEEL_GIT_TOKEN_FILE'].some(
+    (name) => (environment[name] ?? '') !== '',
+  );
   return {
     args: [
       command,
@@ -54,7 +57,8 @@ export function toInvocation(environment: Environment): Invocation {
       ...withoutInputs(environment),
       ...variable('FLAGKEEL_URL', input('url')),
       ...variable('FLAGKEEL_API_KEY', input('key')),
-      ...variable('FLAGKEEL_FORGE_TOKEN', token),
+      ...variable('FLAGKEEL_FORGE_TOKEN', command === 'review' ? token : ''),
+      ...variable('FLAGKEEL_GIT_TOKEN', hasGitToken ? '' : token),
     },
   };
 }

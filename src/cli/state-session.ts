@@ -71,7 +71,8 @@ async function opening(
   };
   if (only) {
     const { place } = only;
-    const shared = { ...place, checkout: source.checkout, stateDir: settings.stateDir };
+    const { stateDir, git } = settings;
+    const shared = { ...place, checkout: source.checkout, stateDir, git };
     const home = await asShared(only.home, shared, sharing);
     await use({ home, environments: place.environments ?? {} });
     const missing = home.notShared();
@@ -119,6 +120,7 @@ async function statesOf(
   const { found, others } = await findStates({
     checkout,
     stateDir: settings.stateDir,
+    git: settings.git,
     directory: directoryInRepository(checkout, directory),
     sharing,
   });

@@ -169,9 +169,7 @@ export async function openRun(
   const service = (): ServiceAccess => present(opened.service);
   const { checkout } = source;
   const state = stateAccess({
-    checkout,
-    directory,
-    stateDir: settings.stateDir,
+    ...{ checkout, directory, stateDir: settings.stateDir, git: settings.git },
     origin: () => service().stateName,
     sharing: () => opened.sharing ?? 'never',
     cache: memory.states,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { FlagkeelError } from '../errors.js';
 import { AUTH_HEADERS, type AuthHeader } from '../admin-api/origin.js';
+import type { GitCredentials } from '../git/remote-access.js';
 
 /**
  * What the operator decides, from the environment: never from the repository.
@@ -12,6 +13,8 @@ import { AUTH_HEADERS, type AuthHeader } from '../admin-api/origin.js';
  * - `FLAGKEEL_STATE_DIR`: a bare repository that keeps the state.
  * - `FLAGKEEL_DATABASE`, or `FLAGKEEL_DATABASE_FILE`: where the replicas of a daemon meet.
  * - `FLAGKEEL_GIT_TOKEN`, or `FLAGKEEL_GIT_TOKEN_FILE`, with `FLAGKEEL_GIT_USER`: for a git server over https.
+ * - `FLAGKEEL_GIT_ORIGINS`: comma-separated origins of git servers that the token may go to though a checkout names them. CI names its own
+ *   by `GITHUB_SERVER_URL` or `CI_SERVER_URL`.
  * - `FLAGKEEL_GIT_SSH_KEY_FILE`, `FLAGKEEL_GIT_KNOWN_HOSTS_FILE`: for one over ssh.
  */
 export interface OperatorSettings {
@@ -27,26 +30,14 @@ export interface OperatorSettings {
   readonly apiKey: () => string;
   /** In which header it goes; absent: as a Bearer token. */
   readonly authHeader?: AuthHeader;
-  readonly git: GitCredentials;
+  /** The token of this moment, as `apiKey`: it throws where its file cannot be read. */
+  readonly git: GitCredentials & { readonly token: () => string | undefined };
   /**
    * URL of PostgreSQL; undefined: none was given.
    *
    * @throws FlagkeelError `NO_KEY`: the file cannot be read.
    */
   readonly database: () => string | undefined;
-}
-
-/** How a git server knows us, and we it. */
-export interface GitCredentials {
-  readonly user?: string | undefined;
-  /**
-   * The token of this moment, as `apiKey`; undefined: none was given.
-   *
-   * @throws FlagkeelError `NO_KEY`: the file cannot be read.
-   */
-  readonly token: () => string | undefined;
-  readonly sshKeyFile?: string | undefined;
-  readonly knownHostsFile?: string | undefined;
 }
 
 /**
@@ -82,6 +73,7 @@ export function operatorSettings(environment: Environment): OperatorSettings {
     git: {
       user: nonEmpty(environment['FLAGKEEL_GIT_USER']),
       token: () => gitToken(environment),
+      servers: gitServers(environment),
       sshKeyFile: nonEmpty(environment['FLAGKEEL_GIT_SSH_KEY_FILE']),
       knownHostsFile: nonEmpty(environment['FLAGKEEL_GIT_KNOWN_HOSTS_FILE']),
     },
@@ -98,6 +90,17 @@ function gitToken(environment: Environment): string | undefined {
   const given = nonEmpty(environment['FLAGKEEL_GIT_TOKEN']?.trim());
   const file = nonEmpty(environment['FLAGKEEL_GIT_TOKEN_FILE']);
   return given ?? (file === undefined ? undefined : secretInFile(file, 'token of the git server'));
+}
+
+/** @throws FlagkeelError `USAGE`: an entry of `FLAGKEEL_GIT_ORIGINS` is no URL. */
+function gitServers(environment: Environment): readonly string[] {
+  const named = (environment['FLAGKEEL_GIT_ORIGINS'] ?? '').split(/[\s,]+/);
+  const ci = [environment['GITHUB_SERVER_URL'] ?? '', environment['CI_SERVER_URL'] ?? ''];
+  const wrong = named.find((each) => each !== '' && !URL.canParse(each));
+  if (wrong !== undefined) {
+    throw new FlagkeelError('USAGE', 'cannot use FLAGKEEL_GIT_ORIGINS: an entry is no URL');
+  }
+  return [...named, ...ci].filter((each) => URL.canParse(each)).map((each) => new URL(each).origin);
 }
 
 /** @throws FlagkeelError `USAGE` */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { realTime } from '../platform/clock.js';
 import type { Traffic } from '../admin-api/http/request-metrics.js';
-import type { GitCredentials, OperatorSettings } from './settings.js';
+import type { OperatorSettings } from './settings.js';
 import { Daemon } from '../daemon/daemon.js';
 import type { Replicas } from '../daemon/replicas/replicas.js';
 import type { SourceOptions } from '../daemon/source/source-options.js';
@@ -151,15 +151,11 @@ function upstreamOf({ place, settings }: WatchedSource): Upstream {
   if ('directory' in place) return new LocalUpstream(place.directory);
   const { repo, branch = null, path = '' } = place;
   return new RemoteUpstream({
-    remote: remoteAccess({ url: repo, ...credentials(settings.git) }),
+    remote: remoteAccess({ ...settings.git, url: repo }),
     directory: join(clonesFolder(settings), `${cloneName(repo, branch, path)}.git`),
     branch,
     path,
   });
-}
-
-function credentials({ user, token, sshKeyFile, knownHostsFile }: GitCredentials) {
-  return { user, token, sshKeyFile, knownHostsFile };
 }
 
 /** Beside the state, which is on a volume that lasts; otherwise where the daemon was started. */

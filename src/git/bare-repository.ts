@@ -10,7 +10,12 @@ import { type Git, gitError, openGit, runGit } from './git.js';
  */
 export async function openBare(directory: string, what: string): Promise<Git> {
   if (!(await isRepository(directory))) await makeBare(directory, what);
-  return openGit(await realpath(directory));
+  return bareGit(await realpath(directory));
+}
+
+/** A repository that git finds by its name, also where the operator has git refuse to find bare ones by themselves. */
+export function bareGit(directory: string): Git {
+  return openGit(directory, directory, { GIT_DIR: directory });
 }
 
 /** What was deleted in part is none: making it again fills the gaps. */
@@ -30,8 +35,7 @@ async function makeBare(directory: string, what: string): Promise<void> {
   } catch (error) {
     throw gitError(purpose, error);
   }
-  const git = openGit(await realpath(directory));
-  await runGit(git, {
+  await runGit(openGit(await realpath(directory)), {
     args: ['init', '--quiet', '--bare', '--initial-branch=state', '.'],
     purpose,
     writes: true,

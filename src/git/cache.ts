@@ -12,6 +12,14 @@ export interface ListedTree {
   readonly entries: readonly TreeEntry[];
 }
 
+/** What is read of the config of a repository, as data: nothing in it is obeyed. */
+export interface ConfigData {
+  /** Of `origin`, as it stands there; null: there is none. */
+  readonly originUrl: string | null;
+  /** How objects and refs are written, by lower-case names under `extensions`. */
+  readonly extensions: Readonly<Record<string, string>>;
+}
+
 /**
  * What runs over one config directory need not ask git again, because it cannot have changed: it goes by git's own
  * names of contents and commits, and files on disk by all that their file system says of them.
@@ -23,8 +31,8 @@ export class GitCache {
   readonly disk = new Map<string, { readonly stamp: string; readonly blobId: string }>();
   /** Top of a working tree → where its repository lay when the file system said `stamp` of its `.git`. */
   readonly gitDirs = new Map<string, { readonly stamp: string; readonly gitDir: string }>();
-  /** Git directory → URL of its origin (null: none) when the file system said `stamp` of its config. */
-  readonly origins = new Map<string, { readonly stamp: string; readonly url: string | null }>();
+  /** Git directory → what its config says when the file system said `stamp` of that file. */
+  readonly configs = new Map<string, { readonly stamp: string; readonly data: ConfigData }>();
   readonly #trees = new BoundedMap<string, ListedTree>(TREES_KEPT);
   readonly #lineage = new Lineage();
 

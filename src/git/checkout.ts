@@ -6,6 +6,7 @@ import { parentsIn } from './commit-text.js';
 import { GitCache } from './cache.js';
 import { exitCodeOf, type Git, gitError, isGitMissing, openGit, runGit } from './git.js';
 import { ObjectReader } from './objects.js';
+import { OwnRepository } from './ours.js';
 
 /** A config directory, and the repository that it lies in. */
 export interface Checkout {
@@ -17,7 +18,7 @@ export interface Checkout {
   readonly head: string | null;
   /** Whether older commits are missing here. */
   readonly shallow: boolean;
-  /** Ends the processes that read from the repository. */
+  /** Ends the processes that read from the repository, and removes what was made for them. */
   close(): Promise<void>;
 }
 
@@ -31,7 +32,9 @@ export interface Repository {
   readonly git: Git;
   readonly objects: ObjectReader;
   readonly memory: GitCache;
-  /** How its origin is spoken to, where that is not what its own config and the operator's environment say. */
+  /** The same objects and refs in a bare repository of our own, where nothing counts that the config of this one says. */
+  readonly ours: () => Promise<Git>;
+  /** How its origin is spoken to; absent: `origin` of its config says where that is. */
   readonly remote?: RemoteAccess;
 }
 
@@ -53,7 +56,9 @@ export async function openCheckout(
   const root = await findRoot(real);
   if (root === null) return withoutRepository(real);
 
-  const git = openGit(root, (await sameOwner(real, root)) ? root : null);
+  // Its config could have git look for the files somewhere else.
+  const place = { GIT_WORK_TREE: root };
+  const git = openGit(root, (await sameOwner(real, root)) ? root : null, place);
   const objects = new ObjectReader(git);
   const found =
     (await knownRepository(root, objects, memory)) ?? (await askedFor(git, root, memory));
@@ -61,13 +66,18 @@ export async function openCheckout(
   const { gitDir, shallow, head } = found;
   const inside = relative(root, real).split(sep).join('/');
   const prefix = inside === '' ? '' : `${inside}/`;
-  const repository = { root, gitDir, prefix, git, objects, memory };
+  const own = new OwnRepository(gitDir, memory);
+  const ours = async (): Promise<Git> => own.open();
+  const repository = { root, gitDir, prefix, git, objects, memory, ours };
   return {
     directory: real,
     repository,
     head,
     shallow,
-    close: async () => objects.close(),
+    close: async () => {
+      await objects.close();
+      await own.close();
+    },
   };
 }
 

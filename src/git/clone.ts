@@ -1,10 +1,10 @@
 import { FlagkeelError } from '../errors.js';
-import { openBare, isRepository } from './bare-repository.js';
+import { bareGit, openBare, isRepository } from './bare-repository.js';
 import type { Checkout, Repository } from './checkout.js';
 import { summaryOf, type CommitSummary } from './log.js';
 import type { RemoteAccess } from './environment.js';
 import { GitCache } from './cache.js';
-import { type Git, runGit, openGit } from './git.js';
+import { type Git, runGit } from './git.js';
 import { ObjectReader } from './objects.js';
 
 export interface CloneOptions {
@@ -80,6 +80,7 @@ export class Clone {
       git,
       objects,
       remote: this.#options.remote,
+      ours: async () => Promise.resolve(git),
       memory,
     };
     return {
@@ -132,7 +133,7 @@ const TIMEOUT_MS = 900_000;
  */
 export async function runMaintenance(directory: string, signal: AbortSignal): Promise<void> {
   if (!(await isRepository(directory))) return;
-  const git = openGit(directory);
+  const git = bareGit(directory);
   if (!(await isUntidy(git))) return;
   const args = ['repack', '--geometric=2', '-d', '-l', '-q', '--no-write-bitmap-index'];
   await runGit(git, {

@@ -2,13 +2,11 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { getSystemErrorName } from 'node:util';
 import { simpleGit } from 'simple-git';
 import { FlagkeelError, messageOf } from '../errors.js';
-import { gitEnvironment, type NetworkAccess } from './environment.js';
+import { gitEnvironment, type GitPlace, type NetworkAccess } from './environment.js';
 
 /** One repository, or a directory that is to become one: where git commands run. */
-export interface Git {
+export interface Git extends GitPlace {
   readonly directory: string;
-  /** The only directory that may belong to somebody else; null: none. See `gitEnvironment`. */
-  readonly trusted: string | null;
 }
 
 /** One git command that ends by itself. */
@@ -19,7 +17,7 @@ export interface GitCommand {
   readonly purpose: string;
   /** What the command reads from its standard input; absent: nothing. */
   readonly input?: Buffer | string;
-  /** Where the command may go; absent: nowhere. */
+  /** Where the command may go, out of a repository of ours alone; absent: nowhere. */
   readonly network?: NetworkAccess;
   /** The command changes the repository, so that an interrupt from the terminal must not reach it. */
   readonly writes?: true;
@@ -52,8 +50,12 @@ class GitExit extends Error {
 class GitMissing extends Error {}
 
 /** @param trusted the same directory unless said otherwise. */
-export function openGit(directory: string, trusted: string | null = directory): Git {
-  return { directory, trusted };
+export function openGit(
+  directory: string,
+  trusted: string | null = directory,
+  place: NonNullable<Git['place']> = {},
+): Git {
+  return { directory, trusted, place };
 }
 
 /**
@@ -92,15 +94,12 @@ const OVERRULED = {
   allowUnsafeHooksPath: true,
 } as const;
 
-async function readThroughLibrary(
-  { directory, trusted }: Git,
-  { args, purpose }: GitCommand,
-): Promise<string> {
-  const environment = gitEnvironment(trusted);
+async function readThroughLibrary(git: Git, { args, purpose }: GitCommand): Promise<string> {
+  const environment = gitEnvironment(git);
   const failures: Error[] = [];
   try {
     const library = simpleGit({
-      baseDir: directory,
+      baseDir: git.directory,
       trimmed: false,
       timeout: { block: SILENCE_MS },
       allowEnvironment: Object.keys(environment),
@@ -178,7 +177,7 @@ export function spawnGit(
 ): ChildProcessWithoutNullStreams {
   return spawn('git', args, {
     cwd: git.directory,
-    env: gitEnvironment(git.trusted, network),
+    env: gitEnvironment(git, network),
     stdio: 'pipe',
     detached: true,
   });
@@ -197,7 +196,7 @@ async function runInGroup(git: Git, command: GitCommand): Promise<string> {
     signal?.addEventListener('abort', end, { once: true });
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
-    const usualMs = typeof network === 'object' ? REMOTE_TIMEOUT_MS : TIMEOUT_MS;
+    const usualMs = network !== 'local' ? REMOTE_TIMEOUT_MS : TIMEOUT_MS;
     const timer = setTimeout(end, timeoutMs ?? usualMs);
     child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));

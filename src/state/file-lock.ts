@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FlagkeelError } from '../errors.js';
 import { isBusy, openSqlite, type SqliteDatabase } from '../platform/sqlite.js';
@@ -17,13 +17,9 @@ export async function lockFile(
   timeoutMs: number,
   signal?: AbortSignal,
 ): Promise<Release> {
-  const folder = join(gitDir, 'flagkeel');
-  try {
-    await mkdir(folder, { recursive: true });
-  } catch (error) {
-    throw gitError(`create "${folder}"`, error);
-  }
-  const database = openSqlite(join(folder, lockName));
+  const file = join(gitDir, `flagkeel-${lockName}`);
+  await refuseOther(file);
+  const database = openSqlite(file);
   try {
     await begin(database, performance.now() + timeoutMs, signal);
   } catch (error) {
@@ -35,6 +31,13 @@ export async function lockFile(
     if (held) database.close();
     held = false;
   };
+}
+
+/** What lies there already has to be our empty file: of another one SQLite would take a journal beside it for its own, and work it off. */
+async function refuseOther(file: string): Promise<void> {
+  const there = await lstat(file).catch(() => null);
+  if (there === null || (there.isFile() && there.size === 0)) return;
+  throw gitError('lock the state', new Error(`"${file}" is no lock of ours (remove it)`));
 }
 
 async function begin(

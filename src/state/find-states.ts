@@ -28,9 +28,10 @@ export interface FoundState {
 export async function findStates({
   checkout,
   stateDir,
+  git: credentials,
   directory,
   sharing = 'never',
-}: Pick<StateHomeOptions, 'checkout' | 'stateDir' | 'directory'> & {
+}: Pick<StateHomeOptions, 'checkout' | 'stateDir' | 'git' | 'directory'> & {
   readonly sharing?: StateSharing;
 }): Promise<{
   readonly found: readonly FoundState[];
@@ -38,7 +39,7 @@ export async function findStates({
 }> {
   const repository = await stateRepository(checkout, stateDir);
   if (!repository) return { found: [], others: 0 };
-  const isShared = await fetchStates(checkout, repository, sharing);
+  const isShared = await fetchStates(checkout, repository, sharing, credentials);
   if (!isShared && !(await repository.exists())) return { found: [], others: 0 };
   const git = await repository.open();
   const own = await listStateRefs(git);

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Workspace } from '../admin-api/workspace.js';
 import { isLoopback } from '../admin-api/origin.js';
 import type { Checkout } from '../git/checkout.js';
+import type { GitCredentials } from '../git/remote-access.js';
 import { openStateHome, type StateHome } from './store.js';
 import type { StateCache } from './cache.js';
 import { asShared, isEmbedded } from './sharing.js';
@@ -32,6 +33,7 @@ export interface StateAccessOptions {
   /** The config directory. */
   readonly directory: string;
   readonly stateDir: string | undefined;
+  readonly git: GitCredentials;
   /** What the state calls the service; asked once that is open. */
   readonly origin: () => string;
   readonly sharing: () => StateSharing;
@@ -39,13 +41,14 @@ export interface StateAccessOptions {
 }
 
 export function stateAccess(options: StateAccessOptions): StateAccess {
-  const { checkout, directory, stateDir, origin, sharing, cache } = options;
+  const { checkout, directory, stateDir, git, origin, sharing, cache } = options;
   const placeOf = (workspaceId: string) => ({
     checkout,
     workspaceId,
     origin: origin(),
     directory: directoryInRepository(checkout, directory),
     stateDir,
+    git,
     cache,
   });
   return {

@@ -22,12 +22,12 @@ export interface OtherWorkspace {
  * @throws FlagkeelError `GIT` origin cannot be reached, and the state is always shared.
  */
 export async function otherWorkspaces(
-  { checkout, stateDir, workspaceId, origin, directory }: StateHomeOptions,
+  { checkout, stateDir, git: credentials, workspaceId, origin, directory }: StateHomeOptions,
   sharing: StateSharing,
 ): Promise<OtherWorkspace[]> {
   const repository = await stateRepository(checkout, stateDir);
   if (!repository) return [];
-  const isShared = await fetchStates(checkout, repository, sharing);
+  const isShared = await fetchStates(checkout, repository, sharing, credentials);
   if (!isShared && !(await repository.exists())) return [];
   const git = await repository.open();
   const own = stateRefName(workspaceId, origin, directory);

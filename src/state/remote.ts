@@ -1,11 +1,11 @@
-import { stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { SCP_LIKE } from '../git/remote-access.js';
 import { FlagkeelError } from '../errors.js';
 import type { Repository } from '../git/checkout.js';
-import type { NetworkAccess } from '../git/environment.js';
+import type { RemoteAccess } from '../git/environment.js';
 import { exitCodeOf, type Git, outputOf, runGit } from '../git/git.js';
+import { configData } from '../git/ours.js';
+import { type GitCredentials, originAccess } from '../git/remote-access.js';
 import { ORIGIN_REFS, STATE_REFS } from './ref-store.js';
+import type { StateRepository } from './repository.js';
 
 /** A ref of origin, and where it stands here. */
 export interface FetchedRef {
@@ -30,19 +30,17 @@ export interface Pushed {
 /**
  * `origin` of the checkout, for the refs that runs on other machines share.
  *
- * Only its URL is taken from the repository's config: what that may say of programs to be run at either end, or of
- * other places, counts for nothing.
+ * Only its URL is taken from the checkout's config. Commands run in a repository of our own, so that what that config
+ * says of programs to be run at either end, or of other places, counts for nothing.
  */
 export class StateOrigin {
   /** The repository that refs are fetched into and pushed from. */
   readonly git: Git;
-  readonly #url: string;
-  readonly #reach: NetworkAccess;
+  readonly #access: RemoteAccess;
 
-  constructor(git: Git, url: string, reach: NetworkAccess) {
+  constructor(git: Git, access: RemoteAccess) {
     this.git = git;
-    this.#url = url;
-    this.#reach = reach;
+    this.#access = access;
   }
 
   /**
@@ -76,7 +74,7 @@ export class StateOrigin {
     purpose: string,
   ): Promise<void> {
     const quiet = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules'];
-    await this.#run(['fetch', ...quiet, ...options, this.#url, ...refspecs], purpose);
+    await this.#run(['fetch', ...quiet, ...options, this.#access.url, ...refspecs], purpose);
   }
 
   /**
@@ -92,7 +90,7 @@ export class StateOrigin {
       ...['push', '--porcelain', '--no-verify', '--no-recurse-submodules'],
       ...(atomic ? ['--atomic'] : []),
       ...moves.map(({ ref, expected }) => `--force-with-lease=${ref}:${expected ?? ''}`),
-      ...[this.#url, ...refspecs],
+      ...[this.#access.url, ...refspecs],
     ];
     const purpose = `push ${moves.map(({ ref }) => ref).join(', ')} to origin`;
     try {
@@ -114,7 +112,7 @@ export class StateOrigin {
     if (error === null || done.has(ref)) return true;
     // The answer may have been lost; and only origin knows whether it refused, or somebody else was faster.
     const listed = await this.#run(
-      ['ls-remote', '--refs', this.#url, ref],
+      ['ls-remote', '--refs', this.#access.url, ref],
       `ask origin for ${ref}`,
     );
     const found = listed.split('\t')[0]?.trim();
@@ -125,34 +123,48 @@ export class StateOrigin {
   }
 
   async #run(args: readonly string[], purpose: string): Promise<string> {
-    return runGit(this.git, { args, purpose, network: this.#reach });
+    const { remedy } = this.#access;
+    try {
+      return await runGit(this.git, { args, purpose, network: this.#access });
+    } catch (error) {
+      // 128: git did not come to an answer of the server about refs.
+      if (remedy === undefined || exitCodeOf(error) !== 128) throw error;
+      const { message, cause } = error as FlagkeelError;
+      throw new FlagkeelError('GIT', `${message} (${remedy})`, { cause });
+    }
   }
 }
 
 /**
- * @param git the repository that holds the state; `origin` is always that of the checkout.
+ * @param home the repository that holds the state; `origin` is always that of the checkout.
+ * @param given absent: what the operator's own git has.
  * @throws FlagkeelError `GIT` there is no origin, or it is no place that is pushed to.
  */
 export async function openStateOrigin(
-  repository: Repository | null,
-  git: Git,
+  checkout: Repository | null,
+  home: StateRepository,
+  given?: GitCredentials,
 ): Promise<StateOrigin> {
-  if (repository?.remote) return new StateOrigin(git, repository.remote.url, repository.remote);
-  const url = repository && (await originUrl(repository));
-  if (!repository || url === null || url === '') {
+  if (checkout?.remote) return new StateOrigin(await home.ours(), checkout.remote);
+  const url = checkout && (await originUrl(checkout));
+  if (!checkout || url === null) {
     throw new FlagkeelError(
       'GIT',
       'cannot share the state: this checkout has no remote "origin" (set `state: { push: false }`, or add one)',
     );
   }
-  return new StateOrigin(git, allowedUrl(url, repository.root), 'origin');
+  const access = await originAccess(url, checkout.root, given);
+  return new StateOrigin(await home.ours(), access);
 }
 
 /** Whether the checkout has an origin at all, whatever that is. */
 export async function hasOrigin(repository: Repository | null): Promise<boolean> {
   if (repository?.remote) return true;
-  const url = repository && (await originUrl(repository));
-  return url !== null && url !== '';
+  return repository !== null && (await originUrl(repository)) !== null;
+}
+
+async function originUrl({ gitDir, memory }: Repository): Promise<string | null> {
+  return (await configData(gitDir, memory)).originUrl;
 }
 
 /**
@@ -164,48 +176,4 @@ function doneIn(output: string): ReadonlySet<string> {
   return new Set(
     lines.flatMap((line) => (line?.[2] === undefined || line[1] === '!' ? [] : line[2])),
   );
-}
-
-/** Git is asked once for each state of the repository's config file. */
-async function originUrl({ git, gitDir, memory }: Repository): Promise<string | null> {
-  const stamp = await configStamp(gitDir);
-  const known = memory.origins.get(gitDir);
-  if (known?.stamp === stamp) return known.url;
-  const url = await askedOriginUrl(git);
-  if (stamp !== null) memory.origins.set(gitDir, { stamp, url });
-  return url;
-}
-
-/** Another one whenever the file was written or replaced; null: there is no such file. */
-async function configStamp(gitDir: string): Promise<string | null> {
-  try {
-    const { ino, size, mtimeNs, ctimeNs } = await stat(join(gitDir, 'config'), { bigint: true });
-    return [ino, size, mtimeNs, ctimeNs].join(' ');
-  } catch {
-    return null;
-  }
-}
-
-async function askedOriginUrl(git: Git): Promise<string | null> {
-  try {
-    const answer = await runGit(git, {
-      args: ['config', '--get', 'remote.origin.url'],
-      purpose: 'find origin',
-    });
-    return answer.trim();
-  } catch (error) {
-    if (exitCodeOf(error) === null) throw error;
-    return null;
-  }
-}
-
-function allowedUrl(url: string, root: string): string {
-  if (/^(https|ssh|file):\/\//.test(url)) return url;
-  if (/^[\w+.-]+:(:|\/\/)/.test(url) || url.startsWith('-')) {
-    throw new FlagkeelError(
-      'GIT',
-      'cannot share the state: the URL of origin is neither https, ssh nor a path',
-    );
-  }
-  return SCP_LIKE.test(url) ? url : resolve(root, url);
 }

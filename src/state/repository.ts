@@ -13,6 +13,8 @@ export interface StateRepository {
   readonly objects?: ObjectReader;
   /** Makes it where it is absent. */
   open(): Promise<Git>;
+  /** The same objects and refs without the config of a checkout, for commands that use a network. */
+  ours(): Promise<Git>;
   /** Whether there is anything to read: a repository of its own is made with the first write. */
   exists(): Promise<boolean>;
 }
@@ -28,20 +30,23 @@ export async function stateRepository(
   if (stateDir !== undefined && (await canBecomeHome(stateDir))) return bare(resolve(stateDir));
   const { repository } = checkout;
   if (repository === null || !(await isWritable(repository.gitDir))) return null;
-  const { git, gitDir, objects } = repository;
+  const { git, gitDir, objects, ours } = repository;
   return {
     gitDir,
     objects,
     open: async () => Promise.resolve(git),
+    ours,
     exists: async () => Promise.resolve(true),
   };
 }
 
 function bare(directory: string): StateRepository {
   let opened: Promise<Git> | null = null;
+  const open = async (): Promise<Git> => (opened ??= openBare(directory, 'state repository'));
   return {
     gitDir: directory,
-    open: async () => (opened ??= openBare(directory, 'state repository')),
+    open,
+    ours: open,
     exists: async () => opened !== null || isRepository(directory),
   };
 }
@@ -60,7 +65,7 @@ async function canBecomeHome(directory: string): Promise<boolean> {
 
 async function isWritable(gitDir: string): Promise<boolean> {
   const places = [gitDir];
-  for (const each of ['objects', 'refs', 'flagkeel']) {
+  for (const each of ['objects', 'refs']) {
     const place = join(gitDir, each);
     if (await isThere(place)) places.push(place);
   }

@@ -278,11 +278,11 @@ export async function shareState(
   place: SharedPlace,
   options: { readonly isRequired?: boolean } = {},
 ): Promise<SharedStateHome> {
-  const { checkout, stateDir, workspaceId, workspaceName, directory, environments } = place;
+  const { checkout, stateDir, git, workspaceId, workspaceName, directory, environments } = place;
   const { origin: service } = place;
   const repository = await stateRepository(checkout, stateDir);
   if (!repository) throw new Error('bug: a state without a home is shared');
-  const origin = await openStateOrigin(checkout.repository, await repository.open());
+  const origin = await openStateOrigin(checkout.repository, repository, git);
   const key = { workspaceId, workspaceName, origin: service, directory, environments };
   return new SharedStateHome(home, origin, place, key, options);
 }

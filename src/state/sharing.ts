@@ -1,5 +1,6 @@
 import { FlagkeelError } from '../errors.js';
 import type { Checkout } from '../git/checkout.js';
+import type { GitCredentials } from '../git/remote-access.js';
 import type { StateSharing } from '../model/run.js';
 import { hasOrigin, openStateOrigin } from './remote.js';
 import type { StateRepository } from './repository.js';
@@ -51,10 +52,11 @@ export async function fetchStates(
   { repository: shared }: Checkout,
   repository: StateRepository,
   sharing: StateSharing,
+  git?: GitCredentials,
 ): Promise<boolean> {
   if (sharing === 'never' || (sharing === 'auto' && !(await hasOrigin(shared)))) return false;
   try {
-    await (await openStateOrigin(shared, await repository.open())).fetchAll();
+    await (await openStateOrigin(shared, repository, git)).fetchAll();
   } catch (error) {
     const isBorne = error instanceof FlagkeelError && error.code === 'GIT';
     if (sharing === 'always' || !isBorne) throw error;

@@ -1,5 +1,6 @@
 import type { State } from '../model/state.js';
 import type { Checkout } from '../git/checkout.js';
+import type { GitCredentials } from '../git/remote-access.js';
 import type { StateCache } from './cache.js';
 import { lockFile, type Release } from './file-lock.js';
 import type { LockLease } from './remote-lock.js';
@@ -57,6 +58,8 @@ export interface StateHomeOptions {
   readonly checkout: Checkout;
   /** A bare repository, made with the first write where it is absent. */
   readonly stateDir?: string | undefined;
+  /** For `origin` of the checkout; absent: what the operator's own git has. */
+  readonly git?: GitCredentials | undefined;
   readonly workspaceId: string;
   /** Origin of the service, such as `https://admin.example.com`. */
   readonly origin: string;

@@ -143,6 +143,7 @@ const repository: Repository = {
   // The class has private members, and nothing of it but these three is ever called.
   objects: objects as unknown as ObjectReader,
   memory: new KnownCommits(),
+  ours: async () => Promise.resolve(openGit('/small')),
 };
 
 /**

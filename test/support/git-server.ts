@@ -26,6 +26,8 @@ export class HttpGitServer {
   fault: GitFault | null = null;
   /** Requests that came, faulty ones included. */
   requests = 0;
+  /** What requests had in `Authorization`, each value once. */
+  readonly authorizations = new Set<string>();
   readonly #server: Server;
 
   private constructor() {
@@ -52,6 +54,8 @@ export class HttpGitServer {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     this.requests += 1;
+    const { authorization } = request.headers;
+    if (authorization !== undefined) this.authorizations.add(authorization);
     if (this.fault === 'hang') return;
     if (this.fault === 'reset') {
       request.socket.destroy();

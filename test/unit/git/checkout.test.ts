@@ -40,6 +40,17 @@ describe('checkout', () => {
     });
   });
 
+  it('looks at its own files, wherever core.worktree of its config leads', async () => {
+    const repository = makeRepository();
+    repository.commit('one', { 'flags/a.yaml': 'a' });
+    const elsewhere = makeDirectory();
+    writeFileSync(join(elsewhere, '.gitignore'), '*\n');
+    repository.git('config', 'core.worktree', elsewhere);
+    repository.write({ 'flags/b.yaml': 'b' });
+
+    expect(await localChanges(await checkoutOf(repository.directory))).toEqual(['flags/b.yaml']);
+  });
+
   it('reads a repository as a plain directory where git is not installed', async () => {
     const repository = makeRepository();
     repository.commit('one');

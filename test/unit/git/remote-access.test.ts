@@ -60,6 +60,8 @@ describe('the way to a git server', () => {
 
   it('speaks http on loopback, and there alone', () => {
     const access = remoteAccess({ url: 'http://127.0.0.1:8080/a.git' });
-    expect(access.variables()['GIT_ALLOW_PROTOCOL']).toBe('http');
+    expect(access.variables()['GIT_ALLOW_PROTOCOL']).toBe('http:https:ssh:file');
+    const safe = remoteAccess({ url: 'https://git.example.com/a.git' });
+    expect(safe.variables()['GIT_ALLOW_PROTOCOL']).toBe('https:ssh:file');
   });
 });

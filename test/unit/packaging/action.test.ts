@@ -59,7 +59,7 @@ describe('inputs of the action', () => {
     expect(environment).toEqual({ PATH: '/bin' });
   });
 
-  it('keep secrets out of the words, and the token of the forge for reviews', () => {
+  it('keep secrets out of the words, the token of the forge for reviews, and none of git where one is given', () => {
     const secrets = { INPUT_KEY: 'made-up-key', 'INPUT_FORGE-TOKEN': 'made-up-token' };
     const review = toInvocation({ ...secrets, FLAGKEEL_API_KEY: 'older' });
 
@@ -67,9 +67,11 @@ describe('inputs of the action', () => {
     expect(review.environment).toEqual({
       FLAGKEEL_API_KEY: 'made-up-key',
       FLAGKEEL_FORGE_TOKEN: 'made-up-token',
+      FLAGKEEL_GIT_TOKEN: 'made-up-token',
     });
-    const { environment } = toInvocation({ ...secrets, INPUT_COMMAND: 'drift' });
-    expect(environment).toEqual({ FLAGKEEL_API_KEY: 'made-up-key' });
+    const own = { FLAGKEEL_GIT_TOKEN_FILE: '/run/token' };
+    const { environment } = toInvocation({ ...secrets, ...own, INPUT_COMMAND: 'drift' });
+    expect(environment).toEqual({ FLAGKEEL_API_KEY: 'made-up-key', ...own });
   });
 
   it('refuse a command that is none of the three', () => {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openCheckout } from '../../../src/git/checkout.js';
@@ -243,16 +243,34 @@ describe('state', () => {
     expect(reading.state).toEqual(stateOf(flag('a')));
   });
 
-  it('has no home without git, nor where the repository cannot be written', async () => {
-    const repository = makeRepository();
-    repository.write({ '.git/flagkeel': 'a file in the way of the folder' });
-
+  it('has no home without git', async () => {
     expect(await homeOf(makeDirectory())).toBeNull();
-    expect(await homeOf(repository.directory)).toBeNull();
   });
 });
 
 describe('lock', () => {
+  it('is no file that somebody else put in its place, nor one behind a link', async () => {
+    const repository = makeRepository();
+    const home = await certainHomeOf(repository.directory);
+    (await home.lock(0))();
+    const gitDir = join(repository.directory, '.git');
+    const [name = ''] = readdirSync(gitDir).filter((each) => each.startsWith('flagkeel'));
+    expect(name).toMatch(/^flagkeel-.+\.lock$/);
+
+    for (const plant of [
+      () => {
+        symlinkSync('/dev/null', join(gitDir, name));
+      },
+      () => {
+        writeFileSync(join(gitDir, name), 'a database with a journal beside it');
+      },
+    ]) {
+      rmSync(join(gitDir, name));
+      plant();
+      await expect(home.lock(0)).rejects.toThrow('is no lock of ours');
+    }
+  });
+
   it('is held by one run at a time, and waits as long as it is told', async () => {
     const repository = makeRepository();
     const one = await certainHomeOf(repository.directory);

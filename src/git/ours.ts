@@ -1,0 +1,113 @@
+import { mkdtemp, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bareGit } from './bare-repository.js';
+import type { ConfigData, GitCache } from './cache.js';
+import { exitCodeOf, type Git, gitError, openGit, runGit } from './git.js';
+
+/** The parts of a repository that hold what was committed, and no settings. */
+const PARTS = ['objects', 'refs', 'packed-refs', 'shallow', 'reftable'];
+
+/** Names under `extensions` that say how objects and refs are written. */
+const EXTENSIONS = ['objectformat', 'refstorage'];
+
+/**
+ * A bare repository of our own over the objects and refs of another one: commands in it read and write what the other holds, and
+ * obey nothing that its config says. It lies in the temporary folder, where only we may look into it, and is made when it is first
+ * asked for.
+ */
+export class OwnRepository {
+  readonly #gitDir: string;
+  readonly #memory: GitCache;
+  #made: Promise<Git> | null = null;
+
+  constructor(gitDir: string, memory: GitCache) {
+    this.#gitDir = gitDir;
+    this.#memory = memory;
+  }
+
+  /** @throws FlagkeelError `GIT` it cannot be made. */
+  async open(): Promise<Git> {
+    return (this.#made ??= this.#make());
+  }
+
+  /** Removes it. Objects and refs stay as they are: it has only links to them. */
+  async close(): Promise<void> {
+    const git = await this.#made?.catch(() => null);
+    this.#made = null;
+    if (git) await rm(git.directory, { recursive: true, force: true });
+  }
+
+  async #make(): Promise<Git> {
+    const { extensions } = await configData(this.#gitDir, this.#memory);
+    const lines = Object.entries(extensions).map(([name, value]) => `\t${name} = ${value}`);
+    const version = lines.length === 0 ? 0 : 1;
+    const core = ['[core]', `\trepositoryformatversion = ${String(version)}`, '\tbare = true'];
+    try {
+      const directory = await realpath(await mkdtemp(join(tmpdir(), 'flagkeel-git-')));
+      await Promise.all([
+        // Git takes a folder for a repository only where this names a branch; there need not be one.
+        writeFile(join(directory, 'HEAD'), 'ref: refs/heads/none\n'),
+        writeFile(join(directory, 'config'), [...core, '[extensions]', ...lines, ''].join('\n')),
+        ...PARTS.map(async (part) => symlink(join(this.#gitDir, part), join(directory, part))),
+      ]);
+      return bareGit(directory);
+    } catch (error) {
+      throw gitError(`make a repository in "${tmpdir()}"`, error);
+    }
+  }
+}
+
+/**
+ * The config of a repository, read as a file: files that it includes are not. Git is asked once for each state of the file.
+ *
+ * @throws FlagkeelError `GIT`
+ */
+export async function configData(gitDir: string, { configs }: GitCache): Promise<ConfigData> {
+  const stamp = await stampOf(join(gitDir, 'config'));
+  const known = configs.get(gitDir);
+  if (known?.stamp === stamp) return known.data;
+  const data = dataIn(await entriesOf(gitDir));
+  if (stamp !== null) configs.set(gitDir, { stamp, data });
+  return data;
+}
+
+/** Another one whenever the file was written or replaced; null: there is no such file. */
+async function stampOf(file: string): Promise<string | null> {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true });
+    return [ino, size, mtimeNs, ctimeNs].join(' ');
+  } catch {
+    return null;
+  }
+}
+
+/** `NAME\nVALUE`, the name in lower case. */
+async function entriesOf(gitDir: string): Promise<readonly string[]> {
+  const wanted = `^(remote\\.origin\\.url|extensions\\.(${EXTENSIONS.join('|')}))$`;
+  const file = ['--file', join(gitDir, 'config'), '--no-includes'];
+  try {
+    // From the top of all folders, where git finds no repository whose config it would read besides.
+    const answer = await runGit(openGit('/', null), {
+      args: ['config', ...file, '-z', '--get-regexp', wanted],
+      purpose: 'read the config of the repository',
+    });
+    return answer.split('\0').filter((entry) => entry !== '');
+  } catch (error) {
+    if (exitCodeOf(error) !== 1) throw error;
+    return [];
+  }
+}
+
+function dataIn(entries: readonly string[]): ConfigData {
+  let originUrl: string | null = null;
+  const extensions: Record<string, string> = {};
+  for (const entry of entries) {
+    const end = entry.indexOf('\n');
+    const [name, value] = [entry.slice(0, end), entry.slice(end + 1)];
+    // Of several the last one counts, as it does for git. What follows goes into a config of ours.
+    if (name === 'remote.origin.url') originUrl = value === '' ? null : value;
+    else if (/^\w+$/.test(value)) extensions[name.slice('extensions.'.length)] = value;
+  }
+  return { originUrl, extensions };
+}

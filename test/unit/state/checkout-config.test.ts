@@ -1,0 +1,216 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { openCheckout } from '../../../src/git/checkout.js';
+import type { GitCredentials } from '../../../src/git/remote-access.js';
+import type { State } from '../../../src/model/state.js';
+import { openStateHome } from '../../../src/state/store.js';
+import { shareState } from '../../../src/state/shared-store.js';
+import { makeDirectory, makeRepository, testRepository } from '../../support/git.js';
+import { HttpGitServer } from '../../support/git-server.js';
+
+const META = { head: 'a'.repeat(40), message: 'Apply' };
+const STATE: State = new Map([['flag/a', { kind: 'flag', name: 'a', environments: {} }]]);
+
+let repository: ReturnType<typeof makeRepository>;
+let origin: string;
+/** What a planted program leaves behind when somebody runs it. */
+let marker: string;
+let program: string;
+
+beforeEach(() => {
+  repository = makeRepository();
+  repository.commit('first');
+  origin = makeBare('origin.git');
+  repository.git('remote', 'add', 'origin', origin);
+  const folder = makeDirectory();
+  marker = join(folder, 'ran');
+  program = join(folder, 'program');
+  writeFileSync(program, `#!/bin/sh\ntouch '${marker}'\nexit 1\n`);
+  chmodSync(program, 0o755);
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+function makeBare(name: string): string {
+  const directory = join(makeDirectory(), name);
+  execFileSync('git', ['init', '--quiet', '--bare', directory]);
+  return directory;
+}
+
+function statesIn(directory: string): string {
+  return testRepository(directory).git('for-each-ref', '--format=%(refname)', 'refs/flagkeel');
+}
+
+/** One run that takes the lock, reads the state, writes it and gives the lock back. */
+async function share(git?: GitCredentials): Promise<void> {
+  const checkout = await openCheckout(repository.directory);
+  try {
+    const place = { checkout, workspaceId: 'ws', origin: 'http://localhost', directory: '', git };
+    const home = await openStateHome(place);
+    if (!home) throw new Error('no home');
+    const shared = await shareState(home, place);
+    const release = await shared.lock(0);
+    await shared.read();
+    await shared.write(STATE, META);
+    await release();
+  } finally {
+    await checkout.close();
+  }
+}
+
+describe("the checkout's own config", { timeout: 30_000 }, () => {
+  it("insteadOf in the checkout's own config does not redirect the state", async () => {
+    const other = makeBare('other.git');
+    repository.git('config', `url.${other}.insteadOf`, origin);
+    repository.git('config', `url.${other}.pushInsteadOf`, origin);
+
+    await share();
+
+    expect(statesIn(origin)).toMatch(/^refs\/flagkeel\/ws\//);
+    expect(statesIn(other)).toBe('');
+  });
+
+  it("uploadpack in the checkout's config runs no program", async () => {
+    repository.git('config', 'remote.origin.url', `file://${origin}`);
+    for (const end of ['uploadpack', 'receivepack']) {
+      repository.git('config', `remote.file://${origin}.${end}`, program);
+      repository.git('config', `remote.origin.${end}`, program);
+    }
+
+    await share();
+
+    expect(statesIn(origin)).toMatch(/^refs\/flagkeel\/ws\//);
+    expect(existsSync(marker)).toBe(false);
+  });
+
+  it('a file that it includes runs no program either', async () => {
+    repository.git('config', 'remote.origin.url', `file://${origin}`);
+    const included = join(makeDirectory(), 'included');
+    writeFileSync(included, `[remote "file://${origin}"]\n\tuploadpack = ${program}\n`);
+    repository.git('config', 'include.path', included);
+
+    await share();
+
+    expect(existsSync(marker)).toBe(false);
+  });
+
+  it('hooks of the checkout are not run where origin leads into it', async () => {
+    const hook = join(repository.directory, '.git', 'hooks', 'pre-receive');
+    writeFileSync(hook, `#!/bin/sh\ntouch '${marker}'\n`);
+    chmodSync(hook, 0o755);
+
+    for (const url of ['.', '.git', repository.directory, `file://${repository.directory}/.git`]) {
+      repository.git('config', 'remote.origin.url', url);
+      await expect(share()).rejects.toThrow('leads into the checkout itself');
+    }
+    expect(existsSync(marker)).toBe(false);
+  });
+
+  it('a proxy that it names gets no request', async () => {
+    const server = await HttpGitServer.start();
+    const proxy = await HttpGitServer.start();
+    onTestFinished(async () => {
+      await server.stop();
+      await proxy.stop();
+    });
+    repository.git('config', 'remote.origin.url', server.url);
+    repository.git('config', 'http.proxy', new URL(proxy.url).origin);
+    repository.git('config', `http.${server.url}.proxy`, new URL(proxy.url).origin);
+
+    const { token } = server;
+    await share({ token: () => token, servers: [new URL(server.url).origin] });
+
+    expect(proxy.requests).toBe(0);
+    expect(statesIn(server.repository)).toMatch(/^refs\/flagkeel\/ws\//);
+  });
+
+  it('leaves no repository of ours behind once the checkout is closed', async () => {
+    const temporary = makeDirectory();
+    vi.stubEnv('TMPDIR', temporary);
+
+    await share();
+
+    expect(readdirSync(temporary)).toEqual([]);
+    expect(repository.git('for-each-ref', 'refs/flagkeel')).not.toBe('');
+  });
+});
+
+describe("the operator's own git", { timeout: 30_000 }, () => {
+  function globalConfig(text: string): void {
+    const file = join(makeDirectory(), 'gitconfig');
+    writeFileSync(file, text);
+    vi.stubEnv('GIT_CONFIG_GLOBAL', file);
+  }
+
+  it("the operator's global insteadOf is obeyed", async () => {
+    repository.git('config', 'remote.origin.url', 'https://git.invalid/flags.git');
+    globalConfig(`[url "${origin}"]\n\tinsteadOf = https://git.invalid/flags.git\n`);
+
+    await share();
+
+    expect(statesIn(origin)).toMatch(/^refs\/flagkeel\/ws\//);
+  });
+
+  it('works where it has git refuse bare repositories that nobody named', async () => {
+    globalConfig('[safe]\n\tbareRepository = explicit\n');
+
+    await share();
+
+    expect(statesIn(origin)).toMatch(/^refs\/flagkeel\/ws\//);
+  });
+
+  it("the operator's ssh command is used", async () => {
+    repository.git('config', 'remote.origin.url', 'ssh://git@git.invalid/flags.git');
+    globalConfig(`[core]\n\tsshCommand = ${program}\n`);
+    vi.stubEnv('GIT_SSH_COMMAND', '');
+
+    await expect(share()).rejects.toMatchObject({ code: 'GIT' });
+
+    expect(existsSync(marker)).toBe(true);
+  });
+
+  it("the operator's credential helper is asked", async () => {
+    const server = await HttpGitServer.start();
+    onTestFinished(async () => server.stop());
+    repository.git('config', 'remote.origin.url', server.url);
+    const answer = `username=x-access-token\\npassword=${server.token}\\n`;
+    globalConfig(`[credential]\n\thelper = "!printf '${answer.replaceAll('\\', '\\\\')}'"\n`);
+
+    await share();
+
+    expect(statesIn(server.repository)).toMatch(/^refs\/flagkeel\/ws\//);
+  });
+});
+
+describe('FLAGKEEL_GIT_TOKEN', { timeout: 30_000 }, () => {
+  let server: HttpGitServer;
+
+  beforeEach(async () => {
+    server = await HttpGitServer.start();
+    repository.git('config', 'remote.origin.url', server.url);
+  });
+
+  afterEach(async () => {
+    await server.stop();
+  });
+
+  it('reaches origin over http on the named server only', async () => {
+    const { token } = server;
+    const elsewhere = 'https://git.example.com';
+
+    const here = new URL(server.url).origin;
+    await expect(share({ token: () => token, servers: [elsewhere] })).rejects.toMatchObject({
+      code: 'GIT',
+      message: expect.stringContaining(`and ${here} in FLAGKEEL_GIT_ORIGINS`) as string,
+    });
+    expect([...server.authorizations]).toEqual([]);
+
+    await share({ token: () => token, servers: [elsewhere, here] });
+    expect(server.authorizations.size).toBe(1);
+    expect(statesIn(server.repository)).toMatch(/^refs\/flagkeel\/ws\//);
+  });
+});
