@@ -119,9 +119,8 @@ async function isBehindApplied(context: RunContext, applied: string | null): Pro
   const head = context.source.revision.commit;
   if (head === null || applied === null || !(await isOlderThan(context, applied))) return false;
   if (context.options.mayBeBehind === true) {
-    const [older, newer] = [head, applied].map((commit) => commit.slice(0, 8));
     context.note(
-      `HEAD ${older} is behind ${newer}, which was applied: only what its review covers is looked at, and what later commits changed is left alone`,
+      `HEAD ${head.slice(0, 8)} is behind ${applied.slice(0, 8)}, which was applied: only what its review covers is looked at, and what later commits changed is left alone`,
     );
     return true;
   }
