@@ -305,7 +305,7 @@ export interface LongRampSpec {
    */
   treatment?: string;
   /**
-   * A time with its offset. Default: when the commit that brings the ramp came to the branch.
+   * A time with its offset. Default: with the run that first sees the ramp.
    */
   start?: string;
   /**

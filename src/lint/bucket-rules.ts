@@ -209,7 +209,7 @@ function rampsOf({ flag, environment, definition, block }: LintedDefinition): Li
   });
 }
 
-/** A ramp that begins with its commit, which no file knows, is judged where each of its steps has a moment. */
+/** A ramp that begins with a run, which no file knows, is judged where each of its steps has a moment. */
 function finishedRamps(
   subject: LintedDefinition,
   { config, today }: Pick<LintedRepository, 'config' | 'today'>,

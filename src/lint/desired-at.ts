@@ -10,7 +10,7 @@ export type Startless = 'before' | 'end' | number;
  * What the specs say at a moment, if nobody interferes: each ramp at the step that is due then.
  *
  * @param ms since the epoch.
- * @param startless where a ramp is taken to be that has no time as its `start`, and so begins with a commit, which no file
+ * @param startless where a ramp is taken to be that has no time as its `start`, and so begins with a run, which no file
  *   knows; a number: it begins then, milliseconds since the epoch.
  */
 export function desiredAt(desired: Desired, ms: number, startless: Startless): Desired {

@@ -85,7 +85,7 @@ function untoldMoment(flag: string, each: SpecTestCase, desired: Desired): CaseF
   );
   const [before, after] = answers.map((answer) => answer && sharesText(answer));
   if (before === after) return undefined;
-  const message = `a ramp that it depends on begins with its commit, so that no file tells where it is then (say when it \`started\`, or give the ramp a \`start\`)`;
+  const message = `a ramp that it depends on begins with the run that first sees it, so that no file tells where it is then (say when it \`started\`, or give the ramp a \`start\`)`;
   return { member: 'when', message };
 }
 

@@ -105,8 +105,24 @@ export interface RemovalMark {
 
 export const EMPTY_STATE: State = new Map();
 
-/** When something was first seen that no base tells, ISO 8601 in UTC, by what it is: `signal shop@ENVIRONMENT-ID STEPS`. */
-export type Moments = Readonly<Record<string, string>>;
+/** What runs remember of a ramp: neither specs nor commits tell when it began and how far it came. */
+export interface RampRecord {
+  /** Since when the next step is waited for, ISO 8601 in UTC. At first the moment of the run that first saw the ramp, or its `start`. */
+  readonly since: string;
+  /** HEAD of that run; null: it read no commit. */
+  readonly commit: string | null;
+  /** The share at that moment, in whole per cent: steps up to it are done. */
+  readonly from: number;
+  /** The share that was last found equal on the service, in whole per cent. */
+  readonly reached: number;
+  /** Hash of treatment, start and steps: others count anew from what is reached. */
+  readonly ladder: string;
+  /** The last run saw it held, or its flag killed. */
+  readonly stopped?: true;
+}
+
+/** By the id of the ramp, see `rampId`. */
+export type RampRecords = Readonly<Record<string, RampRecord>>;
 
 type EntryOf<K extends Kind> = Extract<StateEntry, { readonly kind: K }>;
 

@@ -1,45 +1,53 @@
 import type { WireDefinition } from '../admin-api/wire.js';
 import type { DesiredDefinition } from '../model/desired.js';
-import type { Bucket, Definition, Rule } from '../model/flag/flag.js';
+import type { Bucket, Definition, Matcher, Rule } from '../model/flag/flag.js';
 import {
+  bucketsOn,
   rampedBuckets,
+  rampId,
+  rampKey,
   shareOnRamp,
   shareOf,
   type DesiredRamp,
   type Ladder,
 } from '../model/flag/ramp.js';
-import { definitionFromWire } from '../model/flag/wire.js';
-import { sameJson, type Json } from '../model/json.js';
+import { canonicalDefinition, definitionFromWire } from '../model/flag/wire.js';
+import { canonicalJson, sameJson, type Json } from '../model/json.js';
 import type { FieldChange, Reason } from '../model/plan.js';
-import { objectId, type ObjectId } from '../model/ref.js';
-import { flagEntry } from '../model/state.js';
+import { refOfId, type ObjectId } from '../model/ref.js';
+import { flagEntry, type RampRecords, type State } from '../model/state.js';
 import type { PlanInput } from './input.js';
 import { isKillOrdered } from './kills/orders.js';
-import type { WithheldReason } from './policy.js';
+import { isPlanned, type PlanPolicy, type WithheldReason } from './policy.js';
 
 /** Ramps of the definitions that have any, at the moment that the plan is for. */
 export type Ladders = ReadonlyMap<ObjectId, readonly Ladder[]>;
 
 /**
  * The input with every ramp where it stands: what a rule with a ramp serves is the step that is due. It is never less than what
- * was last found equal, nor than what is live where nobody went back there; and it stays as it is while steps are held and
- * while the flag is killed. Twice is once.
+ * was last found equal, nor than what is live where no run remembers it; and it stays as it is while steps are held and
+ * while the flag is killed. A second call changes nothing.
  */
 export function onLadders(input: PlanInput): PlanInput {
   const { ladders } = input.policy;
   if (ladders === undefined || ladders.size === 0) return input;
   const flags = new Map(input.desired.flags);
-  for (const [name, flag] of flags) {
-    if (![...flag.environments.values()].some(({ ramps }) => ramps)) continue;
+  const stopped = new Map(ladders);
+  for (const [id, all] of ladders) {
+    const { name = '', environment } = refOfId(id) ?? {};
+    const flag = flags.get(name);
+    const definition = environment ? flag?.environments.get(environment) : undefined;
+    if (!flag || !environment || !definition) continue;
+    const sides = sidesOf(input, name, environment);
+    // A kill that this run takes back is still there where it looks again: one run moves no share twice.
+    const own = sides.isKilled ? all.map((each) => ({ ...each, isKilled: true })) : all;
+    stopped.set(id, own);
     const environments = new Map(flag.environments);
-    for (const [environment, definition] of environments) {
-      const own = ladders.get(objectId({ kind: 'flag', name, environment }));
-      if (own)
-        environments.set(environment, settled(definition, own, sidesOf(input, name, environment)));
-    }
+    environments.set(environment, settled(definition, own, sides));
     flags.set(name, { ...flag, environments });
   }
-  return { ...input, desired: { ...input.desired, flags } };
+  const policy = { ...input.policy, ladders: stopped };
+  return { ...input, policy, desired: { ...input.desired, flags } };
 }
 
 /** What else there is of a definition. */
@@ -80,27 +88,104 @@ function settled(
 }
 
 /** The share that the treatment of a ramp is to have now. */
-function shareNow({ ramp, step, held }: Ladder, { live, base, isKilled }: Sides): number {
+function shareNow(ladder: Ladder, { live, base }: Sides): number {
+  const { ramp, step, held, isKilled } = ladder;
+  const reached = reachedOn(ladder, base) ?? (live && shareOn(live, ramp));
   const written = shareOf(ramp.written, ramp.treatment);
-  const known = shareIn(base, ramp);
-  const there = shareIn(live, ramp);
-  if (held !== null || isKilled) return known ?? there ?? written;
+  if (held !== null || isKilled) return reached ?? written;
   const due = ramp.steps[step]?.percent ?? written;
-  // Where nobody remembers anything, what is live may be a later step of the same ramp.
-  return Math.max(due, known ?? there ?? 0);
+  return Math.max(due, reached ?? 0);
+}
+
+/** The share that was last found equal of a ramp; undefined: no run remembers any. */
+function reachedOn({ ramp, record, heirOf }: Ladder, base: Definition | undefined) {
+  if (record !== undefined) return record.reached;
+  if (base === undefined) return undefined;
+  return shareOn(base, ramp) ?? (heirOf === undefined ? undefined : shareLeft(base, ramp, heirOf));
+}
+
+/** What a definition serves of the treatment of a ramp, on its way or not; undefined: it has no such rule. */
+function shareOn(side: Definition, ramp: DesiredRamp): number | undefined {
+  const buckets = bucketsOn(side, ramp);
+  return buckets && shareOf(buckets, ramp.treatment);
+}
+
+/**
+ * The share of a rule without a name that left the specs when one with an equal ramp came that asks for the same: it has another
+ * condition now. A rule that asks for something else is another rule, and nothing is handed on to it.
+ */
+function shareLeft(
+  { rules = [] }: Definition,
+  { matchers, treatment }: DesiredRamp,
+  key: string,
+): number | undefined {
+  const asked = new Set(matchers.map(subjectOf));
+  const left = rules.find((each) => rampKey(undefined, each.matchers) === key);
+  const isSame = left?.matchers.some((each) => asked.has(subjectOf(each))) ?? false;
+  return left && isSame ? shareOf(left.buckets, treatment) : undefined;
+}
+
+/** The attribute that a matcher asks for; of one without any, all of it. */
+function subjectOf({ attribute, ...rest }: Matcher): string {
+  return typeof attribute === 'string' ? attribute : canonicalJson(rest);
 }
 
 /** The share with which a rule of this side stands on the way of a ramp; undefined: it does not. */
 export function shareIn(side: Definition | undefined, ramp: DesiredRamp): number | undefined {
-  const buckets = side && bucketsIn(side, ramp);
+  const buckets = side && bucketsOn(side, ramp);
   return buckets && shareOnRamp(ramp, buckets);
 }
 
-function bucketsIn(
-  { rules, defaultRule }: Definition,
-  { rule }: DesiredRamp,
-): readonly Bucket[] | undefined {
-  return rule === null ? defaultRule : rules?.[rule]?.buckets;
+/**
+ * What is to be remembered of ramps after a run: of those that it looked at, what its ladders say and what the state has as equal by
+ * now; of others, what there was. Ramps that left the specs are forgotten.
+ *
+ * @param state after the run.
+ */
+export function rampsAfter(
+  { desired, actual, policy }: PlanInput,
+  state: State,
+  known: RampRecords,
+): RampRecords {
+  // What is not written does not begin.
+  if (policy.suspended !== null) return known;
+  const next = new Map(Object.entries(known).filter(([id]) => !isLookedAt(id, policy)));
+  for (const [id, own] of policy.ladders ?? []) {
+    const { name = '', environment } = refOfId(id) ?? {};
+    const place = policy.environments.find((each) => each.name === environment);
+    if (!environment || !place?.selected || !isPlanned(policy, 'flag', name)) continue;
+    const said = desired.flags.get(name)?.environments.get(environment)?.fields ?? {};
+    const base = flagEntry(state, name)?.environments[place.id]?.spec;
+    const wire = actual.flags.get(name)?.definitions.get(environment);
+    const live = wire ? definitionFromWire(wire) : undefined;
+    for (const ladder of own) {
+      const { ramp, anchors, isKilled, record } = ladder;
+      const key = rampId(name, place.id, ramp.key);
+      const before = record ?? known[key];
+      const reached = isEqualOn(base, said, ramp)
+        ? shareOn(said, ramp)
+        : (reachedOn(ladder, base) ?? (live && shareOn(live, ramp)));
+      const anchor = anchors?.[isKilled ? 'killed' : 'alive'];
+      if (anchor) next.set(key, { ...anchor, reached: reached ?? 0 });
+      else if (before) next.set(key, before);
+    }
+  }
+  return Object.fromEntries([...next].sort());
+}
+
+function isLookedAt(id: string, policy: PlanPolicy): boolean {
+  const [, flag = '', environmentId] = /^([^@]*)@(\S*) /.exec(id) ?? [];
+  const place = policy.environments.find((each) => each.id === environmentId);
+  return place?.selected === true && isPlanned(policy, 'flag', flag);
+}
+
+/** Whether a field was found as the run wanted it. */
+function isEqualOn(base: Definition | undefined, said: Definition, ramp: DesiredRamp): boolean {
+  const [was, is] = [base, said].map((side) => {
+    const { rules, defaultRule } = canonicalDefinition(side ?? {});
+    return (ramp.rule === null ? defaultRule : rules) ?? null;
+  });
+  return was !== null && sameJson(was, is);
 }
 
 /** A definition with other buckets where a ramp stands. */

@@ -28,6 +28,7 @@ import { closedByNow, policyAt, withOverride } from './windows.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
 import type { Change } from '../model/plan.js';
 import { planChanges } from '../plan/plan.js';
+import { rampsAfter } from '../plan/ramps.js';
 import { verifyingPolicy } from '../plan/policy.js';
 import { observeScope } from './observe.js';
 
@@ -79,11 +80,21 @@ export async function applyOnce(
   const said = runMessage('Apply', done, head, outcomes);
   const knownOutOfSync = outOfSyncAfter(done, verified.outOfSync);
   const newest = policy.behind ? planned.appliedHead : head;
-  const meta = { head: newest, ...said, last: standing !== 'open', outOfSync: knownOutOfSync };
+  // Ramps of an older HEAD are left to the next run: its specs do not have those that began since.
+  const { ramps: before } = planned.remembered;
+  const ramps = policy.behind ? before : rampsAfter(input, state, before);
+  const meta = {
+    head: newest,
+    ...said,
+    last: standing !== 'open',
+    outOfSync: knownOutOfSync,
+    ramps,
+  };
   const unsaved = await saveState(home, state, meta);
   return {
     ...{ ...planned, notes, outcomes, ...verified },
     ...{ state, standing, converged: standing === 'in-sync', knownOutOfSync, ...unsaved },
+    remembered: { ...planned.remembered, ramps },
   };
 }
 

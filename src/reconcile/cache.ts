@@ -3,8 +3,6 @@ import { KnownKills } from '../kill/first.js';
 import { GitCache } from '../git/cache.js';
 import { StateCache } from '../state/cache.js';
 import type { BoundDesired } from '../model/bound-desired.js';
-import type { RampedDefinition, RampStart } from '../history/ramp-starts.js';
-import { canonicalJson } from '../model/json.js';
 import { SpecCache } from '../specs/cache.js';
 import type { ComparedBases } from '../plan/bases/changed.js';
 
@@ -18,29 +16,6 @@ export interface LastObservation {
   readonly at: Catalog;
 }
 
-/** When ramps began, as the last commit that was asked has it. */
-export class RampStarts {
-  #head: string | null = null;
-  readonly #known = new Map<string, RampStart | null>();
-
-  /** @param of the definition, whose specs are those of the commit where `head` is one. */
-  async of(
-    head: string | null,
-    of: RampedDefinition,
-    find: () => Promise<RampStart | null>,
-  ): Promise<RampStart | null> {
-    if (head !== this.#head) this.#known.clear();
-    this.#head = head;
-    const key = canonicalJson([of.flag, of.environment, of.definition.ramps ?? []]);
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    const found = await find();
-    // What is not committed yet begins anew with each plan.
-    if (found?.by !== null) this.#known.set(key, found);
-    return found;
-  }
-}
-
 /**
  * What a process that runs again and again over one config directory keeps from run to run, so that a run costs what
  * changed. Owned by the caller; one for each source, and never used by two runs at once. A run makes the same plan with
@@ -50,7 +25,6 @@ export class RunCache {
   readonly specs: SpecCache;
   readonly git: GitCache;
   readonly states: StateCache;
-  readonly rampStarts = new RampStarts();
   readonly kills = new KnownKills();
   /** The last comparison of specs and bases. */
   bases: ComparedBases | null = null;

@@ -44,7 +44,7 @@ export async function decidePolicy(
       ? null
       : await objectsChangedSince(history, options.since, { desired, environments });
   const review = await reviewPolicy(history, known, { only: resolved.only, reviewed });
-  const found = await laddersNow(context, desired, resolved);
+  const found = laddersNow(context, desired, resolved, known.remembered);
   const ladders = await checkedLadders(context, found, { desired, state, policy: resolved });
   const judged = { ...resolved, ...review, quarantined, ladders };
   const policy = policyAt(judged, desired, context.now());

@@ -35,6 +35,7 @@ export const DIAGNOSTIC_CODES = [
   'not-a-folder',
   'not-on-service',
   'number-precision',
+  'ramp-name',
   'ramp-steps',
   'segment-name',
   'segment-not-in-environment',

@@ -3,7 +3,7 @@ import { byCodeUnits, isDeeperThan } from '../model/json.js';
 import { FLAG_FIELD_ROWS, type FieldType } from '../model/flag/fields.js';
 import { FLAG_FIELDS } from '../model/flag/flag.js';
 import { KINDS, type Kind } from '../model/ref.js';
-import { EMPTY_STATE, type Moments, type State, type StateEntry } from '../model/state.js';
+import { EMPTY_STATE, type RampRecords, type State, type StateEntry } from '../model/state.js';
 
 /** Version of the layout below; a newer one is refused, because it may mean something else. */
 const FORMAT_VERSION = 2;
@@ -31,7 +31,7 @@ export interface RunRecord {
   /** `KIND/NAME`, sorted, of what runs saw to differ and did not make equal; absent: nobody wrote it down. */
   readonly outOfSync?: readonly string[] | undefined;
   /** Absent: there are none. */
-  readonly moments?: Moments | undefined;
+  readonly ramps?: RampRecords | undefined;
 }
 
 /** What a file of the state's tree holds: an entry, or the run's record as text. */
@@ -91,7 +91,7 @@ export function parseEntryFile(path: string, content: string): StateEntry {
 /** @throws FlagkeelError `STATE_UNREADABLE` */
 export function parseRunFile(content: string): RunRecord {
   const { head, workspace, ...rest } = parseFile(RUN_FILE, content);
-  const { origin, directory, workspaceName, environments, outOfSync, moments } = rest;
+  const { origin, directory, workspaceName, environments, outOfSync, ramps } = rest;
   const isCommit = typeof head === 'string' && /^[0-9a-f]{40,64}$/.test(head);
   if ((head !== null && !isCommit) || typeof workspace !== 'string') {
     throw unreadable(RUN_FILE, '"head" or "workspace" is wrong');
@@ -104,7 +104,7 @@ export function parseRunFile(content: string): RunRecord {
     ...(typeof workspaceName === 'string' && { workspaceName }),
     ...(isTextMap(environments) && { environments }),
     ...(isTexts(outOfSync) && { outOfSync }),
-    ...(isMoments(moments) && { moments }),
+    ...(isRampRecords(ramps) && { ramps }),
   };
 }
 
@@ -230,8 +230,18 @@ const isFieldCommits: Check = (value) =>
 const isMoment: Check = (value) =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/.test(value);
 
-const isMoments = (value: unknown): value is Moments =>
-  isObject(value) && Object.values(value).every(isMoment);
+const isRampRecords = (value: unknown): value is RampRecords =>
+  isObject(value) &&
+  Object.values(value).every(
+    record({
+      since: isMoment,
+      commit: isCommitOrNull,
+      from: isCount,
+      reached: isCount,
+      ladder: isText,
+      stopped: optional(oneOf(true)),
+    }),
+  );
 
 const isCorrections: Check = (value) =>
   isObject(value) &&

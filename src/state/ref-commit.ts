@@ -1,6 +1,12 @@
 import { ownMember } from '../model/collections.js';
 import { sameJson, sortedSet } from '../model/json.js';
-import { entryId, type Base, type Moments, type State, type StateEntry } from '../model/state.js';
+import {
+  entryId,
+  type Base,
+  type RampRecords,
+  type State,
+  type StateEntry,
+} from '../model/state.js';
 import { importData } from '../git/write-commit.js';
 import {
   entryPath,
@@ -174,13 +180,17 @@ function placesOf(entry: StateEntry | undefined): Places {
 }
 
 /** What only one side changed is taken from there; what both changed, from ours. */
-export function mergeMoments(before: Moments, ours: Moments, theirs: Moments): Moments {
-  const names = sortedSet([...Object.keys(before), ...Object.keys(ours), ...Object.keys(theirs)]);
+export function mergeRamps(
+  before: RampRecords,
+  ours: RampRecords,
+  theirs: RampRecords,
+): RampRecords {
+  const ids = sortedSet([...Object.keys(before), ...Object.keys(ours), ...Object.keys(theirs)]);
   return Object.fromEntries(
-    names.flatMap((name) => {
-      const [was, our, their] = [before, ours, theirs].map((each) => ownMember(each, name));
-      const moment = our === was ? their : our;
-      return moment === undefined ? [] : [[name, moment]];
+    ids.flatMap((id) => {
+      const [was, our, their] = [before, ours, theirs].map((each) => ownMember(each, id));
+      const ramp = sameJson(our ?? null, was ?? null) ? their : our;
+      return ramp === undefined ? [] : [[id, ramp]];
     }),
   );
 }

@@ -1,7 +1,7 @@
 import { keyOf } from '../model/ref.js';
 import { FlagkeelError } from '../errors.js';
 import { sameJson, sha256, sortedSet } from '../model/json.js';
-import type { Moments, State, StateEntry } from '../model/state.js';
+import type { RampRecords, State, StateEntry } from '../model/state.js';
 import { StateCache } from './cache.js';
 import { exitCodeOf, type Git, runGit } from '../git/git.js';
 import { writeCommit } from '../git/write-commit.js';
@@ -40,7 +40,7 @@ export interface StateReading {
    * there was none or its version did not.
    */
   readonly outOfSync: ReadonlySet<string> | null;
-  readonly moments: Moments;
+  readonly ramps: RampRecords;
 }
 
 /** What a state belongs to: a workspace of a service, and a config directory. */
@@ -61,7 +61,7 @@ export interface StateMeta {
   /** See `StateReading`; absent: as it was. */
   readonly outOfSync?: ReadonlySet<string> | null;
   /** Absent: as they were. */
-  readonly moments?: Moments;
+  readonly ramps?: RampRecords;
   /** Whatever the ref holds now, perhaps nothing that can be read, gives way to the state that is written. */
   readonly afresh?: boolean;
   /** The message tells of writes to the service: it is kept also where the state is the same as before. */
@@ -182,8 +182,8 @@ export class StateRef {
     const tip = await this.#readTip(at);
     this.#tip = tip;
     const { entries: state } = tip.tree;
-    const { head, moments } = recordIn(tip.tree);
-    return { state, head, commit: tip.commit, outOfSync: listedIn(tip.tree), moments };
+    const { head, ramps } = recordIn(tip.tree);
+    return { state, head, commit: tip.commit, outOfSync: listedIn(tip.tree), ramps };
   }
 
   /**
@@ -204,8 +204,8 @@ export class StateRef {
     const { workspaceId: workspace, ...place } = this.#place;
     const outOfSync = meta.outOfSync === undefined ? listedIn(own?.tree) : meta.outOfSync;
     const listed = outOfSync === null ? {} : { outOfSync: sortedSet(outOfSync) };
-    const { moments = recordIn(own?.tree).moments } = meta;
-    const known = Object.keys(moments).length === 0 ? {} : { moments };
+    const { ramps = recordIn(own?.tree).ramps } = meta;
+    const known = Object.keys(ramps).length === 0 ? {} : { ramps };
     const tree = stateTree(next, { head, workspace, ...place, ...listed, ...known });
     const changes = changesBetween(parent.tree, tree);
     const lines = importLines(parent.tree === null, changes);
@@ -343,11 +343,11 @@ export class StateRef {
 }
 
 /** What the state says of the run as a whole. */
-function recordIn(tree: StateTree | undefined): Pick<StateReading, 'head' | 'moments'> {
+function recordIn(tree: StateTree | undefined): Pick<StateReading, 'head' | 'ramps'> {
   const record = tree?.others.get(RUN_FILE);
-  if (record === undefined) return { head: null, moments: {} };
-  const { head, moments = {} } = parseRunFile(record);
-  return { head, moments };
+  if (record === undefined) return { head: null, ramps: {} };
+  const { head, ramps = {} } = parseRunFile(record);
+  return { head, ramps };
 }
 
 function listedIn(tree: StateTree | undefined): ReadonlySet<string> | null {

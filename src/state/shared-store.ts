@@ -11,7 +11,7 @@ import {
   type LockLease,
   type OriginLock,
 } from './remote-lock.js';
-import { mergeMoments, mergeStates, type IsOlder } from './ref-commit.js';
+import { mergeRamps, mergeStates, type IsOlder } from './ref-commit.js';
 import { openStateOrigin, type StateOrigin } from './remote.js';
 import { stateRepository } from './repository.js';
 import {
@@ -30,7 +30,7 @@ const NOTHING: StateReading = {
   head: null,
   commit: null,
   outOfSync: null,
-  moments: {},
+  ramps: {},
 };
 
 /**
@@ -59,7 +59,7 @@ export class SharedStateHome implements StateHome {
   /** The one of both whose reading origin has: what is written next follows it. */
   #onto: StateRef;
   /** What the caller takes for the state. */
-  #seen: Pick<StateReading, 'state' | 'moments'> = NOTHING;
+  #seen: Pick<StateReading, 'state' | 'ramps'> = NOTHING;
   /** What the state is, with what other runs wrote since. */
   #current: Omit<StateReading, 'commit'> = NOTHING;
   /** What other runs saw to differ while this one was under way. */
@@ -133,21 +133,21 @@ export class SharedStateHome implements StateHome {
   async write(next: State, meta: StateMeta): Promise<void> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const state = await mergeStates(this.#seen.state, next, this.#current.state, this.#isOlder);
-      const { moments: told = this.#seen.moments } = meta;
-      const moments = mergeMoments(this.#seen.moments, told, this.#current.moments);
+      const { ramps: told = this.#seen.ramps } = meta;
+      const ramps = mergeRamps(this.#seen.ramps, told, this.#current.ramps);
       const head = await this.#newerHead(meta.head, this.#current.head);
       const own = meta.outOfSync === undefined ? this.#current.outOfSync : meta.outOfSync;
       const outOfSync = union(own, this.#seenByOthers);
       const commit = await this.#local.write(
         state,
-        { ...meta, head, outOfSync, moments },
+        { ...meta, head, outOfSync, ramps },
         this.#onto,
       );
       if (await this.#pushed(commit, meta.last === true)) {
-        const now = { state, head, outOfSync, moments };
+        const now = { state, head, outOfSync, ramps };
         this.#stands({ ...now, commit }, this.#local);
         this.#current = now;
-        this.#seen = { state: next, moments: told };
+        this.#seen = { state: next, ramps: told };
         return;
       }
       await this.#takeOver();
@@ -209,8 +209,8 @@ export class SharedStateHome implements StateHome {
     );
     const head = await this.#newerHead(this.#current.head, this.#remote.head);
     this.#seenByOthers = union(this.#seenByOthers, this.#remote.outOfSync);
-    const moments = mergeMoments(before.moments, this.#current.moments, this.#remote.moments);
-    this.#current = { state, head, outOfSync: this.#current.outOfSync, moments };
+    const ramps = mergeRamps(before.ramps, this.#current.ramps, this.#remote.ramps);
+    this.#current = { state, head, outOfSync: this.#current.outOfSync, ramps };
   }
 
   async #fetch(): Promise<void> {
@@ -238,8 +238,8 @@ export class SharedStateHome implements StateHome {
     const state = await mergeStates(parted.state, local.state, this.#remote.state, this.#isOlder);
     const head = await this.#newerHead(local.head, this.#remote.head);
     const outOfSync = union(local.outOfSync, this.#remote.outOfSync);
-    const moments = mergeMoments(parted.moments, local.moments, this.#remote.moments);
-    return { state, head, commit: this.#remote.commit, outOfSync, moments };
+    const ramps = mergeRamps(parted.ramps, local.ramps, this.#remote.ramps);
+    return { state, head, commit: this.#remote.commit, outOfSync, ramps };
   }
 
   async #commonReading(a: string, b: string): Promise<StateReading> {

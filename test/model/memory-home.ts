@@ -54,7 +54,7 @@ export class MemoryRef {
           commit: exists ? '1'.repeat(40) : null,
           outOfSync: listed,
           // Signals of ramps, of which there are none in a small world.
-          moments: {},
+          ramps: {},
         });
       },
       write: async (next, { head, message, outOfSync, isRecord = false }) => {

@@ -13,8 +13,7 @@ import { planChanges } from '../../src/plan/plan.js';
 import { onLadders, type Ladders } from '../../src/plan/ramps.js';
 import { bindEnvironments } from '../../src/model/bound-desired.js';
 import { laddersToAsk, withAnswers } from '../../src/reconcile/ramps/checks.js';
-import { ladderOf } from '../../src/reconcile/ramps/ladders.js';
-import { dueMoments, stepAt } from '../../src/timing/ladder.js';
+import { dueMoments, ladderOf, stepAt } from '../../src/timing/ladder.js';
 import { closingAt, type Calendar, type Closing } from '../../src/timing/windows.js';
 import {
   aDesired,
@@ -46,11 +45,13 @@ const someRamp = fc
   .map(([shares, hours, part]): DesiredRamp => {
     const share = Math.floor(((shares[0] ?? 0) * part) / 100);
     return {
-      rule: null,
+      ...{ key: 'default', rule: null, matchers: [], nth: 0 },
       treatment: 'on',
       order: ['on', 'off'],
       written: onShare(share).defaultRule.filter(({ size }) => size > 0),
       steps: shares.map((percent, at) => ({ percent, afterMs: (hours[at] ?? 0) * HOUR_MS })),
+      // With a start of its own no run has to remember when it began.
+      startMs: START_MS,
       hold: false,
     };
   });
@@ -197,10 +198,11 @@ class World {
       : {};
     const closing = closingOf(this.#calendar, ms);
     const closed = closing && { why: closing.why, until: null, untilText: null };
-    const ladder = ladderOf(ramp, { start: { ms: START_MS, by: null }, nowMs: ms }, [
-      this.#calendar,
-      ALWAYS,
-    ]);
+    const ladder = ladderOf(
+      ramp,
+      { record: undefined, unkept: null, isKilled: false, nowMs: ms, head: null },
+      [this.#calendar, ALWAYS],
+    );
     const state: State = new Map([
       [
         'flag/shop',

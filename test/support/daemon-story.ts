@@ -182,7 +182,7 @@ export function aHeldEvening(): SourceView[] {
   const guard = { guard: 'maxShift', environment: 'production', found: 75, limit: 20 } as const;
   const members = {
     guardFindings: [guard],
-    ramps: [{ ...waiting, step: 1, held: 'it is killed' }],
+    ramps: [{ ...waiting, step: 1, served: 25, held: 'it is killed' }],
     heldHash: `sha256:${'5f1c7a0d'.repeat(8)}`,
   };
   const ref = { kind: 'flag', name: 'search-ranking', environment: 'production' } as const;

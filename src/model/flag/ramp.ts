@@ -1,16 +1,26 @@
-import { sameJson } from '../json.js';
-import type { Bucket } from './flag.js';
+import { byCodeUnits, canonicalJson, sameJson, sha256 } from '../json.js';
+import type { RampRecord } from '../state.js';
+import type { Bucket, Definition, Matcher } from './flag.js';
 
 /** Steps by which the share of one treatment grows, as the specs have them. */
 export interface DesiredRamp {
+  /**
+   * By which runs know it among the ramps of its definition: that of the default rule, the name of its rule, or, where the
+   * rule has none, its condition. Never a position: rules move.
+   */
+  readonly key: string;
   /** Position of the rule that it is about, from 0; null: the default rule. */
   readonly rule: number | null;
+  /** Of the rule, canonical; none of the default rule. */
+  readonly matchers: readonly Matcher[];
+  /** How many rules before it have the same condition. */
+  readonly nth: number;
   readonly treatment: string;
   /** Treatments of the definition, in bucket order. */
   readonly order: readonly string[];
   /** What the rule serves before the first step. */
   readonly written: readonly Bucket[];
-  /** Milliseconds since the epoch; absent: when the commit that brought the ramp came to the branch. */
+  /** Milliseconds since the epoch; absent: with the run that first sees the ramp at HEAD. */
   readonly startMs?: number;
   /** Each serves more than the one before, and the first at least what is written. */
   readonly steps: readonly RampStep[];
@@ -31,6 +41,9 @@ export interface RampStep {
   readonly afterMs: number;
 }
 
+/** What is remembered of a ramp, but for what it reaches. */
+export type RampAnchor = Omit<RampRecord, 'reached'>;
+
 /** A ramp at one moment. */
 export interface Ladder {
   readonly ramp: DesiredRamp;
@@ -40,8 +53,14 @@ export interface Ladder {
   readonly step: number;
   /** Why no step is taken, whatever is due; a clause for people. Null: steps are taken. */
   readonly held: string | null;
-  /** The commit that started it, for comments: `9d41c0f Ana: Ramp the shop`. Null: a moment did. */
-  readonly startedBy: string | null;
+  /** What is to be remembered of it, by whether the service has its flag killed; null: nothing can be. */
+  readonly anchors: Readonly<Record<'alive' | 'killed', RampAnchor>> | null;
+  /** By git, or by the service where it was looked at. */
+  readonly isKilled: boolean;
+  /** What runs remember of it; absent: nothing. */
+  readonly record?: RampRecord;
+  /** The key of a ramp that left the specs, of whose rule this one's may be a new form. */
+  readonly heirOf?: string;
   /** In which people read when steps are due. */
   readonly zone: string;
   /** Of the step that is due and not taken yet. */
@@ -79,6 +98,8 @@ export interface RampStanding {
   readonly step: number;
   /** Why no step is taken; a clause. Null: steps are taken. */
   readonly held: string | null;
+  /** The share that the service has, in whole per cent; null: nothing was looked at. */
+  readonly served: number | null;
   /** Of the step that is due and not taken yet; absent: there is none, or nothing is asked before it. */
   readonly checks?: readonly CheckStanding[];
 }
@@ -130,4 +151,30 @@ export function shareOnRamp(ramp: DesiredRamp, buckets: readonly Bucket[]): numb
   const share = shareOf(buckets, ramp.treatment);
   const served = buckets.filter(({ size }) => size > 0);
   return sameJson(rampedBuckets(ramp, share), served) ? share : undefined;
+}
+
+/** A condition as text that is equal for equal conditions: all of its matchers have to match, in whatever order they stand. */
+export function conditionOf(matchers: readonly Matcher[]): string {
+  return canonicalJson(matchers.map(canonicalJson).sort(byCodeUnits));
+}
+
+/** See `DesiredRamp`. */
+export function rampKey(name: string | undefined, matchers: readonly Matcher[] | null): string {
+  if (matchers === null) return 'default';
+  return name === undefined ? `if ${sha256(conditionOf(matchers)).slice(0, 16)}` : `rule ${name}`;
+}
+
+/** By which the state knows a ramp. The id of an environment outlives its name. */
+export function rampId(flag: string, environmentId: string, key: string): string {
+  return `${flag}@${environmentId} ${key}`;
+}
+
+/** What a definition serves where a ramp stands, wherever its rule is by now; undefined: it has no such rule. */
+export function bucketsOn(
+  { rules = [], defaultRule }: Definition,
+  { rule, matchers, nth }: Pick<DesiredRamp, 'rule' | 'matchers' | 'nth'>,
+): readonly Bucket[] | undefined {
+  if (rule === null) return defaultRule;
+  const condition = conditionOf(matchers);
+  return rules.filter((each) => conditionOf(each.matchers) === condition)[nth]?.buckets;
 }

@@ -1,93 +1,95 @@
 import type { BoundDesired } from '../../model/bound-desired.js';
-import type { DesiredRamp, Ladder, RampStanding, StepStanding } from '../../model/flag/ramp.js';
+import { ownMember } from '../../model/collections.js';
+import {
+  bucketsOn,
+  rampId,
+  shareOf,
+  type DesiredRamp,
+  type Ladder,
+  type RampStanding,
+  type StepStanding,
+} from '../../model/flag/ramp.js';
+import { definitionFromWire } from '../../model/flag/wire.js';
 import { byCodeUnits } from '../../model/json.js';
 import { momentText } from '../../platform/zoned-time.js';
 import { truncateNote } from '../../model/audit-note.js';
 import { noteKey, type Plan, type PlanNotes } from '../../model/plan.js';
 import { objectId, refOfId, type ObjectId } from '../../model/ref.js';
-import { rampStart, type RampStart } from '../../history/ramp-starts.js';
+import type { RampRecords } from '../../model/state.js';
 import type { PlanInput } from '../../plan/input.js';
 import { isKillOrdered } from '../../plan/kills/orders.js';
 import type { PlanPolicy } from '../../plan/policy.js';
 import type { Ladders } from '../../plan/ramps.js';
-import { calendarsOf, dueMoments, stepAt } from '../../timing/ladder.js';
-import { historyOf, type RunContext } from '../context.js';
+import { calendarsOf, formOf, ladderOf } from '../../timing/ladder.js';
+import type { Remembered, RunContext } from '../context.js';
 import { calendarOf } from '../windows.js';
 
-/** Where every ramp stands at the moment of the run. */
-export async function laddersNow(
-  context: RunContext,
+/**
+ * Where every ramp stands at the moment of the run.
+ *
+ * @param remembered of a state that is kept and shared: what it does not know of begins now.
+ */
+export function laddersNow(
+  { source, now }: Pick<RunContext, 'source' | 'now'>,
   desired: BoundDesired,
   { environments }: Pick<PlanPolicy, 'environments'>,
-): Promise<Ladders> {
+  { home, ramps: records }: Pick<Remembered, 'home' | 'ramps'>,
+): Ladders {
   const ladders = new Map<ObjectId, readonly Ladder[]>();
+  const run = { unkept: unkeptIn(home), nowMs: now(), head: source.revision.commit };
   for (const { name, environments: definitions } of desired.flags.values()) {
-    for (const { name: environment } of environments) {
-      const definition = definitions.get(environment);
-      if (!definition?.ramps) continue;
-      const of = { flag: name, environment, definition, desired };
-      const start = await startOf(context, of);
-      const from = { start, nowMs: context.now() };
+    for (const { name: environment, id } of environments) {
+      const { ramps } = definitions.get(environment) ?? {};
+      if (ramps === undefined) continue;
+      const isKilled = isKillOrdered(desired, name, environment);
       const calendar = calendarOf(desired, environment);
-      const own = definition.ramps.map((ramp) =>
-        ladderOf(ramp, from, calendarsOf(ramp, desired.config, calendar)),
-      );
+      const left = leftIn(records, rampId(name, id, ''), ramps);
+      const own = ramps.map((ramp) => {
+        const record = ownMember(records, rampId(name, id, ramp.key));
+        const facts = { ...run, record, isKilled };
+        const ladder = ladderOf(ramp, facts, calendarsOf(ramp, desired.config, calendar));
+        const heirOf = record === undefined ? left.get(ramp.key) : undefined;
+        return heirOf === undefined ? ladder : { ...ladder, heirOf };
+      });
       ladders.set(objectId({ kind: 'flag', name, environment }), own);
     }
   }
   return ladders;
 }
 
+/** Why no ramp can be remembered: one that would begin with this run would begin with the next one, too. */
+function unkeptIn(home: Remembered['home']): string | null {
+  const only = 'so that only ramps with a `start`, and steps with `at`, move';
+  if (home === null) return `no state is kept here, ${only}`;
+  const missing = home.notShared();
+  return missing && `the state cannot be shared (${missing.why}), ${only}`;
+}
+
 /**
- * In a review the ramps that it is about begin now: they begin with the merge, which nobody knows yet. Null: nobody can tell, or
- * all have moments of their own.
+ * Of ramps of rules without a name, which go by their condition: new ones → the one that left the specs with the same steps, where
+ * there is just one of each. Its rule may have another condition now.
  */
-async function startOf(
-  context: RunContext,
-  of: Parameters<typeof rampStart>[1],
-): Promise<RampStart | null> {
-  const { ramps = [] } = of.definition;
-  if (ramps.every(({ startMs }) => startMs !== undefined)) return null;
-  const { source, options, memory } = context;
-  const { commit: head } = source.revision;
-  const history = historyOf(context, of.desired);
-  const nowMs = context.now();
-  const known = await memory.rampStarts.of(head, of, async () =>
-    rampStart({ checkout: source.checkout, head, history }, of, nowMs),
+function leftIn(
+  records: RampRecords,
+  prefix: string,
+  ramps: readonly DesiredRamp[],
+): ReadonlyMap<string, string> {
+  const isNameless = (key: string): boolean => key.startsWith('if ');
+  const keys = new Set(ramps.map(({ key }) => key));
+  const left = Object.entries(records).flatMap(([id, { ladder }]) => {
+    const key = id.slice(prefix.length);
+    const isLeft = id.startsWith(prefix) && isNameless(key) && !keys.has(key);
+    return isLeft ? [{ key, ladder }] : [];
+  });
+  const come = ramps.filter(({ key }) => isNameless(key) && !Object.hasOwn(records, prefix + key));
+  return new Map(
+    come.flatMap(({ key, ...ramp }): [string, string][] => {
+      const form = formOf(ramp);
+      const [one, ...more] = left.filter(({ ladder }) => ladder === form);
+      const isAlone = come.filter((each) => formOf(each) === form).length === 1;
+      return one && more.length === 0 && isAlone ? [[key, one.key]] : [];
+    }),
   );
-  if (options.since === undefined || known === null || head === null) return known;
-  const parted = await history.mergeBaseWith(options.since);
-  const then = await rampStart({ checkout: source.checkout, head: parted, history }, of, nowMs);
-  return (then?.by ?? null) === null ? { ...known, ms: nowMs } : known;
-}
-
-const NO_START =
-  'no commit here tells when it began; fetch the whole history, or give it a `start`';
-
-/** What a ramp begins with that has no moment of its own. */
-export interface Beginning {
-  /** The commit that brought it; null: nobody can tell. */
-  readonly start: RampStart | null;
-  readonly nowMs: number;
-}
-
-/** Where a ramp stands. @param calendars of the environment, and of the ramp itself. */
-export function ladderOf(
-  ramp: DesiredRamp,
-  from: Beginning,
-  calendars: ReturnType<typeof calendarsOf>,
-): Ladder {
-  const [calendar, within] = calendars;
-  const zone = [...within.windows, ...calendar.windows][0]?.zone ?? 'UTC';
-  const startMs = ramp.startMs ?? from.start?.ms;
-  const startedBy = ramp.startMs === undefined ? (from.start?.by ?? null) : null;
-  const known = { ramp, zone, startedBy };
-  if (startMs === undefined) {
-    return { ...known, held: NO_START, step: -1, dueMs: ramp.steps.map(() => null) };
-  }
-  const held = ramp.hold ? 'its spec says `hold: true`' : null;
-  const dueMs = dueMoments(ramp, startMs, calendars);
-  return { ...known, held, dueMs, step: stepAt(dueMs, from.nowMs) };
 }
 
 /** When the next step of any ramp is due, ISO 8601 in UTC; null: none is to come. */
@@ -101,10 +103,7 @@ export function nextStepDue({ policy }: PlanInput): string | null {
 }
 
 /** How far the ramps have come that the operator's filters leave to this run. */
-export function rampsOf(
-  { policy, desired, actual }: PlanInput,
-  { withheld }: Plan,
-): RampStanding[] {
+export function rampsOf({ policy, actual }: PlanInput, { withheld }: Plan): RampStanding[] {
   const found = [...(policy.ladders ?? [])].flatMap(([id, ladders]) =>
     ladders.map((ladder): RampStanding => {
       const { ramp, step, zone } = ladder;
@@ -115,11 +114,14 @@ export function rampsOf(
         const dueText = `${momentText(due, zone)} (${zone})`;
         return { percent, due: new Date(due).toISOString(), dueText };
       });
-      const isKilled = isKilledIn({ desired, actual }, id);
       const back = withheld.find((each) => each.id === id && each.why === 'ramp-held');
       const held =
         ladder.held ??
-        (isKilled ? 'the flag is killed' : back ? 'its share was changed on the service' : null);
+        (ladder.isKilled
+          ? 'the flag is killed'
+          : back
+            ? 'its share was changed on the service'
+            : null);
       return {
         id,
         rule,
@@ -127,6 +129,7 @@ export function rampsOf(
         steps,
         step,
         held,
+        served: servedOf(actual, id, ramp),
         ...(ladder.checks && { checks: ladder.checks }),
       };
     }),
@@ -134,14 +137,11 @@ export function rampsOf(
   return found.sort((a, b) => byCodeUnits(a.id, b.id) || (a.rule ?? -1) - (b.rule ?? -1));
 }
 
-function isKilledIn(
-  { desired, actual }: Pick<PlanInput, 'desired' | 'actual'>,
-  id: ObjectId,
-): boolean {
+function servedOf(actual: PlanInput['actual'], id: ObjectId, ramp: DesiredRamp): number | null {
   const { name = '', environment } = refOfId(id) ?? {};
-  if (!environment) return false;
-  const live = actual.flags.get(name)?.definitions.get(environment);
-  return isKillOrdered(desired, name, environment) || live?.killed === true;
+  const live = environment && actual.flags.get(name)?.definitions.get(environment);
+  const buckets = live ? bucketsOn(definitionFromWire(live), ramp) : undefined;
+  return buckets ? shareOf(buckets, ramp.treatment) : null;
 }
 
 /** The notes with a title and a comment of its own for each step of a ramp, which no commit makes. */
@@ -175,8 +175,11 @@ function stepText({ ramp, step }: Ladder): string {
   return `${treatment} to ${steps[step]?.percent ?? 0} %, step ${step + 1} of ${steps.length}`;
 }
 
-function reasonText({ dueMs, step, startedBy }: Ladder): string {
+function reasonText({ dueMs, step, anchors }: Ladder): string {
   const due = dueMs[step];
   const when = due === null || due === undefined ? '' : `due ${new Date(due).toISOString()}`;
-  return startedBy === null ? when : `${when} by the ramp of ${startedBy}`;
+  if (anchors === null) return when;
+  const { since, commit } = anchors.alive;
+  const from = commit === null ? '' : ` (${commit.slice(0, 8)})`;
+  return `${when} by the ramp that began ${since}${from}`;
 }

@@ -248,15 +248,8 @@ function momentMembers({
   reminders = [],
   closed = [],
 }: PlanReport): Pick<PlanDocument, 'ramps' | 'reminders' | 'closed'> {
-  const ladders = ramps.map(({ id, rule, treatment, step, steps, held, checks }) => ({
-    ...{
-      id,
-      rule,
-      treatment,
-      step,
-      held,
-      ...(checks && { checks }),
-    },
+  const ladders = ramps.map(({ id, rule, treatment, step, steps, held, served, checks }) => ({
+    ...{ id, rule, treatment, step, held, served, ...(checks && { checks }) },
     steps: steps.map(({ percent, due, dueText }) => ({ percent, due, dueText })),
   }));
   const closings = closed.map(({ environment, why, until }) => ({ environment, why, until }));

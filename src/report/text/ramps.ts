@@ -10,9 +10,11 @@ export function rampsToTell(ramps: readonly RampStanding[] = []): readonly RampS
 
 /** A ladder in one line: what is done, what is now, what comes next and when, and why it waits where it does. */
 export function rampText(standing: RampStanding): string {
-  const { id, rule, treatment, steps, step, held, checks = [] } = standing;
+  const { id, rule, treatment, steps, step, held, served, checks = [] } = standing;
   const where = rule === null ? '' : `, rule ${rule + 1}`;
   const rungs = steps.map(({ percent, dueText }, at) => {
+    // A step that waits may be due, and is not served.
+    if (at <= step && held !== null && percent > (served ?? 0)) return `${percent} % due`;
     if (at < step) return `${percent} % done`;
     if (at === step) return `${percent} % now`;
     const when = dueText === null ? '' : ` at ${clean(dueText)}`;

@@ -18,11 +18,11 @@ import {
 import type { DesiredDefinition } from '../../model/desired.js';
 import type { SpecFile } from '../parse/parse-file.js';
 import type { Bucket, Rule, Treatment } from '../../model/flag/flag.js';
-import type { DesiredRamp } from '../../model/flag/ramp.js';
+import { rampKey, type DesiredRamp } from '../../model/flag/ramp.js';
 import type { NamedConditions } from '../../model/matcher/named-conditions.js';
 import { BoundedMap } from '../../platform/bounded-map.js';
 import { didYouMean } from '../parse/suggest.js';
-import { rampOf, type WrittenRamp } from './ramps.js';
+import { identityOf, indistinctRamps, rampOf, type WrittenRamp } from './ramps.js';
 
 /**
  * One place that says something of a definition: the environment's block, an overlay, the block
@@ -140,6 +140,7 @@ export function resolveDefinition(
     if ('ramp' in made) desiredRamps.push(made.ramp);
     else diagnostics.push(...made.diagnostics);
   }
+  if (diagnostics.length === 0) diagnostics.push(...indistinctRamps(ramps));
   const ruleNames = (said.rules?.value ?? []).map(({ name }) => name);
   return {
     definition:
@@ -237,17 +238,19 @@ function writtenRamps(
   },
 ): WrittenRamp[] {
   const said = hear(sources, 'rules');
-  const ofRules = (said?.value ?? []).flatMap(({ ramp }, rule): WrittenRamp[] => {
+  const ofRules = (said?.value ?? []).flatMap(({ name, ramp }, rule): WrittenRamp[] => {
     if (said === undefined || ramp === undefined) return [];
     const { file, path } = said;
     const written = rules[rule]?.buckets ?? [];
-    return [{ ...of, file, path: [...path, rule, 'ramp'], spec: ramp, rule, written }];
+    const known = identityOf(rules, rule, name);
+    return [{ ...of, file, path: [...path, rule, 'ramp'], spec: ramp, rule, written, known }];
   });
   const whose = sources.findIndex(({ block }) => block.defaultRule !== undefined);
   const own = hear(sources.slice(0, whose + 1), 'ramp');
   if (own === undefined) return ofRules;
   const { file, path, value } = own;
-  return [...ofRules, { ...of, file, path, spec: value, rule: null, written: defaultRule }];
+  const known = { key: rampKey(undefined, null), matchers: [], nth: 0 };
+  return [...ofRules, { ...of, file, path, spec: value, rule: null, written: defaultRule, known }];
 }
 
 /** The fields of a definition, each from the nearest block that has it. */

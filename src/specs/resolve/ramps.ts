@@ -3,8 +3,15 @@ import type { LongRampSpec, RampSpec } from '../../generated/flag.schema.d.js';
 import { ownMember } from '../../model/collections.js';
 import type { Config, RampCheck } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
-import type { Bucket } from '../../model/flag/flag.js';
-import { shareOf, type DesiredRamp, type RampStep } from '../../model/flag/ramp.js';
+import type { Bucket, Rule } from '../../model/flag/flag.js';
+import {
+  conditionOf,
+  rampKey,
+  shareOf,
+  type DesiredRamp,
+  type RampStep,
+} from '../../model/flag/ramp.js';
+import { canonicalDefinition } from '../../model/flag/wire.js';
 import { parseMoment } from '../../platform/zoned-time.js';
 import type { SpecFile } from '../parse/parse-file.js';
 import { didYouMean } from '../parse/suggest.js';
@@ -17,9 +24,36 @@ export interface WrittenRamp {
   /** See `DesiredRamp`. */
   readonly rule: number | null;
   readonly written: readonly Bucket[];
+  /** See `DesiredRamp`. */
+  readonly known: Pick<DesiredRamp, 'key' | 'matchers' | 'nth'>;
   /** Names in bucket order. */
   readonly treatments: readonly string[];
   readonly defaultTreatment: string;
+}
+
+/** By which runs know the ramp of a rule, wherever it stands. */
+export function identityOf(
+  rules: readonly Rule[],
+  position: number,
+  name: string | undefined,
+): WrittenRamp['known'] {
+  const conditions = (canonicalDefinition({ rules }).rules ?? []).map(({ matchers }) => matchers);
+  const matchers = conditions[position] ?? [];
+  const own = conditionOf(matchers);
+  const nth = conditions.slice(0, position).filter((each) => conditionOf(each) === own).length;
+  return { key: rampKey(name, matchers), matchers, nth };
+}
+
+/** Ramps of one definition that no run could tell apart. */
+export function indistinctRamps(ramps: readonly WrittenRamp[]): Diagnostic[] {
+  return ramps.flatMap(({ file, path, known: { key } }, at): Diagnostic[] => {
+    if (!ramps.slice(0, at).some(({ known }) => known.key === key)) return [];
+    const twice = key.startsWith('rule ')
+      ? `two rules with a ramp are named "${key.slice('rule '.length)}"`
+      : 'two rules with a ramp have the same condition and no name';
+    const message = `${twice}, so that no run can tell their ramps apart: give each rule a \`name\` of its own`;
+    return [file.diagnostic('ramp-name', { path }, message)];
+  });
 }
 
 /** A member of the ramp, and what is wrong with it. */
@@ -59,7 +93,7 @@ export function rampOf(
   const checks = checksOf(spec);
   return {
     ramp: {
-      ...{ rule, treatment, order: treatments, written, steps, hold },
+      ...{ ...of.known, rule, treatment, order: treatments, written, steps, hold },
       ...started,
       ...(within !== undefined && { within }),
       ...(checks.length > 0 && { checks }),

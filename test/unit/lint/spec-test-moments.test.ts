@@ -83,7 +83,7 @@ it('a ramp that is held stays at what is written', async () => {
   expect((await tested({ '2026-11-26T12:00+01:00': 5 }, held)).stdout).toBe('1 passed, 0 failed\n');
 });
 
-it('a case with a moment fails where it depends on a ramp that begins with its commit, and no other does', async () => {
+it('a case with a moment fails where it depends on a ramp that begins with a run, and no other does', async () => {
   const startless = SHOP.replace('ramp: { start: 2026-11-23T09:00+01:00, steps', 'ramp: { steps');
 
   const { exitCode, stdout } = await tested({ never: 5, '2026-11-26T12:00+01:00': 50 }, startless);
@@ -92,10 +92,10 @@ it('a case with a moment fails where it depends on a ramp that begins with its c
 
   expect(ofStaff.stdout).toBe('1 passed, 0 failed\n');
   expect([exitCode, stdout]).toEqual([1, expect.stringContaining('1 passed, 1 failed')]);
-  expect(stdout).toContain('a ramp that it depends on begins with its commit');
+  expect(stdout).toContain('a ramp that it depends on begins with the run that first sees it');
 });
 
-it('a ramp that begins with its commit is where it is by the moment at which it started', async () => {
+it('a ramp that begins with a run is where it is by the moment at which it started', async () => {
   const startless = SHOP.replace('start: 2026-11-23T09:00+01:00, ', '');
   const started = 'started: "2026-11-26T09:00+01:00", ';
 
@@ -108,7 +108,7 @@ it('a ramp that begins with its commit is where it is by the moment at which it 
 
   expect(stdout).toBe('3 passed, 0 failed\n');
   const untold = await tested({ '2026-11-26T12:00+01:00': 50 }, startless);
-  expect(untold.stdout).toContain('begins with its commit');
+  expect(untold.stdout).toContain('begins with the run that first sees it');
   const momentless = await tested({ never: 5 }, startless, '', started);
   expect(momentless.stdout).toContain('says nothing without `when`');
 });

@@ -135,6 +135,7 @@ describe('a ramp with a check', () => {
 
   it('goes on from its step where only the check is changed, and asks the new one', async () => {
     const { world, after, server } = await guardedStory(left(0.5), left(0.5), left(0));
+    await world.applied({}, after(0));
     await world.applied({}, after(7));
     expect(await shareOf(world)).toBe(25);
     world.repository.commit('Ask no more', {
@@ -147,7 +148,7 @@ describe('a ramp with a check', () => {
     await world.applied({}, after(18));
 
     expect(await shareOf(world)).toBe(50);
-    expect(server.seen).toHaveLength(1);
+    expect(server.seen).toHaveLength(2);
   });
 });
 

@@ -9,7 +9,7 @@ import { planMarkdown } from '../../../src/report/markdown/plan.js';
 import { planText } from '../../../src/report/text/plan.js';
 import { rampText } from '../../../src/report/text/ramps.js';
 import { PIPELINE_CONFIG, pipelineWorld } from '../../support/pipeline-world.js';
-import { edit, ramp, shareOf, since, STEPS, storyOf } from '../../support/ramp-story.js';
+import { edit, ramp, shareOf, STEPS, storyOf } from '../../support/ramp-story.js';
 
 const withheldOf = ({ plan }: Planned): string[] =>
   plan.withheld.map(({ id, why }) => `${id} ${why}`);
@@ -35,7 +35,7 @@ describe('a ramp', () => {
       'Ramp flag/shop@production: on to 100 %, step 4 of 4',
     ]);
     expect(written[1]?.['comment']).toMatch(
-      /^on to 25 %, step 2 of 4, due \S+Z by the ramp of [0-9a-f]{8} .+: Ramp the shop\.$/,
+      /^on to 25 %, step 2 of 4, due \S+Z by the ramp that began \S+Z \([0-9a-f]{8}\)\.$/,
     );
   });
 
@@ -51,32 +51,26 @@ describe('a ramp', () => {
     ]);
   });
 
-  it('begins with the merge and not with the work before it', async () => {
-    const { world } = await storyOf('');
-    const { repository } = world;
-    repository.git('checkout', '--quiet', '-b', 'work');
-    const early = ramp(world, STEPS);
-    repository.git('checkout', '--quiet', 'main');
-    // Commits of the test repository are a minute apart.
-    for (let minutes = 0; minutes < 5; minutes += 1) repository.commit('Wait');
-    repository.git('merge', '--quiet', '--no-ff', '-m', 'Merge work', 'work');
-    const after = since(repository);
-    expect(after(0).now()).toBeGreaterThan(early(0).now());
+  it('begins with the run that first sees it, however old the commit is', async () => {
+    const { world, after } = await storyOf();
+    const shares = [];
+    for (const hours of [2_000, 2_005, 2_006]) {
+      await world.applied({}, after(hours));
+      shares.push(await shareOf(world));
+    }
 
-    await world.applied({}, { now: () => early(6).now() });
-    expect(await shareOf(world)).toBe(10);
-    await world.applied({}, after(6));
-    expect(await shareOf(world)).toBe(25);
+    expect(shares).toEqual([10, 10, 25]);
   });
 
   it('goes on from where it stands when its steps change, and lowers nothing', async () => {
     const { world, after } = await storyOf();
+    await world.applied({}, after(0));
     await world.applied({}, after(20));
-    const anew = ramp(world, 'ramp: "10, 6h, 40, 12h, 60"', 'Another ladder');
+    ramp(world, 'ramp: "10, 6h, 40, 12h, 60"', 'Another ladder');
 
     const shares = [];
-    for (const hours of [0, 6, 18]) {
-      expect(withheldOf(await world.applied({}, anew(hours)))).toEqual([]);
+    for (const hours of [100, 111, 112]) {
+      expect(withheldOf(await world.applied({}, after(hours)))).toEqual([]);
       shares.push(await shareOf(world));
     }
 
@@ -85,6 +79,7 @@ describe('a ramp', () => {
 
   it('stays where it is while its spec holds it, and begins anew when that is over', async () => {
     const { world, after } = await storyOf();
+    await world.applied({}, after(0));
     await world.applied({}, after(7));
     const held = ramp(
       world,
@@ -94,26 +89,30 @@ describe('a ramp', () => {
     await world.applied({}, held(1_000));
     expect(await shareOf(world)).toBe(25);
 
-    const anew = ramp(world, STEPS, 'Go on');
-    await world.applied({}, anew(17));
+    ramp(world, STEPS, 'Go on');
+    await world.applied({}, after(2_000));
+    await world.applied({}, after(2_011));
     expect(await shareOf(world)).toBe(25);
-    await world.applied({}, anew(18));
+    await world.applied({}, after(2_012));
     expect(await shareOf(world)).toBe(50);
   });
 
   it('stands still while the flag is killed, and goes on by its ladder after the restore', async () => {
     const { world, after } = await storyOf();
     const { repository } = world;
+    await world.applied({}, after(0));
     await world.applied({}, after(7));
     repository.commit('Stop', { 'kills/production.yaml': 'kills: { shop: { reason: INC-1 } }\n' });
     await world.applied({}, after(1_000));
     expect(await shareOf(world)).toBe(25);
 
     repository.commit('Back', { 'kills/production.yaml': 'kills: {}\n' });
-    const anew = since(repository);
-    await world.applied({}, anew(17));
+    // A run takes the kill back, and the next one counts from there.
+    expect((await world.applied({}, after(1_100))).converged).toBe(true);
+    await world.applied({}, after(1_101));
+    await world.applied({}, after(1_112));
     expect(await shareOf(world)).toBe(25);
-    await world.applied({}, anew(18));
+    await world.applied({}, after(1_113));
     expect(await shareOf(world)).toBe(50);
   });
 
@@ -188,6 +187,7 @@ environments:
 describe('a person who edits what a ramp is about', () => {
   it('and goes back is left alone, and the ramp waits and says so', async () => {
     const { world, after } = await storyOf();
+    await world.applied({}, after(0));
     await world.applied({}, after(7));
     await edit(world, 5);
 
@@ -204,6 +204,7 @@ describe('a person who edits what a ramp is about', () => {
 
   it('and goes ahead is left alone until the ladder has caught up', async () => {
     const { world, after } = await storyOf();
+    await world.applied({}, after(0));
     await world.applied({}, after(7));
     await edit(world, 40);
 
@@ -234,17 +235,18 @@ describe('what a review of a ramp says', () => {
 });
 
 describe('what stands against a step', () => {
-  it('is a guard, as against any change: everybody at once after a long outage', async () => {
-    const { world, after } = await storyOf();
+  it('is a guard, as against any change: too many at once after a long outage', async () => {
+    const { world, after } = await storyOf(STEPS, `${PIPELINE_CONFIG}guards: { maxShift: 80 }\n`);
 
+    await world.applied({}, after(0));
     const refused = await world.reconciled({}, after(1_000));
 
     expect('outcomes' in refused).toBe(false);
-    expect(refused.guardFindings.map(({ guard }) => guard)).toEqual(['fullFlip']);
-    expect(await shareOf(world)).toBe(0);
+    expect(refused.guardFindings.map(({ guard }) => guard)).toEqual(['maxShift']);
+    expect(await shareOf(world)).toBe(10);
   });
 
-  it('is that nobody can tell when it began', async () => {
+  it('is that no state is kept: no run could tell when it began', async () => {
     const { world, after } = await storyOf();
     rmSync(join(world.repository.directory, '.git'), { recursive: true });
     const run = await world.opened({ dryRun: true, at: after(7).now() });
@@ -253,7 +255,7 @@ describe('what stands against a step', () => {
 
     expect(planned.plan.changes).toEqual([]);
     expect(reportOf(planned, run).ramps?.[0]?.held).toBe(
-      'no commit here tells when it began; fetch the whole history, or give it a `start`',
+      'no state is kept here, so that only ramps with a `start`, and steps with `at`, move',
     );
   });
 });

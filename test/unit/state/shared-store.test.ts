@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { openCheckout } from '../../../src/git/checkout.js';
 import { openStateHome } from '../../../src/state/store.js';
 import { shareState, type SharedStateHome } from '../../../src/state/shared-store.js';
-import type { State, StateEntry } from '../../../src/model/state.js';
+import type { RampRecord, State, StateEntry } from '../../../src/model/state.js';
 import { makeDirectory, makeRepository, testRepository } from '../../support/git.js';
 
 const HEAD = 'a'.repeat(40);
@@ -58,22 +58,25 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
     expect(reading.head).toBe(HEAD);
   });
 
-  it('keeps the moments of both where a race is lost, and forgets what one of them let go', async () => {
+  it('keeps the ramps of both where a race is lost, and forgets what one of them let go', async () => {
     const { url } = makeOrigin();
     const one = await homeIn(makeClone(url));
     const other = await homeIn(makeClone(url));
-    const at = (day: number): string => `2026-03-0${String(day)}T10:00:00.000Z`;
+    const at = (day: number): RampRecord => ({
+      since: `2026-03-0${String(day)}T10:00:00.000Z`,
+      ...{ commit: HEAD, from: 0, reached: 10, ladder: 'steps' },
+    });
     await one.read();
-    await one.write(stateOf(), { ...said('Both'), moments: { a: at(1), b: at(1), c: at(1) } });
+    await one.write(stateOf(), { ...said('Both'), ramps: { a: at(1), b: at(1), c: at(1) } });
     await one.read();
     await other.read();
-    await other.write(stateOf(), { ...said('Theirs'), moments: { a: at(1), c: at(2), d: at(2) } });
+    await other.write(stateOf(), { ...said('Theirs'), ramps: { a: at(1), c: at(2), d: at(2) } });
 
-    await one.write(stateOf(), { ...said('Ours'), moments: { a: at(3), b: at(1), c: at(1) } });
+    await one.write(stateOf(), { ...said('Ours'), ramps: { a: at(3), b: at(1), c: at(1) } });
     await one.write(stateOf(flag('a', 1)), said('Without a word of them'));
 
-    const { moments } = await (await homeIn(makeClone(url))).read();
-    expect(moments).toEqual({ a: at(3), c: at(2), d: at(2) });
+    const { ramps } = await (await homeIn(makeClone(url))).read();
+    expect(ramps).toEqual({ a: at(3), c: at(2), d: at(2) });
   });
 
   it('merges a lost race: what only one run touched is its own, for both the newer base', async () => {

@@ -72,7 +72,7 @@ describe('state', () => {
       head: null,
       commit: null,
       outOfSync: null,
-      moments: {},
+      ramps: {},
     });
     await home.write(state, { head: HEAD, message: 'Apply 3 changes' });
     await home.write(state, { head: HEAD, message: 'Nothing' });

@@ -192,7 +192,7 @@ const OUTSIDE = { reason: 'drift' } as const;
 const HELD = aWithheld('flag/legacy@production', 'update', 'drift-reported', OUTSIDE);
 const OTHER = aWithheld('flag/other@production', 'update', 'drift-reported', OUTSIDE);
 const RAMP = {
-  ...{ id: 'flag/shop@production', rule: null, treatment: 'on', step: 0 },
+  ...{ id: 'flag/shop@production', rule: null, treatment: 'on', step: 0, served: 5 },
   steps: [{ percent: 5, dueMs: null, due: null, dueText: null }],
 };
 
