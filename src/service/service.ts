@@ -81,13 +81,13 @@ const ENDPOINTS: readonly Endpoint[] = [
   ...ADMIN_KEY_ENDPOINTS,
 ];
 
-/** The contract's endpoints, which take the contract's bodies and no others. */
+/** The contract's endpoints in the contract's forms. */
 function strictEndpoints(): readonly Endpoint[] {
-  return ENDPOINTS.filter(({ inContract }) => inContract).map((endpoint) => ({
-    ...endpoint,
-    ...(endpoint.strictBody && { body: endpoint.strictBody }),
-    takesFile: false,
-  }));
+  return ENDPOINTS.flatMap(({ contract, ...endpoint }) => {
+    if (contract === undefined) return [];
+    const { query: _query, body: _body, ...rest } = endpoint;
+    return [{ ...rest, ...contract, takesText: false, takesFile: false }];
+  });
 }
 
 /** Connections that are still open after this are cut off. */

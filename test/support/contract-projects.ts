@@ -27,6 +27,7 @@ export const STRICT = [
   'description.test.ts',
   'operations.test.ts',
   'statements.test.ts',
+  'strict.test.ts',
 ];
 
 export type Ground = 'embedded' | 'PostgreSQL' | 'strict';

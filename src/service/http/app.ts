@@ -214,7 +214,12 @@ function limitRequests(app: FastifyInstance, { rateLimit, clock }: AppOptions): 
 function addEndpoint(
   app: FastifyInstance,
   endpoint: Endpoint,
-  { store, clock, lookUp }: Pick<AppOptions, 'store' | 'clock'> & { lookUp: PreparedRead },
+  {
+    store,
+    clock,
+    strict,
+    lookUp,
+  }: Pick<AppOptions, 'store' | 'clock' | 'strict'> & { lookUp: PreparedRead },
   answers: ResponseCache<string>,
 ): void {
   app.route({
@@ -229,7 +234,8 @@ function addEndpoint(
     config: { takesText: endpoint.takesText ?? false, takesFile: endpoint.takesFile ?? false },
     handler: async (request, reply) => {
       checkQuery(request.query as Record<string, unknown>, endpoint);
-      const apiRequest = apiRequestOf(request, clock());
+      if (strict) checkNothingElse(request, endpoint);
+      const apiRequest = { ...apiRequestOf(request, clock()), isStrict: strict };
       // Keys see different things: what is remembered is so for one of them.
       const question = `${request.adminKey?.id ?? ''} ${request.url}`;
       const text =
@@ -254,6 +260,15 @@ function checkQuery(query: Readonly<Record<string, unknown>>, endpoint: Endpoint
     if (schema['type'] === 'array' || !Array.isArray(query[name])) continue;
     throw badRequest(`${name} must stand once`);
   }
+}
+
+/** @throws Problem (400) the query holds a parameter, or the request a body, that the endpoint does not have. */
+function checkNothingElse({ query, body }: FastifyRequest, endpoint: Endpoint): void {
+  const known = new Set(parametersOf(endpoint).map(({ name }) => name));
+  const unknown = Object.keys(query as object).find((name) => !known.has(name));
+  if (unknown !== undefined) throw badRequest(`Query has no parameter ${unknown}`);
+  if (body !== undefined && endpoint.body === undefined)
+    throw badRequest('Body has no member that the contract shows');
 }
 
 /** Takes the shorter way where the endpoint has one and it finds an answer. */

@@ -30,6 +30,8 @@ export interface ApiRequest {
   /** Held against the endpoint's schema; undefined where none was sent. */
   readonly body: unknown;
   readonly caller: Caller;
+  /** Whether the service is a strict one: what a patch makes must be in the contract too. */
+  readonly isStrict?: boolean;
   /** Id of the change request that is being published: the change was approved. */
   readonly publishes?: string;
 }
@@ -49,13 +51,21 @@ export class JsonText {
   }
 }
 
+/** What the contract shows of a request; a strict service refuses everything else. */
+export interface ContractForm {
+  /** Beside title and comment of a change. Default: none. */
+  readonly query?: Readonly<Record<string, Schema>>;
+  /** Default: there is no body. */
+  readonly body?: Schema;
+}
+
 interface EndpointBase {
   /** More than one where clients are known to use either. */
   readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE')[];
   /** After the prefix; `:name` is a parameter. */
   readonly path: string;
-  /** Whether the contract shows it: all that a strict service answers. */
-  readonly inContract: boolean;
+  /** Default: the contract does not show the endpoint, and a strict service does not have it. */
+  readonly contract?: ContractForm;
   readonly summary: string;
   /** Schema of the body of a 200. */
   readonly answer: Schema;
@@ -63,8 +73,6 @@ interface EndpointBase {
   readonly query?: Readonly<Record<string, Schema>>;
   /** Schema of the body; absent: a body is passed over. */
   readonly body?: Schema;
-  /** What a strict service takes instead of `body`: the contract's form alone. */
-  readonly strictBody?: Schema;
   /** Takes ten thousand keys or identities at one time: its bodies may be that large. */
   readonly takesMany?: boolean;
   /** A body that is no JSON is taken as text. */

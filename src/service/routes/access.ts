@@ -63,7 +63,6 @@ export const ADMIN_KEY_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
     path: '/apiKeys',
-    inContract: false,
     summary: 'List the Admin API keys, without their secrets',
     answer: answerList('AdminKey'),
     isReadAnew: true,
@@ -75,7 +74,6 @@ export const ADMIN_KEY_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['POST'],
     path: '/apiKeys',
-    inContract: false,
     summary: 'Create an Admin API key; its text is in this answer and nowhere else',
     answer: answer('AdminKey'),
     body: NEW_KEY_BODY,
@@ -84,7 +82,6 @@ export const ADMIN_KEY_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['DELETE'],
     path: '/apiKeys/:key',
-    inContract: false,
     summary: 'Revoke an Admin API key',
     answer: answer('True'),
     write: async (db, request) => {
@@ -145,7 +142,6 @@ export const AUDIT_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
     path: '/auditLog/ws/:ws',
-    inContract: false,
     summary: 'List the changes that were made, the newest first',
     answer: answerPage('AuditEntry'),
     query: AUDIT_QUERY,
@@ -158,7 +154,6 @@ export const AUDIT_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
     path: '/auditLog',
-    inContract: false,
     summary: 'List the changes that were made anywhere, the newest first',
     answer: answerPage('AuditEntry'),
     query: AUDIT_QUERY,

@@ -32,7 +32,6 @@ export const ARCHIVE_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['POST'],
     path: '/splits/ws/:ws/:flag/archive',
-    inContract: false,
     summary: 'Take a flag away with its definitions, and keep them',
     answer: answer('Flag'),
     body: WORDS_BODY,
@@ -41,7 +40,6 @@ export const ARCHIVE_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['POST'],
     path: '/splits/ws/:ws/:flag/unarchive',
-    inContract: false,
     summary: 'Bring an archived flag back as it was',
     answer: answer('Flag'),
     body: WORDS_BODY,

@@ -51,7 +51,6 @@ export const ATTRIBUTE_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
     path: PATH,
-    inContract: false,
     summary: 'List the attributes of a traffic type, in the order of their ids',
     answer: { anyOf: [answerList('Attribute'), answer('AttributePage')] },
     query: ATTRIBUTE_QUERY,
@@ -60,7 +59,6 @@ export const ATTRIBUTE_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['POST', 'PUT'],
     path: PATH,
-    inContract: false,
     summary: 'Create an attribute, or replace all that is known of it',
     answer: answer('Attribute'),
     body: ATTRIBUTE,
@@ -69,7 +67,6 @@ export const ATTRIBUTE_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['POST'],
     path: `${PATH}/attribute:bulk`,
-    inContract: false,
     summary: 'The same of many',
     answer: answerList('Attribute'),
     body: { type: 'array', maxItems: 1_000, items: ATTRIBUTE },
@@ -78,7 +75,6 @@ export const ATTRIBUTE_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['PATCH'],
     path: `${PATH}/:attribute`,
-    inContract: false,
     summary: 'Change some of what is known of an attribute',
     answer: answer('Attribute'),
     body: CHANGED,
@@ -87,7 +83,6 @@ export const ATTRIBUTE_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['DELETE'],
     path: `${PATH}/:attribute`,
-    inContract: false,
     summary: 'Forget an attribute; identities keep their values of it',
     answer: answer('True'),
     write: removeOne,

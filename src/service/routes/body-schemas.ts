@@ -62,19 +62,40 @@ const patchOf = (operations: readonly string[]): Schema => ({
     type: 'object',
     required: ['op', 'path'],
     properties: { op: { enum: operations }, path: POINTER, from: POINTER, value: true },
-    allOf: Object.entries(NEEDED)
-      .filter(([operation]) => operations.includes(operation))
-      .map(([operation, needed]) => ({
-        if: { properties: { op: { const: operation } } },
-        then: { required: [needed] },
-      })),
+    allOf: conditionsFor(operations),
   },
 });
 
+function conditionsFor(operations: readonly string[]): Schema[] {
+  return Object.entries(NEEDED)
+    .filter(([operation]) => operations.includes(operation))
+    .map(([operation, needed]) => ({
+      if: { properties: { op: { const: operation } } },
+      then: { required: [needed] },
+    }));
+}
+
 const CONTRACT_OPERATIONS = ['replace', 'add', 'remove'];
 
-/** The contract's patch, which a strict service takes. */
-export const STRICT_PATCH_BODY: Schema = patchOf(CONTRACT_OPERATIONS);
+/** The contract's patch: three operations, described by `op`, `path` and `value`. RFC 6902 has other members passed over. */
+export const CONTRACT_PATCH_BODY: Schema = {
+  type: 'array',
+  maxItems: 10_000,
+  items: {
+    type: 'object',
+    required: ['op', 'path'],
+    properties: { op: { enum: CONTRACT_OPERATIONS }, path: POINTER, value: true },
+    allOf: conditionsFor(CONTRACT_OPERATIONS),
+  },
+};
+
+/** The contract's body of a new flag or segment. */
+export const CONTRACT_NEW_OBJECT_BODY: Schema = {
+  type: 'object',
+  required: ['name'],
+  additionalProperties: false,
+  properties: { name: NAME_SCHEMA, description: { type: 'string', maxLength: 10_000 } },
+};
 
 /** The other three operations belong to the same standard (RFC 6902) and are taken too. */
 export const PATCH_BODY: Schema = patchOf([...CONTRACT_OPERATIONS, 'move', 'copy', 'test']);
@@ -85,7 +106,15 @@ const NEW_KEYS: Schema = { type: 'array', items: KEY_SCHEMA };
 /** Keys as a bare list. */
 export const KEYS_ARRAY_BODY: Schema = { type: 'array', items: TEXT };
 
-/** Keys as a member beside title and comment, the contract's body of a removal. */
+/** The contract's body of a removal, which has no place for a title. */
+export const CONTRACT_REMOVAL_BODY: Schema = {
+  type: 'object',
+  required: ['keys'],
+  additionalProperties: false,
+  properties: { keys: KEYS_ARRAY_BODY, comment: TEXT },
+};
+
+/** Keys as a member beside title and comment. */
 export const KEYS_OBJECT_BODY: Schema = {
   type: 'object',
   required: ['keys'],
@@ -94,7 +123,7 @@ export const KEYS_OBJECT_BODY: Schema = {
 };
 
 /** The contract's body of an upload. */
-export const STRICT_UPLOAD_BODY: Schema = NEW_KEYS;
+export const CONTRACT_UPLOAD_BODY: Schema = NEW_KEYS;
 
 /** Keys of an upload as a member beside title and comment. */
 export const UPLOAD_OBJECT_BODY: Schema = {

@@ -70,7 +70,6 @@ export const CHANGE_REQUEST_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['POST'],
     path: '/changeRequests/ws/:ws/environments/:env',
-    inContract: false,
     summary: 'Ask for a change of a definition or of the keys of a segment',
     takesMany: true,
     answer: answer('ChangeRequest'),
@@ -80,7 +79,6 @@ export const CHANGE_REQUEST_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
     path: '/changeRequests',
-    inContract: false,
     summary: 'List change requests, the newest first',
     answer: answerMarked('ChangeRequest'),
     query: CHANGE_REQUEST_QUERY,
@@ -89,7 +87,6 @@ export const CHANGE_REQUEST_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
     path: '/changeRequests/:changeRequest',
-    inContract: false,
     summary: 'Get a change request',
     answer: answer('ChangeRequest'),
     read: async (db, request) => wireChangeRequest(await changeRequestAt(db, request)),
@@ -97,7 +94,6 @@ export const CHANGE_REQUEST_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['PUT'],
     path: '/changeRequests/:changeRequest',
-    inContract: false,
     summary: 'Approve a change request, which makes the change; or reject or withdraw it',
     answer: answer('ChangeRequest'),
     body: DECISION_BODY,

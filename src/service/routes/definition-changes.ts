@@ -216,7 +216,7 @@ function actionOf(before: boolean, after: boolean): AuditAction {
  */
 export async function patchDefinition(db: Db, request: ApiRequest): Promise<JsonText> {
   const operations = request.body as PatchOperation[];
-  const next = (before: WireDefinition) => definitionPatched(before, operations);
+  const next = (before: WireDefinition) => definitionPatched(before, operations, request.isStrict);
   const demands = { note: 'both-or-empty-answer', moves: killAlone(operations) } as const;
   return change(db, request, demands, next);
 }

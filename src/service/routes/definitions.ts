@@ -12,7 +12,11 @@
 
 import { JsonText, type ApiRequest, type Endpoint } from '../http/endpoint.js';
 import { definitionAt, environmentAt, isVisible, workspaceAt } from '../http/path-lookup.js';
-import { DEFINITION_BODY, REPLACEMENT_BODY } from '../rules/definition-schema.js';
+import {
+  CONTRACT_DEFINITION_BODY,
+  DEFINITION_BODY,
+  REPLACEMENT_BODY,
+} from '../rules/definition-schema.js';
 import { PAGE_SIZES, pageFrom, type Page } from '../rules/paging.js';
 import {
   lookUpDefinition,
@@ -22,7 +26,7 @@ import {
 import { definitionText, listDefinitions } from '../store/definitions.js';
 import type { PreparedRead } from '../store/lookup.js';
 import type { Db } from '../store/tables.js';
-import { PATCH_BODY, STRICT_PATCH_BODY, WORDS_BODY } from './body-schemas.js';
+import { CONTRACT_PATCH_BODY, PATCH_BODY, WORDS_BODY } from './body-schemas.js';
 import {
   createDefinition,
   patchDefinition,
@@ -44,7 +48,7 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
     path: PATH,
-    inContract: true,
+    contract: {},
     summary: 'Get the definition of a flag in an environment',
     answer: answer('Definition'),
     read: readDefinition,
@@ -53,7 +57,7 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['POST'],
     path: PATH,
-    inContract: true,
+    contract: { body: CONTRACT_DEFINITION_BODY },
     summary: 'Create the definition of a flag in an environment',
     answer: answer('Definition'),
     body: DEFINITION_BODY,
@@ -62,17 +66,16 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['PATCH'],
     path: PATH,
-    inContract: true,
+    contract: { body: CONTRACT_PATCH_BODY },
     summary: 'Change the definition of a flag in an environment',
     answer: answer('Definition'),
     body: PATCH_BODY,
-    strictBody: STRICT_PATCH_BODY,
     write: patchDefinition,
   },
   {
     methods: ['DELETE'],
     path: PATH,
-    inContract: true,
+    contract: {},
     summary: 'Delete the definition of a flag in an environment',
     answer: answer('True'),
     write: removeDefinition,
@@ -80,7 +83,6 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['PUT'],
     path: PATH,
-    inContract: false,
     summary: 'Replace the definition of a flag in an environment',
     answer: answer('Definition'),
     body: REPLACEMENT_BODY,
@@ -89,7 +91,6 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
     path: '/splits/ws/:ws/environments/:env',
-    inContract: false,
     summary: 'List the definitions of an environment',
     answer: answerPage('Definition'),
     query: PAGE_QUERY,
@@ -99,7 +100,6 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['PUT', 'POST'],
     path: `${PATH}/kill`,
-    inContract: false,
     summary: 'Serve the default treatment to everybody',
     answer: answer('True'),
     body: WORDS_BODY,
@@ -108,7 +108,6 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['PUT', 'POST'],
     path: `${PATH}/restore`,
-    inContract: false,
     summary: 'End a kill',
     answer: answer('True'),
     body: WORDS_BODY,
@@ -117,7 +116,6 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['POST'],
     path: `${PATH}/reallocate`,
-    inContract: false,
     summary: 'Give keys to treatments anew: recorded, for nothing is evaluated here',
     answer: answer('True'),
     body: WORDS_BODY,

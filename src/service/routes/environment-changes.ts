@@ -38,7 +38,6 @@ export const ENVIRONMENT_CHANGE_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['POST'],
     path: '/environments/ws/:ws',
-    inContract: false,
     summary: 'Create an environment',
     answer: answer('Environment'),
     body: ENVIRONMENT_SCHEMA,
@@ -47,7 +46,6 @@ export const ENVIRONMENT_CHANGE_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['PATCH'],
     path: '/environments/ws/:ws/:env',
-    inContract: false,
     summary: 'Change an environment',
     answer: answer('Environment'),
     body: PATCH_BODY,
@@ -56,7 +54,6 @@ export const ENVIRONMENT_CHANGE_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['DELETE'],
     path: '/environments/ws/:ws/:env',
-    inContract: false,
     summary: 'Delete an environment that holds nothing any more',
     answer: answer('True'),
     write: removeEnvironment,

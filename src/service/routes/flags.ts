@@ -57,7 +57,12 @@ import {
 } from '../store/flags.js';
 import type { Db, RolloutStatusRow, WorkspaceRow } from '../store/tables.js';
 import { listRolloutStatuses } from '../store/workspaces.js';
-import { KEYS_ARRAY_BODY, PATCH_BODY, STRICT_PATCH_BODY } from './body-schemas.js';
+import {
+  KEYS_ARRAY_BODY,
+  CONTRACT_NEW_OBJECT_BODY,
+  CONTRACT_PATCH_BODY,
+  PATCH_BODY,
+} from './body-schemas.js';
 import { answer, answerPage } from './answer-schemas.js';
 import { FLAG_QUERY } from './query-schemas.js';
 
@@ -65,7 +70,7 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['POST'],
     path: '/splits/ws/:ws/trafficTypes/:trafficType',
-    inContract: true,
+    contract: { body: CONTRACT_NEW_OBJECT_BODY },
     summary: 'Create a flag',
     answer: answer('Flag'),
     body: NEW_FLAG_SCHEMA,
@@ -74,17 +79,16 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['PATCH'],
     path: '/splits/ws/:ws/:flag',
-    inContract: true,
+    contract: { body: CONTRACT_PATCH_BODY },
     summary: 'Change description, tags, owners or rollout status of a flag',
     answer: answer('Flag'),
     body: PATCH_BODY,
-    strictBody: STRICT_PATCH_BODY,
     write: patchFlag,
   },
   {
     methods: ['DELETE'],
     path: '/splits/ws/:ws/:flag',
-    inContract: true,
+    contract: {},
     summary: 'Delete a flag with its definitions in all environments',
     answer: answer('True'),
     write: removeFlag,
@@ -92,7 +96,6 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['PUT'],
     path: '/splits/ws/:ws/:flag/updateDescription',
-    inContract: false,
     summary: 'Change the description of a flag: the body, as JSON or as plain text',
     answer: answer('Flag'),
     takesText: true,
@@ -102,7 +105,6 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['POST'],
     path: '/tags/ws/:ws/object/:flag/objecttype/Split',
-    inContract: false,
     summary: 'Replace the tags of a flag',
     answer: answerPage('Tag'),
     body: { ...KEYS_ARRAY_BODY, maxItems: 1_000, items: { type: 'string', minLength: 1 } },
@@ -111,7 +113,6 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
     path: '/splits/ws/:ws',
-    inContract: false,
     summary: 'List flags',
     answer: answerPage('Flag'),
     query: FLAG_QUERY,
@@ -120,7 +121,6 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
     path: '/splits/ws/:ws/:flag',
-    inContract: false,
     summary: 'Get a flag',
     answer: answer('Flag'),
     read: async (db, request) =>
@@ -176,7 +176,7 @@ async function firstRolloutStatus(db: Db, workspace: WorkspaceRow): Promise<Roll
 /** Applies patch operations to the flag as it is sent. */
 async function patchFlag(db: Db, request: ApiRequest): Promise<WireFlag> {
   const operations = request.body as PatchOperation[];
-  return changeFlag(db, request, (flag) => flagPatched(flag, operations));
+  return changeFlag(db, request, (flag) => flagPatched(flag, operations, request.isStrict));
 }
 
 /**

@@ -46,7 +46,7 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['POST'],
     path: PATH,
-    inContract: true,
+    contract: { body: { type: 'array', items: IDENTITY_SCHEMA } },
     summary: 'Create or update identities',
     takesMany: true,
     answer: answer('SavedIdentities'),
@@ -56,7 +56,6 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['PUT'],
     path: `${PATH}/:key`,
-    inContract: false,
     summary: 'Create an identity or replace its attributes',
     answer: answer('Identity'),
     body: IDENTITY_VALUES_SCHEMA,
@@ -65,7 +64,6 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['PATCH'],
     path: `${PATH}/:key`,
-    inContract: false,
     summary: 'Create an identity or change some of its attributes',
     answer: answer('Identity'),
     body: IDENTITY_VALUES_SCHEMA,
@@ -74,7 +72,6 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['POST'],
     path: `${PATH}/:key/patch`,
-    inContract: false,
     summary: 'The same, as older clients ask for it',
     answer: answer('Identity'),
     body: IDENTITY_VALUES_SCHEMA,
@@ -83,7 +80,6 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['DELETE'],
     path: `${PATH}/:key`,
-    inContract: false,
     summary: 'Delete an identity',
     answer: answer('True'),
     write: removeIdentity,

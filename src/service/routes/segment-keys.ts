@@ -43,9 +43,10 @@ import {
 import type { Store } from '../store/store.js';
 import type { Db } from '../store/tables.js';
 import {
+  CONTRACT_REMOVAL_BODY,
+  CONTRACT_UPLOAD_BODY,
   KEYS_ARRAY_BODY,
   KEYS_OBJECT_BODY,
-  STRICT_UPLOAD_BODY,
   UPLOAD_BODY,
   UPLOAD_OBJECT_BODY,
 } from './body-schemas.js';
@@ -60,7 +61,7 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
     path: `${PATH}/keys`,
-    inContract: true,
+    contract: { query: PAGE_QUERY },
     summary: 'List the keys of a segment in an environment',
     answer: answer('SegmentKeys'),
     query: PAGE_QUERY,
@@ -69,20 +70,19 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['PUT'],
     path: `${PATH}/upload`,
-    inContract: true,
+    contract: { body: CONTRACT_UPLOAD_BODY },
     summary: 'Add keys to a segment in an environment, as JSON or as a file',
     takesMany: true,
     answer: answer('SegmentDefinition'),
     query: UPLOAD_QUERY,
     body: UPLOAD_BODY,
-    strictBody: STRICT_UPLOAD_BODY,
     takesFile: true,
     write: async (db, request, store) => uploadKeys(db, request, store, keysOf(request)),
   },
   {
     methods: ['PUT'],
     path: `${PATH}/removeKeys`,
-    inContract: true,
+    contract: { body: CONTRACT_REMOVAL_BODY },
     summary: 'Remove keys from a segment in an environment',
     takesMany: true,
     answer: answer('RemovedKeys'),
@@ -92,7 +92,6 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['PUT'],
     path: `${PATH}/uploadKeys`,
-    inContract: false,
     summary: 'Add keys to a segment in an environment, or replace all of them',
     takesMany: true,
     answer: answer('SegmentDefinition'),
@@ -103,7 +102,6 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['PUT'],
     path: `${PATH}/deleteKeys`,
-    inContract: false,
     summary: 'Remove keys from a segment in an environment',
     takesMany: true,
     answer: answer('RemovedKeys'),

@@ -48,7 +48,7 @@ import {
 } from '../store/segments.js';
 import type { Db } from '../store/tables.js';
 import { listEnvironments } from '../store/workspaces.js';
-import { NEW_SEGMENT_BODY, WORDS_BODY } from './body-schemas.js';
+import { CONTRACT_NEW_OBJECT_BODY, NEW_SEGMENT_BODY, WORDS_BODY } from './body-schemas.js';
 import { answer, answerPage } from './answer-schemas.js';
 import { PAGE_QUERY } from './query-schemas.js';
 
@@ -60,7 +60,7 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['POST'],
     path: '/segments/ws/:ws/trafficTypes/:trafficType',
-    inContract: true,
+    contract: { body: CONTRACT_NEW_OBJECT_BODY },
     summary: 'Create a segment',
     answer: answer('Segment'),
     body: NEW_SEGMENT_BODY,
@@ -69,7 +69,7 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
     path: '/segments/ws/:ws',
-    inContract: true,
+    contract: { query: PAGE_QUERY },
     summary: 'List segments',
     answer: answerPage('Segment'),
     query: PAGE_QUERY,
@@ -78,7 +78,7 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['DELETE'],
     path: '/segments/ws/:ws/:segment',
-    inContract: true,
+    contract: {},
     summary: 'Delete a segment with its keys in all environments',
     answer: answer('True'),
     write: removeSegment,
@@ -86,7 +86,7 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['POST'],
     path: '/segments/:env/:segment',
-    inContract: true,
+    contract: {},
     summary: 'Activate a segment in an environment',
     answer: answer('SegmentInEnvironment'),
     body: WORDS_BODY,
@@ -96,7 +96,6 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
     path: '/segments/ws/:ws/:segment',
-    inContract: false,
     summary: 'Get a segment',
     answer: answer('Segment'),
     read: async (db, request) => {
@@ -107,7 +106,6 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
     path: '/segments/ws/:ws/environments/:env',
-    inContract: false,
     summary: 'List the segments that are active in an environment',
     answer: answerPage('SegmentInEnvironment'),
     query: PAGE_QUERY,
@@ -116,7 +114,6 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['DELETE'],
     path: '/segments/:env/:segment',
-    inContract: false,
     summary: 'Deactivate an empty segment in an environment',
     answer: answer('True'),
     write: deactivate,

@@ -36,7 +36,6 @@ export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['POST'],
     path: '/workspaces',
-    inContract: false,
     summary: 'Create a workspace without environments',
     answer: answer('Workspace'),
     body: WORKSPACE_SCHEMA,
@@ -45,7 +44,6 @@ export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['PATCH'],
     path: '/workspaces/:ws',
-    inContract: false,
     summary: 'Change a workspace',
     answer: answer('Workspace'),
     body: PATCH_BODY,
@@ -54,7 +52,6 @@ export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['DELETE'],
     path: '/workspaces/:ws',
-    inContract: false,
     summary: 'Delete a workspace that holds nothing any more',
     answer: answer('True'),
     write: removeWorkspace,
@@ -62,7 +59,6 @@ export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['POST'],
     path: '/trafficTypes/ws/:ws',
-    inContract: false,
     summary: 'Create a traffic type',
     answer: answer('TrafficType'),
     body: NEW_TRAFFIC_TYPE_BODY,
@@ -71,7 +67,6 @@ export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['DELETE'],
     path: '/trafficTypes/:trafficType',
-    inContract: false,
     summary: 'Delete a traffic type that nothing uses',
     answer: answer('True'),
     write: removeTrafficType,

@@ -31,14 +31,14 @@ import {
   type WorkspaceFilter,
 } from '../store/workspaces.js';
 import { answerList, answerPage } from './answer-schemas.js';
-import { ROLLOUT_STATUS_QUERY, WORKSPACE_QUERY } from './query-schemas.js';
+import { PAGE_QUERY, ROLLOUT_STATUS_QUERY, WORKSPACE_QUERY } from './query-schemas.js';
 
 /** The contract's three first. */
 export const WORKSPACE_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
     path: '/workspaces',
-    inContract: true,
+    contract: { query: PAGE_QUERY },
     summary: 'List workspaces',
     answer: answerPage('Workspace'),
     query: WORKSPACE_QUERY,
@@ -47,7 +47,7 @@ export const WORKSPACE_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
     path: '/environments/ws/:ws',
-    inContract: true,
+    contract: {},
     summary: 'List environments',
     answer: answerList('Environment'),
     read: readEnvironments,
@@ -55,7 +55,7 @@ export const WORKSPACE_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
     path: '/rolloutStatuses',
-    inContract: true,
+    contract: { query: ROLLOUT_STATUS_QUERY },
     summary: 'List rollout statuses',
     answer: answerList('RolloutStatus'),
     query: ROLLOUT_STATUS_QUERY,
@@ -64,7 +64,6 @@ export const WORKSPACE_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
     path: '/rolloutStatuses/ws/:ws',
-    inContract: false,
     summary: 'List rollout statuses',
     answer: answerList('RolloutStatus'),
     read: async (db, request) => readRolloutStatuses(db, await workspaceAt(db, request)),
@@ -72,7 +71,6 @@ export const WORKSPACE_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
     path: '/trafficTypes/ws/:ws',
-    inContract: false,
     summary: 'List traffic types',
     answer: answerList('TrafficType'),
     read: readTrafficTypes,

@@ -1,4 +1,4 @@
-import { matcherSchema, type Schema } from './matchers.js';
+import { CONTRACT_MATCHER_SCHEMA, matcherSchema, type Schema } from './matchers.js';
 
 /**
  * Percentages by treatment. That they sum to 100 no JSON Schema can say; `definition.ts` checks it.
@@ -46,7 +46,7 @@ export const MAX_RULES = 250;
 export const MAX_MATCHERS = 20;
 
 /** A targeting rule. The contract shows `AND` as the only combiner. */
-function ruleSchema(isClosed: boolean): Schema {
+function ruleSchema(isClosed: boolean, isContract = false): Schema {
   return {
     type: 'object',
     additionalProperties: false,
@@ -58,12 +58,12 @@ function ruleSchema(isClosed: boolean): Schema {
         additionalProperties: false,
         required: ['matchers'],
         properties: {
-          combiner: { enum: ['AND', null] },
+          combiner: { enum: isContract ? ['AND'] : ['AND', null] },
           matchers: {
             type: 'array',
             minItems: 1,
             ...(isClosed ? { maxItems: MAX_MATCHERS } : {}),
-            items: matcherSchema(isClosed),
+            items: isContract ? CONTRACT_MATCHER_SCHEMA : matcherSchema(isClosed),
           },
         },
       },
@@ -155,4 +155,51 @@ export const DEFINITION_BODY = {
 export const PATCHED_DEFINITION_SCHEMA = {
   ...DEFINITION_SCHEMA,
   required: [...DEFINITION_SCHEMA.required, 'killed', 'trafficAllocation', 'baselineTreatment'],
+} as const satisfies Schema;
+
+const CONTRACT_TREATMENT: Schema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['name'],
+  properties: {
+    name: { type: 'string' },
+    description: { type: 'string', maxLength: 10_000 },
+    keys: { type: 'array', items: { type: 'string', minLength: 1 } },
+  },
+};
+
+const CONTRACT_REFERENCE: Schema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { id: { type: 'string' }, name: { type: 'string' } },
+};
+
+/** The contract's body of a new definition: the members of its table that are sent. */
+export const CONTRACT_DEFINITION_BODY = {
+  ...DEFINITION_SCHEMA,
+  additionalProperties: false,
+  properties: {
+    id: { type: 'string' },
+    name: { type: 'string' },
+    environment: CONTRACT_REFERENCE,
+    trafficType: CONTRACT_REFERENCE,
+    killed: { type: 'boolean' },
+    treatments: { type: 'array', minItems: 2, maxItems: 20, items: CONTRACT_TREATMENT },
+    defaultTreatment: { type: 'string' },
+    baselineTreatment: { type: 'string' },
+    trafficAllocation: { type: 'integer', minimum: 0, maximum: 100 },
+    rules: { type: 'array', maxItems: MAX_RULES, items: ruleSchema(true, true) },
+    defaultRule: BUCKETS_SCHEMA,
+  },
+} as const satisfies Schema;
+
+/** A definition as the contract shows it in answers. */
+export const CONTRACT_DEFINITION_SCHEMA = {
+  ...CONTRACT_DEFINITION_BODY,
+  properties: {
+    ...CONTRACT_DEFINITION_BODY.properties,
+    creationTime: true,
+    lastUpdateTime: true,
+    openChangeRequestId: true,
+  },
 } as const satisfies Schema;

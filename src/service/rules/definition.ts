@@ -7,6 +7,7 @@ import type {
 } from '../../admin-api/wire.js';
 import { badRequest } from '../http/problem.js';
 import {
+  CONTRACT_DEFINITION_SCHEMA,
   DEFINITION_BODY,
   DEFINITION_SCHEMA,
   MAX_MATCHERS,
@@ -67,6 +68,7 @@ type GivenTreatment = Readonly<Record<string, unknown>> & {
 
 const hasShape = compileSchema(DEFINITION_BODY);
 const hasPatchedShape = compileSchema(PATCHED_DEFINITION_SCHEMA);
+const isInContract = compileSchema(CONTRACT_DEFINITION_SCHEMA);
 
 /**
  * Reads a definition that a client sent. Members that the service sets itself may stand in it and are passed over.
@@ -192,17 +194,20 @@ const KNOWN: ReadonlySet<string> = new Set([
  * The definition as a patch makes it. A patch may take away what is optional, such as `rules` or
  * the description of a treatment.
  *
+ * @param isStrict whether a patch of a definition that is in the contract must leave it there.
  * @throws Problem (400) the patch cannot be run, touches what cannot be changed, or its result is no definition, or larger than one
  *   may be.
  */
 export function definitionPatched(
   before: WireDefinition,
   operations: readonly PatchOperation[],
+  isStrict = false,
 ): DefinitionContent {
   const addsKeys = operations.some(({ path }) => NEW_KEY_PATH.test(path));
   const patched = applyPatch(addsKeys ? withKeyLists(before) : before, operations);
   checkSize(patched, before);
   checkShape(hasPatchedShape, patched, 'Definition');
+  if (isStrict && isInContract(before)) checkShape(isInContract, patched, 'Definition');
   const after = patched as GivenDefinition;
   checkRules(after, before);
   checkUntouched(before, after, FIXED);

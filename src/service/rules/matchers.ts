@@ -101,3 +101,16 @@ export function matcherSchema(isClosed: boolean): Schema {
     })),
   };
 }
+
+/**
+ * A matcher on a strict service. The contract says that there are other types than the one that it shows, so that those of
+ * public documentation are taken; a type that neither shows is refused.
+ */
+export const CONTRACT_MATCHER_SCHEMA: Schema = {
+  ...matcherSchema(true),
+  properties: {
+    type: { enum: KNOWN_MATCHER_TYPES },
+    negate: { type: 'boolean' },
+    attribute: { type: 'string' },
+  },
+};
