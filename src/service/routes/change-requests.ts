@@ -35,7 +35,6 @@ import {
   type Decision,
   type RequestedChange,
 } from '../rules/change-request.js';
-import type { DefinitionContent } from '../rules/definition.js';
 import { keysToAdd, keysToRemove } from '../rules/keys.js';
 import { pageFrom, wholeNumber } from '../rules/paging.js';
 import type { AuditAction } from '../store/audit.js';
@@ -52,19 +51,12 @@ import {
 import { findDefinition, wireDefinition } from '../store/definitions.js';
 import type { Place } from '../store/definition-lookups.js';
 import type { Store } from '../store/store.js';
-import type { ChangeRequestKind, ChangeRequestOperation, Db } from '../store/tables.js';
+import type { ChangeRequestKind, Db } from '../store/tables.js';
 import { listRolloutStatuses } from '../store/workspaces.js';
 import { answer, answerMarked } from './answer-schemas.js';
 import { checkedContent } from './checked-definition.js';
-import {
-  createDefinition,
-  removeDefinition,
-  replaceDefinition,
-  setKilled,
-} from './definition-changes.js';
-import { moveRolloutStatus } from './flags.js';
+import { publish } from './published-change.js';
 import { CHANGE_REQUEST_QUERY } from './query-schemas.js';
-import { removeGivenKeys, uploadKeys } from './segment-keys.js';
 
 export const CHANGE_REQUEST_ENDPOINTS: readonly Endpoint[] = [
   {
@@ -305,62 +297,6 @@ export async function withdrawOlderThan(db: Db, caller: Caller, time: number): P
     await recordedRequest(db, caller, { id: before.id, action: 'expire', before });
   }
 }
-
-async function publish(
-  db: Db,
-  { caller }: ApiRequest,
-  store: Store,
-  row: StoredChangeRequest,
-): Promise<void> {
-  const { title, comment } = row;
-  const request: ApiRequest = {
-    params: {
-      ws: row.workspace_id,
-      env: row.environment_id,
-      flag: row.name,
-      segment: row.name,
-    },
-    query: {},
-    body: bodyOf(row),
-    caller: { ...caller, note: { title, comment } },
-    publishes: row.id,
-  };
-  await PUBLISH[row.kind][row.operation](db, request, store);
-  if (row.rollout_status_id !== null) await moveRolloutStatus(db, request, row.rollout_status_id);
-}
-
-/** What the endpoint that makes the change takes: of a replacement, all but `killed`. */
-function bodyOf({ kind, operation, content_json }: StoredChangeRequest): unknown {
-  const content = JSON.parse(content_json) as unknown;
-  if (kind === 'segment' || content === null) return content;
-  const { killed, body } = content as DefinitionContent;
-  return operation === 'CREATE' ? { killed, ...body } : body;
-}
-
-type Publisher = (db: Db, request: ApiRequest, store: Store) => Promise<unknown>;
-
-const ADD: Publisher = async (db, request, store) =>
-  uploadKeys(db, request, store, request.body as string[]);
-const REMOVE: Publisher = async (db, request, store) =>
-  removeGivenKeys(db, request, store, request.body as string[]);
-const kills =
-  (killed: boolean): Publisher =>
-  async (db, request) =>
-    setKilled(db, request, killed);
-
-const PUBLISH: Readonly<
-  Record<ChangeRequestKind, Readonly<Record<ChangeRequestOperation, Publisher>>>
-> = {
-  flag: {
-    CREATE: createDefinition,
-    UPDATE: replaceDefinition,
-    KILL: kills(true),
-    RESTORE: kills(false),
-    ARCHIVE: removeDefinition,
-  },
-  // Of keys no other operations are taken.
-  segment: { CREATE: ADD, UPDATE: ADD, KILL: REMOVE, RESTORE: ADD, ARCHIVE: REMOVE },
-};
 
 /** Records what became of a change request, under what it is about, and answers it. */
 async function recordedRequest(
