@@ -3,6 +3,7 @@ import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openCheckout } from '../../../src/git/checkout.js';
+import { runGit } from '../../../src/git/git.js';
 import type { GitCredentials } from '../../../src/git/remote-access.js';
 import type { State } from '../../../src/model/state.js';
 import { openStateHome } from '../../../src/state/store.js';
@@ -212,5 +213,43 @@ describe('FLAGKEEL_GIT_TOKEN', { timeout: 30_000 }, () => {
     await share({ token: () => token, servers: [elsewhere, here] });
     expect(server.authorizations.size).toBe(1);
     expect(statesIn(server.repository)).toMatch(/^refs\/flagkeel\/ws\//);
+  });
+});
+
+describe('a repository of ours over a checkout', { timeout: 30_000 }, () => {
+  async function sharesFrom(...clone: readonly string[]): Promise<void> {
+    const source = makeRepository();
+    for (const name of ['one', 'two', 'three']) source.commit(name, { [`flags/${name}`]: name });
+    source.git('push', '--quiet', origin, 'HEAD:refs/heads/main');
+    testRepository(origin).git('symbolic-ref', 'HEAD', 'refs/heads/main');
+    testRepository(origin).git('config', 'uploadpack.allowFilter', 'true');
+    const directory = join(makeDirectory(), 'clone');
+    execFileSync('git', ['clone', '--quiet', ...clone, `file://${origin}`, directory]);
+    repository = testRepository(directory);
+
+    await share();
+    await share();
+
+    expect(statesIn(origin)).toMatch(/^refs\/flagkeel\/ws\//);
+  }
+
+  it.each([['--depth=1'], ['--filter=tree:0'], ['--filter=blob:none', '--no-checkout']])(
+    'fetches and pushes where the clone lacks objects: %s',
+    async (...clone) => {
+      await sharesFrom(...clone);
+    },
+  );
+
+  it('has the format of its objects, such as names by SHA-256', async () => {
+    const directory = makeDirectory();
+    execFileSync('git', ['init', '--quiet', '--object-format=sha256', directory]);
+    const head = testRepository(directory).commit('first');
+    const checkout = await openCheckout(directory);
+    onTestFinished(async () => checkout.close());
+    const git = await checkout.repository?.ours();
+    if (!git) throw new Error('no repository');
+
+    const args = ['rev-parse', '--branches'];
+    expect(await runGit(git, { args, purpose: 'list branches' })).toBe(`${head}\n`);
   });
 });
