@@ -154,7 +154,6 @@ export function edited(
   }
 }
 
-/** A ramp that left and another one that came are no story of one commit here; whatever else happens between two runs is. */
 export const someEdit = fc.record({
   edit: fc.constantFrom(...EDITS),
   numbers: fc.tuple(fc.nat(60), fc.nat(60), fc.nat(60)),
@@ -167,7 +166,7 @@ export function filesOf(rollout: Rollout, config = ''): Record<string, string> {
 treatments: { "on": "", "off": ""${rollout.hasBlue ? ', "blue": ""' : ''} }
 defaultTreatment: "off"
 `;
-  const block = `killed: ${rollout.killed}
+  const block = `killed: ${String(rollout.killed)}
 defaultRule: "off"
 ${rollout.ofDefault ? `ramp: ${ladderText(rollout.ofDefault)}\n` : ''}rules: [${rollout.rules.map(ruleText).join(', ')}]
 `;
@@ -202,5 +201,5 @@ function ladderText({ steps, hold, startHour, within }: WrittenLadder): string {
   );
   const start =
     startHour === null ? '' : `, start: ${new Date(EPOCH_MS + startHour * HOUR_MS).toISOString()}`;
-  return `{ treatment: "on", steps: [${list.join(', ')}], hold: ${hold}${start}${within ? ', within: always' : ''} }`;
+  return `{ treatment: "on", steps: [${list.join(', ')}], hold: ${String(hold)}${start}${within ? ', within: always' : ''} }`;
 }

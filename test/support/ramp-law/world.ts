@@ -127,7 +127,10 @@ function sharesIn(definition: Definition): [string, number][] {
       const { attribute, ...rest } = matcher ?? { type: '' };
       const values = Object.values(rest).find(Array.isArray) ?? [];
       return [
-        askedBy({ attribute: String(attribute), values: values as string[] }),
+        askedBy({
+          attribute: typeof attribute === 'string' ? attribute : '',
+          values: values as string[],
+        }),
         shareOf(buckets),
       ];
     }),

@@ -155,12 +155,13 @@ describe('a ramp goes on', () => {
   it.each<[string, (world: PipelineWorld) => void]>([
     [
       'its file moves',
-      ({ repository: { directory, git } }) => {
+      ({ repository }) => {
+        const { directory } = repository;
         const to = join(directory, 'flags/deep/shop.yaml');
         mkdirSync(dirname(to), { recursive: true });
         renameSync(join(directory, 'flags/shop.yaml'), to);
-        git('add', '--all');
-        git('commit', '--quiet', '-m', 'Move it');
+        repository.git('add', '--all');
+        repository.git('commit', '--quiet', '-m', 'Move it');
       },
     ],
     [
