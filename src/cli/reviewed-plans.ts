@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { FlagkeelError, messageOf } from '../errors.js';
+import type { RefusedApproval } from '../forge/approvals.js';
 import type { Approval } from '../model/run.js';
 import { clean } from '../report/sanitize.js';
 import { commentApprovals, type ForgeFlags } from '../review/pull-request.js';
@@ -52,10 +53,15 @@ export async function readCommentApprovals(
 ): Promise<readonly Approval[]> {
   if (options.approveComment !== true) return [];
   const { approvals, refused } = await commentApprovals(options, environment);
-  for (const { hash, by } of refused) {
-    note(`warning: ${clean(by)} may not merge, and so not approve ${hash}`);
-  }
+  for (const each of refused) note(`warning: ${refusalText(each)}`);
   return approvals;
+}
+
+function refusalText({ hash, by, why }: RefusedApproval): string {
+  const account = clean(by);
+  if (why === 'may not merge') return `${account} may not merge, and so not approve ${hash}`;
+  const fault = why === 'edited' ? 'it was edited' : 'it is older than the last push';
+  return `the approval of ${hash} by ${account} does not count: ${fault} (write a new comment)`;
 }
 
 /** Reads a file or a pipe as UTF-8, and stops where it is longer than any plan. */

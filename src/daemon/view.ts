@@ -154,8 +154,10 @@ export interface Override {
 /** Leave for one plan to pass guards, windows and freezes. */
 export interface ApprovalView extends Override {
   readonly hash: string;
-  /** Who gave it; untrusted text. */
+  /** Who gave it, by their own word; untrusted text of one line. */
   readonly by: string;
+  /** Name of the token that it was given with. */
+  readonly token?: string;
 }
 
 /** One config repository that is kept in line, as it stands now. */

@@ -62,7 +62,7 @@ export function openGithubCommit(options: ForgeOptions<CommitTarget>): CommitFor
   return commitForge(githubClient(options), options.place);
 }
 
-/** What comments of a pull request there approve. Whoever may write to the repository may merge; a bot approves nothing. */
+/** What comments of a pull request there approve. An account that may write to the repository may merge; a bot approves nothing. */
 export async function githubApprovals(
   options: ForgeOptions<PullRequestTarget>,
 ): Promise<CommentApprovals> {
@@ -70,10 +70,50 @@ export async function githubApprovals(
   const at = repositoryOf(options.place);
   const pull = { ...at, issue_number: options.place.pullRequest, per_page: PAGE };
   const comments = await octokit.paginate(octokit.rest.issues.listComments, pull);
-  const written = comments.flatMap(({ body = '', user }) =>
-    user?.type === 'User' ? [{ body, author: user.login }] : [],
-  );
-  return approvalsIn(written, async (author) => mayWrite(octokit, { ...at, username: author }));
+  const written = comments.flatMap((each) => {
+    const { id, body = '', user, created_at: createdAt, updated_at: updatedAt } = each;
+    if (user?.type !== 'User') return [];
+    const comment = `github ${String(id)}`;
+    return [{ comment, body, author: user.login, createdAt, updatedAt }];
+  });
+  return approvalsIn(written, {
+    pushedAt: async () => lastPush(octokit, { ...at, pull_number: options.place.pullRequest }),
+    mayMerge: async (author) => mayWrite(octokit, { ...at, username: author }),
+  });
+}
+
+/**
+ * When the newest commit of a pull request was pushed: the date of a commit is whatever its author wrote. Where the branch
+ * cannot be asked, the merge is later than every push.
+ */
+async function lastPush(
+  octokit: Octokit,
+  of: { owner: string; repo: string; pull_number: number },
+): Promise<number | null> {
+  const { data: pull } = await octokit.rest.pulls.get(of);
+  const pushed = await pushOf(octokit, pull.head);
+  const at = pushed ?? pull.merged_at;
+  return at === null ? null : Date.parse(at);
+}
+
+interface PullHead {
+  readonly sha: string;
+  readonly ref: string;
+  /** Null: the fork is gone. */
+  readonly repo: { readonly name: string; readonly owner: { readonly login: string } } | null;
+}
+
+/** When a branch was last moved to this commit; null: GitHub does not say. */
+async function pushOf(octokit: Octokit, { sha, ref, repo }: PullHead): Promise<string | null> {
+  if (repo === null) return null;
+  const branch = { owner: repo.owner.login, repo: repo.name, ref: `refs/heads/${ref}` };
+  try {
+    const { data } = await octokit.rest.repos.listActivities({ ...branch, per_page: PAGE });
+    return data.find(({ after }) => after === sha)?.timestamp ?? null;
+  } catch (error) {
+    if (error instanceof GithubError && (error.status === 403 || error.status === 404)) return null;
+    throw error;
+  }
 }
 
 async function mayWrite(

@@ -72,11 +72,31 @@ export async function gitlabApprovals(
     gitlab.MergeRequestNotes.all(project, pullRequest, { perPage: PAGE, sort: 'asc' }),
   );
   const ids = new Map(notes.map(({ author }) => [author.username, author.id]));
-  const written = notes.map(({ body, author }) => ({ body, author: author.username }));
+  const written = notes.map(
+    ({ id, body, author, created_at: createdAt, updated_at: updatedAt }) => {
+      return {
+        comment: `gitlab ${String(id)}`,
+        body,
+        author: author.username,
+        createdAt,
+        updatedAt,
+      };
+    },
+  );
   let mergers: Promise<MayMerge> | undefined;
-  return approvalsIn(written, async (author) => {
-    mergers ??= mergersOf(gitlab, ask, place);
-    return (await mergers)(ids.get(author) ?? 0);
+  return approvalsIn(written, {
+    // Each push makes a version of the merge request.
+    pushedAt: async () => {
+      const versions = await ask(async () =>
+        gitlab.MergeRequests.allDiffVersions(project, pullRequest),
+      );
+      const times = versions.map(({ created_at: createdAt }) => Date.parse(createdAt));
+      return times.length === 0 ? null : Math.max(...times);
+    },
+    mayMerge: async (author) => {
+      mergers ??= mergersOf(gitlab, ask, place);
+      return (await mergers)(ids.get(author) ?? 0);
+    },
   });
 }
 

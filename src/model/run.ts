@@ -111,11 +111,16 @@ export interface Approval {
   readonly hash: string;
   /** Who gave it; untrusted where it came by request or from a comment. Absent: nobody said. */
   readonly by?: string | undefined;
+  /** Name of the token that it was given with, where it came by request: `by` is what its holder says. */
+  readonly token?: string | undefined;
+  /** Name of the comment that it was read from; no other comment of any forge has it. Such an approval counts once. */
+  readonly comment?: string | undefined;
 }
 
 /** How the comment of a write says that its plan was approved. */
-export function approvalText({ hash, by }: Approval): string {
-  return `approved as ${hash}${by === undefined ? '' : ` by ${by}`}`;
+export function approvalText({ hash, by, token }: Approval): string {
+  const who = by === undefined ? '' : ` by ${by}`;
+  return `approved as ${hash}${who}${token === undefined ? '' : `, with the token "${token}"`}`;
 }
 
 /** An environment in which windows and freezes let no change pass now, but kills and what takes them back. */

@@ -124,6 +124,9 @@ export interface RampRecord {
 /** By the id of the ramp, see `rampId`. */
 export type RampRecords = Readonly<Record<string, RampRecord>>;
 
+/** When the comments that approved a plan let it pass, ISO 8601 in UTC, by comment and plan hash: `github 1234 sha256:…`. */
+export type UsedApprovals = Readonly<Record<string, string>>;
+
 type EntryOf<K extends Kind> = Extract<StateEntry, { readonly kind: K }>;
 
 /** What is remembered of a flag; undefined where it was never managed here. */

@@ -13,7 +13,7 @@ import type { AllowedFinding, Change, GuardFinding, Plan, PlanNotes } from '../m
 import type { KillResults, Outcomes, Unknown } from '../model/outcome.js';
 import type { Standing } from '../model/unfinished.js';
 import type { Approval, Progress, RunOptions } from '../model/run.js';
-import type { RampRecords, State } from '../model/state.js';
+import type { RampRecords, State, UsedApprovals } from '../model/state.js';
 import type { PlanInput } from '../plan/input.js';
 import type { RunCache } from './cache.js';
 import type { Source } from '../git/spec-source.js';
@@ -72,6 +72,7 @@ export interface Remembered {
   /** See `StateReading`. */
   readonly outOfSync: ReadonlySet<string> | null;
   readonly ramps: RampRecords;
+  readonly approvals: UsedApprovals;
   /** Whether specs were applied here before; what only tells of kills is no such state. */
   readonly isWritten: boolean;
 }

@@ -75,10 +75,11 @@ export async function readState(
     const opened = await context.openState(workspace);
     return { home: opened, last: await opened?.read() };
   });
-  const { state = EMPTY_STATE, head: applied = null, outOfSync = null, ramps = {} } = last ?? {};
+  const { state = EMPTY_STATE, head: applied = null, outOfSync = null } = last ?? {};
+  const { ramps = {}, approvals = {} } = last ?? {};
   const isBehind = await isBehindApplied(context, applied);
   const isWritten = applied !== null || state.size > 0;
-  return { home, state, applied, isBehind, outOfSync, isWritten, ramps };
+  return { home, state, applied, isBehind, outOfSync, isWritten, ramps, approvals };
 }
 
 /** The lane by which the kills of a run go out before it does anything else. @param killing null: a dry run. */

@@ -1,5 +1,6 @@
 import type { Killing } from '../kill/first.js';
 import { bindEnvironments, environmentNames } from '../model/bound-desired.js';
+import { useApproval, withUnusedApprovals } from './approvals.js';
 import { applyOnce, type ApplyOptions, applyWithReplan } from './apply.js';
 import { assess } from './assess.js';
 import type { Applied, Planned, RunContext } from './context.js';
@@ -33,9 +34,10 @@ export async function plan(context: RunContext, killing: Killing | null = null):
   const { input: seen, at } = await observeInScope(context, service, { desired, state, scope });
   const compared = { ...seen, actual: sent.undoneIn(seen.actual) };
   const whole = await planWithInferredBases(context, compared, scope.observed);
-  const planned = planForNow(context, whole, at.workspace.id);
+  const approving = withUnusedApprovals(context, remembered);
+  const planned = planForNow(approving, whole, at.workspace.id);
   recordObservation(context, scope, { desired, at, changes: planned.changes });
-  return assess(context, { ...planned, at, service, remembered, sent, invalid });
+  return assess(approving, { ...planned, at, service, remembered, sent, invalid });
 }
 
 /**
@@ -55,6 +57,7 @@ export async function reconcile(
   options.onPlanned?.(planned);
   refuseUnreviewed(planned, options.reviewed);
   if (!(await isApproved(planned, options.override))) return planned;
+  await useApproval(planned, options.now());
   const apply = async (each: Planned): Promise<Applied> => {
     const done = await applyOnce(each, context, { ...options, observedAtMs });
     observedAtMs = options.now();

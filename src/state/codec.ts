@@ -3,7 +3,13 @@ import { byCodeUnits, isDeeperThan } from '../model/json.js';
 import { FLAG_FIELD_ROWS, type FieldType } from '../model/flag/fields.js';
 import { FLAG_FIELDS } from '../model/flag/flag.js';
 import { KINDS, type Kind } from '../model/ref.js';
-import { EMPTY_STATE, type RampRecords, type State, type StateEntry } from '../model/state.js';
+import {
+  EMPTY_STATE,
+  type RampRecords,
+  type State,
+  type StateEntry,
+  type UsedApprovals,
+} from '../model/state.js';
 
 /** Version of the layout below; a newer one is refused, because it may mean something else. */
 const FORMAT_VERSION = 2;
@@ -32,6 +38,8 @@ export interface RunRecord {
   readonly outOfSync?: readonly string[] | undefined;
   /** Absent: there are none. */
   readonly ramps?: RampRecords | undefined;
+  /** Absent: no comment has approved a plan. */
+  readonly approvals?: UsedApprovals | undefined;
 }
 
 /** What a file of the state's tree holds: an entry, or the run's record as text. */
@@ -91,7 +99,7 @@ export function parseEntryFile(path: string, content: string): StateEntry {
 /** @throws FlagkeelError `STATE_UNREADABLE` */
 export function parseRunFile(content: string): RunRecord {
   const { head, workspace, ...rest } = parseFile(RUN_FILE, content);
-  const { origin, directory, workspaceName, environments, outOfSync, ramps } = rest;
+  const { origin, directory, workspaceName, environments, outOfSync, ramps, approvals } = rest;
   const isCommit = typeof head === 'string' && /^[0-9a-f]{40,64}$/.test(head);
   if ((head !== null && !isCommit) || typeof workspace !== 'string') {
     throw unreadable(RUN_FILE, '"head" or "workspace" is wrong');
@@ -105,6 +113,7 @@ export function parseRunFile(content: string): RunRecord {
     ...(isTextMap(environments) && { environments }),
     ...(isTexts(outOfSync) && { outOfSync }),
     ...(isRampRecords(ramps) && { ramps }),
+    ...(isUsedApprovals(approvals) && { approvals }),
   };
 }
 
@@ -229,6 +238,9 @@ const isFieldCommits: Check = (value) =>
 
 const isMoment: Check = (value) =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/.test(value);
+
+const isUsedApprovals = (value: unknown): value is UsedApprovals =>
+  isObject(value) && Object.values(value).every(isMoment);
 
 const isRampRecords = (value: unknown): value is RampRecords =>
   isObject(value) &&

@@ -6,6 +6,7 @@ import {
   type RampRecords,
   type State,
   type StateEntry,
+  type UsedApprovals,
 } from '../model/state.js';
 import { importData } from '../git/write-commit.js';
 import {
@@ -179,18 +180,32 @@ function placesOf(entry: StateEntry | undefined): Places {
   return new Map(entry.workspace ? [[WORKSPACE, entry.workspace], ...places] : places);
 }
 
-/** What only one side changed is taken from there; what both changed, from ours. */
-export function mergeRamps(
-  before: RampRecords,
-  ours: RampRecords,
-  theirs: RampRecords,
-): RampRecords {
+/** What the state keeps of a run beside its entries. */
+export interface RunRecords {
+  readonly ramps: RampRecords;
+  readonly approvals: UsedApprovals;
+}
+
+/** As `mergeRecord`, for each of them. */
+export function mergeRecords(before: RunRecords, ours: RunRecords, theirs: RunRecords): RunRecords {
+  return {
+    ramps: mergeRecord(before.ramps, ours.ramps, theirs.ramps),
+    approvals: mergeRecord(before.approvals, ours.approvals, theirs.approvals),
+  };
+}
+
+/** A member that only one side changed is taken from that side; one that both changed, from ours. */
+function mergeRecord<T extends object | string>(
+  before: Readonly<Record<string, T>>,
+  ours: Readonly<Record<string, T>>,
+  theirs: Readonly<Record<string, T>>,
+): Readonly<Record<string, T>> {
   const ids = sortedSet([...Object.keys(before), ...Object.keys(ours), ...Object.keys(theirs)]);
   return Object.fromEntries(
     ids.flatMap((id) => {
       const [was, our, their] = [before, ours, theirs].map((each) => ownMember(each, id));
-      const ramp = sameJson(our ?? null, was ?? null) ? their : our;
-      return ramp === undefined ? [] : [[id, ramp]];
+      const merged = sameJson(our ?? null, was ?? null) ? their : our;
+      return merged === undefined ? [] : [[id, merged]];
     }),
   );
 }

@@ -1,7 +1,7 @@
 import { keyOf } from '../model/ref.js';
 import { FlagkeelError } from '../errors.js';
 import { sameJson, sha256, sortedSet } from '../model/json.js';
-import type { RampRecords, State, StateEntry } from '../model/state.js';
+import type { RampRecords, State, StateEntry, UsedApprovals } from '../model/state.js';
 import { StateCache } from './cache.js';
 import { exitCodeOf, type Git, runGit } from '../git/git.js';
 import { writeCommit } from '../git/write-commit.js';
@@ -41,6 +41,7 @@ export interface StateReading {
    */
   readonly outOfSync: ReadonlySet<string> | null;
   readonly ramps: RampRecords;
+  readonly approvals: UsedApprovals;
 }
 
 /** What a state belongs to: a workspace of a service, and a config directory. */
@@ -62,6 +63,8 @@ export interface StateMeta {
   readonly outOfSync?: ReadonlySet<string> | null;
   /** Absent: as they were. */
   readonly ramps?: RampRecords;
+  /** Absent: as they were. */
+  readonly approvals?: UsedApprovals;
   /** Whatever the ref holds now, perhaps nothing that can be read, gives way to the state that is written. */
   readonly afresh?: boolean;
   /** The message tells of writes to the service: it is kept also where the state is the same as before. */
@@ -182,8 +185,7 @@ export class StateRef {
     const tip = await this.#readTip(at);
     this.#tip = tip;
     const { entries: state } = tip.tree;
-    const { head, ramps } = recordIn(tip.tree);
-    return { state, head, commit: tip.commit, outOfSync: listedIn(tip.tree), ramps };
+    return { state, commit: tip.commit, outOfSync: listedIn(tip.tree), ...recordIn(tip.tree) };
   }
 
   /**
@@ -205,7 +207,8 @@ export class StateRef {
     const outOfSync = meta.outOfSync === undefined ? listedIn(own?.tree) : meta.outOfSync;
     const listed = outOfSync === null ? {} : { outOfSync: sortedSet(outOfSync) };
     const { ramps = recordIn(own?.tree).ramps } = meta;
-    const known = Object.keys(ramps).length === 0 ? {} : { ramps };
+    const { approvals = recordIn(own?.tree).approvals } = meta;
+    const known = { ...(!isEmpty(ramps) && { ramps }), ...(!isEmpty(approvals) && { approvals }) };
     const tree = stateTree(next, { head, workspace, ...place, ...listed, ...known });
     const changes = changesBetween(parent.tree, tree);
     const lines = importLines(parent.tree === null, changes);
@@ -342,12 +345,16 @@ export class StateRef {
   }
 }
 
+function isEmpty(record: object): boolean {
+  return Object.keys(record).length === 0;
+}
+
 /** What the state says of the run as a whole. */
-function recordIn(tree: StateTree | undefined): Pick<StateReading, 'head' | 'ramps'> {
+function recordIn(tree: StateTree | undefined): Pick<StateReading, 'head' | 'ramps' | 'approvals'> {
   const record = tree?.others.get(RUN_FILE);
-  if (record === undefined) return { head: null, ramps: {} };
-  const { head, ramps = {} } = parseRunFile(record);
-  return { head, ramps };
+  if (record === undefined) return { head: null, ramps: {}, approvals: {} };
+  const { head, ramps = {}, approvals = {} } = parseRunFile(record);
+  return { head, ramps, approvals };
 }
 
 function listedIn(tree: StateTree | undefined): ReadonlySet<string> | null {

@@ -11,7 +11,7 @@ import {
   type LockLease,
   type OriginLock,
 } from './remote-lock.js';
-import { mergeRamps, mergeStates, type IsOlder } from './ref-commit.js';
+import { mergeRecords, mergeStates, type IsOlder, type RunRecords } from './ref-commit.js';
 import { openStateOrigin, type StateOrigin } from './remote.js';
 import { stateRepository } from './repository.js';
 import {
@@ -31,6 +31,7 @@ const NOTHING: StateReading = {
   commit: null,
   outOfSync: null,
   ramps: {},
+  approvals: {},
 };
 
 /**
@@ -59,7 +60,7 @@ export class SharedStateHome implements StateHome {
   /** The one of both whose reading origin has: what is written next follows it. */
   #onto: StateRef;
   /** What the caller takes for the state. */
-  #seen: Pick<StateReading, 'state' | 'ramps'> = NOTHING;
+  #seen: Pick<StateReading, 'state'> & RunRecords = NOTHING;
   /** What the state is, with what other runs wrote since. */
   #current: Omit<StateReading, 'commit'> = NOTHING;
   /** What other runs saw to differ while this one was under way. */
@@ -133,21 +134,22 @@ export class SharedStateHome implements StateHome {
   async write(next: State, meta: StateMeta): Promise<void> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const state = await mergeStates(this.#seen.state, next, this.#current.state, this.#isOlder);
-      const { ramps: told = this.#seen.ramps } = meta;
-      const ramps = mergeRamps(this.#seen.ramps, told, this.#current.ramps);
+      const { ramps = this.#seen.ramps, approvals = this.#seen.approvals } = meta;
+      const own = { ramps, approvals };
+      const records = mergeRecords(this.#seen, own, this.#current);
       const head = await this.#newerHead(meta.head, this.#current.head);
-      const own = meta.outOfSync === undefined ? this.#current.outOfSync : meta.outOfSync;
-      const outOfSync = union(own, this.#seenByOthers);
+      const listed = meta.outOfSync === undefined ? this.#current.outOfSync : meta.outOfSync;
+      const outOfSync = union(listed, this.#seenByOthers);
       const commit = await this.#local.write(
         state,
-        { ...meta, head, outOfSync, ramps },
+        { ...meta, head, outOfSync, ...records },
         this.#onto,
       );
       if (await this.#pushed(commit, meta.last === true)) {
-        const now = { state, head, outOfSync, ramps };
+        const now = { state, head, outOfSync, ...records };
         this.#stands({ ...now, commit }, this.#local);
         this.#current = now;
-        this.#seen = { state: next, ramps: told };
+        this.#seen = { state: next, ...own };
         return;
       }
       await this.#takeOver();
@@ -209,8 +211,8 @@ export class SharedStateHome implements StateHome {
     );
     const head = await this.#newerHead(this.#current.head, this.#remote.head);
     this.#seenByOthers = union(this.#seenByOthers, this.#remote.outOfSync);
-    const ramps = mergeRamps(before.ramps, this.#current.ramps, this.#remote.ramps);
-    this.#current = { state, head, outOfSync: this.#current.outOfSync, ramps };
+    const records = mergeRecords(before, this.#current, this.#remote);
+    this.#current = { state, head, outOfSync: this.#current.outOfSync, ...records };
   }
 
   async #fetch(): Promise<void> {
@@ -238,8 +240,8 @@ export class SharedStateHome implements StateHome {
     const state = await mergeStates(parted.state, local.state, this.#remote.state, this.#isOlder);
     const head = await this.#newerHead(local.head, this.#remote.head);
     const outOfSync = union(local.outOfSync, this.#remote.outOfSync);
-    const ramps = mergeRamps(parted.ramps, local.ramps, this.#remote.ramps);
-    return { state, head, commit: this.#remote.commit, outOfSync, ramps };
+    const records = mergeRecords(parted, local, this.#remote);
+    return { state, head, commit: this.#remote.commit, outOfSync, ...records };
   }
 
   async #commonReading(a: string, b: string): Promise<StateReading> {

@@ -106,7 +106,7 @@ export function homeAt(
     read: async () =>
       (await repository.exists())
         ? (await ref()).read()
-        : { state: new Map(), head: null, commit: null, outOfSync: null, ramps: {} },
+        : { state: new Map(), head: null, commit: null, outOfSync: null, ramps: {}, approvals: {} },
     write: async (next, meta) => {
       await (await ref()).write(next, meta);
     },

@@ -72,6 +72,64 @@ it('applies the plan that a comment of somebody who may merge approves, and no o
   expect(forge.requests.filter((each) => !each.startsWith('GET '))).toEqual([]);
 });
 
+it('an approval that was used once does not approve the same plan again', async () => {
+  const { planHash } = await scenario.dryRun<{ planHash: string }>('--since', 'HEAD^1');
+  forge.members.set('ana', 'write');
+  comment('ana', planHash);
+  expect(await job()).toMatchObject({ exitCode: 0 });
+  scenario.commit({ 'flags/pay.yaml': flagSpec('pay') }, 'Take it back');
+  const back = await scenario.dryRun<{ planHash: string }>();
+  expect(await scenario.reconcile('--approve', back.planHash)).toMatchObject({ code: 0 });
+  scenario.commit({ 'flags/pay.yaml': flagSpec('pay', { on: 60 }) }, 'Ramp by far once more');
+  const again = await scenario.dryRun<{ planHash: string }>('--since', 'HEAD^1');
+  expect(again.planHash).toBe(planHash);
+  scenario.service.requests.length = 0;
+
+  const refused = await job();
+
+  expect(refused).toMatchObject({ exitCode: 4 });
+  expect(refused.stderr).toContain('it was used before (write a new comment)');
+  expect(scenario.writes()).toEqual([]);
+
+  comment('ana', planHash);
+  expect(await job()).toMatchObject({ exitCode: 0 });
+});
+
+it('says why an approval does not count', async () => {
+  const { planHash } = await scenario.dryRun<{ planHash: string }>('--since', 'HEAD^1');
+  forge.members.set('ana', 'write');
+  const body = `/flagkeel approve ${planHash}`;
+  forge.comments.push({ id: 1, author: 'ana', body, createdAt: '2026-10-01T08:00:00Z' });
+  forge.comments.push({ id: 2, author: 'ana', body, updatedAt: '2026-10-01T12:00:00Z' });
+
+  const { exitCode, stderr } = await job();
+
+  expect(exitCode).toBe(4);
+  const fault = `warning: the approval of ${planHash} by ana does not count: it`;
+  expect(stderr).toContain(`${fault} is older than the last push (write a new comment)`);
+  expect(stderr).toContain(`${fault} was edited (write a new comment)`);
+  expect(scenario.writes()).toEqual([]);
+});
+
+it('takes no approval from a comment where runs on other machines could use it again', async () => {
+  const { planHash } = await scenario.dryRun<{ planHash: string }>('--since', 'HEAD^1');
+  forge.members.set('ana', 'write');
+  comment('ana', planHash);
+  scenario.repository.git('remote', 'add', 'origin', join(folder, 'origin.git'));
+  const unread = await job();
+
+  scenario.repository.git('init', '--quiet', '--bare', join(folder, 'origin.git'));
+  const hook = join(folder, 'origin.git', 'hooks', 'pre-receive');
+  writeFileSync(hook, '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  const unshared = await job();
+
+  expect(unread).toMatchObject({ exitCode: 4 });
+  expect(unread.stderr).toContain('that it was not used before is not known, because');
+  expect(unshared).toMatchObject({ exitCode: 1 });
+  expect(unshared.stderr).toContain('cannot use the approval of');
+  expect(scenario.writes()).toEqual([]);
+});
+
 it('sends nothing where the comments cannot be read, or nobody knows whose they are', async () => {
   forge.limitNext(9);
   const { planHash } = await scenario.dryRun<{ planHash: string }>('--since', 'HEAD^1');

@@ -3,6 +3,7 @@ import { cliRun } from '../support/terminal.js';
 import { InProcessDaemon } from '../support/in-process-daemon.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { flagSpec, PIPELINE_CONFIG } from '../support/pipeline-world.js';
+import { operationsOver } from '../support/operations.js';
 import { useScenario } from '../support/scenario.js';
 
 const SHIFT = `${PIPELINE_CONFIG}guards: { maxShift: 20 }\n`;
@@ -78,6 +79,36 @@ it('lets the refused plan pass once it is approved, and says by whom in service 
   ]);
   expect(history.stdout).toContain(`${hash} by ana`);
   expect(watched.log.join('')).toContain('approved plan was let pass');
+});
+
+it('the audit comment names the token', async () => {
+  scenario.commit(
+    { 'flagkeel.yaml': SHIFT, 'flags/pay.yaml': flagSpec('pay', { on: 60 }) },
+    'Ramp by far',
+  );
+  const hash = (await watched.run()).plan?.heldHash ?? '';
+  const tokens = ['a-token-of-the-release release approve'];
+  await using operations = await operationsOver(watched.daemon, { tokens });
+  const before = watched.runs.length;
+
+  const answer = await fetch(`${operations.url}/approve`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      authorization: 'Bearer a-token-of-the-release',
+    },
+    body: JSON.stringify({ hash, by: 'ana', reason: 'reviewed' }),
+  });
+  expect(answer.status).toBe(202);
+  await watched.rest(before + 1);
+
+  const who = `approved as ${hash} by ana, with the token "release"`;
+  const sent = scenario.service.requests.filter(({ method }) => method === 'PATCH');
+  expect(sent).toHaveLength(2);
+  for (const { query } of sent) expect(query['comment']).toContain(who);
+  const history = ['history', 'flag/pay', '--format', 'json', scenario.repository.directory];
+  expect((await cliRun(history)).stdout).toContain(JSON.stringify(who).slice(1, -1));
+  expect(watched.log.join('')).toContain('"token":"release"');
 });
 
 it('applies no other plan than the approved one, and tells by which hash that one is held', async () => {

@@ -53,8 +53,8 @@ export class MemoryRef {
           head,
           commit: exists ? '1'.repeat(40) : null,
           outOfSync: listed,
-          // Signals of ramps, of which there are none in a small world.
           ramps: {},
+          approvals: {},
         });
       },
       write: async (next, { head, message, outOfSync, isRecord = false }) => {

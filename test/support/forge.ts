@@ -15,6 +15,8 @@ export interface TestForge {
   readonly members: Map<string, string | number>;
   /** On GitLab, who merges into the protected branch `main`; absent: it is not protected. */
   mergers?: readonly { readonly access_level: number; readonly user_id?: number }[] | undefined;
+  /** When the pull request was pushed to and merged, ISO 8601; null: the forge does not say, and it is not merged. */
+  readonly pull: { pushedAt: string | null; mergedAt: string | null };
   /** `METHOD path status`, without query. */
   readonly requests: string[];
   /** So many further requests are answered that there were too many. */
@@ -32,6 +34,10 @@ export interface TestComment {
   readonly id: number;
   body: string;
   readonly author: string;
+  /** ISO 8601, as the forge dates it; absent: after the last push. */
+  readonly createdAt?: string;
+  /** Absent: nobody edited it. */
+  updatedAt?: string;
 }
 
 export interface TestStatus {
@@ -71,9 +77,12 @@ interface Kept {
   readonly annotations: TestAnnotation[];
   readonly members: Map<string, string | number>;
   mergers?: TestForge['mergers'];
+  readonly pull: TestForge['pull'];
   commentsRefused: boolean;
 }
 
+/** The newest commit of the pull request. */
+const HEAD = 'a'.repeat(40);
 const TOKEN = 'forge-token-of-a-test';
 /** What GitHub shows of who writes with the token of a workflow. */
 export const OUR_ACCOUNT = 'github-actions[bot]';
@@ -85,6 +94,7 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
     statuses: [],
     annotations: [],
     members,
+    pull: { pushedAt: '2026-10-01T09:00:00Z', mergedAt: null },
     commentsRefused: false,
   };
   const requests: string[] = [];
@@ -176,6 +186,24 @@ function githubRoutes(kept: Kept): [string, RegExp, Route][] {
     ['PATCH', new RegExp(`^${repo}/check-runs/1$`), ({ body }) => checkRun(kept, body, 200)],
     [
       'GET',
+      new RegExp(`^${repo}/pulls/7$`),
+      () => {
+        const head = { sha: HEAD, ref: 'ramp', repo: { name: 'flags', owner: { login: 'acme' } } };
+        return { status: 200, body: { number: 7, head, merged_at: kept.pull.mergedAt } };
+      },
+    ],
+    [
+      'GET',
+      new RegExp(`^${repo}/activity$`),
+      ({ query }) => {
+        const { pushedAt } = kept.pull;
+        if (pushedAt === null) return refusal(404, 'Not Found');
+        const push = { activity_type: 'push', ref: query.get('ref'), timestamp: pushedAt };
+        return { status: 200, body: [{ ...push, id: 1, before: '1'.repeat(40), after: HEAD }] };
+      },
+    ],
+    [
+      'GET',
       new RegExp(`^${repo}/collaborators/([^/]+)/permission$`),
       (_, [, name = '']) => {
         const permission = kept.members.get(name);
@@ -202,6 +230,16 @@ function gitlabRoutes(kept: Kept): [string, RegExp, Route][] {
       'GET',
       /^\/api\/v4\/projects\/42\/merge_requests\/7$/,
       () => ({ status: 200, body: { iid: 7, target_branch: 'main' } }),
+    ],
+    [
+      'GET',
+      /^\/api\/v4\/projects\/42\/merge_requests\/7\/versions$/,
+      () => {
+        const { pushedAt } = kept.pull;
+        const first = { id: 1, head_commit_sha: HEAD, created_at: '2026-09-01T09:00:00Z' };
+        const last = { ...first, id: 2, created_at: pushedAt };
+        return { status: 200, body: pushedAt === null ? [] : [last, first] };
+      },
     ],
     [
       'GET',
@@ -241,12 +279,21 @@ function gitlabRoutes(kept: Kept): [string, RegExp, Route][] {
   ];
 }
 
-function githubComment({ id, body, author }: TestComment): object {
-  return { id, body, user: { login: author, type: author.endsWith('[bot]') ? 'Bot' : 'User' } };
+function githubComment({ author, ...comment }: TestComment): object {
+  const type = author.endsWith('[bot]') ? 'Bot' : 'User';
+  return { ...written(comment), user: { login: author, type } };
 }
 
-function gitlabNote({ id, body, author }: TestComment): object {
-  return { id, body, author: { id: gitlabId(author), username: author } };
+function gitlabNote({ author, ...comment }: TestComment): object {
+  return {
+    ...{ ...written(comment), system: false },
+    author: { id: gitlabId(author), username: author },
+  };
+}
+
+function written({ id, body, createdAt, updatedAt }: Omit<TestComment, 'author'>): object {
+  const created = createdAt ?? '2026-10-01T10:00:00Z';
+  return { id, body, created_at: created, updated_at: updatedAt ?? created };
 }
 
 /** Of an account on GitLab. */
@@ -268,6 +315,7 @@ function edit(kept: Kept, id: number, { body }: Asked['body'], kind: 'github' | 
   const wrong = commentProblem(kept, body, kind);
   if (wrong) return wrong;
   comment.body = String(body);
+  comment.updatedAt = '2026-10-01T11:00:00Z';
   return { status: 200, body: kind === 'github' ? githubComment(comment) : gitlabNote(comment) };
 }
 

@@ -15,6 +15,8 @@ import {
 
 /** Longer than any name. */
 const LONGEST_NAME = 100;
+/** Line breaks, control characters and characters that change how others read, such as bidi overrides. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 /** As long as a service that is away may keep an approval from being used. */
 const LASTS_MS = 3_600_000;
 
@@ -39,7 +41,7 @@ export function addApproveRoute(
     }
     const until = new Date(now() + LASTS_MS).toISOString();
     const token = access.nameOf(request);
-    controls.approve(source, { ...asked, until });
+    controls.approve(source, { ...asked, token, until });
     log.info({ request: '/approve', source, ...asked, token, until }, 'asked by request');
     return reply.code(202).send({ accepted: true, source, ...asked, until });
   });
@@ -77,6 +79,8 @@ function approveBody(body: unknown): {
   if (!/^sha256:[0-9a-f]{64}$/.test(hash)) throw unusable('"hash" must be the hash of a plan');
   const by = (textOf(fields, 'by') ?? '').trim();
   if (by === '' || by.length > LONGEST_NAME) throw unusable('"by" must say who approves it');
+  // It goes into the audit comment of each write, where further lines would look like words of ours.
+  if (UNSEEN.test(by)) throw unusable('"by" must be one line, without control characters');
   const reason = (textOf(fields, 'reason') ?? 'no reason given').trim();
   if (reason.length > LONGEST_REASON)
     throw unusable('"reason" must be at most 500 characters long');

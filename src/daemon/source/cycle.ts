@@ -2,7 +2,7 @@ import { EXIT, FlagkeelError, messageOf, type ErrorCode, type ExitCode } from '.
 import type { AdminWriter } from '../../admin-api/writer.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import { byCodeUnits } from '../../model/json.js';
-import type { Fence, Suspension } from '../../model/run.js';
+import type { Approval, Fence, Suspension } from '../../model/run.js';
 import type { KillResult, ChangeNote } from '../../model/outcome.js';
 import { objectId } from '../../model/ref.js';
 import { plan, reconcile } from '../../reconcile/reconcile.js';
@@ -55,7 +55,7 @@ export interface RunOrder {
   readonly signal: AbortSignal;
   readonly fence?: Fence | undefined;
   /** Leave for the plan with this hash to pass guards, windows and freezes; null: nobody gave any. */
-  readonly approval: { readonly hash: string; readonly by: string } | null;
+  readonly approval: Approval | null;
 }
 
 /** A start, also as the one who takes over and knows nothing of what others did since; the clock; people who want to know. */

@@ -20,8 +20,10 @@ export type Pin = Suspension & { readonly commit: string };
 /** Leave for the plan with this hash and no other, until a run has used it or found another plan. */
 export type Approval = Suspension & {
   readonly hash: string;
-  /** Who gave it; untrusted text. */
+  /** Who gave it, by their own word; untrusted text of one line. */
   readonly by: string;
+  /** Name of the token that it was given with. */
+  readonly token?: string;
 };
 
 /** What operators have asked for and what has not expired; null: nothing. */

@@ -283,9 +283,10 @@ export class SourceLoop {
   /** An approval is for one plan: a run that came to a plan has used it, or has shown that there is another by now. */
   #settle(approval: Approval, { plan, result }: CycleEnd): void {
     if (plan === null || result === 'interrupted' || !this.#overrides.spend(approval)) return;
-    const { hash, by } = approval;
+    const { hash, by, token } = approval;
     const isUsed = plan.planHash === hash;
-    const facts = { hash, by: clean(by), planHash: plan.planHash, heldHash: plan.heldHash ?? null };
+    const { planHash, heldHash = null } = plan;
+    const facts = { hash, by: clean(by), token, planHash, heldHash };
     if (isUsed) this.#log.info(facts, 'approved plan was let pass');
     else this.#log.warn(facts, 'approval is void: the plan is another one by now');
     this.#leadership.share({ approval: null });

@@ -22,8 +22,54 @@ describe.each(['github', 'gitlab'] as const)('comments on %s', (kind) => {
     const repository = kind === 'github' ? 'acme/flags' : '42';
     const place = { kind, apiUrl: forge.url, repository, pullRequest: 7 };
     const { approvals, refused } = await readApprovals(place, { token: forge.token, version: '0' });
-    return [approvals, refused].map((each) => each.map(({ hash, by }) => `${by} ${hash}`));
+    return [
+      approvals.map(({ hash, by }) => `${by} ${hash}`),
+      refused.map(({ hash, by, why }) => `${by} ${hash} ${why}`),
+    ];
   }
+
+  it('have names that no other comment has', async () => {
+    forge.members.set('ana', kind === 'github' ? 'write' : 30);
+    forge.comments.push({ id: 4711, author: 'ana', body: COMMAND });
+    const repository = kind === 'github' ? 'acme/flags' : '42';
+    const place = { kind, apiUrl: forge.url, repository, pullRequest: 7 };
+
+    const { approvals } = await readApprovals(place, { token: forge.token, version: '0' });
+
+    expect(approvals).toEqual([{ hash: HASH, by: 'ana', comment: `${kind} 4711` }]);
+  });
+
+  it.each([
+    ['2026-10-01T08:59:59Z', false],
+    ['2026-10-01T09:00:00Z', false],
+    ['2026-10-01T09:00:01Z', true],
+  ])(
+    'an approval before the last push does not count (push at 09:00:00, comment at %s)',
+    async (createdAt, counts) => {
+      forge.members.set('ana', kind === 'github' ? 'write' : 30);
+      forge.comments.push({ id: 1, author: 'ana', body: COMMAND, createdAt });
+
+      const approval = `ana ${HASH}`;
+      const refused = [[], [`${approval} before the last push`]];
+      expect(await read()).toEqual(counts ? [[approval], []] : refused);
+    },
+  );
+
+  it('an approval counts for nothing where the forge does not date the last push', async () => {
+    forge.members.set('ana', kind === 'github' ? 'write' : 30);
+    forge.pull.pushedAt = null;
+    comment('ana', COMMAND);
+
+    expect(await read()).toEqual([[], [`ana ${HASH} before the last push`]]);
+  });
+
+  it('an edited approval does not count', async () => {
+    forge.members.set('ana', kind === 'github' ? 'write' : 30);
+    const updatedAt = '2026-10-01T10:00:01Z';
+    forge.comments.push({ id: 1, author: 'ana', body: COMMAND, updatedAt });
+
+    expect(await read()).toEqual([[], [`ana ${HASH} edited`]]);
+  });
 
   it('approve a plan where they begin with the command, beyond the first page too', async () => {
     forge.members.set('ana', kind === 'github' ? 'write' : 30);
@@ -57,8 +103,28 @@ describe.each(['github', 'gitlab'] as const)('comments on %s', (kind) => {
     comment('reader', COMMAND);
     comment('mallory', COMMAND);
 
-    expect(await read()).toEqual([[], [`reader ${HASH}`, `mallory ${HASH}`]]);
+    expect(await read()).toEqual([
+      [],
+      [`reader ${HASH} may not merge`, `mallory ${HASH} may not merge`],
+    ]);
   });
+});
+
+it('an approval of a merged pull request counts where its branch cannot be asked any more', async () => {
+  const forge = await startTestForge('github');
+  forge.members.set('ana', 'write');
+  Object.assign(forge.pull, { pushedAt: null, mergedAt: '2026-10-01T09:30:00Z' });
+  forge.comments.push({ id: 1, author: 'ana', body: COMMAND, createdAt: '2026-10-01T09:20:00Z' });
+  forge.comments.push({ id: 2, author: 'ana', body: COMMAND, createdAt: '2026-10-01T09:40:00Z' });
+  const place = { apiUrl: forge.url, repository: 'acme/flags', pullRequest: 7 };
+
+  const found = await readApprovals(
+    { ...place, kind: 'github' },
+    { token: forge.token, version: '0' },
+  );
+
+  expect(found.approvals.map((each) => each.comment)).toEqual(['github 2']);
+  await forge.close();
 });
 
 describe('who may merge', () => {

@@ -73,6 +73,7 @@ it.each([
   [{ hash: HASH }, '"by"'],
   [{ hash: HASH, by: ' ' }, '"by"'],
   [{ hash: HASH, by: 'x'.repeat(101) }, '"by"'],
+  [{ hash: HASH, by: 'ana\u202e' }, '"by" must be one line'],
   [{ hash: HASH.slice(0, 20), by: 'ana' }, '"hash"'],
   [{ by: 'ana' }, '"hash"'],
   [{ hash: HASH, by: 'ana', reason: 'x'.repeat(501) }, '"reason"'],
@@ -87,6 +88,21 @@ it.each([
   expect(answer['error']).toContain(words);
   expect(daemon.asked).toEqual([]);
 });
+
+it.each(['\n', '\r\n', '\u0085', '\u2028', '\u0000', '\u001b[31m'])(
+  'by with a line break is refused, and so is a control character: %j',
+  async (character) => {
+    const daemon = new DaemonInMemory(held());
+    await using operations = await startTestOperations(daemon, { tokens: [TOKEN] });
+
+    const by = `ana${character}approved by the board`;
+    const { status, answer } = await approve(operations, { hash: HASH, by });
+
+    expect(status).toBe(400);
+    expect(answer['error']).toContain('"by" must be one line, without control characters');
+    expect(daemon.asked).toEqual([]);
+  },
+);
 
 it('lets nobody approve without a token, and nothing be meant where there are two sources', async () => {
   const daemon = new DaemonInMemory(held(), held(undefined, 'bank-flags'));

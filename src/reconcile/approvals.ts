@@ -1,0 +1,68 @@
+import { FlagkeelError } from '../errors.js';
+import type { Approval } from '../model/run.js';
+import { clean } from '../report/sanitize.js';
+import { applyMessage } from '../state/run-log.js';
+import type { StateHome } from '../state/store.js';
+import type { Planned, Remembered, RunContext } from './context.js';
+
+/**
+ * The context of a run whose options hold no approval that a run has used before. A comment stays where it is written: what it
+ * approved, applied and taken back, would go out again by it. Says which approvals count for nothing.
+ */
+export function withUnusedApprovals(
+  context: RunContext,
+  { home, approvals: used }: Pick<Remembered, 'home' | 'approvals'>,
+): RunContext {
+  const { options, note } = context;
+  const approvals = options.approvals?.filter((approval) => {
+    const why = whyUnusable(approval, home, used);
+    if (why !== null) note(`warning: ${approvalOf(approval)} does not count: ${why}`);
+    return why === null;
+  });
+  return { ...context, options: { ...options, approvals } };
+}
+
+/**
+ * Remembers that a plan goes out by the comment that approves it, before anything of it is sent.
+ *
+ * @throws FlagkeelError `GIT`, `IN_USE`: it cannot be written down where later runs find it. Nothing may be sent then.
+ */
+export async function useApproval(
+  { approval, plan, home, remembered }: Planned,
+  nowMs: number,
+): Promise<void> {
+  if (approval?.comment === undefined || plan.changes.length === 0) return;
+  const key = usedKey(approval);
+  const { state, applied: head } = remembered;
+  const approvals = { ...remembered.approvals, [key]: new Date(nowMs).toISOString() };
+  const message = applyMessage(`Use approval ${key}`, head, []);
+  await home?.write(state, { head, message, isRecord: true, approvals });
+  const missing = home?.notShared() ?? null;
+  if (missing === null) return;
+  throw new FlagkeelError(
+    'GIT',
+    `cannot use ${approvalOf(approval)}: runs on other machines would use it again, because ${missing.why} (let runs push refs/flagkeel/* to origin, or approve with --approve)`,
+  );
+}
+
+function whyUnusable(
+  approval: Approval,
+  home: StateHome | null,
+  used: Remembered['approvals'],
+): string | null {
+  if (approval.comment === undefined) return null;
+  if (Object.hasOwn(used, usedKey(approval))) return 'it was used before (write a new comment)';
+  const unread = 'that it was not used before is not known, because';
+  if (home === null) return `${unread} no state is kept here (approve with --approve)`;
+  const missing = home.notShared();
+  return missing === null || missing.isRead ? null : `${unread} ${missing.why}`;
+}
+
+/** Under which the state keeps when a comment let a plan pass. */
+function usedKey({ comment = '', hash }: Approval): string {
+  return `${comment} ${hash}`;
+}
+
+function approvalOf({ hash, by = '' }: Approval): string {
+  return `the approval of ${hash} by ${clean(by)}`;
+}
