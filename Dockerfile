@@ -8,15 +8,12 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json ./
 COPY schemas schemas
 COPY src src
-COPY scripts/generate-validators.ts scripts/validators-code.ts scripts/build.mjs scripts/bundle-telemetry.mjs scripts/
+COPY scripts/generate-validators.ts scripts/validators-code.ts scripts/build.mjs scripts/
 # At run time nobody reads types, source maps, manuals and tests of packages, and one C library needs one build of
-# SQLite. Licences stay. OpenTelemetry is in the one file that loads it, but for
-# its API, which the library of metrics loads too.
+# SQLite. Licences stay.
 RUN npm run build \
-    && node scripts/bundle-telemetry.mjs \
     && npm prune --omit=dev --ignore-scripts \
     && rm -rf node_modules/@libsql/*-musl node_modules/.package-lock.json \
-    && find node_modules/@opentelemetry -mindepth 1 -maxdepth 1 ! -name api -exec rm -rf '{}' + \
     && find node_modules -type f \( -name '*.map' -o -name '*.[cm]ts' -o -name '*.ts' -o -iname '*.md' \) \
         ! -iname '*license*' ! -iname '*copying*' -delete \
     && find . -regextype posix-extended -type d \

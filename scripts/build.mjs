@@ -12,8 +12,6 @@ const ENTRIES = [
   'main.ts',
   // The check of the image's health.
   'health/check.ts',
-  // `bundle-telemetry.mjs` puts packages into it.
-  'platform/telemetry.ts',
   // Tests run the built program in their own process.
   'cli/program.ts',
   'errors.ts',

@@ -7,8 +7,6 @@ const MANIFEST = fileURLToPath(new URL('../package.json', import.meta.url));
 const KEPT = `${MANIFEST}.orig`;
 /** What differs from machine to machine, so that the one who installs has to choose. */
 const NATIVE = new Set(['libsql']);
-/** What scripts/bundle-telemetry.mjs has put into the file that loads it. */
-const BUILT_IN = /^@opentelemetry\//;
 
 if (process.argv.includes('--restore')) {
   if (existsSync(KEPT)) renameSync(KEPT, MANIFEST);
@@ -19,9 +17,6 @@ if (process.argv.includes('--restore')) {
   const manifest = JSON.parse(readFileSync(KEPT, 'utf8'));
   // It builds a clone; of an archive npm warns that it has a script.
   delete manifest.scripts.prepare;
-  manifest.dependencies = Object.fromEntries(
-    Object.entries(manifest.dependencies).filter(([name]) => !BUILT_IN.test(name)),
-  );
   manifest.bundleDependencies = Object.keys(manifest.dependencies).filter(
     (name) => !NATIVE.has(name),
   );

@@ -64,7 +64,7 @@ process.exitCode = differing.length;
 JS
 echo 'ok      holds the libraries that the tests ran with'
 
-[ ! -e "$installed/node_modules/@opentelemetry/core" ] || fail 'holds OpenTelemetry in the file that loads it alone'
+[ ! -e "$installed/node_modules/@opentelemetry/core" ] || fail 'holds no SDK of OpenTelemetry'
 program=$PWD/node_modules/.bin/flagkeel
 start=$(date +%s%3N)
 "$program" --version >/dev/null
@@ -82,7 +82,11 @@ if [ "$(node -p 'typeof require("node:module").enableCompileCache')" = function 
   [ -n "$(ls "$work/home/.cache/flagkeel")" ] || fail 'keeps its compiled code'
   echo 'ok      keeps its compiled code'
 fi
-node - "$program" <<'JS' || fail 'sends traces and metrics'
+page=$project/docs/watch-operations.md
+install=$(grep '^npm install --prefix otel ' "$page")
+$install --no-audit --no-fund >"$work/said" 2>&1 || { cat "$work/said"; fail 'the SDK of OpenTelemetry installs as the docs say'; }
+sed -n '/^```js otel\/otel.mjs$/,/^```$/{//!p}' "$page" >otel/otel.mjs
+node - "$program" <<'JS' || fail 'sends traces with the SDK that the docs load'
 const { createServer } = require('node:http');
 const { spawn } = require('node:child_process');
 const seen = new Set();
@@ -90,10 +94,11 @@ const collector = createServer((request, response) => {
   seen.add(request.url);
   request.resume().on('end', () => response.end('{}'));
 }).listen(0, '127.0.0.1', () => {
-  const env = { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.address().port}` };
-  spawn(process.argv[2], ['plan', '--embedded', 'shop'], { env }).on('close', () => {
-    process.exit(seen.has('/v1/traces') && seen.has('/v1/metrics') ? 0 : 1);
+  const OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:${collector.address().port}`;
+  const env = { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT, NODE_OPTIONS: '--import ./otel/otel.mjs' };
+  spawn(process.argv[2], ['plan', '--embedded', 'shop'], { env }).on('close', (code) => {
+    process.exit(code === 0 && seen.has('/v1/traces') ? 0 : 1);
   });
 });
 JS
-echo 'ok      sends traces and metrics'
+echo 'ok      sends traces with the SDK that the docs load'

@@ -1,9 +1,6 @@
 #!/usr/bin/env node
 import { EXIT, FlagkeelError } from './errors.js';
 
-/** For results that are still on their way out. */
-const ABANDON_MS = 200;
-
 /**
  * Process entry: signals become an abort, the first one ends the request under way, the second ends the process.
  */
@@ -27,7 +24,6 @@ try {
     environment: process.env,
     signal: interrupt.signal,
     onHangup: (listener) => process.on('SIGHUP', listener),
-    abandon: () => setTimeout(() => process.exit(), ABANDON_MS).unref(),
   });
 } catch (error) {
   const { errorText } = await import('./report/text/error.js');

@@ -13,7 +13,7 @@ import type {
   StepEnd,
 } from '../model/outcome.js';
 import type { Step, StepId } from '../model/step.js';
-import { traced } from '../platform/spans.js';
+import { traced } from '../platform/telemetry.js';
 import {
   ChangedMeanwhileError,
   executors,

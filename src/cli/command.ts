@@ -30,8 +30,6 @@ export interface CommandRow {
   readonly summary: string;
   /** The page of `docs/` that says most of it, without its ending. */
   readonly page: string;
-  /** Its runs are told to OpenTelemetry where the operator asks for that; `watch` does so itself. Default: false. */
-  readonly isObserved?: boolean;
   /** Imports the file of the command. It is called only where the command line names the command. */
   readonly load: () => Promise<DeclareCommand>;
 }

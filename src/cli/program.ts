@@ -1,6 +1,5 @@
 import { CommanderError } from 'commander';
 import { createProgram, type CommandRow } from './command.js';
-import type { OnceOptions } from '../compose/telemetry.js';
 import type { Terminal } from './terminal.js';
 import { EXIT, type ExitCode } from '../errors.js';
 
@@ -64,35 +63,30 @@ export const COMMANDS: readonly CommandRow[] = [
     synopsis: 'plan [options] [directory...]',
     summary: 'another name of reconcile --dry-run',
     page: 'plan',
-    isObserved: true,
     load: async () => (await import('./commands/reconcile.js')).declareReconcile,
   },
   {
     synopsis: 'reconcile [options] [directory...]',
     summary: 'plan, apply, verify; with --dry-run the plan alone',
     page: 'plan',
-    isObserved: true,
     load: async () => (await import('./commands/reconcile.js')).declareReconcile,
   },
   {
     synopsis: 'review [options] [directory...]',
     summary: 'what a merge would do, told to the pull request; writes nothing to the service',
     page: 'review',
-    isObserved: true,
     load: async () => (await import('./commands/review.js')).declareReview,
   },
   {
     synopsis: 'import [options] [directory] [target]',
     summary: 'write what is live, or what a file of another tool says, as specs',
     page: 'import',
-    isObserved: true,
     load: async () => (await import('./commands/import.js')).declareImport,
   },
   {
     synopsis: 'drift [options] [directory...]',
     summary: 'what is live and not in git; exit 2 when anything is',
     page: 'import',
-    isObserved: true,
     load: async () => (await import('./commands/drift.js')).declareDrift,
   },
   {
@@ -111,14 +105,12 @@ export const COMMANDS: readonly CommandRow[] = [
     synopsis: 'kill [options] <flag> [directory]',
     summary: 'kill a flag at once, and prepare the commit that makes git agree',
     page: 'operations',
-    isObserved: true,
     load: async () => (await import('./commands/kill.js')).declareKill,
   },
   {
     synopsis: 'restore [options] <flag> [directory]',
     summary: 'take a kill back at once, and prepare the commit that makes git agree',
     page: 'operations',
-    isObserved: true,
     load: async () => (await import('./commands/kill.js')).declareKill,
   },
   {
@@ -137,7 +129,6 @@ export const COMMANDS: readonly CommandRow[] = [
     synopsis: 'mcp [options] [directory]',
     summary: 'serve plan, impact, history and specs to agents over MCP; only reads',
     page: 'mcp',
-    isObserved: true,
     load: async () => (await import('./mcp.js')).declareMcp,
   },
   {
@@ -189,24 +180,6 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     return EXIT.usage;
   }
   if (asksForDocument(args)) return printHelpDocument(args, terminal);
-  const row = COMMANDS.find(({ synopsis }) => synopsis.split(' ', 1)[0] === args[0]);
-  if (row?.isObserved !== true) return parseAndRun(args, terminal);
-  const { observedOnce } = await import('../compose/telemetry.js');
-  return observedOnce(observationOf(args, terminal), async () => parseAndRun(args, terminal));
-}
-
-/** What is said of the observation stands where notes of the command do. */
-function observationOf(
-  args: readonly string[],
-  { environment, stderr, abandon }: Terminal,
-): OnceOptions {
-  const warn = (text: string): void => {
-    if (!args.includes('--quiet')) stderr.write(`${text}\n`);
-  };
-  return { environment, warn, abandon };
-}
-
-async function parseAndRun(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.ok;
   const done = (code: ExitCode): void => {
     exitCode = code;

@@ -16,8 +16,6 @@ export interface Terminal {
   readonly signal: AbortSignal;
   /** Calls the listener at each SIGHUP from now on. */
   readonly onHangup?: (listener: () => void) => void;
-  /** Ends the process once the command is over, although something is under way that nobody waits for. */
-  readonly abandon?: () => void;
 }
 
 /** Whether a person sits at the other end. Node leaves `isTTY` out, and not false, where a stream is a pipe or a file. */

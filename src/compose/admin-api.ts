@@ -11,7 +11,6 @@ import type { Desired } from '../model/desired.js';
 import type { Progress, Wait } from '../model/run.js';
 import { packageVersion } from '../platform/version.js';
 import type { Disposables } from '../platform/closers.js';
-import { observedTraffic } from '../platform/spans.js';
 import { embeddedStateName, startEmbedded, type EmbeddedOptions } from './embedded.js';
 import type { Limiters } from '../admin-api/http/limiter-pool.js';
 
@@ -76,7 +75,7 @@ export async function openService(
       ? undefined
       : options.limiters?.of({ origin: name, key: key() }, options),
     signal: options.signal,
-    traffic: observedTraffic(options.traffic),
+    traffic: options.traffic,
     beforeWrite: options.beforeWrite,
     onWait: (wait) => {
       if (options.progress) options.progress.waiting(wait);

@@ -3,7 +3,7 @@ import type { AdminReader } from '../admin-api/reader.js';
 import type { Desired } from '../model/desired.js';
 import { realTime } from '../platform/clock.js';
 import { Disposables } from '../platform/closers.js';
-import { noteRun } from '../platform/spans.js';
+import { noteRun } from '../platform/telemetry.js';
 import { openService, type AccessOptions, type ServiceAccess } from './admin-api.js';
 import type { Traffic } from '../admin-api/http/request-metrics.js';
 import type { AdminWriter } from '../admin-api/writer.js';

@@ -5,7 +5,7 @@ import type { AdminReader } from '../admin-api/reader.js';
 import { KILL } from '../admin-api/wire.js';
 import type { AdminWriter } from '../admin-api/writer.js';
 import type { Checkout } from '../git/checkout.js';
-import { traced, type Facts } from '../platform/spans.js';
+import { traced, type Facts } from '../platform/telemetry.js';
 import { truncateNote } from '../model/audit-note.js';
 import { objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { KillResult, KillResults, ChangeNote } from '../model/outcome.js';

@@ -12,22 +12,6 @@ export interface Metric {
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** One metric with what was counted by now. */
-export interface CountedMetric extends Pick<Metric, 'name' | 'type' | 'help'> {
-  readonly points: readonly CountedPoint[];
-}
-
-/** What was counted for one set of labels. */
-export interface CountedPoint {
-  readonly labels: Readonly<Partial<Record<string, string | number>>>;
-  /** Of a histogram the sum. */
-  readonly value: number;
-  /** Upper bounds of a histogram, the smallest first, without the last, which is infinite. */
-  readonly bounds?: readonly number[];
-  /** How many fell below each bound and not below the one before; one more than there are bounds. */
-  readonly counts?: readonly number[];
-}
-
 /** The metrics of a catalogue and those of the process, in a registry of their own. */
 export class Prometheus<Key extends string> {
   readonly contentType: string;
@@ -59,17 +43,6 @@ export class Prometheus<Key extends string> {
     for (const gauge of this.#gauges.values()) gauge.reset();
   }
 
-  /** The same as `text`, for other formats. Summaries, of which there are none here, are left out. */
-  async counted(): Promise<readonly CountedMetric[]> {
-    const all = await this.#registry.getMetricsAsJSON();
-    return all.flatMap((each): CountedMetric[] => {
-      const { name, help, values } = each;
-      const type = TYPES[String(each.type)];
-      if (type === undefined) return [];
-      return [{ name, help, type, points: type === 'histogram' ? histograms(values) : values }];
-    });
-  }
-
   /** In the format of `contentType`. */
   async text(): Promise<string> {
     return this.#registry.metrics();
@@ -88,34 +61,4 @@ export class Prometheus<Key extends string> {
         this.#histograms.set(key, new Histogram({ ...common, buckets: [...(buckets ?? [])] }));
     }
   }
-}
-
-/** By what the library calls them, in its types and in what it answers. */
-const TYPES: Readonly<Record<string, Metric['type'] | undefined>> = {
-  counter: 'counter',
-  gauge: 'gauge',
-  histogram: 'histogram',
-};
-
-interface Value {
-  readonly labels: Readonly<Partial<Record<string, string | number>>>;
-  readonly value: number;
-  /** Of a histogram: which of its three series it is of. */
-  readonly metricName?: string;
-}
-
-/** The library lists, for each set of labels, how many fell below each bound and all bounds before it; then sum and count. */
-function histograms(values: readonly Value[]): CountedPoint[] {
-  const points: CountedPoint[] = [];
-  let below: { bound: number; count: number }[] = [];
-  for (const { labels, value, metricName = '' } of values) {
-    const { le, ...own } = labels;
-    if (le !== undefined) below.push({ bound: Number(le), count: value });
-    if (!metricName.endsWith('_sum')) continue;
-    const bounds = below.map(({ bound }) => bound).filter((bound) => Number.isFinite(bound));
-    const counts = below.map(({ count }, i) => count - (below[i - 1]?.count ?? 0));
-    points.push({ labels: own, value, bounds, counts });
-    below = [];
-  }
-  return points;
 }

@@ -1,208 +1,157 @@
 import { randomUUID } from 'node:crypto';
-import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, ValueType } from '@opentelemetry/api';
-import type { Context, HrTime, Span, Tracer } from '@opentelemetry/api';
-import { ExportResultCode, W3CTraceContextPropagator } from '@opentelemetry/core';
-import { hrTime, type ExportResult } from '@opentelemetry/core';
-import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
-import type { Resource } from '@opentelemetry/resources';
-import { AggregationTemporality, DataPointType, MeterProvider } from '@opentelemetry/sdk-metrics';
-import { PeriodicExportingMetricReader, type MetricData } from '@opentelemetry/sdk-metrics';
-import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { messageOf } from '../errors.js';
-import { realTime } from './clock.js';
-import type { CountedMetric } from './prometheus.js';
-import type { Observer, OpenSpan } from './spans.js';
+import { context, propagation, ROOT_CONTEXT } from '@opentelemetry/api';
+import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import type { Context, Span, SpanOptions } from '@opentelemetry/api';
+import { EXIT, FlagkeelError } from '../errors.js';
+import type { Method } from './http-client.js';
+import { packageVersion } from './version.js';
 
-export type Signal = 'traces' | 'metrics';
+/** What a span says: plain values, and never a secret, a key or a text that a person wrote. */
+export type Facts = Readonly<Record<string, string | number | boolean>>;
 
-export interface TelemetryOptions {
-  readonly signals: readonly Signal[];
-  readonly version: string;
-  /** Of this process among others of the same service, where it lasts. Default: none. */
-  readonly isLasting: boolean;
-  /** Parent of every trace, as W3C Trace Context writes it; absent: each is the first of its own. */
-  readonly parent?: { readonly traceparent: string; readonly tracestate?: string };
-  /** Milliseconds between two exports of metrics. */
-  readonly intervalMs?: number;
-  /** Asked for what is counted, at each export. */
-  readonly metrics: () => Promise<readonly CountedMetric[]>;
-  /** Why something was not taken; once until something is taken again. */
-  readonly onTrouble: (why: string) => void;
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface TracedRun {
+  /** Of the command. */
+  readonly name: string;
+  /** Which specs are run: a name, or a directory. */
+  readonly source: string;
+  /** That of the log. Default: a new one. */
+  readonly id?: string;
+  /** Where `TRACEPARENT` may name a span, of a CI job say, below which the run stands. Default: the run begins a trace. */
+  readonly environment?: Environment;
 }
 
-/** Sends traces and metrics over OTLP. Where and how, the official packages read from the `OTEL_` variables of the process. */
-export interface Telemetry {
-  readonly begin: Observer['begin'];
-  /**
-   * Sends what is left.
-   *
-   * @returns false: it was given up, and requests may still be under way.
-   */
-  close(withinMs: number): Promise<boolean>;
+/** How a run ended. */
+export interface RunEnd {
+  readonly exitCode: number;
+  /** In a word of the daemon's results; `planned` where nothing was to be written, `done` where there is no plan by nature. */
+  readonly result: string;
+  /** What ended it: a code, or what was thrown. */
+  readonly error?: unknown;
 }
 
-/** Never throws on what the collector does, and never waits for it before `close`. */
-export function startTelemetry(options: TelemetryOptions): Telemetry {
-  const resource = resourceOf(options);
-  const tell = onceUntilTaken(options.onTrouble);
-  const isSent = (signal: Signal): boolean => options.signals.includes(signal);
-  const tracing = isSent('traces') ? startTraces(resource, tell) : undefined;
-  const metering = isSent('metrics') ? startMetrics(resource, options, tell) : undefined;
-  const tracer = tracing?.getTracer('flagkeel', options.version);
-  return {
-    begin: tracer ? beginOf(tracer, parentOf(options)) : () => NO_SPAN,
-    close: async (withinMs) => {
-      const left = Promise.allSettled([tracing?.shutdown(), metering?.shutdown()]);
-      const limit = new AbortController();
-      const given = realTime.sleep(withinMs, limit.signal).catch(() => undefined);
-      const isDone = await Promise.race([left.then(() => true), given.then(() => false)]);
-      limit.abort();
-      if (!isDone) tell({ code: ExportResultCode.FAILED, error: new Error('no answer in time') });
-      return isDone;
-    },
+/** Without an SDK, which an operator loads before the program, every span is one that does nothing. */
+const TRACER = trace.getTracer('flagkeel', packageVersion());
+
+const VARIABLES = {
+  get: (environment: Environment, name: string) => environment[name.toUpperCase()],
+  keys: Object.keys,
+};
+
+/** Does the work of one run as a span with all that `traced` and `tracedRequest` do below it. */
+export async function tracedRun<T>(
+  { name, source, id = randomUUID(), environment = {} }: TracedRun,
+  task: () => Promise<T>,
+  endOf: (value: T) => RunEnd,
+): Promise<T> {
+  const attributes = { 'flagkeel.source': source, 'flagkeel.run.id': id };
+  const above = propagation.extract(ROOT_CONTEXT, environment, VARIABLES);
+  const factsOf = (value: T): Facts => runFacts(endOf(value));
+  return inSpan(`flagkeel ${name}`, { attributes }, { above, task, factsOf });
+}
+
+/** With these a run has not failed: it did its work, found what it looks for, or a signal ended it. */
+const WELL: readonly number[] = [EXIT.ok, EXIT.changes, EXIT.sigint, EXIT.sigterm];
+
+function runFacts({ exitCode, result, error }: RunEnd): Facts {
+  const facts = { 'flagkeel.result': result, 'flagkeel.exit_code': exitCode };
+  if (WELL.includes(exitCode)) return facts;
+  return { ...facts, 'error.type': error === undefined ? result : codeOf(error) };
+}
+
+function codeOf(error: unknown): string {
+  if (typeof error === 'string') return error;
+  return error instanceof FlagkeelError ? error.code : 'BUG';
+}
+
+/**
+ * Does a part of a run as a span below the one that is under way. Outside a run it only does the work: the part would be
+ * a trace of its own.
+ *
+ * @param factsOf what is known of the span by its end; `error.type` is the code of what failed.
+ */
+export async function traced<T>(
+  name: string,
+  task: () => Promise<T>,
+  facts: Facts = {},
+  factsOf?: (value: T) => Facts,
+): Promise<T> {
+  return partOfRun(name, { attributes: { ...facts } }, { task, factsOf });
+}
+
+/** One try of a request. */
+export interface TracedRequest {
+  readonly method: Method;
+  /** The path with `:word` for each name and key in it. */
+  readonly route: string;
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** Tries of the same request before this one. */
+  readonly triesBefore: number;
+}
+
+/** Likewise for a request, by the names that OpenTelemetry has. The URL is left out: names and keys stand in it. */
+export async function tracedRequest<Answer extends { readonly status: number }>(
+  { method, route, origin, triesBefore }: TracedRequest,
+  task: () => Promise<Answer>,
+): Promise<Answer> {
+  const { hostname, port, protocol } = new URL(origin);
+  const attributes = {
+    'http.request.method': method,
+    'url.template': route,
+    'url.scheme': protocol.slice(0, -1),
+    'server.address': hostname,
+    'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+    ...(triesBefore > 0 && { 'http.request.resend_count': triesBefore }),
   };
-}
-
-type Told = (result: ExportResult) => void;
-
-/** A collector that is away is one trouble, however often it is tried. */
-function onceUntilTaken(onTrouble: TelemetryOptions['onTrouble']): Told {
-  let isTold = false;
-  return ({ code, error }) => {
-    if (code === ExportResultCode.FAILED && !isTold) onTrouble(whyOf(error));
-    isTold = code === ExportResultCode.FAILED;
-  };
-}
-
-/** Without words of the collector and without its URL, which may hold a password. */
-function whyOf(error: Error | undefined): string {
-  const code = error && 'code' in error ? error.code : undefined;
-  if (typeof code === 'number') return `it answered ${code}`;
-  if (typeof code === 'string') return code;
-  // A connection to each address of a name was tried, or the error is one of the packages.
-  return error?.name === 'Error' ? error.message : (error?.name ?? 'no answer');
-}
-
-function resourceOf({ version, isLasting }: TelemetryOptions): Resource {
-  const own = resourceFromAttributes({
-    'service.name': 'flagkeel',
-    'service.version': version,
-    ...(isLasting && { 'service.instance.id': randomUUID() }),
+  const factsOf = ({ status }: Answer): Facts => ({
+    'http.response.status_code': status,
+    ...(status >= 400 && { 'error.type': String(status) }),
   });
-  return own.merge(detectResources({ detectors: [envDetector] }));
+  const options = { kind: SpanKind.CLIENT, attributes };
+  return partOfRun(`${method} ${route}`, options, { task, factsOf, errorOf: () => 'no-answer' });
 }
 
-function startTraces(resource: Resource, tell: Told): BasicTracerProvider {
-  const exporter = new OTLPTraceExporter();
-  telling(exporter, tell);
-  return new BasicTracerProvider({
-    resource,
-    spanProcessors: [new BatchSpanProcessor(exporter)],
-  });
+/** Says something of the run that is under way, outside of its parts. */
+export function noteRun(facts: Facts): void {
+  const span = trace.getActiveSpan();
+  if (span) add(span, facts);
 }
 
-interface Exporter<Items> {
-  export: (items: Items, done: Told) => void;
+interface Work<T> {
+  readonly task: () => Promise<T>;
+  readonly factsOf?: ((value: T) => Facts) | undefined;
+  /** The code of what `task` throws. */
+  readonly errorOf?: (error: unknown) => string;
 }
 
-/** From now on the exporter tells how each export went. */
-function telling<Items>(exporter: Exporter<Items>, tell: Told): void {
-  const send = exporter.export.bind(exporter);
-  exporter.export = (items, done) => {
-    send(items, (result) => {
-      tell(result);
-      done(result);
-    });
-  };
+async function partOfRun<T>(name: string, options: SpanOptions, work: Work<T>): Promise<T> {
+  if (!trace.getActiveSpan()) return work.task();
+  return inSpan(name, options, { ...work, above: context.active() });
 }
 
-const PROPAGATOR = new W3CTraceContextPropagator();
-
-function parentOf({ parent = { traceparent: '' } }: TelemetryOptions): Context {
-  const get = (carrier: Readonly<Record<string, string>>, name: string) => carrier[name];
-  return PROPAGATOR.extract(ROOT_CONTEXT, parent, { get, keys: Object.keys });
-}
-
-const NO_SPAN: OpenSpan = { add: () => undefined, end: () => undefined };
-
-/** Spans that this module has opened, by what it gave out for them. */
-const SPANS = new WeakMap<OpenSpan, Span>();
-
-function beginOf(tracer: Tracer, root: Context): Observer['begin'] {
-  return ({ name, facts, startedAtMs }, parent, kind) => {
-    const above = parent === null ? undefined : SPANS.get(parent);
-    const context = above ? trace.setSpan(root, above) : root;
-    const spanKind = kind === 'client' ? SpanKind.CLIENT : SpanKind.INTERNAL;
-    const begun = { kind: spanKind, attributes: { ...facts } };
-    const startTime = startedAtMs === undefined ? {} : { startTime: startedAtMs };
-    const span = tracer.startSpan(name, { ...begun, ...startTime }, context);
-    const open = openSpan(span);
-    SPANS.set(open, span);
-    return open;
-  };
-}
-
-function openSpan(span: Span): OpenSpan {
-  return {
-    add: (facts) => {
-      span.setAttributes({ ...facts });
-    },
-    end: (error) => {
-      if (error !== undefined) {
-        span.setAttribute('error.type', error);
-        span.setStatus({ code: SpanStatusCode.ERROR });
-      }
+async function inSpan<T>(
+  name: string,
+  options: SpanOptions,
+  { above, task, factsOf, errorOf = codeOf }: Work<T> & { readonly above: Context },
+): Promise<T> {
+  return TRACER.startActiveSpan(name, options, above, async (span) => {
+    try {
+      const value = await task();
+      add(span, factsOf?.(value) ?? {});
+      return value;
+    } catch (error) {
+      // Its message may name what people wrote, so that the code alone goes out.
+      add(span, { 'error.type': errorOf(error) });
+      throw error;
+    } finally {
       span.end();
-    },
-  };
+    }
+  });
 }
 
-function startMetrics(
-  resource: Resource,
-  { metrics, intervalMs, version }: TelemetryOptions,
-  tell: Told,
-): MeterProvider {
-  const startTime = hrTime();
-  const collect = async () => {
-    const errors: unknown[] = [];
-    const counted = await metrics().catch((error: unknown) => {
-      errors.push(messageOf(error));
-      return [];
-    });
-    const scope = { name: 'flagkeel', version };
-    const seen = counted.filter(({ points }) => points.length > 0);
-    const data = seen.map((each) => dataOf(each, startTime));
-    return { resourceMetrics: { resource, scopeMetrics: [{ scope, metrics: data }] }, errors };
-  };
-  const exporter = new OTLPMetricExporter();
-  telling(exporter, tell);
-  const reader = new PeriodicExportingMetricReader({
-    exporter,
-    metricProducers: [{ collect }],
-    ...(intervalMs !== undefined && { exportIntervalMillis: intervalMs }),
-  });
-  return new MeterProvider({ resource, readers: [reader] });
-}
-
-/** Names and labels as at `/metrics`: who looks at both finds the same. */
-function dataOf({ name, help, type, points }: CountedMetric, startTime: HrTime): MetricData {
-  const unit = /_seconds(?:_total)?$/.test(name) ? 's' : name.endsWith('_bytes') ? 'By' : '';
-  const descriptor = { name, description: help, unit, valueType: ValueType.DOUBLE };
-  const aggregationTemporality = AggregationTemporality.CUMULATIVE;
-  const common = { descriptor, aggregationTemporality };
-  const at = { startTime, endTime: hrTime() };
-  const numbers = points.map(({ labels, value }) => ({ ...at, attributes: labels, value }));
-  if (type === 'counter') {
-    return { ...common, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints: numbers };
-  }
-  if (type === 'gauge')
-    return { ...common, dataPointType: DataPointType.GAUGE, dataPoints: numbers };
-  const dataPoints = points.map(({ labels, value: sum, bounds = [], counts = [] }) => {
-    const count = counts.reduce((all, each) => all + each, 0);
-    const buckets = { boundaries: [...bounds], counts: [...counts] };
-    return { ...at, attributes: labels, value: { buckets, sum, count } };
-  });
-  return { ...common, dataPointType: DataPointType.HISTOGRAM, dataPoints };
+function add(span: Span, facts: Facts): void {
+  span.setAttributes({ ...facts });
+  if ('error.type' in facts) span.setStatus({ code: SpanStatusCode.ERROR });
 }

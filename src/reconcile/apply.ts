@@ -14,7 +14,7 @@ import {
   stateOfCovered,
 } from '../plan/bases/next-state.js';
 import type { Time } from '../platform/clock.js';
-import { traced } from '../platform/spans.js';
+import { traced } from '../platform/telemetry.js';
 import type { ReviewedPlan } from '../report/json/reviewed-plan.js';
 import type { StateMeta } from '../state/ref-store.js';
 import type { StateHome } from '../state/store.js';

@@ -8,7 +8,7 @@ import {
   stateWithInferredBases,
   type EarlierSpecs,
 } from '../plan/inferred-bases.js';
-import { traced } from '../platform/spans.js';
+import { traced } from '../platform/telemetry.js';
 import { historyOf, type RunContext } from './context.js';
 
 /** A plan, and what it was made from. */

@@ -7,7 +7,7 @@ import type { Diagnostic } from '../model/diagnostic.js';
 import { EMPTY_STATE } from '../model/state.js';
 import { FlagkeelError } from '../errors.js';
 import { isOlder } from '../git/checkout.js';
-import { noteRun, traced } from '../platform/spans.js';
+import { noteRun, traced } from '../platform/telemetry.js';
 import { readSpecs } from '../specs/read-specs.js';
 import { internBases } from '../state/cache.js';
 import { InvalidSpecsError, type Remembered, type RunContext } from './context.js';

@@ -13,7 +13,7 @@ import { onLadders } from '../plan/ramps.js';
 import { scopeOf, objectsSeen } from '../plan/scope.js';
 import { committedRemovals } from '../history/protected-removals.js';
 import { provenRemovals } from '../history/removals.js';
-import { traced } from '../platform/spans.js';
+import { traced } from '../platform/telemetry.js';
 import { historyOf, type RunContext } from './context.js';
 import type { OpenedService } from './load.js';
 import { checkNamesOnService } from './policy.js';

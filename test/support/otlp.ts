@@ -16,12 +16,6 @@ export interface ReceivedSpan {
   readonly ms: number;
 }
 
-export interface ReceivedMetric {
-  readonly name: string;
-  /** `labels value`, one for each point; of a histogram the count. */
-  readonly points: readonly string[];
-}
-
 /** A collector on loopback that takes OTLP as JSON. */
 export class OtlpReceiver {
   readonly server: ScriptedServer;
@@ -43,14 +37,6 @@ export class OtlpReceiver {
       resourceSpans.flatMap(({ scopeSpans }) =>
         scopeSpans.flatMap(({ spans }) => spans.map(spanOf)),
       ),
-    );
-  }
-
-  /** Of the newest export. */
-  get metrics(): ReceivedMetric[] {
-    const newest = this.#bodies<MetricsBody>('/v1/metrics').at(-1);
-    return (newest?.resourceMetrics ?? []).flatMap(({ scopeMetrics }) =>
-      scopeMetrics.flatMap(({ metrics }) => metrics.map(metricOf)),
     );
   }
 
@@ -82,27 +68,6 @@ interface TracesBody {
   }[];
 }
 
-interface Points {
-  readonly dataPoints: readonly {
-    readonly attributes: Attributes;
-    readonly asDouble?: number;
-    readonly count?: number;
-  }[];
-}
-
-interface MetricsBody {
-  readonly resourceMetrics: readonly {
-    readonly scopeMetrics: readonly {
-      readonly metrics: readonly {
-        readonly name: string;
-        readonly sum?: Points;
-        readonly gauge?: Points;
-        readonly histogram?: Points;
-      }[];
-    }[];
-  }[];
-}
-
 function plain(attributes: Attributes): Record<string, Value> {
   return Object.fromEntries(
     attributes.map(({ key, value }) => [key, Object.values(value)[0] ?? '']),
@@ -113,20 +78,4 @@ function spanOf(span: WireSpan): ReceivedSpan {
   const nanos = BigInt(span.endTimeUnixNano) - BigInt(span.startTimeUnixNano);
   const { code: status } = span.status;
   return { ...span, attributes: plain(span.attributes), status, ms: Number(nanos) / 1e6 };
-}
-
-function metricOf({
-  name,
-  sum,
-  gauge,
-  histogram,
-}: MetricsBody['resourceMetrics'][0]['scopeMetrics'][0]['metrics'][0]): ReceivedMetric {
-  const { dataPoints } = sum ?? gauge ?? histogram ?? { dataPoints: [] };
-  const points = dataPoints.map(({ attributes, asDouble, count }) => {
-    const labels = Object.entries(plain(attributes)).map(
-      ([key, value]) => `${key}=${String(value)}`,
-    );
-    return `${labels.join(' ')} ${asDouble ?? count ?? ''}`.trim();
-  });
-  return { name, points };
 }

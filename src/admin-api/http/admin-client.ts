@@ -15,6 +15,7 @@ import {
 } from './retry.js';
 import { DEFAULT_CONCURRENCY } from '../../model/run.js';
 import { realTime, steadyTime, type Time } from '../../platform/clock.js';
+import { tracedRequest } from '../../platform/telemetry.js';
 import { routeOf, type Traffic } from './request-metrics.js';
 import { encodePath, HttpTransport, type TransportOptions } from './transport.js';
 import { API_PREFIX } from '../wire.js';
@@ -201,11 +202,13 @@ export class AdminClient implements GetOnly {
     { limitMs, triesBefore }: { limitMs: number; triesBefore: number },
   ): Promise<Answer> {
     const { signal, traffic } = this.#options;
+    const { method } = request;
+    const route = routeOf(request.path);
     const sentAt = performance.now();
     let status: number | null = null;
-    try {
-      const answer = await this.#transport.send({
-        method: request.method,
+    const send = async (): Promise<Answer> =>
+      this.#transport.send({
+        method,
         path: API_PREFIX + encodePath(request.path),
         query: request.query,
         body: request.kind === 'read' ? undefined : request.body,
@@ -213,14 +216,13 @@ export class AdminClient implements GetOnly {
         // A write under way is finished: cutting it off would leave its fate unknown.
         signal: request.kind === 'read' ? signal : undefined,
       });
+    try {
+      const answer = await tracedRequest({ method, route, origin: this.origin, triesBefore }, send);
       ({ status } = answer);
       return answer;
     } finally {
       const durationMs = performance.now() - sentAt;
-      const { method } = request;
-      const { origin } = this;
-      const sent = { method, route: routeOf(request.path), origin, triesBefore };
-      traffic?.onRequest({ ...sent, status, durationMs });
+      traffic?.onRequest({ method, route, status, durationMs });
     }
   }
 

@@ -1,4 +1,23 @@
-export type { SentRequest, Traffic } from '../../platform/spans.js';
+import type { Method } from '../../platform/http-client.js';
+
+/** One request as it went over the wire: a try, not what a caller asked for. */
+export interface SentRequest {
+  readonly method: Method;
+  /** See `routeOf`. */
+  readonly route: string;
+  /** Null where no whole answer came. */
+  readonly status: number | null;
+  readonly durationMs: number;
+}
+
+/** Counts all that goes to the service. Never throws. */
+export interface Traffic {
+  readonly onRequest: (request: SentRequest) => void;
+  /** A request waited so long for its turn, because the pace is limited. */
+  readonly onTurn: (waitMs: number) => void;
+  /** A request is about to be sent once more. */
+  readonly onRetry: () => void;
+}
 
 /** The paths that the client uses; longer and more literal ones first, because a name may equal a word. */
 const ROUTES: readonly (readonly string[])[] = [

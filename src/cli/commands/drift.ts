@@ -15,7 +15,7 @@ import { errorText } from '../../report/text/error.js';
 import { adoptDrift, type Adoption } from '../../import/adopt.js';
 import { driftOf, type Drift } from '../../import/drift.js';
 import { combinedExitCode } from '../exit-code.js';
-import { observedRun } from '../observed-run.js';
+import { tracedCommand } from '../traced-command.js';
 import type { DeclareCommand } from '../command.js';
 import {
   commonOptions,
@@ -62,9 +62,9 @@ async function showDrift(
   const results: DirectoryResult[] = [];
   for (const directory of directories) {
     // One after the other: they may share a service, a credential and a state.
-    const run = { name: 'drift', directory, writes: false };
+    const run = { name: 'drift', directory, terminal, writes: false };
     const task = async () => runDirectory(directory, options, terminal, screen);
-    results.push(await observedRun(run, task));
+    results.push(await tracedCommand(run, task));
   }
   if (options.format === 'json') {
     const documents = results.map(({ document }) => document);

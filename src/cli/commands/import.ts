@@ -13,7 +13,7 @@ import {
 } from '../../import/from-file.js';
 import type { Departure } from '../../import/sources/source.js';
 import { withSchemaLine, writeSchemas } from '../editor-schemas.js';
-import { observedCommand } from '../observed-run.js';
+import { tracedCommand } from '../traced-command.js';
 import type { DeclareCommand } from '../command.js';
 import {
   commonOptions,
@@ -74,7 +74,7 @@ export const declareImport: DeclareCommand = (command, { terminal, done }) => {
       if (second !== undefined) throw usage('only --from takes a file and a directory');
       const directory = first ?? '.';
       const task = async () => importInto(directory, options, terminal);
-      done(await observedCommand({ name: 'import', directory }, task));
+      done(await tracedCommand({ name: 'import', directory, terminal }, task));
     },
   );
 };

@@ -8,7 +8,7 @@ import { errorText } from '../../report/text/error.js';
 import { actLive, type LiveAct, commitCommands, prepareList } from '../../kill/now.js';
 import type { RunContext } from '../../reconcile/context.js';
 import { recordAct } from '../../reconcile/record.js';
-import { observedCommand } from '../observed-run.js';
+import { tracedCommand } from '../traced-command.js';
 import type { DeclareCommand } from '../command.js';
 import {
   commonOptions,
@@ -38,7 +38,7 @@ export const declareKill: DeclareCommand = (command, { terminal, done }) => {
   commonOptions(timeoutOption(placeOptions(command))).action(
     async (flag: string, directory: string, options: KillOptions) => {
       const task = async () => killOrRestore({ flag, directory, isKill }, options, terminal);
-      done(await observedCommand({ name: command.name(), directory }, task));
+      done(await tracedCommand({ name: command.name(), directory, terminal }, task));
     },
   );
 };

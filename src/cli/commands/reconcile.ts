@@ -17,7 +17,7 @@ import { PlanDiffersError, refuseUnreviewed } from '../../reconcile/reviewed.js'
 import { exitCodeOf, exitCodeOfSignal, reportOf } from '../../reconcile/result.js';
 import { InvalidSpecsError, type Applied, type Planned } from '../../reconcile/context.js';
 import { combinedExitCode } from '../exit-code.js';
-import { observedRun } from '../observed-run.js';
+import { tracedCommand } from '../traced-command.js';
 import { quoted } from '../../report/sanitize.js';
 import type { DeclareCommand } from '../command.js';
 import { configDirectoryOf } from '../config-directory.js';
@@ -96,7 +96,7 @@ async function reconcileAll(
     events?.started({ dryRun: !writes });
     const run = { terminal, screen, approvals, events, reviewed: reviewed?.[index] };
     const task = async () => runDirectory(directory, options, run);
-    const result = await observedRun({ name, directory, writes }, task);
+    const result = await tracedCommand({ name, directory, terminal, writes }, task);
     const { document, exitCode } = result;
     events?.over(exitCode, 'error' in document ? document.error : undefined);
     results.push(result);

@@ -24,7 +24,7 @@ import { exitCodeOfSignal } from '../../reconcile/result.js';
 import { InvalidSpecsError } from '../../reconcile/context.js';
 import { packageVersion } from '../../platform/version.js';
 import { combinedExitCode } from '../exit-code.js';
-import { observedCommand } from '../observed-run.js';
+import { tracedCommand } from '../traced-command.js';
 import type { DeclareCommand } from '../command.js';
 import {
   commonOptions,
@@ -92,7 +92,7 @@ async function reviewAll(
   for (const directory of directories) {
     // One after the other: they may share a service, a credential and a state.
     const task = async () => review(directory, { options, terminal, screen, place });
-    results.push(await observedCommand({ name: 'review', directory }, task));
+    results.push(await tracedCommand({ name: 'review', directory, terminal }, task));
   }
   await screen.result(results.map(({ markdown }) => markdown).join('\n'));
   await writeReports(results, options, terminal);

@@ -15,12 +15,9 @@ import {
   type WatchedSource,
 } from '../../compose/watch.js';
 import { forgeToken, operatorSettings } from '../../compose/settings.js';
-import { openTelemetry, type OpenTelemetry } from '../../compose/telemetry.js';
 import { Metrics } from '../../daemon/metrics/metrics.js';
-import type { DaemonView } from '../../daemon/view.js';
 import type { ExitCode } from '../../errors.js';
 import { createLog, type Log } from '../../platform/log.js';
-import { observe } from '../../platform/spans.js';
 import { exitCodeOfSignal } from '../../reconcile/result.js';
 import { collect, duration, positive } from '../arguments.js';
 import type { DeclareCommand } from '../command.js';
@@ -214,7 +211,6 @@ async function watchUntilSignal(
   const { traffic } = metrics;
   const daemon = createDaemon(sources, log, { traffic, replicas });
   const operations = await openOperations(daemon, plans.operations, { metrics, log });
-  const telemetry = await observed(daemon, metrics, { terminal, log });
   const { environment } = terminal;
   const statuses = openCommitStatuses(daemon, plans.statuses, { environment, log });
   const house = startMaintenance(daemon, ownRepositories(sources), log);
@@ -229,26 +225,8 @@ async function watchUntilSignal(
   log.info({ signal: terminal.signal.reason as unknown }, 'stopping');
   await daemon.stop(terminal.signal.reason);
   await replicas?.close();
-  await Promise.all([operations.close(), statuses.close(), house.close(), telemetry?.close()]);
+  await Promise.all([operations.close(), statuses.close(), house.close()]);
   log.info({}, 'stopped');
-}
-
-/** From now on the daemon is told to the collector that the operator's variables name, if any. */
-async function observed(
-  daemon: DaemonView,
-  metrics: Metrics,
-  { terminal: { environment, abandon }, log }: { readonly terminal: Terminal; readonly log: Log },
-): Promise<OpenTelemetry | undefined> {
-  const telemetry = await openTelemetry(environment, {
-    isLasting: true,
-    metrics: async () => metrics.counted(daemon, Date.now()),
-    onTrouble: (why) => {
-      log.warn({ why }, 'not taken by the collector of OpenTelemetry');
-    },
-    abandon,
-  });
-  if (telemetry) observe(telemetry);
-  return telemetry;
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { Traffic } from '../../admin-api/http/request-metrics.js';
 import { packageVersion } from '../../platform/version.js';
-import { Prometheus, type CountedMetric, type Metric } from '../../platform/prometheus.js';
-import type { RunEnd } from '../../platform/spans.js';
+import { Prometheus, type Metric } from '../../platform/prometheus.js';
 import { isReady, newestPlan, healthOf } from '../health.js';
 import type { DaemonView, RunResult, RunRecord, SourceView } from '../view.js';
 
@@ -37,7 +36,7 @@ export class Metrics {
 
   noteRun(
     { name: source }: Pick<SourceView, 'name'>,
-    { result, durationMs, plan }: Pick<RunEnd, 'result' | 'plan'> & Pick<RunRecord, 'durationMs'>,
+    { result, durationMs, plan }: Pick<RunRecord, 'result' | 'durationMs' | 'plan'>,
   ): void {
     this.#prometheus.count('runs', { source, result });
     this.#prometheus.observe('runSeconds', { source, result }, durationMs / 1_000);
@@ -61,20 +60,10 @@ export class Metrics {
 
   /** As Prometheus reads it. */
   async text(view: DaemonView, now: number): Promise<string> {
-    this.#setGauges(view.sources(), now);
-    return this.#prometheus.text();
-  }
-
-  /** The same for other formats. @param view null: there is no daemon, and nothing stands that could be looked at. */
-  async counted(view: DaemonView | null, now: number): Promise<readonly CountedMetric[]> {
-    this.#setGauges(view?.sources() ?? [], now);
-    return this.#prometheus.counted();
-  }
-
-  #setGauges(sources: readonly SourceView[], now: number): void {
     this.#prometheus.clearGauges();
     this.#prometheus.set('info', { version: packageVersion() }, 1);
-    for (const source of sources) this.#setSource(source, now);
+    for (const source of view.sources()) this.#setSource(source, now);
+    return this.#prometheus.text();
   }
 
   #setSource(view: SourceView, now: number): void {

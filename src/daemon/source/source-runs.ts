@@ -2,7 +2,7 @@ import type { GitCache } from '../../git/cache.js';
 import type { Source } from '../../git/spec-source.js';
 import { withKillsOf } from '../../kill/newer-commit.js';
 import type { Log } from '../../platform/log.js';
-import { tracedRun } from '../../platform/spans.js';
+import { tracedRun } from '../../platform/telemetry.js';
 import { clean } from '../../report/sanitize.js';
 import type { Seen } from '../upstream/upstream.js';
 import type { Trigger } from '../view.js';

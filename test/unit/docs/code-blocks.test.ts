@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { validate } from 'dockerfile-utils';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { COMMANDS } from '../../../src/cli/program.js';
@@ -174,7 +175,11 @@ describe('YAML in README.md and docs/', () => {
 it('blocks of README.md and docs/ are of languages that are held to something', () => {
   const languages = new Set(BLOCKS.map(({ language }) => language));
 
-  // Those without a language, and text, show what is printed and what files hold.
-  expect([...languages].toSorted()).toEqual(['', 'csv', 'json', 'sh', 'text', 'yaml']);
+  // Those without a language, and text, show what is printed and what files hold. The one of js is loaded by
+  // test/e2e/telemetry.test.ts.
+  const known = ['', 'csv', 'dockerfile', 'js', 'json', 'sh', 'text', 'yaml'];
+  expect([...languages].toSorted()).toEqual(known);
+  expect(blocksOf('js').map(({ page }) => page)).toEqual(['docs/watch-operations.md']);
+  for (const { text } of blocksOf('dockerfile')) expect(validate(text)).toEqual([]);
   for (const { text } of blocksOf('json')) expect(() => JSON.parse(text) as unknown).not.toThrow();
 });

@@ -53,6 +53,19 @@ describe('docs/watch-operations.md', () => {
     for (const each of attributes) expect(section).toContain(`\`${each}\``);
   });
 
+  it('installs the SDK in the versions that the tests load', () => {
+    const section = sectionOf(PAGE, '## OpenTelemetry');
+    const named = [...section.matchAll(/(@opentelemetry\/[a-z-]+)@(\S+)/g)];
+    const { devDependencies } = JSON.parse(projectText('package.json')) as {
+      devDependencies: Readonly<Record<string, string>>;
+    };
+
+    const ours = Object.entries(devDependencies).filter(([name]) => name.startsWith('@opentel'));
+    expect(Object.fromEntries(named.map(([, name, version]) => [name, version]))).toEqual(
+      Object.fromEntries(ours),
+    );
+  });
+
   it('explains exactly the members of a notification', () => {
     const of = { kind: 'changed', source: aSource(), run: aRun(aReport()), objects: [] } as const;
     const body = jsonBody(of);
