@@ -141,11 +141,12 @@ export function shareIn(side: Definition | undefined, ramp: DesiredRamp): number
  * now; of others, what there was. Ramps that left the specs are forgotten.
  *
  * @param state after the run.
+ * @param restored definitions whose kill the run took back: their next wait counts from this run.
  */
 export function rampsAfter(
   { desired, actual, policy }: PlanInput,
   state: State,
-  known: RampRecords,
+  { known, restored }: { readonly known: RampRecords; readonly restored: ReadonlySet<ObjectId> },
 ): RampRecords {
   // What is not written does not begin.
   if (policy.suspended !== null) return known;
@@ -165,7 +166,7 @@ export function rampsAfter(
       const reached = isEqualOn(base, said, ramp)
         ? shareOn(said, ramp)
         : (reachedOn(ladder, base) ?? (live && shareOn(live, ramp)));
-      const anchor = anchors?.[isKilled ? 'killed' : 'alive'];
+      const anchor = anchors?.[isKilled && !restored.has(id) ? 'killed' : 'alive'];
       if (anchor) next.set(key, { ...anchor, reached: reached ?? 0 });
       else if (before) next.set(key, before);
     }

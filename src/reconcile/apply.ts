@@ -26,7 +26,7 @@ import { momentOf, verify, type Verified } from './verify.js';
 import { withSteps } from './ramps/ladders.js';
 import { closedByNow, policyAt, withOverride } from './windows.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
-import type { Change } from '../model/plan.js';
+import type { Change, Plan } from '../model/plan.js';
 import { planChanges } from '../plan/plan.js';
 import { rampsAfter } from '../plan/ramps.js';
 import { verifyingPolicy } from '../plan/policy.js';
@@ -82,7 +82,8 @@ export async function applyOnce(
   const newest = policy.behind ? planned.appliedHead : head;
   // Ramps of an older HEAD are left to the next run: its specs do not have those that began since.
   const { ramps: before } = planned.remembered;
-  const ramps = policy.behind ? before : rampsAfter(input, state, before);
+  const restored = restoredIn(planned.plan, outcomes);
+  const ramps = policy.behind ? before : rampsAfter(input, state, { known: before, restored });
   const meta = {
     head: newest,
     ...said,
@@ -96,6 +97,14 @@ export async function applyOnce(
     ...{ state, standing, converged: standing === 'in-sync', knownOutOfSync, ...unsaved },
     remembered: { ...planned.remembered, ramps },
   };
+}
+
+/** Definitions whose kill the apply took back. */
+function restoredIn({ changes }: Plan, outcomes: Outcomes): ReadonlySet<ObjectId> {
+  const restores = changes.filter(({ reason }) => reason === 'restore');
+  return new Set(
+    restores.map(({ id }) => id).filter((id) => outcomes.get(id)?.status === 'applied'),
+  );
 }
 
 async function send(

@@ -91,10 +91,8 @@ it('a daemon climbs a ladder over a freeze with an approval, a kill and a weeken
   const end = { until: '2026-01-07T14:30:00.000Z', reason: 'INC-2' };
   watching.daemon.approve('default', { hash: held, by: 'ana', ...end });
   await watching.rest(watching.runs.length + 1);
-  await then('2026-01-08T09:00Z');
   await then('2026-01-08T12:00Z', 'Go on', { 'kills/production.yaml': 'kills: {}\n' });
-  await then('2026-01-08T12:30Z');
-  await then('2026-01-09T12:30Z');
+  await then('2026-01-09T12:00Z');
   const friday = watching.runs.length;
   vi.setSystemTime(new Date('2026-01-10T12:30Z'));
   const { requests } = service;
@@ -102,22 +100,18 @@ it('a daemon climbs a ladder over a freeze with an approval, a kill and a weeken
   await new Promise((resolve) => setTimeout(resolve, 300));
   expect([watching.runs.length, requests.length]).toEqual([friday, before]);
   await then('2026-01-12T09:00Z');
-  await then('2026-01-13T09:00Z');
 
   expect(story).toEqual([
     '2026-01-05T10:00Z 10 %; 2026-01-06T10:00',
     // Wednesday is frozen.
     '2026-01-06T10:00Z 25 %; 2026-01-08T09:00',
-    '2026-01-07T12:00Z 25 %, killed; 2026-01-08T09:00',
+    '2026-01-07T12:00Z 25 %, killed; 2026-01-08T12:00',
     '2026-01-07T13:00Z 25 %, killed; 2026-01-08T00:00',
-    '2026-01-08T09:00Z 25 %, killed; 2026-01-09T09:00',
-    // It begins anew where it stands.
-    '2026-01-08T12:00Z 25 %; 2026-01-08T12:30',
-    '2026-01-08T12:30Z 25 %; 2026-01-09T12:30',
+    // It goes on from where it stands: the wait for the next step counts anew.
+    '2026-01-08T12:00Z 25 %; 2026-01-09T12:00',
     // Saturday and Sunday are closed.
-    '2026-01-09T12:30Z 25 %; 2026-01-12T09:00',
-    '2026-01-12T09:00Z 50 %; 2026-01-13T09:00',
-    '2026-01-13T09:00Z 100 %; the end',
+    '2026-01-09T12:00Z 50 %; 2026-01-12T09:00',
+    '2026-01-12T09:00Z 100 %; the end',
   ]);
   const { objects } = await live.ok<{ objects: readonly Told[] }>(
     'GET',
@@ -137,8 +131,8 @@ it('a daemon climbs a ladder over a freeze with an approval, a kill and a weeken
     '2026-01-07T12:00 kill shop: Stop',
     '2026-01-07T13:30 update pay: Repair pay',
     '2026-01-08T12:00 restore shop: Go on',
-    '2026-01-12T09:00 update shop: Ramp flag/shop@production: on to 50 %, step 3 of 4',
-    '2026-01-13T09:00 update shop: Ramp flag/shop@production: on to 100 %, step 4 of 4',
+    '2026-01-09T12:00 update shop: Ramp flag/shop@production: on to 50 %, step 3 of 4',
+    '2026-01-12T09:00 update shop: Ramp flag/shop@production: on to 100 %, step 4 of 4',
   ]);
   const approved = told.find(({ title }) => title === 'Repair pay')?.comment;
   expect(approved).toContain(`frozen by "inventory": approved as ${held} by ana`);

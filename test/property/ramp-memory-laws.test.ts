@@ -81,7 +81,7 @@ it('whatever is edited, moved, killed or lost, what a run writes is what the lad
           expect(live).toEqual(said);
           expect(isEqual).toMatchObject({ rules: true, ofDefault: true });
         }
-        oracle.ran(rollout, expected, isEqual);
+        oracle.ran(rollout, expected, { ...isEqual, killed: isKilled() });
         if (isByHand && !isEqual.ofDefault) world.setDefault(ownShare);
       }
     }),

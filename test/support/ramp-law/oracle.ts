@@ -8,6 +8,8 @@ interface Memory {
   readonly form: string;
   readonly isStopped: boolean;
   readonly reached: number;
+  /** From when on, and from which share on, it counts where the run took the kill back. */
+  readonly restored: Pick<Memory, 'since' | 'from'>;
 }
 
 /** Shares of `on`: of the default rule, and of rules by what they ask for. */
@@ -49,24 +51,31 @@ export class Oracle {
       const inBase = this.#base?.get(asks) ?? this.#handedOn(ramp, ramped);
       const reached = known?.reached ?? inBase ?? live.get(asks);
       const start = ladder.startHour;
-      let { since, from } = known ?? { since: start ?? hour, from: 0 };
-      if (known && (known.form !== form || known.isStopped !== isStopped)) {
-        since = Math.max(hour, start ?? 0);
-        from = known.reached;
-      }
+      const counted = (stops: boolean): Pick<Memory, 'since' | 'from'> => {
+        if (!known) return { since: start ?? hour, from: 0 };
+        if (known.form === form && known.isStopped === stops) return known;
+        return { since: Math.max(hour, start ?? 0), from: known.reached };
+      };
+      const { since, from } = counted(isStopped);
+      const { since: restoredAt, from: restoredFrom } = counted(false);
+      const restored = { since: restoredAt, from: restoredFrom };
       const due = isStopped ? 0 : shareDue(ladder, since, from, hour);
       shares.set(asks, Math.max(due, reached ?? 0));
-      next.set(id, { since, from, form, isStopped, reached: reached ?? 0 });
+      next.set(id, { since, from, form, isStopped, reached: reached ?? 0, restored });
     }
     this.#memory = next;
     return shares;
   }
 
-  /** After the run: what it found equal. @param isEqual whether the rules, and the default rule, are as git has them. */
+  /**
+   * After the run: what it found equal.
+   *
+   * @param isEqual whether the rules, and the default rule, are as git has them; `killed`: whether the flag is killed now.
+   */
   ran(
     rollout: Rollout,
     shares: Shares,
-    isEqual: { rules: boolean; ofDefault: boolean; whole: boolean },
+    isEqual: { rules: boolean; ofDefault: boolean; whole: boolean; killed: boolean },
   ): void {
     const kept = [...(this.#base ?? [])].filter(
       ([asks]) => !(asks === DEFAULT ? isEqual.ofDefault : isEqual.rules),
@@ -76,8 +85,11 @@ export class Oracle {
     );
     // Fields one by one are remembered of what was once found equal as a whole.
     if (this.#base !== null || isEqual.whole) this.#base = new Map([...kept, ...seen]);
-    for (const { id, asks } of rampedIn(rollout)) {
-      const memory = this.#memory.get(id);
+    for (const { id, asks, ladder } of rampedIn(rollout)) {
+      const known = this.#memory.get(id);
+      const isRestored = known?.isStopped === true && !ladder.hold && !isEqual.killed;
+      const memory = isRestored ? { ...known, ...known.restored, isStopped: false } : known;
+      if (memory) this.#memory.set(id, memory);
       const isFound = asks === DEFAULT ? isEqual.ofDefault : isEqual.rules;
       if (memory && isFound)
         this.#memory.set(id, { ...memory, reached: shares.get(asks) ?? memory.reached });

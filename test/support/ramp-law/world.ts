@@ -1,5 +1,6 @@
 import type { Definition } from '../../../src/model/flag/flag.js';
 import { bindEnvironments, type BoundDesired } from '../../../src/model/bound-desired.js';
+import type { ObjectId } from '../../../src/model/ref.js';
 import type { RampRecords, State } from '../../../src/model/state.js';
 import type { PlanInput } from '../../../src/plan/input.js';
 import { stateAfterVerify } from '../../../src/plan/bases/next-state.js';
@@ -85,8 +86,10 @@ export class RampWorld {
     });
     const judged = policyAt({ ...policy, ladders }, desired, nowMs);
     const input = this.#looked({ desired, state, policy: judged });
-    for (const { id, fields } of planChanges(input).changes) {
+    const restored = new Set<ObjectId>();
+    for (const { id, fields, reason } of planChanges(input).changes) {
       if (id !== ID) continue;
+      if (reason === 'restore') restored.add(id);
       const written = fields.map(({ path, after }) => [path.slice(1), after]);
       this.live = { ...this.live, ...(Object.fromEntries(written) as Definition) };
     }
@@ -96,7 +99,7 @@ export class RampWorld {
     const paths = new Set(open.flatMap(({ fields }) => fields.map(({ path }) => path)));
     if (!isStateless) {
       this.#state = stateAfterVerify(again, new Set(left.unchanged), null, at(hour));
-      this.#ramps = kept(rampsAfter(input, this.#state, this.#ramps));
+      this.#ramps = kept(rampsAfter(input, this.#state, { known: this.#ramps, restored }));
     }
     const isEqual = {
       rules: !paths.has('/rules'),
