@@ -14,8 +14,9 @@ import { JsonText, type ApiRequest, type Endpoint } from './endpoint.js';
 import { KeyCheck, scopeOf, type ServiceLog } from './key-check.js';
 import type { EphemeralKeys } from '../lent-keys.js';
 import type { ServiceMetrics } from '../metrics.js';
-import { API_TITLE, openApiOf, parametersOf } from './openapi.js';
+import { API_TITLE, openApiOf } from './openapi.js';
 import { badRequest, isStoreAway, Problem, storeAway, unauthorised } from './problem.js';
+import { checkNothingElse, checkQuery } from './query-check.js';
 import { keyFromHeaders } from '../rules/admin-key.js';
 import { RequestCounter, type RateLimit } from '../rules/rate-limit.js';
 import { compileSchema, describeShapeErrors } from '../rules/shape.js';
@@ -253,23 +254,6 @@ function addEndpoint(
 const afresh: Pick<ResponseCache<string>, 'recall'> = {
   recall: async (_, read) => (await read()).value,
 };
-
-/** @throws Problem (400) a parameter that stands for one value stands in the query more than once. */
-function checkQuery(query: Readonly<Record<string, unknown>>, endpoint: Endpoint): void {
-  for (const { name, schema } of parametersOf(endpoint)) {
-    if (schema['type'] === 'array' || !Array.isArray(query[name])) continue;
-    throw badRequest(`${name} must stand once`);
-  }
-}
-
-/** @throws Problem (400) the query holds a parameter, or the request a body, that the endpoint does not have. */
-function checkNothingElse({ query, body }: FastifyRequest, endpoint: Endpoint): void {
-  const known = new Set(parametersOf(endpoint).map(({ name }) => name));
-  const unknown = Object.keys(query as object).find((name) => !known.has(name));
-  if (unknown !== undefined) throw badRequest(`Query has no parameter ${unknown}`);
-  if (body !== undefined && endpoint.body === undefined)
-    throw badRequest('Body has no member that the contract shows');
-}
 
 /** Takes the shorter way where the endpoint has one and it finds an answer. */
 async function read(

@@ -33,6 +33,15 @@ export function committed(
   return next;
 }
 
+/** The contract shows no configuration of a treatment, and a strict service takes none. */
+export function withoutConfigurations({ flags }: Specs): void {
+  for (const { treatments } of Object.values(flags)) {
+    for (const each of Object.values(treatments ?? {})) {
+      if (typeof each === 'object' && !Array.isArray(each)) delete each['configuration'];
+    }
+  }
+}
+
 type Change = (specs: Specs, numbers: Numbers, earlier: readonly Specs[]) => void;
 
 const COMMITTED: Readonly<Record<CommitKind, Change>> = {

@@ -1,6 +1,6 @@
 import { ConfigRepository } from '../config-repository.js';
 import { cliRun } from '../terminal.js';
-import { committed, environmentOf, pick } from './commits.js';
+import { committed, environmentOf, pick, withoutConfigurations } from './commits.js';
 import {
   ACTS,
   COMMITS,
@@ -135,6 +135,7 @@ export class Play {
 
   protected commit(kind: CommitKind, numbers: Event['numbers']): void {
     const next = committed(kind, numbers, this.now, this.commits.slice(0, -1));
+    if (this.service.kind === 'strict') withoutConfigurations(next);
     this.commits.push(next);
     this.#write();
     // Kills are read also where another file is wrong.
