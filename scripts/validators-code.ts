@@ -1,9 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type standalone from 'ajv/dist/standalone/index.js';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import { SCHEMA_NAMES, schemaOf } from '../src/specs/parse/schemas.js';
+import { Ajv2020, type Options } from 'ajv/dist/2020.js';
+import { packageFile } from '../src/platform/package-files.js';
+import { SCHEMA_NAMES, schemaOf, type Schema } from '../src/specs/parse/schemas.js';
 
-export const VALIDATORS_FILE = 'src/generated/validators.ts';
+/** What the build writes. Every run reads specs, few are given a reviewed plan. */
+export const VALIDATORS = {
+  'src/generated/validators.ts': specValidators,
+  'src/generated/plan-validator.ts': planValidator,
+} as const;
 
 /** The library writes `require` for its own helpers also where it was asked for a module. */
 const HEADER = `// @ts-nocheck
@@ -13,23 +19,34 @@ const require = createRequire(import.meta.url);
 `;
 
 /** What the library would compile in every run that reads a spec, as the text of a module: an export for each schema. */
-export function validatorsCode(): string {
+function specValidators(): string {
+  const schemas = SCHEMA_NAMES.map((name) => [exportName(name), schemaOf(name)] as const);
+  return codeFor(schemas, { allErrors: true, verbose: true });
+}
+
+/** A later version may have given a plan further members: they are taken out of the value, and not refused. */
+function planValidator(): string {
+  const text = readFileSync(packageFile('schemas/plan.schema.json'), 'utf8');
+  return codeFor([['plan', JSON.parse(text) as Schema]], { removeAdditional: true });
+}
+
+function codeFor(schemas: readonly (readonly [string, Schema])[], options: Options): string {
   const ajv = new Ajv2020({
-    allErrors: true,
-    verbose: true,
+    ...options,
     allowUnionTypes: true,
     strictTypes: false,
     code: { source: true, esm: true, lines: true },
   });
   ajv.addVocabulary(['x-expected', 'x-removed', 'tsType']);
-  for (const name of SCHEMA_NAMES) ajv.addSchema(schemaOf(name));
-  const exported = SCHEMA_NAMES.map((name) => [exportName(name), String(schemaOf(name).$id)]);
+  for (const [, schema] of schemas) ajv.addSchema(schema);
+  const exported = schemas.map(([name, { $id }]) => [name, String($id)]);
   // The library is CommonJS, and says what it exports in a way that only `require` understands.
   const { default: codeOf } = createRequire(import.meta.url)('ajv/dist/standalone/index.js') as {
     default: typeof standalone.default;
   };
   const code = codeOf(ajv, Object.fromEntries(exported) as Record<string, string>);
-  return HEADER + code;
+  // Without a type the compiler would walk all of a function to find one.
+  return HEADER + code.replaceAll(/^export const (\w+) = /gm, 'export const $1: unknown = ');
 }
 
 /** `flag-overlay` → `flagOverlay` */

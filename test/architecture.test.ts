@@ -20,7 +20,7 @@ const ROOMS: Record<string, readonly string[]> = {
   'admin-api': ['errors.ts', 'admin-api/wire.ts', 'model', 'platform'],
   git: ['errors.ts', 'model', 'platform'],
   plan: ['admin-api/wire.ts', 'model'],
-  report: ['errors.ts', 'model', 'platform'],
+  report: ['errors.ts', 'generated', 'model', 'platform'],
   specs: ['admin-api/wire.ts', 'generated', 'model', 'platform'],
   lint: ['generated', 'model', 'platform', 'timing', 'plan', 'specs'],
   service: ['errors.ts', 'admin-api/wire.ts', 'platform'],

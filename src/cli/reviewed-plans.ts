@@ -32,7 +32,7 @@ export async function readReviewed(
 ): Promise<readonly ReviewedPlan[] | undefined> {
   if (planHash !== undefined) return directories.map(() => reviewedHash(planHash));
   if (plan === undefined) return undefined;
-  const plans = parseReviewedPlans(await readBounded(plan), plan);
+  const plans = await parseReviewedPlans(await readBounded(plan), plan);
   if (plans.length === directories.length) return plans;
   throw new FlagkeelError(
     'USAGE',

@@ -42,7 +42,11 @@ export async function withAllowances(
     const allowance = subject?.allow.find(({ guard }) => guard === finding.guard);
     if (!subject || !allowance) guardFindings.push(finding);
     else if (await isNew(allowance, subject, input, commits))
-      allowed.push({ ...finding, id: objectId(subject.ref), reason: allowance.reason });
+      allowed.push({
+        ...{ ...finding, ...allowance },
+        environment: subject.environment.name,
+        id: objectId(subject.ref),
+      });
     else guardFindings.push({ ...finding, spentAllow: true });
   }
   return { guardFindings, allowed };

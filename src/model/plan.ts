@@ -221,6 +221,8 @@ export interface GuardFinding {
 
 /** A guard that a plan runs into and that the specs let it pass. */
 export interface AllowedFinding extends GuardFinding {
+  readonly guard: 'maxShift' | 'fullFlip';
+  readonly environment: string;
   readonly id: ObjectId;
   readonly reason: string;
 }

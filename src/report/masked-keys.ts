@@ -1,3 +1,4 @@
+import type { Keys } from '../generated/plan.schema.d.js';
 import type { KeyChange } from '../model/plan.js';
 import { noBreak } from './text/layout.js';
 import { itemText } from './values.js';
@@ -41,35 +42,22 @@ export function maskKeys(value: unknown): Json {
   });
 }
 
-/**
- * What a document says of a change to a list of keys. The keys themselves stand there only where
- * keys are shown.
- */
-export interface KeyCounts {
-  readonly added: number;
-  readonly removed: number;
-  /** Only of identities: those whose attributes change. */
-  readonly changed?: number;
-  /** SHA-256 of the keys as they will be. */
-  readonly sha256: string;
-  readonly addedKeys?: readonly string[];
-  readonly removedKeys?: readonly string[];
-  readonly changedKeys?: readonly string[];
-}
-
-/** The numbers of a key change, and with `showKeys` the keys. */
-export function keyCounts(keys: KeyChange, showKeys: boolean): KeyCounts {
-  const counts = {
-    added: keys.added.length,
-    removed: keys.removed.length,
-    ...(keys.changed && { changed: keys.changed.length }),
-    sha256: keys.sha256,
-  };
-  if (!showKeys) return counts;
+/** The numbers of a key change as documents have them, and with `showKeys` the keys; undefined where no keys change. */
+export function keyCounts(
+  keys: KeyChange | undefined,
+  { showKeys }: { readonly showKeys: boolean },
+): Keys | undefined {
+  if (!keys) return undefined;
+  const { added, removed, changed, sha256 } = keys;
   return {
-    ...counts,
-    addedKeys: keys.added,
-    removedKeys: keys.removed,
-    ...(keys.changed && { changedKeys: keys.changed }),
+    added: added.length,
+    removed: removed.length,
+    ...(changed && { changed: changed.length }),
+    sha256,
+    ...(showKeys && {
+      addedKeys: [...added],
+      removedKeys: [...removed],
+      ...(changed && { changedKeys: [...changed] }),
+    }),
   };
 }

@@ -1,44 +1,62 @@
 import { FlagkeelError, messageOf } from '../../errors.js';
 import { isDeeperThan } from '../../model/json.js';
-import type { Change, Plan } from '../../model/plan.js';
+import type { Plan } from '../../model/plan.js';
 import { quoted } from '../sanitize.js';
-import { isRecord, jsonText } from '../json-value.js';
+import { jsonText } from '../json-value.js';
 import { keyCounts, maskKeys } from '../masked-keys.js';
+import { fieldDocument, type ChangeDocument, type PlanDocument } from './plan.js';
 
-/**
- * What a plan that somebody reviewed says of itself. Only the hash decides whether another plan is
- * the same; the rest says how the two differ.
- */
+/** A plan that was reviewed. The hash alone decides whether another plan is the same; the document says how the two differ. */
 export interface ReviewedPlan {
   /** `sha256:` and lower-case hex. */
   readonly planHash: string;
-  /** Absent where the hash is all that is known. */
-  readonly document?: {
-    readonly origin: string;
-    readonly workspaceId: string;
-    /** Id → what it would write, as text that can be compared with `changeText`. */
-    readonly changes: ReadonlyMap<string, string>;
-  };
+  readonly document?: PlanDocument;
 }
 
 const HASH = /^sha256:[0-9a-f]{64}$/;
-/** Bounds of a file that anybody may have written. */
-const MAX_CHANGES = 100_000;
+/** Values of fields may be nested in an untrusted file as deeply as its writer likes. */
 const MAX_DEPTH = 64;
 /** The most objects that a sentence names. */
 const MAX_NAMED = 3;
 
 /**
- * The plans in a JSON file that an earlier dry run wrote: one document, or an array of them.
+ * The plans in a JSON file that an earlier dry run wrote: one document, or an array of them. Members that a later version
+ * added are dropped.
  *
  * @param text untrusted; the caller has bounded its size.
  * @param file the name of the file in errors.
  * @throws FlagkeelError `USAGE`: the text is no such file.
  */
-export function parseReviewedPlans(text: string, file: string): readonly ReviewedPlan[] {
-  const value = parsed(text, file);
-  const documents: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return documents.map((each) => parseDocument(each, file));
+export async function parseReviewedPlans(
+  text: string,
+  file: string,
+): Promise<readonly ReviewedPlan[]> {
+  const { plan } = await import('../../generated/plan-validator.js');
+  const isPlan = plan as PlanValidator;
+  return [parsed(text, file)].flat().map((document) => {
+    if (!isPlan(document)) throw noPlan(file, faultOf(isPlan.errors?.[0]));
+    return { planHash: document.planHash, document };
+  });
+}
+
+/** As the schema library generates it. */
+interface PlanValidator {
+  (value: unknown): value is PlanDocument;
+  readonly errors?: readonly Fault[] | null;
+}
+
+interface Fault {
+  readonly instancePath: string;
+  readonly params: { readonly missingProperty?: string };
+}
+
+/** The member that the schema does not admit. */
+function faultOf(fault: Fault | undefined): string {
+  const member = `${fault?.instancePath ?? ''}/${fault?.params.missingProperty ?? ''}`.replace(
+    /^\/|\/$/g,
+    '',
+  );
+  return member === '' ? 'it is no plan document' : `${JSON.stringify(member)} is absent or wrong`;
 }
 
 /**
@@ -64,11 +82,11 @@ export function differencesFrom(
   if (document.origin !== place.origin) {
     return `; that one was for ${quoted(document.origin)}, this one is for ${quoted(place.origin)}`;
   }
-  if (document.workspaceId !== place.workspaceId) return '; that one was for another workspace';
-  const now = new Map(plan.changes.map((change) => [change.id, changeText(change)]));
-  const added = [...now.keys()].filter((id) => !document.changes.has(id));
-  const gone = [...document.changes.keys()].filter((id) => !now.has(id));
-  const other = [...now].filter(([id, text]) => (document.changes.get(id) ?? text) !== text);
+  if (document.workspace.id !== place.workspaceId) return '; that one was for another workspace';
+  const [then, now] = [writtenThen(document), writtenNow(plan)];
+  const added = [...now.keys()].filter((id) => !then.has(id));
+  const gone = [...then.keys()].filter((id) => !now.has(id));
+  const other = [...now].filter(([id, text]) => (then.get(id) ?? text) !== text);
   const parts = [
     named('not in the reviewed plan', added),
     named('no longer planned', gone),
@@ -83,12 +101,31 @@ export function differencesFrom(
 /** Whether the reviewed plan has every change of this one, each as it stands; a plan of nothing is part of any. */
 export function isPartOf(
   { document }: ReviewedPlan,
-  { changes }: Plan,
+  plan: Plan,
   place: { origin: string; workspaceId: string },
 ): boolean {
-  if (changes.length === 0) return true;
-  if (document?.origin !== place.origin || document.workspaceId !== place.workspaceId) return false;
-  return changes.every((change) => document.changes.get(change.id) === changeText(change));
+  if (plan.changes.length === 0) return true;
+  if (document?.origin !== place.origin || document.workspace.id !== place.workspaceId)
+    return false;
+  const then = writtenThen(document);
+  return [...writtenNow(plan)].every(([id, text]) => then.get(id) === text);
+}
+
+/** Id → what a change writes, as text for comparison. */
+type Written = ReadonlyMap<string, string>;
+
+function writtenThen({ changes }: PlanDocument): Written {
+  return new Map(changes.map((change) => [change.id, writtenText(change)]));
+}
+
+function writtenNow({ changes }: Plan): Written {
+  const options = { showKeys: false };
+  return new Map(
+    changes.map(({ id, action, fields, keys }) => {
+      const written = fields.map((field) => fieldDocument(field, options));
+      return [id, writtenText({ action, fields: written, keys: keyCounts(keys, options) })];
+    }),
+  );
 }
 
 /** The first ids of a list, with the number of the others; empty for an empty list. */
@@ -98,20 +135,29 @@ function named(what: string, ids: readonly string[]): string {
   return `${what}: ${ids.slice(0, MAX_NAMED).map(quoted).join(', ')}${more}`;
 }
 
-/**
- * What a change writes, as text for comparison. Lists of keys are compared by their hash, because
- * the document may have been written without the keys.
- */
-function changeText({ action, fields, keys }: Change): string {
+/** Lists of keys are compared by their number and hash, because a document may have been written with them or without. */
+function writtenText({
+  action,
+  fields,
+  keys,
+}: Pick<ChangeDocument, 'action' | 'fields'> & {
+  readonly keys?: ChangeDocument['keys'] | undefined;
+}): string {
   return jsonText({
     action,
-    fields: fields.map((field) => ({
-      path: field.path,
-      after: field.after === undefined ? undefined : maskKeys(field.after),
-      keys: field.keys && keyCounts(field.keys, false),
+    fields: fields.map(({ path, after, keys: listed }) => ({
+      path,
+      after: after === undefined ? undefined : maskKeys(after),
+      keys: counted(listed),
     })),
-    keys: keys && keyCounts(keys, false),
+    keys: counted(keys),
   });
+}
+
+function counted(keys: ChangeDocument['keys'] | undefined): unknown {
+  if (!keys) return undefined;
+  const { added, removed, changed, sha256 } = keys;
+  return { added, removed, changed, sha256 };
 }
 
 /** @throws FlagkeelError `USAGE`: the text is no JSON, or nested more deeply than any plan. */
@@ -123,45 +169,6 @@ function parsed(text: string, file: string): unknown {
   } catch (error) {
     throw noPlan(file, messageOf(error), error);
   }
-}
-
-function parseDocument(value: unknown, file: string): ReviewedPlan {
-  if (!isRecord(value) || value['formatVersion'] !== 1) {
-    throw noPlan(file, 'it is no plan document of format version 1');
-  }
-  const { planHash, origin, workspace, changes } = value;
-  if (typeof planHash !== 'string' || !HASH.test(planHash)) {
-    throw noPlan(file, '"planHash" is absent or wrong');
-  }
-  const workspaceId = isRecord(workspace) ? workspace['id'] : undefined;
-  if (typeof origin !== 'string' || typeof workspaceId !== 'string') {
-    throw noPlan(file, '"origin" or "workspace" is absent or wrong');
-  }
-  if (!Array.isArray(changes) || changes.length > MAX_CHANGES) {
-    throw noPlan(file, '"changes" is absent or too long');
-  }
-  const texts = changes.map((change: unknown) => parseChange(change, file));
-  return { planHash, document: { origin, workspaceId, changes: new Map(texts) } };
-}
-
-/** Id and text of a change in the file; the text is made as `changeText` makes it. */
-function parseChange(change: unknown, file: string): [string, string] {
-  if (!isRecord(change) || typeof change['id'] !== 'string' || !Array.isArray(change['fields'])) {
-    throw noPlan(file, 'one of "changes" is no change');
-  }
-  const fields = change['fields'].map((field: unknown) => {
-    const { path, after, keys } = isRecord(field) ? field : {};
-    return { path, after: after === undefined ? undefined : maskKeys(after), keys: counts(keys) };
-  });
-  const { id, action, keys } = change;
-  return [id, jsonText({ action, fields, keys: counts(keys) })];
-}
-
-/** The part of a key change that documents always have. */
-function counts(keys: unknown): unknown {
-  if (!isRecord(keys)) return undefined;
-  const { added, removed, changed, sha256 } = keys;
-  return { added, removed, changed, sha256 };
 }
 
 /** An error that says how such a file is made. */
