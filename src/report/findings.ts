@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../model/diagnostic.js';
 import { clean } from './sanitize.js';
-import { guardLines } from './text/guards.js';
-import { impactOf, audienceText, riskWord } from './text/impact.js';
+import { guardTexts } from './view/guards.js';
+import { impactOf, audienceText, riskWord } from './view/impact.js';
 import type { PlanReport } from './plan-report.js';
 import { cut } from './text/layout.js';
 
@@ -33,15 +33,13 @@ export function diagnosticFindings(diagnostics: readonly Diagnostic[]): Finding[
 
 /** Refusals by guards, then each change, with its risks. */
 export function planFindings(report: PlanReport): Finding[] {
-  const guards = guardLines(report).map(({ spans }) => spans.map(({ text }) => text).join(''));
   return [
-    // The last line is the way out.
-    ...guards.slice(0, -1).map((text): Finding => ({
+    ...guardTexts(report).refusals.map((text): Finding => ({
       level: 'error',
       rule: 'guard',
       place: null,
       subject: 'plan',
-      message: cut(text.replace(/^✗ /, ''), MESSAGE_COLUMNS),
+      message: cut(text, MESSAGE_COLUMNS),
     })),
     ...report.plan.changes.map((change): Finding => {
       const { id, action, location, ref } = change;

@@ -1,6 +1,5 @@
-import { LIVE_KILLS_TITLE, sinceText } from '../../report/text/live-kills.js';
-import { rampText } from '../../report/text/ramps.js';
-import { WHY_WORDS } from '../../report/text/change/change.js';
+import { LIVE_KILLS_TITLE, rampText, sinceText } from '../../report/view/sentences.js';
+import { WHY_WORDS } from '../../report/view/words.js';
 import { isApplied, isDrift } from '../health.js';
 import type { RunRecord, SourceView } from '../view.js';
 import type { Message, NoticeKind, ToldObject } from './message.js';

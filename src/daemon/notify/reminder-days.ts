@@ -1,4 +1,4 @@
-import { reminderText } from '../../report/text/reminders.js';
+import { reminderText } from '../../report/view/sentences.js';
 import type { RunRecord, SourceView } from '../view.js';
 import type { Message } from './message.js';
 

@@ -1,9 +1,8 @@
 import { html, type Html } from '../../platform/html.js';
 import type { ChangeDocument, LiveKillDocument, PlanDocument } from '../../report/json/plan.js';
-import { WHY_WORDS } from '../../report/text/change/change.js';
-import { fieldLabel, fieldLines } from '../../report/text/change/field.js';
-import { LIVE_KILLS_TITLE, sinceText } from '../../report/text/live-kills.js';
-import { reminderText } from '../../report/text/reminders.js';
+import { fieldLabel, fieldLines } from '../../report/view/field.js';
+import { LIVE_KILLS_TITLE, reminderText, sinceText } from '../../report/view/sentences.js';
+import { WHY_WORDS } from '../../report/view/words.js';
 import { plural } from '../../report/values.js';
 import type { SourceView } from '../view.js';
 import { isApplied, isDrift, newestPlan, newestPlanned } from '../health.js';

@@ -1,6 +1,6 @@
 import { html, type Html } from '../../platform/html.js';
 import type { PlanDocument } from '../../report/json/plan.js';
-import { rampsToTell, rampText } from '../../report/text/ramps.js';
+import { rampsToTell, rampText } from '../../report/view/sentences.js';
 import { plural } from '../../report/values.js';
 import { newestPlan, type EnvironmentHealth, type Level, type SourceHealth } from '../health.js';
 import type { CommitView, Override, SourceView, RunRecord } from '../view.js';

@@ -1,8 +1,8 @@
 import { html, htmlOf, type Html } from '../../platform/html.js';
 import type { Bucket, Rule } from '../../model/flag/flag.js';
 import { clean } from '../sanitize.js';
-import { bucketsText } from '../text/change/buckets.js';
-import { conditionText } from '../text/change/matcher.js';
+import { bucketsText } from '../view/buckets.js';
+import { conditionText } from '../view/matcher.js';
 import { plural } from '../values.js';
 
 /** What specs say of all flags and segments, for people who look something up. */

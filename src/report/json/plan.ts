@@ -5,7 +5,7 @@ import { noteKey, type Change, type FieldChange } from '../../model/plan.js';
 import type { Outcome } from '../../model/outcome.js';
 import { ordered } from '../json-value.js';
 import { keyCounts, maskKeys } from '../masked-keys.js';
-import { refusals } from '../text/identities.js';
+import { refusals } from '../view/identities.js';
 import { countActions, outcomeOf, type PlanReport } from '../plan-report.js';
 
 type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;

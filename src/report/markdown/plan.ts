@@ -1,19 +1,18 @@
-import type { Withheld } from '../../model/plan.js';
 import { countActions, countArchived, type PlanReport } from '../plan-report.js';
-import { isUrgent, type PlannedObject } from '../planned-objects.js';
 import { clean } from '../sanitize.js';
-import { caveatsOf } from '../text/caveats.js';
-import { withheldLines } from '../text/change/change.js';
-import { alikeLines, alikeObjects, countedNames } from '../text/change/object.js';
 import { cut } from '../text/layout.js';
-import { LEFT_TITLE, leftLines } from '../text/left.js';
+import { foldLines, rowLines } from '../text/rows.js';
+import { summaryLine } from '../text/summary.js';
 import { plural } from '../values.js';
+import { LEFT_TITLE } from '../view/left.js';
+import { countText, planView, type Fold, type PlanView } from '../view/plan-view.js';
+import { caveatsOf } from '../view/sentences.js';
+import type { ChangeRow } from '../view/row.js';
 import { assembled, type Block, type Rank } from './blocks.js';
 import { code, joined, Markup, trusted, link } from './markup.js';
 import { riskBlocks, risksText } from './risks.js';
 import { fencedChunks, rowsOf } from './rows.js';
 import { tableBlocks } from './table.js';
-import { summaryLine } from '../text/summary.js';
 
 /** How long the report may be, and where it is shown. */
 export interface MarkdownOptions extends ReportContext {
@@ -39,16 +38,16 @@ const CAVEAT_COLUMNS = 400;
  * text: it makes no markup, no mention, and no command to a workflow.
  */
 export function planMarkdown(report: PlanReport, options: MarkdownOptions = {}): string {
-  const objects = alikeObjects(report, { showKeys: false });
+  const view = planView(report, { showKeys: false });
   return assembled(
     [
       { rank: 'head', what: 'verdict', markup: () => headline(report, options) },
       ...riskBlocks(report),
-      ...tableBlocks(objects, report),
-      ...objects.map((alike) => detail(alike, report)),
-      ...leftBlocks(report),
-      ...withheldBlocks(report),
-      ...otherWorkspaceBlocks(report, options),
+      ...tableBlocks(view.folds, report),
+      ...view.folds.map(detail),
+      ...leftBlocks(view),
+      ...withheldBlocks(view),
+      ...otherWorkspaceBlocks(view, options),
       { rank: 'head', what: 'footer', markup: () => footer(report, options) },
     ],
     options.budget ?? COMMENT_BUDGET,
@@ -62,18 +61,14 @@ export function summaryOf(report: PlanReport, options: MarkdownOptions = {}): st
 }
 
 /** One object, or several to which the same happens, field by field, folded. */
-function detail(alike: readonly PlannedObject[], report: PlanReport): Block {
-  const isRisky = alike.some(({ changes }) => changes.some((change) => isUrgent(change, report)));
-  const title =
-    alike.length === 1
-      ? code(cut(alike[0]?.key ?? '', NAME_COLUMNS))
-      : trusted`${countedNames(alike).count}`;
-  const rows = (): string[] =>
-    rowsOf(alikeLines(alike, { shownNames: GROUP_NAMES }, report, { showKeys: false }));
+function detail(fold: Fold): Block {
+  const [key = '', ...others] = fold.keys;
+  const title = others.length === 0 ? code(cut(key, NAME_COLUMNS)) : trusted`${countText(fold)}`;
   return {
-    rank: isRisky ? 'risky detail' : 'detail',
+    rank: fold.isUrgent ? 'risky detail' : 'detail',
     what: 'detail',
-    markup: () => folded(title, fencedChunks([rows()])),
+    markup: () =>
+      folded(title, fencedChunks([rowsOf(foldLines(fold, { shownNames: GROUP_NAMES }))])),
   };
 }
 
@@ -84,19 +79,20 @@ function folded(summary: Markup, inside: readonly Markup[]): Markup {
   );
 }
 
-/**
- * Changes that are held back. Those that nobody asked for here have a list of their own, see
- * `otherWorkspaceBlocks`.
- */
-function withheldBlocks(report: PlanReport): Block[] {
-  const held = report.plan.withheld.filter(({ why }) => why !== 'not-reviewed');
-  const rows = held.map((each) => rowsOf(withheldLines(each, report, false)));
+/** Changes that are held back, but for those that `otherWorkspaceBlocks` lists. */
+function withheldBlocks({ withheld }: PlanView): Block[] {
+  const held = withheld.filter((row) => !isElsewhere(row));
+  const rows = held.map((row) => rowsOf(rowLines(row)));
   return titled(trusted`#### Held back: ${held.length}`, fencedChunks(rows), 'held back');
 }
 
+function isElsewhere({ change }: ChangeRow): boolean {
+  return 'why' in change && change.why === 'not-reviewed';
+}
+
 /** What a second look found, each with what was wanted and what was found. */
-function leftBlocks({ left = [] }: PlanReport): Block[] {
-  const rows = left.map((change) => rowsOf(leftLines([change], false)));
+function leftBlocks({ left }: PlanView): Block[] {
+  const rows = left.map((row) => rowsOf(rowLines(row)));
   return titled(trusted`#### ${LEFT_TITLE}: ${left.length}`, fencedChunks(rows), 'held back');
 }
 
@@ -110,9 +106,9 @@ function titled(title: Markup, chunks: readonly Markup[], rank: Rank): Block[] {
 }
 
 /** Differences that were there before and are not this change's doing, folded at the end. */
-function otherWorkspaceBlocks(report: PlanReport, { subject }: ReportContext): Block[] {
-  const others = report.plan.withheld.filter(({ why }) => why === 'not-reviewed');
-  const rows = others.map((each) => rowsOf(withheldLines(each, report, false)));
+function otherWorkspaceBlocks({ withheld }: PlanView, { subject }: ReportContext): Block[] {
+  const others = withheld.filter(isElsewhere);
+  const rows = others.map((row) => rowsOf(rowLines(row)));
   const before = subject === 'merge' ? 'before this pull request' : 'and not in the reviewed plan';
   const title = trusted`Already different ${before}: ${plural(others.length, 'change')} (${otherNames(others)})`;
   return fencedChunks(rows).map((chunk, index, { length }) => ({
@@ -123,10 +119,12 @@ function otherWorkspaceBlocks(report: PlanReport, { subject }: ReportContext): B
 }
 
 /** The first of them by name, and how many of all were changed outside git. */
-function otherNames(others: readonly Withheld[]): Markup {
-  const names = others.slice(0, SUMMARY_NAMES).map(({ id }) => code(cut(id, NAME_COLUMNS)));
+function otherNames(others: readonly ChangeRow[]): Markup {
+  const names = others
+    .slice(0, SUMMARY_NAMES)
+    .map(({ change }) => code(cut(change.id, NAME_COLUMNS)));
   const more = others.length - names.length;
-  const drifted = others.filter(({ reason }) => reason === 'drift').length;
+  const drifted = others.filter(({ change }) => change.reason === 'drift').length;
   const all = joined([...names, ...(more > 0 ? [trusted`… ${more} more`] : [])], ', ');
   return drifted === 0 ? all : trusted`${all}; ${drifted} changed outside git`;
 }

@@ -1,28 +1,27 @@
 import { RISKS, type Risk } from '../../model/impact.js';
 import type { Change, LiveKill } from '../../model/plan.js';
 import { keyOf } from '../../model/ref.js';
-import { risksOf } from '../planned-objects.js';
 import { clean } from '../sanitize.js';
-import { caveatsOf } from '../text/caveats.js';
-import { allowedLines, guardLines } from '../text/guards.js';
-import { riskWord } from '../text/impact.js';
 import type { PlanReport } from '../plan-report.js';
 import { cut } from '../text/layout.js';
 import { plural } from '../values.js';
+import { guardTexts } from '../view/guards.js';
+import { risksOf, riskWord } from '../view/impact.js';
+import { caveatsOf } from '../view/sentences.js';
 import type { Block } from './blocks.js';
-import { code, joined, type Markup, trusted } from './markup.js';
+import { code, joined, Markup, trusted } from './markup.js';
 
 /**
  * The objects that are named for each risk. The others are counted, and each is marked in the
  * tables.
  */
 const SHOWN_OBJECTS = 8;
-const SHOWN_GUARDS = 12;
+const SHOWN_TEXTS = 12;
 /** The risks, and the objects of each, that the headline names. */
 const HEADLINE_GROUPS = 3;
 const HEADLINE_OBJECTS = 3;
 const NAME_COLUMNS = 80;
-const GUARD_COLUMNS = 240;
+const TEXT_COLUMNS = 240;
 
 /**
  * What a reviewer should not overlook: what refuses the plan, deletions, risks of the impact, what
@@ -32,9 +31,10 @@ const GUARD_COLUMNS = 240;
 export function riskBlocks(report: PlanReport): Block[] {
   const groups = riskGroups(report);
   const { serious, ramps, reminders } = caveatsOf(report);
+  const guards = guardTexts(report);
   const lines = [
-    ...guardItems(report),
-    ...allowedItems(report),
+    ...boundedItems('⛔', guards.refusals, 'more refusal', ' by guards'),
+    ...boundedItems('⚠️', guards.allowed, 'more shift', ' that the specs allow'),
     ...items(
       'deleted',
       report.plan.changes.filter(({ action, archive }) => action === 'delete' && !archive),
@@ -53,11 +53,11 @@ export function riskBlocks(report: PlanReport): Block[] {
       report.plan.liveKills.filter((kill) => !isReleased(kill)),
     ),
     ...(report.unknowns ?? []).map(
-      ({ message }) => trusted`- ⚠️ ${cut(clean(message), GUARD_COLUMNS)}`,
+      ({ message }) => trusted`- ⚠️ ${cut(clean(message), TEXT_COLUMNS)}`,
     ),
-    ...serious.map((text) => trusted`- ⚠️ ${cut(text, GUARD_COLUMNS)}`),
-    ...boundedItems('⏰', 'reminder', reminders),
-    ...boundedItems('📈', 'ramp', ramps),
+    ...serious.map((text) => trusted`- ⚠️ ${cut(text, TEXT_COLUMNS)}`),
+    ...boundedItems('⏰', reminders, 'more reminder'),
+    ...boundedItems('📈', ramps, 'more ramp'),
   ];
   return lines.length === 0
     ? []
@@ -98,38 +98,13 @@ function riskPhrase(risk: Risk, place: string | null): Markup {
   return phrases[risk];
 }
 
-/** The ladders that are not climbed yet. */
-function boundedItems(sign: '⏰' | '📈', what: string, texts: readonly string[]): Markup[] {
-  const more = texts.length - SHOWN_GUARDS;
+/** The first texts, each on a line, and how many more there are. */
+function boundedItems(sign: string, texts: readonly string[], more: string, end = ''): Markup[] {
+  const rest = texts.length - SHOWN_TEXTS;
+  const mark = Markup.own(sign);
   return [
-    ...texts.slice(0, SHOWN_GUARDS).map((text) => trusted`- ${sign} ${cut(text, GUARD_COLUMNS)}`),
-    ...(more > 0 ? [trusted`- ${sign} … and ${plural(more, `more ${what}`)}`] : []),
-  ];
-}
-
-/** Refusals by guards, in the words of the text report. */
-function guardItems(report: PlanReport): Markup[] {
-  const texts = guardLines(report).map(({ spans }) => spans.map(({ text }) => text).join(''));
-  // The last line of the text report is the way out, which is no finding.
-  const findings = texts.slice(0, -1);
-  const more = findings.length - SHOWN_GUARDS;
-  return [
-    ...findings
-      .slice(0, SHOWN_GUARDS)
-      .map((text) => trusted`- ⛔ ${cut(text.replace(/^✗ /, ''), GUARD_COLUMNS)}`),
-    ...(more > 0 ? [trusted`- ⛔ … and ${plural(more, 'more refusal')} by guards`] : []),
-  ];
-}
-
-/** Shifts that a guard would have refused and the specs allow. */
-function allowedItems(report: PlanReport): Markup[] {
-  const texts = allowedLines(report).map(({ spans }) => spans.map(({ text }) => text).join(''));
-  const more = texts.length - SHOWN_GUARDS;
-  return [
-    ...texts
-      .slice(0, SHOWN_GUARDS)
-      .map((text) => trusted`- ⚠️ ${cut(text.replace(/^! /, ''), GUARD_COLUMNS)}`),
-    ...(more > 0 ? [trusted`- ⚠️ … and ${plural(more, 'more shift')} that the specs allow`] : []),
+    ...texts.slice(0, SHOWN_TEXTS).map((text) => trusted`- ${mark} ${cut(text, TEXT_COLUMNS)}`),
+    ...(rest > 0 ? [trusted`- ${mark} … and ${plural(rest, more)}${end}`] : []),
   ];
 }
 

@@ -1,20 +1,17 @@
 import type { Bucket } from '../../model/flag/flag.js';
-import { noteKey, type Change } from '../../model/plan.js';
+import type { Change } from '../../model/plan.js';
 import { keysText } from '../masked-keys.js';
 import { outcomeOf, type PlanReport } from '../plan-report.js';
-import { risksOf, shownEnvironments, type PlannedObject } from '../planned-objects.js';
-import { changedShares, sharesText } from '../text/change/buckets.js';
-import { contextOf } from '../text/change/change.js';
-import { factText, fieldFact, killedText } from '../text/change/fact.js';
-import type { FieldLine } from '../text/change/field-context.js';
-import { fieldLines } from '../text/change/field.js';
-import { countedNames } from '../text/change/object.js';
-import { wholeRuleLines } from '../text/change/rules.js';
-import { identityLines } from '../text/identities.js';
-import { audienceText, impactOf } from '../text/impact.js';
-import { KIND_TEXTS } from '../text/kinds.js';
-import { cut } from '../text/layout.js';
-import { isBuckets, isRules } from '../values.js';
+import { cut, type FieldLine } from '../text/layout.js';
+import { isBuckets, isRules, itemText } from '../values.js';
+import { changedShares, sharesText } from '../view/buckets.js';
+import { fieldLines } from '../view/field.js';
+import { identityLines } from '../view/identities.js';
+import { audienceText, impactOf } from '../view/impact.js';
+import { countText, namesOf, shownEnvironments, type Fold } from '../view/plan-view.js';
+import { contextOf, factText, fieldFact, killedText } from '../view/row.js';
+import { wholeRuleLines } from '../view/rules.js';
+import { KIND_TEXTS } from '../view/words.js';
 import type { Block } from './blocks.js';
 import { code, joined, Markup, trusted } from './markup.js';
 
@@ -23,6 +20,7 @@ const LINE_COLUMNS = 120;
 /** Lines of a cell beside the fact and whom it reaches; the details below hold all. */
 const SHOWN_LINES = 3;
 const SHOWN_TITLES = 2;
+const SHOWN_NAMES = 3;
 /** Environments side by side; others go on in the next table. */
 const SHOWN_PLACES = 6;
 /**
@@ -36,21 +34,14 @@ const LINE_BREAK = Markup.own('<br>');
 /**
  * What happens to each object in each environment, the protected environments first: by how much, and whom it reaches.
  * Titles of commits have a column where they differ; one that all changes share stands above.
- *
- * @param objects as `alikeObjects` has them.
  */
-export function tableBlocks(
-  objects: readonly (readonly PlannedObject[])[],
-  report: PlanReport,
-): Block[] {
-  const titles = new Set(report.plan.changes.map((change) => titleOf(change, report)));
+export function tableBlocks(folds: readonly Fold[], report: PlanReport): Block[] {
+  const titles = titlesOf(folds);
   const [only = ''] = titles;
   const shared = titles.size === 1 ? only : undefined;
   const parts = columnsOf(report).flatMap((columns) => {
-    const here = objects.filter(([first]) =>
-      first?.changes.some((change) => isIn(change, columns)),
-    );
-    const rows = here.map((alike) => tableRow(alike, columns, { report, shared }));
+    const here = folds.filter(({ rows }) => rows.some(({ change }) => isIn(change, columns)));
+    const rows = here.map((fold) => tableRow(fold, columns, { report, shared }));
     return tables(rows, headOf(columns, shared));
   });
   const title = shared === undefined || shared === '' ? [] : [trusted`All of it: ${shared}`];
@@ -107,29 +98,27 @@ function row(cells: readonly Markup[]): Markup {
 
 /** One object, or several to which the same happens. */
 function tableRow(
-  alike: readonly PlannedObject[],
+  fold: Fold,
   columns: readonly Place[],
   { report, shared }: { readonly report: PlanReport; readonly shared: string | undefined },
 ): Markup {
-  const changes = alike[0]?.changes ?? [];
-  const isRisky = changes.some((change) => risksOf(change, report).length > 0);
-  const { count, names } = countedNames(alike);
+  const [key = '', ...others] = fold.keys;
+  const names = itemText(namesOf(fold), SHOWN_NAMES);
   const name =
-    alike.length === 1
-      ? code(cut(alike[0]?.key ?? '', NAME_COLUMNS))
-      : trusted`**${count}**: ${cut(names, LINE_COLUMNS)}`;
+    others.length === 0
+      ? code(cut(key, NAME_COLUMNS))
+      : trusted`**${countText(fold)}**: ${cut(names, LINE_COLUMNS)}`;
   const cells = columns.map((place) => {
-    const here = changes.filter(({ ref }) => ref.environment === place);
+    const here = fold.rows.filter(({ change }) => change.ref.environment === place);
     return joined(
-      here.map((change) => cell(change, report)),
+      here.map(({ change }) => cell(change, report)),
       String(LINE_BREAK),
     );
   });
-  const titles = new Set(alike.flatMap((each) => each.changes.map((c) => titleOf(c, report))));
   return row([
-    isRisky ? trusted`${name} ⚠️` : name,
+    fold.risks.size > 0 ? trusted`${name} ⚠️` : name,
     ...cells,
-    ...(shared === undefined ? [titlesCell([...titles].filter((title) => title !== ''))] : []),
+    ...(shared === undefined ? [titlesCell([...titlesOf([fold])].filter(Boolean))] : []),
   ]);
 }
 
@@ -139,8 +128,8 @@ function titlesCell(titles: readonly string[]): Markup {
   return joined([...shown, ...(more > 0 ? [trusted`… ${more} more`] : [])], String(LINE_BREAK));
 }
 
-function titleOf(change: Change, report: PlanReport): string {
-  return cut(report.notes.get(noteKey(change))?.title ?? '', LINE_COLUMNS);
+function titlesOf(folds: readonly Fold[]): ReadonlySet<string> {
+  return new Set(folds.flatMap(({ titles }) => [...titles].map((each) => cut(each, LINE_COLUMNS))));
 }
 
 /** By how much, as words and as bars, what else changes, and whom it reaches. */

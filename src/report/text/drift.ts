@@ -1,10 +1,12 @@
 import type { Change, FieldChange, KeyChange, NotCompared } from '../../model/plan.js';
 import { clean } from '../sanitize.js';
-import { notComparedTexts } from './caveats.js';
+import { fieldLines } from '../view/field.js';
+import type { Row } from '../view/row.js';
+import { notComparedTexts } from '../view/sentences.js';
 import { asFarAsCompared } from './summary.js';
-import { fieldLines } from './change/field.js';
 import { keysText } from '../masked-keys.js';
-import { EMPTY_LINE, renderLines, span, type Layout, type Line } from './layout.js';
+import { EMPTY_LINE, renderLines, span, type Layout } from './layout.js';
+import { rowLines } from './rows.js';
 import { plural } from '../values.js';
 
 /** What a comparison of the specs with the service found. */
@@ -36,7 +38,7 @@ export function driftText(
   { differences, pending, unchanged, unseen, notCompared }: DriftReport,
   { showKeys, ...layout }: Layout & { readonly showKeys: boolean },
 ): string {
-  const lines = differences.flatMap((each) => differenceLines(each, showKeys));
+  const lines = differences.flatMap((each) => rowLines(differenceRow(each, showKeys)));
   const git = `Not applied: ${plural(pending, 'change')} of git, which ${pending === 1 ? 'is' : 'are'} no drift (flagkeel plan shows ${pending === 1 ? 'it' : 'them'}).`;
   const unknown = `Of ${plural(unseen, 'object')} with identities nothing is known: the service cannot show them.`;
   const summary =
@@ -57,28 +59,22 @@ export function driftText(
 }
 
 /** One object that differs, or that is gone from the service. */
-function differenceLines(
+function differenceRow(
   { change, gone }: DriftReport['differences'][number],
   showKeys: boolean,
-): Line[] {
+): Row {
   const { location, reason } = change;
   const isKill = change.fields.every(({ path }) => path === '/killed') && !change.keys;
   const words = isKill ? 'killed on the service, not ordered by git' : (WORDS[reason] ?? reason);
-  const text = gone ? 'gone from the service' : words;
-  const place = location ? ` · ${clean(location.file)}:${String(location.line)}` : '';
-  const headline: Line = {
-    indent: 2,
-    spans: [
-      span(gone ? '- ' : '~ ', gone ? 'remove' : 'change'),
-      span(clean(change.id), 'strong'),
-      span(` ${text}`),
-      span(place, 'faint'),
-    ],
-  };
-  if (gone) return [headline];
   const fields = change.fields.flatMap((field) => fieldLines(turned(field), { showKeys }));
   const keys = change.keys ? [[span(keysText(turnedKeys(change.keys), showKeys))]] : [];
-  return [headline, ...[...fields, ...keys].map((spans) => ({ indent: 6, spans }))];
+  return {
+    mark: gone ? span('-', 'remove') : span('~', 'change'),
+    subject: clean(change.id),
+    deed: span(gone ? 'gone from the service' : words),
+    origin: location ? [`${clean(location.file)}:${String(location.line)}`] : [],
+    lines: gone ? [] : [...fields, ...keys],
+  };
 }
 
 /** The same change read the other way: plans lead from the service to git. */

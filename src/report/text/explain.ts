@@ -2,8 +2,8 @@ import type { Bucket, Rule } from '../../model/flag/flag.js';
 import type { Location } from '../../model/diagnostic.js';
 import { plural } from '../values.js';
 import { clean, quoted } from '../sanitize.js';
-import { bucketsText } from './change/buckets.js';
-import { conditionText } from './change/matcher.js';
+import { bucketsText } from '../view/buckets.js';
+import { conditionText } from '../view/matcher.js';
 import { EMPTY_LINE, noBreak, renderLines, span, type Layout, type Line } from './layout.js';
 
 /** What the specs say of one flag, for people. */

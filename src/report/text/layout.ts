@@ -13,6 +13,9 @@ export interface Span {
   readonly tone: Tone;
 }
 
+/** A paragraph about one field. */
+export type FieldLine = readonly Span[];
+
 /** One paragraph; without spans it is an empty line. */
 export interface Line {
   readonly indent: number;

@@ -1,16 +1,15 @@
-import { caveatsOf } from './caveats.js';
-import { withheldLines } from './change/change.js';
-import { clean } from '../sanitize.js';
-import { allowedLines, guardLines } from './guards.js';
-import { EMPTY_LINE, renderLines, span, type Layout, type Line } from './layout.js';
-import { LEFT_TITLE, leftLines } from './left.js';
-import { LIVE_KILLS_TITLE, liveKillLines } from './live-kills.js';
-import { objectsLines, sharedCommit, type ObjectOptions } from './change/object.js';
 import type { PlanReport } from '../plan-report.js';
+import { clean } from '../sanitize.js';
+import { guardTexts, type GuardTexts } from '../view/guards.js';
+import { LEFT_TITLE } from '../view/left.js';
+import { planView, type PlanView, type ViewOptions } from '../view/plan-view.js';
+import { LIVE_KILLS_TITLE } from '../view/sentences.js';
+import { EMPTY_LINE, renderLines, span, type Layout, type Line } from './layout.js';
+import { foldLines, rowLines } from './rows.js';
 import { summaryLine } from './summary.js';
 
 /** How the report is laid out, and how much of it there is. */
-export type TextOptions = Layout & ObjectOptions;
+export type TextOptions = Layout & ViewOptions;
 
 const SHORT_SHA = 7;
 const GUARDS_TITLE = 'Refused by a guard, nothing is sent';
@@ -20,35 +19,41 @@ const GUARDS_TITLE = 'Refused by a guard, nothing is sent';
  * With outcomes it says what was done. Colour adds nothing that the words do not say.
  */
 export function planText(report: PlanReport, options: TextOptions): string {
-  return renderLines([...bodyLines(report, options), ...endLines(report)], options);
+  const view = planView(report, options);
+  return renderLines([...bodyLines(report, view), ...endLines(report, view)], options);
 }
 
 /** The last line of the report alone; above it the guards that refuse the plan, since the line counts none. */
 export function planSummary(report: PlanReport, layout: Layout): string {
-  const refused = section(GUARDS_TITLE, guardLines(report)).slice(1);
+  const refused = section(GUARDS_TITLE, guardLines(guardTexts(report))).slice(1);
   return renderLines([...refused, paragraph(summaryLine(report), 'strong')], layout);
 }
 
-/** Everything but the end; nothing where there is nothing to tell. */
-function bodyLines(report: PlanReport, options: ObjectOptions): Line[] {
-  const { plan } = report;
-  const { showKeys } = options;
-  const findings = report.guardFindings ?? [];
-  const count = plan.changes.length + plan.withheld.length + plan.liveKills.length;
-  if (count + findings.length === 0) return [];
-  const told = sharedCommit(report);
+/** Everything but the end; nothing where there is nothing to say. */
+function bodyLines(report: PlanReport, view: PlanView): Line[] {
+  const { folds, withheld, liveKills, left, guards, commit } = view;
+  if (folds.length + withheld.length + liveKills.length + guards.refusals.length === 0) return [];
   return [
-    paragraph(placeText(report, told), 'faint'),
-    ...section(GUARDS_TITLE, guardLines(report)),
-    ...objectsLines(report, told, options),
+    paragraph(placeText(report, commit), 'faint'),
+    ...section(GUARDS_TITLE, guardLines(guards)),
+    ...folds.flatMap((fold) => [EMPTY_LINE, ...foldLines(fold, { commit })]),
+    ...section('Withheld', withheld.flatMap(rowLines)),
+    ...section(LIVE_KILLS_TITLE, liveKills.flatMap(rowLines)),
+    ...section(LEFT_TITLE, left.flatMap(rowLines)),
     ...section(
-      'Withheld',
-      plan.withheld.flatMap((withheld) => withheldLines(withheld, report, showKeys)),
+      'Allowed by the specs',
+      guards.allowed.map((text) => ({ indent: 2, spans: [span('! ', 'change'), span(text)] })),
     ),
-    ...section(LIVE_KILLS_TITLE, liveKillLines(plan.liveKills)),
-    ...section(LEFT_TITLE, leftLines(report.left ?? [], showKeys)),
-    ...section('Allowed by the specs', allowedLines(report)),
     EMPTY_LINE,
+  ];
+}
+
+/** What refuses the plan, and in the last line the remedy. */
+function guardLines({ refusals, remedy }: GuardTexts): Line[] {
+  if (refusals.length === 0) return [];
+  return [
+    ...refusals.map((text) => ({ indent: 2, spans: [span('✗ ', 'alarm'), span(text)] })),
+    { indent: 6, spans: [span(`→ ${remedy}`)] },
   ];
 }
 
@@ -59,9 +64,9 @@ function section(title: string, lines: readonly Line[]): Line[] {
 }
 
 /** Caveats, and the line of totals. */
-function endLines(report: PlanReport): Line[] {
+function endLines(report: PlanReport, { caveats }: PlanView): Line[] {
   const { plan } = report;
-  const { serious, ramps, reminders, limits } = caveatsOf(report);
+  const { serious, ramps, reminders, limits } = caveats;
   const busy = plan.changes.length + plan.withheld.length > 0;
   return [
     ...[...serious, ...reminders, ...ramps, ...limits].map((text) => paragraph(text, 'faint')),
@@ -74,12 +79,12 @@ function endLines(report: PlanReport): Line[] {
 }
 
 /** Which workspace of which service the report is about, the commit that it compares, and the one behind all changes. */
-function placeText({ workspace, origin, revision }: PlanReport, told: string): string {
-  const commit =
+function placeText({ workspace, origin, revision }: PlanReport, commit: string): string {
+  const head =
     revision.commit === null ? 'no commit' : `commit ${clean(revision.commit).slice(0, SHORT_SHA)}`;
   const dirty = revision.dirty ? ' with local changes' : '';
-  const place = `Workspace ${clean(workspace.name)} at ${clean(origin)}, ${commit}${dirty}`;
-  return told === '' ? place : `${place} · all by ${told}`;
+  const place = `Workspace ${clean(workspace.name)} at ${clean(origin)}, ${head}${dirty}`;
+  return commit === '' ? place : `${place} · all by ${commit}`;
 }
 
 function paragraph(text: string, tone: 'faint' | 'strong'): Line {

@@ -1,4 +1,4 @@
-import { KIND_TEXTS } from './kinds.js';
+import { KIND_TEXTS } from '../view/words.js';
 import { objectId } from '../../model/ref.js';
 import type { Definition } from '../../model/flag/flag.js';
 import type { ActivationBase, Base, IdentitiesBase, State, StateEntry } from '../../model/state.js';

@@ -1,7 +1,6 @@
 import { messageOf } from '../../errors.js';
 import { clean } from '../sanitize.js';
 import type { KillResult } from '../../model/outcome.js';
-import type { ClosedEnvironment, Suspension } from '../../model/run.js';
 import {
   COUNTED_AS,
   countActions,
@@ -12,8 +11,8 @@ import {
 } from '../plan-report.js';
 import type { ObjectId } from '../../model/ref.js';
 import { unfinishedIn, type Unfinished } from '../../model/unfinished.js';
-import { risksOf } from '../planned-objects.js';
-import { butForKills } from './live-kills.js';
+import { risksOf } from '../view/impact.js';
+import { butForKills } from '../view/sentences.js';
 import { plural } from '../values.js';
 
 /** One line about a kill that was sent, or that could not be. */
@@ -26,25 +25,6 @@ export function killLine(id: string, result: KillResult): string {
     case 'failed':
       return `error: ${clean(id)} is not killed: ${clean(messageOf(result.error))}`;
   }
-}
-
-/** Who holds the writes back, until when, and how that ends. */
-export function suspendedText({ reason, until }: Suspension): string {
-  const [when, end] =
-    until === null
-      ? ['', 'take it out of the config']
-      : [` until ${clean(until)}`, 'resume the source'];
-  return `Suspended${when}: ${clean(reason)}. Nothing but kills is written; to end it, ${end}.`;
-}
-
-/** Which environment is closed to changes, why, and until when. */
-export function closedText({ environment, why, untilText, override }: ClosedEnvironment): string {
-  const end = untilText === null ? 'until the config says otherwise' : `until ${clean(untilText)}`;
-  const passes =
-    override === undefined
-      ? 'Kills and restores pass.'
-      : `Changes go all the same: ${clean(override)}.`;
-  return `${clean(environment)} is closed to changes ${end}: ${clean(why)}. ${passes}`;
 }
 
 /** The last line of a report: what is to be done, or what was done and how the service stands now. */

@@ -7,7 +7,7 @@ import { plan } from '../../../src/reconcile/reconcile.js';
 import { reportOf } from '../../../src/reconcile/result.js';
 import { offlinePlan } from '../../../src/review/plan.js';
 import { planDocument } from '../../../src/report/json/plan.js';
-import { rampText } from '../../../src/report/text/ramps.js';
+import { rampText } from '../../../src/report/view/sentences.js';
 import { inOrder, startScripted, type Reply, type Script } from '../../support/http.js';
 import { flagSpec, PIPELINE_CONFIG } from '../../support/pipeline-world.js';
 import { shareOf, storyOf } from '../../support/ramp-story.js';

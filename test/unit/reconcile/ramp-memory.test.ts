@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { reportOf } from '../../../src/reconcile/result.js';
 import { plan } from '../../../src/reconcile/reconcile.js';
-import { rampText } from '../../../src/report/text/ramps.js';
+import { rampText } from '../../../src/report/view/sentences.js';
 import {
   PIPELINE_CONFIG,
   pipelineWorld,

@@ -7,7 +7,7 @@ import { reportOf } from '../../../src/reconcile/result.js';
 import { planDocument } from '../../../src/report/json/plan.js';
 import { planMarkdown } from '../../../src/report/markdown/plan.js';
 import { planText } from '../../../src/report/text/plan.js';
-import { rampText } from '../../../src/report/text/ramps.js';
+import { rampText } from '../../../src/report/view/sentences.js';
 import { PIPELINE_CONFIG, pipelineWorld } from '../../support/pipeline-world.js';
 import { edit, ramp, shareOf, STEPS, storyOf } from '../../support/ramp-story.js';
 

@@ -7,7 +7,7 @@ import type { Plan } from '../../../../src/model/plan.js';
 import type { State } from '../../../../src/model/state.js';
 import { isKillListed, isKillOrdered, killOrders } from '../../../../src/plan/kills/orders.js';
 import { seenLiveKills } from '../../../../src/plan/kills/base.js';
-import { sinceText } from '../../../../src/report/text/live-kills.js';
+import { sinceText } from '../../../../src/report/view/sentences.js';
 import { planChanges } from '../../../../src/plan/plan.js';
 import type { PlanInput } from '../../../../src/plan/input.js';
 import type { PlanPolicy } from '../../../../src/plan/policy.js';

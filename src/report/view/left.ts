@@ -2,8 +2,9 @@ import type { Action, Change, FieldChange } from '../../model/plan.js';
 import { keysText } from '../masked-keys.js';
 import { clean } from '../sanitize.js';
 import { plural } from '../values.js';
-import { fieldLabel, sideText } from './change/field.js';
-import { cut, span, type Line } from './layout.js';
+import { cut, span } from '../text/layout.js';
+import { fieldLabel, sideText } from './field.js';
+import type { Row } from './row.js';
 
 /** What every report says of differences that a second look found. */
 export const LEFT_TITLE = 'Left after the apply';
@@ -20,19 +21,15 @@ const WHOLE: Readonly<Record<Action, string>> = {
   deactivate: 'wanted inactive, found active',
 };
 
-/** Each difference that is left, with what was wanted and what was found, field by field. */
-export function leftLines(left: readonly Change[], showKeys: boolean): Line[] {
-  return left.flatMap((change) => [
-    {
-      indent: 2,
-      spans: [
-        span('! ', 'alarm'),
-        span(clean(change.id), 'strong'),
-        span(WHOLE[change.action] === '' ? '' : ` ${WHOLE[change.action]}`),
-      ],
-    },
-    ...detailTexts(change, showKeys).map((text) => ({ indent: 6, spans: [span(text)] })),
-  ]);
+/** A difference that is left, with what was wanted and what was found, field by field. */
+export function leftRow(change: Change, showKeys: boolean): Row {
+  return {
+    mark: span('!', 'alarm'),
+    subject: clean(change.id),
+    deed: span(WHOLE[change.action]),
+    origin: [],
+    lines: detailTexts(change, showKeys).map((text) => [span(text)]),
+  };
 }
 
 function detailTexts({ ref, action, fields, keys }: Change, showKeys: boolean): string[] {

@@ -1,13 +1,20 @@
-import type { Matcher, Rule } from '../../../model/flag/flag.js';
-import { keyDifference } from '../../../model/segment-keys.js';
+import type { Matcher, Rule } from '../../model/flag/flag.js';
+import { keyDifference } from '../../model/segment-keys.js';
 import { bucketsChange, bucketsText } from './buckets.js';
-import { clean } from '../../sanitize.js';
-import type { FieldContext, FieldLine } from './field-context.js';
-import { noBreak, span } from '../layout.js';
-import { isTexts, jsonText } from '../../json-value.js';
-import { listsKeys } from '../../masked-keys.js';
+import { clean } from '../sanitize.js';
+import { noBreak, span, type FieldLine } from '../text/layout.js';
+import { isTexts, jsonText } from '../json-value.js';
+import { listsKeys } from '../masked-keys.js';
 import { conditionText, matcherSubject } from './matcher.js';
-import { itemText, plural } from '../../values.js';
+import { itemText, plural } from '../values.js';
+
+/** What the lines about the fields of one change need to know beside the fields. */
+export interface FieldContext {
+  /** Name the first keys of each list. */
+  readonly showKeys: boolean;
+  /** Names of the rules as they will be, position by position. */
+  readonly ruleNames?: readonly (string | undefined)[];
+}
 
 /** The most values of a list that are shown where the list itself did not change. */
 const LIST_LIMIT = 10;

@@ -1,13 +1,12 @@
-import { keyDifference } from '../../../model/segment-keys.js';
-import { ownMember } from '../../../model/collections.js';
-import type { FieldChange } from '../../../model/plan.js';
+import { keyDifference } from '../../model/segment-keys.js';
+import { ownMember } from '../../model/collections.js';
+import type { FieldChange } from '../../model/plan.js';
 import { bucketsChange, bucketsText, orderChange } from './buckets.js';
-import { clean, quoted } from '../../sanitize.js';
-import type { FieldContext, FieldLine } from './field-context.js';
-import { keysText, maskKeys } from '../../masked-keys.js';
-import { noBreak, span } from '../layout.js';
-import { isTexts, jsonText } from '../../json-value.js';
-import { ruleLines } from './rules.js';
+import { clean, quoted } from '../sanitize.js';
+import { keysText, maskKeys } from '../masked-keys.js';
+import { noBreak, span, type FieldLine } from '../text/layout.js';
+import { isTexts, jsonText } from '../json-value.js';
+import { ruleLines, type FieldContext } from './rules.js';
 import {
   isBuckets,
   isRules,
@@ -17,10 +16,10 @@ import {
   valueText,
   yesNo,
   isJsonRecord,
-} from '../../values.js';
-import { flagFieldType, type FieldType } from '../../../model/flag/fields.js';
-import type { Treatment } from '../../../model/flag/flag.js';
-import type { Json } from '../../../model/json.js';
+} from '../values.js';
+import { flagFieldType, type FieldType } from '../../model/flag/fields.js';
+import type { Treatment } from '../../model/flag/flag.js';
+import type { Json } from '../../model/json.js';
 
 /**
  * What a change of one field means, in the words of a spec. A value whose shape is not the field's

@@ -1,10 +1,17 @@
-import type { FlagImpact, Impact, KeyCount, Move, Range, Risk } from '../../model/impact.js';
+import {
+  RISKS,
+  type FlagImpact,
+  type Impact,
+  type KeyCount,
+  type Move,
+  type Range,
+  type Risk,
+} from '../../model/impact.js';
 import { keyOf, type ObjectId } from '../../model/ref.js';
 import type { Change } from '../../model/plan.js';
 import { quoted } from '../sanitize.js';
-import type { FieldLine } from './change/field-context.js';
-import { KIND_TEXTS } from './kinds.js';
-import { noBreak, span } from './layout.js';
+import { KIND_TEXTS } from './words.js';
+import { noBreak, span, type FieldLine } from '../text/layout.js';
 import type { PlanReport } from '../plan-report.js';
 import { itemText, plural } from '../values.js';
 
@@ -49,6 +56,15 @@ export function riskWord(risk: Risk, environment: string | null): string {
     'serves-nobody': 'serves nobody',
   };
   return text[risk];
+}
+
+/** The risks of a change, in the order of `RISKS`; a kill is one whether or not its impact was worked out. */
+export function risksOf(change: Change, report: PlanReport): Risk[] {
+  const found = new Set(report.impacts?.get(change.id)?.risks);
+  if (change.fields.some(({ path, after }) => path === '/killed' && after === true)) {
+    found.add('kills');
+  }
+  return RISKS.filter((risk) => found.has(risk));
 }
 
 /** Undefined where the change reaches nobody by itself. */

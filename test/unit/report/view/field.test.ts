@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Matcher, Rule } from '../../../../src/model/flag/flag.js';
 import type { FieldChange } from '../../../../src/model/plan.js';
-import type { FieldContext } from '../../../../src/report/text/change/field-context.js';
-import { fieldLines } from '../../../../src/report/text/change/field.js';
+import type { FieldContext } from '../../../../src/report/view/rules.js';
+import { fieldLines } from '../../../../src/report/view/field.js';
 import { aField, keyChange, manyKeys } from '../../../support/plan-builder.js';
 
 function lines(field: FieldChange, context: FieldContext = { showKeys: false }): string[] {

@@ -1,31 +1,33 @@
 import { FORCED_GUARDS, type GuardFinding, type GuardName } from '../../model/plan.js';
 import { clean } from '../sanitize.js';
-import { span, type Line, cut } from './layout.js';
+import { cut } from '../text/layout.js';
 import type { PlanReport } from '../plan-report.js';
 
 /** Columns of the reason that the specs give for passing a guard. */
 const REASON_COLUMNS = 200;
 
-/**
- * The guards that refuse a plan, each with its figures, and in the last line the options that let
- * this one plan pass.
- */
-export function guardLines(report: PlanReport): Line[] {
-  const { guardFindings: findings = [], planHash } = report;
-  if (findings.length === 0) return [];
-  const isForced = findings.some(({ guard }) => FORCED_GUARDS.has(guard));
-  const options = `${isForced ? '--force ' : ''}--approve ${planHash}`;
-  const wayOut = span(`→ once reviewed, this plan and no other passes with ${options}`);
-  return [...findings.map((finding) => guardLine(finding, report)), { indent: 6, spans: [wayOut] }];
+/** What guards say of a plan, cleaned. */
+export interface GuardTexts {
+  /** What refuses the plan, each with its figures. */
+  readonly refusals: readonly string[];
+  /** The options that let this one plan pass. */
+  readonly remedy: string;
+  /** What the specs let this plan pass, with the reasons that they give. */
+  readonly allowed: readonly string[];
 }
 
-/** The guards that the specs let this plan pass, with the reasons that the specs give. */
-export function allowedLines(report: PlanReport): Line[] {
-  return (report.allowed ?? []).map((finding) => {
-    const reason = cut(clean(finding.reason), REASON_COLUMNS);
-    const text = `${findingText(finding, report)}, allowed: ${reason}`;
-    return { indent: 2, spans: [span('! ', 'change'), span(text)] };
-  });
+export function guardTexts(report: PlanReport): GuardTexts {
+  const { guardFindings = [], allowed = [], planHash } = report;
+  const isForced = guardFindings.some(({ guard }) => FORCED_GUARDS.has(guard));
+  const options = `${isForced ? '--force ' : ''}--approve ${planHash}`;
+  return {
+    refusals: guardFindings.map((finding) => findingText(finding, report) + spentText(finding)),
+    remedy: `once reviewed, this plan and no other passes with ${options}`,
+    allowed: allowed.map((finding) => {
+      const reason = cut(clean(finding.reason), REASON_COLUMNS);
+      return `${findingText(finding, report)}, allowed: ${reason}`;
+    }),
+  };
 }
 
 type GuardPhrases = (found: string, limit: string, finding: GuardFinding, at: PlanReport) => string;
@@ -48,15 +50,9 @@ const GUARD_WORDS: Readonly<Record<GuardName, GuardPhrases>> = {
     `the specs were applied to workspace ${clean(workspace)} so far (${found} objects), and never to ${clean(here.name)} (${clean(here.id)})`,
 };
 
-/**
- * An allowance in the specs holds for the change with which it came; a spent one is named, for
- * whoever wonders why it does not help.
- */
-function guardLine(finding: GuardFinding, report: PlanReport): Line {
-  const spent = finding.spentAllow
-    ? '; its allow came with an earlier change, and holds for that one only'
-    : '';
-  return { indent: 2, spans: [span('✗ ', 'alarm'), span(findingText(finding, report) + spent)] };
+/** An allowance in the specs holds for the change with which it came; this says why a spent one does not help. */
+function spentText({ spentAllow }: GuardFinding): string {
+  return spentAllow ? '; its allow came with an earlier change, and holds for that one only' : '';
 }
 
 /** The object or the environment that a guard speaks of, and what it found. */

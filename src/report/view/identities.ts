@@ -1,8 +1,7 @@
 import type { Change, KeyChange, Withheld } from '../../model/plan.js';
 import type { Outcome, FailedIdentity } from '../../model/outcome.js';
 import { clean, quoted } from '../sanitize.js';
-import type { FieldLine } from './change/field-context.js';
-import { noBreak, span, cut } from './layout.js';
+import { noBreak, span, cut, type FieldLine } from '../text/layout.js';
 import { itemText, plural } from '../values.js';
 import { byCodeUnits } from '../../model/json.js';
 

@@ -1,7 +1,7 @@
-import type { Bucket } from '../../../model/flag/flag.js';
-import { quoted } from '../../sanitize.js';
-import { noBreak } from '../layout.js';
-import { listText, NONE } from '../../values.js';
+import type { Bucket } from '../../model/flag/flag.js';
+import { quoted } from '../sanitize.js';
+import { noBreak } from '../text/layout.js';
+import { listText, NONE } from '../values.js';
 
 /** Buckets in their order: `on 10 %, off 90 %`. */
 export function bucketsText(buckets: readonly Bucket[]): string {

@@ -1,14 +1,13 @@
-import { flagFieldType } from '../../../model/flag/fields.js';
-import type { Change, FieldChange } from '../../../model/plan.js';
+import { flagFieldType } from '../../model/flag/fields.js';
+import type { Change, FieldChange } from '../../model/plan.js';
 import { bucketsText } from './buckets.js';
-import { clean, quoted } from '../../sanitize.js';
-import type { FieldContext, FieldLine } from './field-context.js';
+import { clean, quoted } from '../sanitize.js';
 import { fieldLabel, sideText } from './field.js';
-import { keysText } from '../../masked-keys.js';
-import { noBreak, span, cut } from '../layout.js';
-import { isTexts } from '../../json-value.js';
-import { wholeRuleLines } from './rules.js';
-import { isBuckets, isRules, isTreatments, valueText } from '../../values.js';
+import { keysText } from '../masked-keys.js';
+import { noBreak, span, cut, type FieldLine } from '../text/layout.js';
+import { isTexts } from '../json-value.js';
+import { wholeRuleLines, type FieldContext } from './rules.js';
+import { isBuckets, isRules, isTreatments, valueText } from '../values.js';
 
 const DESCRIPTION_COLUMNS = 60;
 const LONG_VALUE_COLUMNS = 80;

@@ -1,11 +1,11 @@
-import { keyList } from '../../../model/segment-keys.js';
-import type { Matcher } from '../../../model/flag/flag.js';
-import { matcherRow, OPERAND_MEMBER, type MatcherRow } from '../../../model/matcher/matchers.js';
-import { clean, quoted } from '../../sanitize.js';
-import { noBreak } from '../layout.js';
-import { isRecord, isTexts } from '../../json-value.js';
-import { listsKeys, maskKeys } from '../../masked-keys.js';
-import { boundedJson, listText, plural } from '../../values.js';
+import { keyList } from '../../model/segment-keys.js';
+import type { Matcher } from '../../model/flag/flag.js';
+import { matcherRow, OPERAND_MEMBER, type MatcherRow } from '../../model/matcher/matchers.js';
+import { clean, quoted } from '../sanitize.js';
+import { noBreak } from '../text/layout.js';
+import { isRecord, isTexts } from '../json-value.js';
+import { listsKeys, maskKeys } from '../masked-keys.js';
+import { boundedJson, listText, plural } from '../values.js';
 
 /** How much of a matcher's lists is shown. */
 export interface MatcherOptions {

@@ -1,0 +1,214 @@
+import type { Risk } from '../../model/impact.js';
+import { noteKey, type Change } from '../../model/plan.js';
+import { keyOf, type Kind, type ObjectKey } from '../../model/ref.js';
+import { COUNTED_AS, outcomeOf, type PlanReport } from '../plan-report.js';
+import { clean } from '../sanitize.js';
+import { plural } from '../values.js';
+import { guardTexts, type GuardTexts } from './guards.js';
+import { risksOf } from './impact.js';
+import { leftRow } from './left.js';
+import { changeRow, withheldRow, type ChangeRow, type Row } from './row.js';
+import { caveatsOf, liveKillRow, type Caveats } from './sentences.js';
+
+/** From so many objects on, those to which the same happens are shown once. */
+const FOLD_FROM = 10;
+
+/** What decides how much is shown of a plan. */
+export interface ViewOptions {
+  /** Names the first keys of each list; otherwise they are counted. */
+  readonly showKeys: boolean;
+  /** Lists each object, however many are changed alike. */
+  readonly verbose?: boolean;
+}
+
+/** A plan, and after an apply what came of it, as every printer shows it. All text is cleaned. */
+export interface PlanView {
+  /** Those with a change that is risky, failed or removes something come first, then those with a change in a protected environment. */
+  readonly folds: readonly Fold[];
+  readonly withheld: readonly ChangeRow[];
+  readonly liveKills: readonly Row[];
+  /** What a second look found to differ. */
+  readonly left: readonly Row[];
+  readonly guards: GuardTexts;
+  readonly caveats: Caveats;
+  /** The commit behind all changes of several objects; empty where there is no such commit. */
+  readonly commit: string;
+}
+
+/** One object, or several to which the same happens. */
+export interface Fold {
+  readonly kind: Kind;
+  readonly keys: readonly ObjectKey[];
+  /** Of the first object: environments in the order of `shownEnvironments`, and then the object itself. */
+  readonly rows: readonly ChangeRow[];
+  /** Of one object: where all of it is declared, and the commit behind all of it; empty where there is no such one. */
+  readonly place: string;
+  readonly commit: string;
+  /** Titles of the writes of all objects. */
+  readonly titles: ReadonlySet<string>;
+  readonly risks: ReadonlySet<Risk>;
+  /** A reviewer has to look at it before the others. */
+  readonly isUrgent: boolean;
+}
+
+export function planView(report: PlanReport, options: ViewOptions): PlanView {
+  const { plan, left = [] } = report;
+  const { showKeys } = options;
+  const folds = foldsOf(report, options);
+  return {
+    folds,
+    withheld: plan.withheld.map((each) => withheldRow(each, report, showKeys)),
+    liveKills: plan.liveKills.map(liveKillRow),
+    left: left.map((each) => leftRow(each, showKeys)),
+    guards: guardTexts(report),
+    caveats: caveatsOf(report),
+    commit:
+      folds.length > 1 || folds.some(({ keys }) => keys.length > 1)
+        ? shared(folds.map(({ commit }) => commit))
+        : '',
+  };
+}
+
+/** Objects to which the same happens stand in the place of the first of them. */
+function foldsOf(report: PlanReport, { showKeys, verbose = false }: ViewOptions): Fold[] {
+  const groups = grouped(objectsOf(report, showKeys), (fold) => {
+    const isSingle =
+      verbose || showKeys || fold.isUrgent || fold.rows.some(({ change }) => change.rename);
+    return isSingle ? String(fold.keys[0]) : `${fold.kind} ${sameText(fold)}`;
+  });
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    return first === undefined || group.length < FOLD_FROM ? group : [folded(first, group)];
+  });
+}
+
+function folded(first: Fold, group: readonly Fold[]): Fold {
+  return {
+    ...first,
+    keys: group.flatMap(({ keys }) => keys),
+    rows: first.rows.map((row) => ({ ...row, origin: [], lines: foldedLines(row) })),
+    place: '',
+    commit: shared(group.map(({ commit }) => commit)),
+    titles: new Set(group.flatMap(({ titles }) => [...titles])),
+  };
+}
+
+/** New objects are alike whatever they hold. */
+function foldedLines({ change, lines }: ChangeRow): Row['lines'] {
+  return change.action === 'create' ? [] : lines;
+}
+
+/** Text that is equal where the same happens to two objects; it is never shown. */
+function sameText({ rows }: Fold): string {
+  return JSON.stringify(
+    rows.map((row) => [
+      ...[row.mark.text, row.subject, row.deed.text, row.fact, row.reason],
+      ...foldedLines(row).map((spans) => spans.map(({ text }) => text).join('')),
+    ]),
+  );
+}
+
+/** Each object with all that happens to it, the most urgent first; apart from that the order of the plan stays. */
+function objectsOf(report: PlanReport, showKeys: boolean): Fold[] {
+  const places = shownEnvironments(report);
+  const placeOf = ({ ref }: Change): number =>
+    ref.environment === null ? places.length : places.indexOf(ref.environment);
+  const byKey = grouped(report.plan.changes, ({ ref }) => keyOf(ref.kind, ref.name));
+  return [...byKey]
+    .map(([key, changes]) => {
+      const sorted = changes.toSorted((a, b) => placeOf(a) - placeOf(b));
+      return objectFold(key, sorted, report, showKeys);
+    })
+    .toSorted((a, b) => urgency(a, report) - urgency(b, report));
+}
+
+function objectFold(
+  key: ObjectKey,
+  changes: readonly Change[],
+  report: PlanReport,
+  showKeys: boolean,
+): Fold {
+  const rows = changes.map((change) => changeRow(change, report, showKeys));
+  const place = shared(rows.map((row) => row.place));
+  const commit = shared(rows.map((row) => row.commit));
+  return {
+    kind: changes[0]?.ref.kind ?? 'flag',
+    keys: [key],
+    rows: rows.map((row) => ({
+      ...row,
+      subject: subjectOf(row.change),
+      origin: [place === '' ? row.place : '', commit === '' ? row.commit : ''].filter(Boolean),
+    })),
+    place,
+    commit,
+    titles: new Set(changes.map((change) => report.notes.get(noteKey(change))?.title ?? '')),
+    risks: new Set(changes.flatMap((change) => risksOf(change, report))),
+    isUrgent: changes.some((change) => isUrgent(change, report)),
+  };
+}
+
+/**
+ * All environments of a report, the protected ones first, and among equals the one that is applied last; environments without
+ * an order come behind.
+ */
+export function shownEnvironments(report: PlanReport): string[] {
+  const { environments, protectedEnvironments = new Set() } = report;
+  const known = environments.toReversed();
+  const others = report.plan.changes.flatMap(({ ref }) => ref.environment ?? []);
+  return [
+    ...new Set([
+      ...known.filter((name) => protectedEnvironments.has(name)),
+      ...known,
+      ...others.toSorted(),
+    ]),
+  ];
+}
+
+function isUrgent(change: Change, report: PlanReport): boolean {
+  const status = outcomeOf(report, change.id)?.status ?? 'applied';
+  return (
+    status !== 'applied' ||
+    COUNTED_AS[change.action] === 'delete' ||
+    risksOf(change, report).length > 0
+  );
+}
+
+function urgency(fold: Fold, { protectedEnvironments }: PlanReport): number {
+  if (fold.isUrgent) return 0;
+  const isProtected = fold.rows.some(({ change: { ref } }) => {
+    return ref.environment !== null && protectedEnvironments?.has(ref.environment) === true;
+  });
+  return isProtected ? 1 : 2;
+}
+
+/** How many objects a fold holds: `12 flags`. */
+export function countText({ kind, keys }: Fold): string {
+  return kind === 'identities' ? `${String(keys.length)} identities` : plural(keys.length, kind);
+}
+
+export function namesOf({ kind, keys }: Fold): string[] {
+  return keys.map((key) => key.slice(kind.length + 1));
+}
+
+/** The environment, or words for what is no part of any. */
+function subjectOf({ ref }: Change): string {
+  return ref.environment === null ? `the ${ref.kind} itself` : clean(ref.environment);
+}
+
+/** A text that all of them are; empty where they differ. */
+function shared(texts: readonly string[]): string {
+  const [first = '', ...others] = new Set(texts);
+  return others.length === 0 ? first : '';
+}
+
+/** Node 20 has no `Map.groupBy`. */
+function grouped<K, T>(items: readonly T[], keyOfItem: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const key = keyOfItem(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
+}

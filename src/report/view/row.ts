@@ -1,0 +1,286 @@
+import {
+  noteKey,
+  type Action,
+  type Change,
+  type FieldChange,
+  type Reason,
+  type Withheld,
+} from '../../model/plan.js';
+import type { Outcome } from '../../model/outcome.js';
+import { keysText } from '../masked-keys.js';
+import { outcomeOf, type PlanReport } from '../plan-report.js';
+import { clean } from '../sanitize.js';
+import { cut, noBreak, span, type FieldLine, type Span, type Tone } from '../text/layout.js';
+import { isBuckets, isRules } from '../values.js';
+import { sharesChange } from './buckets.js';
+import { fieldLines, sideText } from './field.js';
+import { identityLines, stayingLines } from './identities.js';
+import { impactLines } from './impact.js';
+import { rulesFact, type FieldContext } from './rules.js';
+import { wholeLines } from './whole.js';
+import { ACTIONS, KIND_TEXTS, phrasesOf, REASON_WORDS, WHY_WORDS } from './words.js';
+
+/** Columns of the service's own message: enough for any that is meant to be read. */
+const MESSAGE_COLUMNS = 400;
+const SHORT_SHA = 7;
+const REASON_COLUMNS = 80;
+/** What matters most comes first. */
+const FACT_PATHS = ['/killed', '/defaultRule', '/trafficAllocation'];
+
+/** A headline and what stands below it; all text is cleaned. */
+export interface Row {
+  /** It says as much as its colour. */
+  readonly mark: Span;
+  readonly subject: string;
+  /** What becomes of the subject, or how it is. */
+  readonly deed: Span;
+  /** By how much, in a few words; empty where no few words say it. */
+  readonly fact?: string;
+  /** Why, unless it is the usual reason; otherwise empty. */
+  readonly reason?: string;
+  /** File and line of the spec, and the newest commit behind it with the title of its writes, as far as they are known. */
+  readonly origin: readonly string[];
+  readonly lines: readonly FieldLine[];
+}
+
+/** A planned change, or one that is held back. */
+export interface ChangeRow extends Row {
+  readonly change: Change;
+  /** The parts of `origin`; empty where they are not known. */
+  readonly place: string;
+  readonly commit: string;
+}
+
+/** One change in the tense of the report: what will be done, or what was done. */
+export function changeRow(change: Change, report: PlanReport, showKeys: boolean): ChangeRow {
+  const outcome = outcomeOf(report, change.id);
+  const impact = report.impacts?.get(change.id);
+  const { symbol, tone } = markOf(change.action, outcome);
+  const isFactShown = outcome === undefined || outcome.status === 'applied';
+  return {
+    ...originOf(change, report),
+    change,
+    mark: span(symbol, tone),
+    subject: clean(change.id),
+    deed: span(ending(change, outcome), tone),
+    fact: isFactShown ? factText(change, report) : '',
+    reason: reasonText(change),
+    lines: [
+      ...kindLines(change, outcome, { ...contextOf(change, report, showKeys), isFactShown }),
+      ...(impact ? impactLines(change, impact, showKeys) : []),
+      ...renameLines(change),
+    ],
+  };
+}
+
+/** A change that is held back, with the reason and the remedy. */
+export function withheldRow(withheld: Withheld, report: PlanReport, showKeys: boolean): ChangeRow {
+  const context = { ...contextOf(withheld, report, showKeys), isFactShown: false };
+  const { why, wayOut: remedy } = withheld;
+  return {
+    ...originOf(withheld, report),
+    change: withheld,
+    mark: span('!', 'change'),
+    subject: clean(withheld.id),
+    deed: span(withheldDeed(withheld)),
+    lines: [
+      ...(why === 'stays-on-service'
+        ? stayingLines(withheld, showKeys)
+        : kindLines(withheld, undefined, context)),
+      ...renameLines(withheld),
+      // One remedy ends a suspension, whatever it holds back; the end of the report has it.
+      ...(why === 'suspended' ? [] : [[span(`→ ${cut(clean(remedy), MESSAGE_COLUMNS)}`)]]),
+    ],
+  };
+}
+
+function kindLines(
+  change: Change,
+  outcome: Outcome | undefined,
+  context: DetailContext,
+): FieldLine[] {
+  switch (KIND_TEXTS[change.ref.kind].details) {
+    case 'fields':
+      return detailLines(change, context);
+    case 'identities':
+      return identityLines(change, outcome, context.showKeys);
+  }
+}
+
+/**
+ * What would happen if the change were not held back. Some objects are never deleted, so that
+ * nothing would happen to them.
+ */
+function withheldDeed(withheld: Withheld): string {
+  const { why } = withheld;
+  if (why === 'stays-on-service') return WHY_WORDS[why];
+  if (why === 'not-remembered') return `would be written: ${WHY_WORDS[why]}`;
+  return `would be ${phrasesOf(withheld).done}: ${WHY_WORDS[why]}`;
+}
+
+/** The service has no renames: a person who expects one learns here what happens instead. */
+function renameLines({ rename, ref }: Change): FieldLine[] {
+  if (!rename) return [];
+  const text =
+    'to' in rename
+      ? `looks like a rename to ${clean(rename.to)}: this one stays until it is pruned`
+      : `looks like a rename of ${clean(rename.from)}: ${KIND_TEXTS[ref.kind].renameCost}`;
+  return [[span(text, 'faint')]];
+}
+
+/**
+ * The reason in words. Identities cannot be read, so for them `unknown` is what `--identities` asks
+ * for.
+ */
+function reasonText({ reason, ref }: Change): string {
+  if (reason === 'commit') return '';
+  return reason === 'unknown' ? KIND_TEXTS[ref.kind].unknown : REASON_WORDS[reason];
+}
+
+/** The mark of a change: that of its action, or of how it ended where it was not applied. */
+function markOf(action: Action, outcome: Outcome | undefined): { symbol: string; tone: Tone } {
+  if (outcome?.status === 'failed') return { symbol: '✗', tone: 'alarm' };
+  if (outcome?.status === 'skipped') return { symbol: '○', tone: 'faint' };
+  return ACTIONS[action];
+}
+
+/**
+ * What will be done, or how the change ended. A failure names code, status and transaction, by
+ * which it can be asked about.
+ */
+function ending(change: Change, outcome: Outcome | undefined): string {
+  const { done } = phrasesOf(change);
+  if (!outcome) return `will be ${done}`;
+  switch (outcome.status) {
+    case 'applied':
+      return done;
+    case 'skipped':
+      return `skipped: ${cut(clean(outcome.why), MESSAGE_COLUMNS)}`;
+    case 'failed': {
+      const { code, message, status, transactionId } = outcome.error;
+      const facts = [
+        clean(code),
+        ...(status === null ? [] : [`status ${String(status)}`]),
+        ...(transactionId === null ? [] : [`transaction ${cut(clean(transactionId), 80)}`]),
+      ];
+      const partly = outcome.partly ? 'partly applied, then failed' : 'failed';
+      return `${partly}: ${cut(clean(message), MESSAGE_COLUMNS)} (${facts.join(', ')})`;
+    }
+  }
+}
+
+function originOf(
+  change: Change | Withheld,
+  report: PlanReport,
+): Pick<ChangeRow, 'place' | 'commit' | 'origin'> {
+  const [place, commit] = [placeText(change), commitText(change, report)];
+  return { place, commit, origin: [place, commit].filter((text) => text !== '') };
+}
+
+/** File and line of the spec, cleaned; empty where the object no longer stands in the specs. */
+export function placeText({ location }: Change): string {
+  return location ? `${clean(location.file)}:${String(location.line)}` : '';
+}
+
+/** The newest commit behind a change and the title of its writes, cleaned; empty where neither is known. */
+function commitText(change: Change | Withheld, report: PlanReport): string {
+  const commit = report.commits?.get(change.id)?.slice(0, SHORT_SHA);
+  const title = report.notes.get(noteKey(change))?.title;
+  return [commit, title]
+    .filter((part) => part !== undefined)
+    .map(clean)
+    .join(' ');
+}
+
+/** A fact in the headline stands for the numbers of keys. */
+type DetailContext = FieldContext & { readonly isFactShown: boolean };
+
+/** What differs. Of an object that is deleted all it had is shown, since nothing else shows that any more. */
+function detailLines(change: Change, context: DetailContext): FieldLine[] {
+  switch (change.action) {
+    case 'create':
+    case 'activate':
+      return wholeLines(change, 'after', context);
+    case 'delete':
+    case 'deactivate':
+      return wholeLines(change, 'before', context).map((line) => [span('had ', 'remove'), ...line]);
+    case 'update': {
+      const lines = change.fields.flatMap((field) => notedLines(field, change.reason, context));
+      if (!change.keys || (context.isFactShown && !context.showKeys)) return lines;
+      return [...lines, [span(keysText(change.keys, context.showKeys))]];
+    }
+  }
+}
+
+/**
+ * The lines of a field, with the field's reason where that is not the change's, and with the base
+ * where both sides changed it.
+ */
+function notedLines(
+  field: Change['fields'][number],
+  reason: Reason,
+  context: FieldContext,
+): readonly FieldLine[] {
+  const lines = fieldLines(field, context);
+  const base = field.reason === 'conflict' && field.base !== undefined && lines.length === 1;
+  const notes = [
+    ...(field.reason === reason ? [] : [field.reason]),
+    ...(base ? [`base: ${sideText(field.base, context)}`] : []),
+  ];
+  if (notes.length === 0) return lines;
+  const note = span(` (${notes.join('; ')})`, 'faint');
+  return lines.map((line, index) => (index === lines.length - 1 ? [...line, note] : line));
+}
+
+/** What the lines about the fields of a change need to know. */
+export function contextOf(change: Change, report: PlanReport, showKeys: boolean): FieldContext {
+  const ruleNames = report.ruleNames?.get(change.id);
+  return ruleNames ? { showKeys, ruleNames } : { showKeys };
+}
+
+/**
+ * What an update means in a few words: `on 25 → 40 %`, `killed: INC-6012`, `+120 −3 keys`, `1 rule added`. Empty where no field of the
+ * change has such words; what the other fields mean stands in their own lines.
+ */
+export function factText(change: Change, report: PlanReport): string {
+  const { action, ref, fields, keys } = change;
+  if (action !== 'update' || ref.kind === 'identities') return '';
+  const facts = fields
+    .toSorted((a, b) => FACT_PATHS.indexOf(a.path) - FACT_PATHS.indexOf(b.path))
+    .map((field) => fieldFact(field, change, report))
+    .filter((fact) => fact !== '');
+  if (keys) facts.push(keysText(keys, false));
+  return facts.length > 0 ? facts.join(', ') : rulesText(fields);
+}
+
+/** Rules are counted where nothing shorter is to be told. */
+function rulesText(fields: readonly FieldChange[]): string {
+  const { before = [], after = [] } = fields.find(({ path }) => path === '/rules') ?? {};
+  return isRules(before) && isRules(after) ? rulesFact(before, after) : '';
+}
+
+/** The same of one field. */
+export function fieldFact(
+  { path, before, after }: FieldChange,
+  { id }: Pick<Change, 'id'>,
+  report: PlanReport,
+): string {
+  switch (path) {
+    case '/killed':
+      return after === true ? killedText(id, report) : noBreak('no longer killed');
+    case '/trafficAllocation':
+      return typeof before === 'number' && typeof after === 'number'
+        ? noBreak(`traffic ${String(before)} → ${String(after)} %`)
+        : '';
+    case '/defaultRule':
+      return isBuckets(before) && isBuckets(after) ? sharesChange(before, after) : '';
+    default:
+      return '';
+  }
+}
+
+/** With the reason that the break-glass list gives. */
+export function killedText(id: Change['id'], { killReasons }: PlanReport): string {
+  const reason = killReasons?.get(id);
+  return reason === undefined ? 'killed' : `killed: ${cut(clean(reason), REASON_COLUMNS)}`;
+}

@@ -1,0 +1,169 @@
+import type { RampStanding } from '../../model/flag/ramp.js';
+import type { LiveKill, NotCompared, Reminder } from '../../model/plan.js';
+import type { ClosedEnvironment, Suspension } from '../../model/run.js';
+import { type PlanReport, TOUCHED_TEXT } from '../plan-report.js';
+import { clean } from '../sanitize.js';
+import { span } from '../text/layout.js';
+import { plural } from '../values.js';
+import type { Row } from './row.js';
+
+/** Flags that a sentence names; a service that shows none has hundreds. */
+const MAX_UNSEEN = 5;
+
+/** What a reader has to know about how much a report can say; each one sentence of cleaned text. */
+export interface Caveats {
+  /** What makes the plan itself another one than the specs ask for. */
+  readonly serious: readonly string[];
+  /** How far ramps have come. */
+  readonly ramps: readonly string[];
+  /** What was to be looked at again by now. */
+  readonly reminders: readonly string[];
+  /** What was not looked at, or not looked at closely. */
+  readonly limits: readonly string[];
+}
+
+export function caveatsOf(report: PlanReport): Caveats {
+  const { plan, stateless, suspended = null, closed = [], held = [] } = report;
+  return {
+    serious: [
+      ...(suspended === null ? [] : [suspendedText(suspended)]),
+      ...closed.map(closedText),
+      ...approvalTexts(report),
+      ...(held.length > 0
+        ? [
+            `Left as they are, because their specs or what they name are invalid: ${held.map(clean).join(', ')}.`,
+          ]
+        : []),
+      ...(stateless
+        ? ['Stateless: drift cannot be told from a change in git, and nothing is pruned.']
+        : []),
+    ],
+    ramps: rampsToTell(report.ramps).map(rampText),
+    reminders: (report.reminders ?? []).map(reminderText),
+    limits: [
+      ...(plan.observed === 'touched' ? [TOUCHED_TEXT] : []),
+      ...notComparedTexts(plan.notCompared),
+      ...(plan.unmanaged && plan.unmanaged.flags + plan.unmanaged.segments > 0
+        ? [
+            `Not managed here: ${plural(plan.unmanaged.flags, 'flag')}, ${plural(plan.unmanaged.segments, 'segment')}.`,
+          ]
+        : []),
+    ],
+  };
+}
+
+/** How what windows hold back passes at once. What guards refuse says so beside them. */
+function approvalTexts({ heldHash, guardFindings = [] }: PlanReport): string[] {
+  if (heldHash === undefined || guardFindings.length > 0) return [];
+  return [`Once reviewed, what waits for a window passes with --approve ${clean(heldHash)}.`];
+}
+
+/** What nobody compared, and how to have it done where that is possible. */
+export function notComparedTexts(missing: readonly NotCompared[]): string[] {
+  const counted = missing.filter(({ what }) => what === 'keys').map(({ id }) => clean(id));
+  const unseen = missing.filter(({ what }) => what === 'fields').map(({ id }) => clean(id));
+  const shown = unseen.slice(0, MAX_UNSEEN).join(', ');
+  const more = unseen.length > MAX_UNSEEN ? ` and ${unseen.length - MAX_UNSEEN} more` : '';
+  return [
+    ...(counted.length > 0
+      ? [`Keys were counted and not compared: ${counted.join(', ')} (--every-key compares them).`]
+      : []),
+    ...(unseen.length > 0
+      ? [
+          `This service does not show flags by themselves, so what their files say at the top was not compared: ${shown}${more}.`,
+        ]
+      : []),
+  ];
+}
+
+/** Who holds the writes back, until when, and how that ends. */
+export function suspendedText({ reason, until }: Suspension): string {
+  const [when, end] =
+    until === null
+      ? ['', 'take it out of the config']
+      : [` until ${clean(until)}`, 'resume the source'];
+  return `Suspended${when}: ${clean(reason)}. Nothing but kills is written; to end it, ${end}.`;
+}
+
+/** Which environment is closed to changes, why, and until when. */
+export function closedText({ environment, why, untilText, override }: ClosedEnvironment): string {
+  const end = untilText === null ? 'until the config says otherwise' : `until ${clean(untilText)}`;
+  const passes =
+    override === undefined
+      ? 'Kills and restores pass.'
+      : `Changes go all the same: ${clean(override)}.`;
+  return `${clean(environment)} is closed to changes ${end}: ${clean(why)}. ${passes}`;
+}
+
+/** Ramps that there is something to tell of: those that are over are not. */
+export function rampsToTell(ramps: readonly RampStanding[] = []): readonly RampStanding[] {
+  return ramps.filter(
+    ({ steps, step, held, checks }) => step < steps.length - 1 || held !== null || checks,
+  );
+}
+
+/** A ladder in one line: what is done, what is now, what comes next and when, and why it waits where it does. */
+export function rampText(standing: RampStanding): string {
+  const { id, rule, treatment, steps, step, held, served, checks = [] } = standing;
+  const where = rule === null ? '' : `, rule ${rule + 1}`;
+  const rungs = steps.map(({ percent, dueText }, at) => {
+    // A step that waits may be due, and is not served.
+    if (at <= step && held !== null && percent > (served ?? 0)) return `${percent} % due`;
+    if (at < step) return `${percent} % done`;
+    if (at === step) return `${percent} % now`;
+    const when = dueText === null ? '' : ` at ${clean(dueText)}`;
+    return at === step + 1 && held === null
+      ? `${percent} % next${when}`
+      : `${percent} %${held === null ? when : ''}`;
+  });
+  const waits = held === null ? '' : ` It waits: ${clean(held)}.`;
+  const unasked = checks.filter(({ result }) => result === 'not-asked');
+  const names = unasked.map(({ name }) => `"${clean(name)}"`).join(', ');
+  const asked =
+    unasked.length === 0 ? '' : ` Not asked here, and asked before it is written: check ${names}.`;
+  return `Ramp of ${clean(treatment)} in ${clean(id)}${where}: ${rungs.join(', ')}.${waits}${asked}`;
+}
+
+/** What every report says of live kills. */
+export const LIVE_KILLS_TITLE = 'Killed on the service, not ordered by git; they stay so';
+
+const SHORT_SHA = 7;
+
+/** Since when a live kill is known, as far as runs remember it; a clause that follows its id. */
+export function sinceText({
+  seen,
+  commit,
+  wasOrdered,
+}: Pick<LiveKill, 'seen' | 'commit' | 'wasOrdered'>): string {
+  if (wasOrdered) {
+    return 'git ordered it until now; only `flagkeel restore`, or `killed: false` in a later commit, brings it back';
+  }
+  const moment = seen === null ? undefined : `${seen.slice(0, 16).replace('T', ' ')} UTC`;
+  const at = commit === null ? undefined : `commit ${commit.slice(0, SHORT_SHA)}`;
+  const known = [moment, at].filter((each) => each !== undefined).map((each) => clean(each));
+  return known.length === 0 ? 'since when no run remembers' : `seen since ${known.join(', ')}`;
+}
+
+export function liveKillRow(kill: LiveKill): Row {
+  return {
+    mark: span('!', 'alarm'),
+    subject: clean(kill.id),
+    deed: span(sinceText(kill), 'faint'),
+    origin: [],
+    lines: [],
+  };
+}
+
+/** How a sentence that says all is equal goes on; empty where there is no live kill. */
+export function butForKills(kills: readonly unknown[]): string {
+  return kills.length === 0 ? '' : ` but for ${plural(kills.length, 'live kill')}`;
+}
+
+/** What somebody wanted looked at again, and that it stays as it is until somebody does; one sentence. */
+export function reminderText({ id, what, due, reason, by }: Reminder): string {
+  if (what === 'expiry')
+    return `${clean(id)} was to be gone by ${clean(due)}; it stays until a commit removes it.`;
+  const why = reason === undefined ? '' : `: ${clean(reason)}`;
+  const who = by === undefined ? '' : `, by ${clean(by)}`;
+  return `The kill of ${clean(id)} was to be reviewed by ${clean(due)}; it stays until a commit takes it back${why}${who}.`;
+}
