@@ -5,12 +5,12 @@ import { impactOf, audienceText, riskWord } from './view/impact.js';
 import type { PlanReport } from './plan-report.js';
 import { cut } from './text/layout.js';
 
-/** One thing that a line of a spec is to be told of. */
+/** A note on a line of a spec. */
 export interface Finding {
   readonly level: 'error' | 'warning' | 'note';
   /** Stable and kebab-case: a code of a diagnostic, a risk, `change`, `guard`. */
   readonly rule: string;
-  /** Null: the run as a whole. */
+  /** Null where it is about the whole run. */
   readonly place: { readonly file: string; readonly line: number; readonly column: number } | null;
   /** The object, or the file. */
   readonly subject: string;

@@ -8,7 +8,7 @@ import { quoted } from './sanitize.js';
 
 /** Where the result of a command goes; logs and progress never go there. */
 export interface OutputTarget {
-  /** The file of `--output`; absent: standard output. */
+  /** The file of `--output`; standard output where there is none. */
   readonly file?: string | undefined;
   readonly stdout: Writable;
 }
@@ -60,7 +60,7 @@ export interface WidthFacts {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether the text goes to a terminal; false for a file. */
   readonly isTTY: boolean;
-  /** Of the terminal; 0 or absent where it does not tell. */
+  /** Of the terminal; 0 or absent where it is not known. */
   readonly columns: number | undefined;
 }
 

@@ -23,7 +23,7 @@ export interface PlanReport {
   readonly notes: PlanNotes;
   /** `sha256:` and lower-case hex. */
   readonly planHash: string;
-  /** By which what a guard or a window holds back can be approved; absent: neither holds anything back. */
+  /** Approves what a guard or a window holds back; absent where neither does. */
   readonly heldHash?: string;
   /** Scheme, host and port of the service. */
   readonly origin: string;
@@ -31,7 +31,7 @@ export interface PlanReport {
   readonly revision: Revision;
   /** Whether nothing was remembered from earlier runs and nothing will be. */
   readonly stateless: boolean;
-  /** Who holds all writes but kills back; null or absent: nobody. */
+  /** Holds back all writes but kills, where the source is suspended. */
   readonly suspended?: Suspension | null;
   /** How far the ramps of the definitions have come, sorted by id. */
   readonly ramps?: readonly RampStanding[];
@@ -47,7 +47,7 @@ export interface PlanReport {
   readonly commits?: ReadonlyMap<ObjectId, string>;
   /** Names of the rules as they will be, position by position; they are no part of the canonical form. */
   readonly ruleNames?: ReadonlyMap<ObjectId, readonly (string | undefined)[]>;
-  /** Whom each change reaches; changes without an entry reach nobody by themselves. */
+  /** Users that each change reaches; a change without an entry reaches none by itself. */
   readonly impacts?: ReadonlyMap<ObjectId, Impact>;
   /** Why the break-glass list kills a definition, and who put it there. */
   readonly killReasons?: ReadonlyMap<ObjectId, string>;

@@ -30,7 +30,7 @@ const PRINTABLE_ASCII = /^[ -~]*$/;
  */
 export function clean(text: string): string {
   const safe = withoutApiKeys(text);
-  // Most of all text, and told apart in a tenth of the time that the rest takes.
+  // Most text is like this, and the test takes a tenth of the time that the rest does.
   if (PRINTABLE_ASCII.test(safe) && !safe.includes(WORKFLOW_COMMAND)) return safe;
   return safe
     .replace(SPACE, ' ')
@@ -50,7 +50,7 @@ const WORKFLOW_COMMAND = '##[';
 const PLAIN_WORD = /^[\p{L}\p{M}\p{N}_.@:+/%*#&=-]+$/u;
 
 /**
- * Cleaned text, in double quotes where one could not tell where it ends: empty text, and text with
+ * Cleaned text, in double quotes where a reader could not see where it ends: empty text, and text with
  * spaces, commas or brackets.
  */
 export function quoted(text: string): string {

@@ -6,7 +6,7 @@ import type { SourceView } from '../view.js';
 import { moment, untrusted } from './phrases.js';
 
 /**
- * What is held back and can be approved, with the button for it where somebody would answer; or the approval that no run
+ * What is held back and can be approved, with the button for it where the daemon takes requests; or the approval that no run
  * has used yet.
  */
 export function approvalOf(

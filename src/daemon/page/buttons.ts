@@ -9,7 +9,7 @@ export interface Button {
   readonly label: string;
   /** Of the endpoint, without the slash. */
   readonly path: string;
-  /** What will happen, in whole sentences that name it; untrusted text. Null: it is of no use now, and not shown. */
+  /** What will happen, in whole sentences that name it; untrusted text. Null where it is of no use now, and not shown. */
   readonly says: (source: SourceView) => string | null;
   /** Members of the body that people fill in. */
   readonly asks?: (source: SourceView) => readonly Question[];

@@ -86,7 +86,7 @@ export function unwrittenList(source: SourceView): Html {
   return listUnder('Not written', items);
 }
 
-/** Of the newest run that was told all names. */
+/** Of the newest run that has the names. */
 export function unmanagedList({ runs, name }: SourceView, now: number): Html {
   const run = runs.find(({ unmanaged }) => unmanaged !== undefined);
   const counts = run?.plan?.unmanaged ?? null;

@@ -33,7 +33,7 @@ export function subjectOf(subject: string, location = ''): Html {
   return html`${untrusted(subject)} <a href="${page}">pull request ${number}</a>`;
 }
 
-/** @param page null: the words alone. */
+/** @param page where it is null, the words stand alone. */
 export function linkTo(page: string | null, words: Html): Html {
   return page === null ? words : html`<a href="${page}">${words}</a>`;
 }

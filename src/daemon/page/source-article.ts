@@ -1,6 +1,6 @@
 import { html, type Html } from '../../platform/html.js';
 import type { PlanDocument } from '../../report/json/plan.js';
-import { rampsToTell, rampText } from '../../report/view/sentences.js';
+import { openRamps, rampText } from '../../report/view/sentences.js';
 import { plural } from '../../report/values.js';
 import { newestPlan, type EnvironmentHealth, type Level, type SourceHealth } from '../health.js';
 import type { CommitView, Override, SourceView, RunRecord } from '../view.js';
@@ -32,7 +32,7 @@ import { planTextOf } from './plan-text.js';
 export interface PageMoment {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Whether there are tokens, so that buttons have somebody to answer them. */
+  /** Whether there are tokens, so that the daemon answers buttons. */
   readonly takesRequests: boolean;
 }
 
@@ -163,15 +163,15 @@ function environmentTable(
 
 /** The ladders that are not climbed yet, as the newest plan has them. */
 function rampList(ramps: PlanDocument['ramps'] & object): Html {
-  const told = rampsToTell(ramps);
-  if (told.length === 0) return html``;
+  const open = openRamps(ramps);
+  if (open.length === 0) return html``;
   return html`<h3>Ramps</h3>
     <ul>
-      ${told.map((each) => html`<li>${untrusted(rampText(each))}</li>`)}
+      ${open.map((each) => html`<li>${untrusted(rampText(each))}</li>`)}
     </ul>`;
 }
 
-/** Never fine where nobody knows how it stands now. */
+/** Never fine where the state of now is not known. */
 function levelOf(environment: EnvironmentHealth): Level {
   const { failed, waiting, withheld, liveKills, invalid, asOf } = environment;
   if (failed > 0) return 'trouble';
@@ -207,7 +207,7 @@ function lastChangeOf({ lastChange }: EnvironmentHealth, location: string, now: 
 
 const FIRST = 8;
 
-/** Runs that told nothing new, one after the other, are one line: what happened is not lost among them. */
+/** Runs without news, one after the other, are one line, so that the others are not lost among them. */
 interface Group {
   readonly newest: RunRecord;
   readonly oldest: RunRecord;

@@ -9,7 +9,7 @@ import { mark, moment, untrusted, duration, RESULTS, triggerText } from './phras
 import { clean } from '../../report/sanitize.js';
 import { planTextOf } from './plan-text.js';
 
-/** The page that somebody on call opens: the verdict first, then each source with what it is made of. */
+/** The page that a person on call opens: the verdict first, then each source with what it is made of. */
 export function statusPage(view: DaemonView, at: PageMoment): string {
   const { now } = at;
   const sources = view.sources().map((source) => ({ source, health: healthOf(source) }));

@@ -93,7 +93,7 @@ function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K],
   return Object.fromEntries(entries) as ReturnType<typeof present<T>>;
 }
 
-/** An empty list is left out of the document, as one that nobody made. */
+/** The document leaves out empty lists. */
 function some<T>(list: readonly T[] | undefined): readonly T[] | undefined {
   return list?.length ? list : undefined;
 }
@@ -126,7 +126,7 @@ function changeDocument(change: Change, report: PlanReport, options: JsonOptions
   };
 }
 
-/** Nothing where the change reaches nobody by itself. */
+/** A change that reaches no flag has none of them. */
 function impactMembers(
   impact: Impact | undefined,
   options: JsonOptions,

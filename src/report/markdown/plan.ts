@@ -181,7 +181,7 @@ function headline(report: PlanReport, place: ReportContext): Markup {
 }
 
 /**
- * What a merge or an apply does next, and the facts by which this report can be told from another.
+ * What a merge or an apply does next, and the facts that identify this report.
  */
 function footer(report: PlanReport, place: ReportContext): Markup {
   return joined(

@@ -68,7 +68,7 @@ function isReleased({ wasOrdered }: LiveKill): boolean {
   return wasOrdered === true;
 }
 
-/** The risks of the changes for a headline: how many, and the first by name. Null: there is none. */
+/** The risks of the changes for a headline: how many, and the first by name; null where there is none. */
 export function risksText(report: PlanReport): Markup | null {
   const groups = riskGroups(report);
   const count = groups.reduce((sum, { changes }) => sum + changes.length, 0);

@@ -1,17 +1,9 @@
-import type { Bucket } from '../../model/flag/flag.js';
 import type { Change } from '../../model/plan.js';
-import { keysText } from '../masked-keys.js';
 import { outcomeOf, type PlanReport } from '../plan-report.js';
-import { cut, type FieldLine } from '../text/layout.js';
-import { isBuckets, isRules, itemText } from '../values.js';
-import { changedShares, sharesText } from '../view/buckets.js';
-import { fieldLines } from '../view/field.js';
-import { identityLines } from '../view/identities.js';
-import { audienceText, impactOf } from '../view/impact.js';
+import { cut } from '../text/layout.js';
+import { itemText } from '../values.js';
+import { briefOf } from '../view/brief.js';
 import { countText, namesOf, shownEnvironments, type Fold } from '../view/plan-view.js';
-import { contextOf, factText, fieldFact, killedText } from '../view/row.js';
-import { wholeRuleLines } from '../view/rules.js';
-import { KIND_TEXTS } from '../view/words.js';
 import type { Block } from './blocks.js';
 import { code, joined, Markup, trusted } from './markup.js';
 
@@ -52,7 +44,7 @@ export function tableBlocks(folds: readonly Fold[], report: PlanReport): Block[]
   }));
 }
 
-/** An environment, or null: the level of the workspace. */
+/** An environment, or null for the level of the workspace. */
 type Place = string | null;
 
 /** The places where something changes, in groups that go side by side. */
@@ -134,125 +126,27 @@ function titlesOf(folds: readonly Fold[]): ReadonlySet<string> {
 
 /** By how much, as words and as bars, what else changes, and whom it reaches. */
 function cell(change: Change, report: PlanReport): Markup {
-  const { fact, others } = toldOf(change, report);
+  const { fact, reasons, share, others, reach } = briefOf(change, report);
   const more = others.length - SHOWN_LINES;
-  const impact = impactOf(report, change.id);
-  const isReachTold = impact && change.action !== 'create' && change.action !== 'activate';
   const status = outcomeOf(report, change.id)?.status ?? 'applied';
+  const why = reasons.length === 0 ? trusted`` : trusted` (${reasons.join(', ')})`;
   return joined(
     [
       ...(status === 'applied' ? [] : [trusted`**${status}**`]),
-      trusted`**${cut(fact, LINE_COLUMNS)}**${reasonMark(change, report)}`,
-      ...bars(change),
+      trusted`**${cut(fact, LINE_COLUMNS)}**${why}`,
+      ...(share ? [trusted`${bar(share.before ?? 0)} → ${bar(share.after ?? 0)}`] : []),
       ...others.slice(0, SHOWN_LINES).map((line) => trusted`${cut(line, LINE_COLUMNS)}`),
       ...(more > 0 ? [trusted`… ${more} more below`] : []),
-      ...(isReachTold
-        ? [trusted`reaches: ${cut(audienceText(change, impact, false), LINE_COLUMNS)}`]
-        : []),
+      ...(reach === undefined ? [] : [trusted`reaches: ${cut(reach, LINE_COLUMNS)}`]),
     ],
     String(LINE_BREAK),
   );
 }
 
-/** Why, of what the fact says. A commit is the usual reason, and a kill is said by the fact. */
-function reasonMark(change: Change, report: PlanReport): Markup {
-  const told = change.fields.filter((field) => fieldFact(field, change, report) !== '');
-  const reasons = new Set([change.reason, ...told.map(({ reason }) => reason)]);
-  const unusual = [...reasons].filter((reason) => reason !== 'commit' && reason !== 'kill');
-  return unusual.length === 0 ? trusted`` : trusted` (${unusual.join(', ')})`;
-}
-
-/** What a change means: `fact` in a few words, never empty, and what no few words say. */
-interface Told {
-  readonly fact: string;
-  readonly others: readonly string[];
-}
-
-function toldOf(change: Change, report: PlanReport): Told {
-  switch (change.action) {
-    case 'create':
-      return { fact: newText(change, report), others: newRules(change, report) };
-    case 'activate':
-      return { fact: withKeys('active', change), others: [] };
-    case 'deactivate':
-      return { fact: withKeys('inactive', change), others: [] };
-    case 'delete':
-      return { fact: withKeys(change.archive ? 'archived' : 'deleted', change), others: [] };
-    case 'update':
-      return updateTold(change, report);
-  }
-}
-
-function updateTold(change: Change, report: PlanReport): Told {
-  const context = contextOf(change, report, false);
-  const fact = factText(change, report);
-  const [keys = 'changed'] = keysFacts(change);
-  return {
-    fact: fact === '' ? keys : fact,
-    others: change.fields.flatMap((field) => {
-      if (fieldFact(field, change, report) !== '') return [];
-      const why = field.reason === change.reason ? '' : ` (${field.reason})`;
-      return fieldLines(field, context).map((line) => plainText(line) + why);
-    }),
-  };
-}
-
-/** `new: on 5 %`, `new: killed`; of what serves nobody by itself `new`. */
-function newText(change: Change, report: PlanReport): string {
-  const valueOf = (path: string): unknown => {
-    return change.fields.find((field) => field.path === path)?.after;
-  };
-  if (valueOf('/killed') === true) return `new: ${killedText(change.id, report)}`;
-  const buckets = valueOf('/defaultRule');
-  if (!isBuckets(buckets)) return withKeys('new', change);
-  const allocation = valueOf('/trafficAllocation');
-  const part =
-    typeof allocation === 'number' && allocation < 100
-      ? ` of ${String(allocation)} % of the traffic`
-      : '';
-  return `new: ${sharesText(buckets, valueOf('/defaultTreatment'))}${part}`;
-}
-
-function newRules(change: Change, report: PlanReport): string[] {
-  const rules = change.fields.find(({ path }) => path === '/rules')?.after;
-  return isRules(rules)
-    ? wholeRuleLines(rules, contextOf(change, report, false)).map(plainText)
-    : [];
-}
-
-function withKeys(word: string, change: Change): string {
-  return [word, ...keysFacts(change)].join(': ');
-}
-
-/** Numbers of keys or identities; nothing where the change is about none. */
-function keysFacts(change: Change): string[] {
-  if (!change.keys) return [];
-  switch (KIND_TEXTS[change.ref.kind].details) {
-    case 'fields':
-      return [keysText(change.keys, false)];
-    case 'identities':
-      return identityLines(change, undefined, false).map(plainText);
-  }
-}
-
-function plainText(line: FieldLine): string {
-  return line.map(({ text }) => text).join('');
-}
-
-/** The shift of the first share that changes, before and after; nothing where no share does. */
-function bars({ action, fields }: Change): Markup[] {
-  const field = fields.find(({ path }) => path === '/defaultRule');
-  if (action !== 'update' || !field) return [];
-  const [before, after] = [field.before, field.after];
-  if (!isBuckets(before) || !isBuckets(after)) return [];
-  const [share] = changedShares(before, after);
-  return share ? [trusted`${bar(share.before ?? 0)} → ${bar(share.after ?? 0)}`] : [];
-}
-
 const BAR_BLOCKS = 10;
 
 /** A share of a hundred as a bar. It is empty for 0 alone, and full for 100 alone. */
-function bar(percent: Bucket['size']): Markup {
+function bar(percent: number): Markup {
   const rounded = Math.round((percent / 100) * BAR_BLOCKS);
   const most = percent < 100 ? BAR_BLOCKS - 1 : BAR_BLOCKS;
   const full = Math.min(most, Math.max(percent > 0 ? 1 : 0, rounded));

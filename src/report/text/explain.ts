@@ -28,9 +28,9 @@ export interface ExplainedDefinition {
   readonly targets: Readonly<Record<string, readonly string[]>>;
   readonly rules: readonly ExplainedRule[];
   readonly defaultRule: readonly Bucket[];
-  /** For whoever was asked about; absent: nobody was. */
+  /** Of the key that the user asked about, if there is one. */
   readonly answer?: ExplainedAnswer;
-  /** What the service has; null: nothing. Absent: it was not asked. */
+  /** What the service has, or null where it has nothing; absent where the run did not ask it. */
   readonly live?: ExplainedLive | null;
 }
 
@@ -43,7 +43,7 @@ export interface ExplainedLive {
 
 export interface ExplainedRule extends Rule {
   readonly name?: string;
-  /** Names of the conditions that the rule uses, in its order; its matchers are what they stand for. Absent: none. */
+  /** Names of the conditions that the rule uses, in its order; its matchers are what they stand for. */
   readonly uses?: readonly string[];
   readonly location: Location;
 }
@@ -55,7 +55,7 @@ export interface ExplainedAnswer {
     readonly atLeast: number;
     readonly atMost: number;
   }[];
-  /** `killed`, `target`, `rule N` (from 1), `default rule`, or `depends` where it is not told. */
+  /** `killed`, `target`, `rule N` (from 1), `default rule`, or `depends` where an attribute is missing that decides it. */
   readonly by: string;
   readonly untold: readonly string[];
 }

@@ -33,7 +33,7 @@ export interface HistoryRow {
     readonly action: string;
     readonly id: string;
     readonly title: string;
-    /** That of the writes, and what they wrote; absent where nothing was, or where an older version did not tell it. */
+    /** That of the writes, and what they wrote; absent where nothing was written, or an older version wrote it. */
     readonly comment?: string;
     readonly fields?: readonly HistoryField[];
     readonly keys?: HistoryKeys;

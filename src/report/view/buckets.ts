@@ -11,7 +11,7 @@ export function bucketsText(buckets: readonly Bucket[]): string {
     .join(', ');
 }
 
-/** Whom a new definition serves: `on 10 %`; the default treatment alone where nobody gets another one. */
+/** What a new definition serves: `on 10 %`; the default treatment where it serves no other. */
 export function sharesText(buckets: readonly Bucket[], defaultTreatment: unknown): string {
   const served = buckets.filter(({ size }) => size > 0);
   const others = served.filter(({ treatment }) => treatment !== defaultTreatment);
@@ -33,7 +33,7 @@ export function bucketsChange(before: readonly Bucket[], after: readonly Bucket[
   return [...parts, ...orderChange([...held.keys()], [...wanted.keys()])].join(', ');
 }
 
-/** What becomes of one treatment's share, in per cent; undefined: there is no bucket on that side. */
+/** What becomes of one treatment's share, in per cent; undefined on a side without a bucket of it. */
 export interface ShareChange {
   readonly treatment: string;
   readonly before: number | undefined;

@@ -86,7 +86,7 @@ const LINES_OF: Readonly<Record<string, Lines>> = {
   },
 };
 
-/** Fields of a flag at workspace level go by the type of their value; undefined: the two values say all. */
+/** Fields of a flag at workspace level go by the type of their value; a type without lines shows its two values. */
 const FLAG_FIELD_LINES: Readonly<Record<FieldType, ((label: string) => Lines) | undefined>> = {
   name: undefined,
   prose: (label) => (before, after) => {

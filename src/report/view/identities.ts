@@ -75,7 +75,7 @@ export interface Refusal {
   readonly keys?: readonly string[];
 }
 
-/** Reasons that are told apart; refusals for others are counted together. */
+/** Reasons that are listed; refusals for others are counted together. */
 const MAX_REASONS = 20;
 /** Keys that are shorter are not sought in messages, where they could be a part of any word. */
 const SHORTEST_NAMED = 3;
@@ -98,8 +98,8 @@ export function refusals(
   );
   const rest = all.slice(MAX_REASONS).flatMap(({ keys }) => keys);
   const other = { status: null, message: 'for other reasons', keys: rest };
-  const told = [...all.slice(0, MAX_REASONS), ...(rest.length > 0 ? [other] : [])];
-  return told.map(({ status, message, keys }) => ({
+  const listed = [...all.slice(0, MAX_REASONS), ...(rest.length > 0 ? [other] : [])];
+  return listed.map(({ status, message, keys }) => ({
     status,
     message,
     count: keys.length,

@@ -27,11 +27,11 @@ const SHOWN_NAMES = 5;
 export function impactLines(change: Change, impact: Impact, showKeys: boolean): FieldLine[] {
   const risks = riskText(impact.risks, change.ref.environment);
   // Everything of a new object is new, and its treatments are shown already.
-  const isTold =
+  const isShown =
     change.action === 'update' || (change.action !== 'create' && impact.flags.length > 0);
   return [
     ...(risks === '' ? [] : [[span(`!! ${risks}`, 'alarm')]]),
-    ...(isTold ? [[span(`reaches: ${audienceText(change, impact, showKeys)}`)]] : []),
+    ...(isShown ? [[span(`reaches: ${audienceText(change, impact, showKeys)}`)]] : []),
     ...(impact.afterRestore
       ? [[span(`after a restore: ${restoreText(impact.afterRestore, showKeys)}`)]]
       : []),
@@ -67,7 +67,7 @@ export function risksOf(change: Change, report: PlanReport): Risk[] {
   return RISKS.filter((risk) => found.has(risk));
 }
 
-/** Undefined where the change reaches nobody by itself. */
+/** Undefined where the change reaches no user by itself. */
 export function impactOf(report: PlanReport, id: ObjectId): Impact | undefined {
   return report.impacts?.get(id);
 }

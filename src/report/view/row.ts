@@ -1,32 +1,20 @@
-import {
-  noteKey,
-  type Action,
-  type Change,
-  type FieldChange,
-  type Reason,
-  type Withheld,
-} from '../../model/plan.js';
+import { noteKey, type Action, type Change, type Reason, type Withheld } from '../../model/plan.js';
 import type { Outcome } from '../../model/outcome.js';
 import { keysText } from '../masked-keys.js';
 import { outcomeOf, type PlanReport } from '../plan-report.js';
 import { clean } from '../sanitize.js';
-import { cut, noBreak, span, type FieldLine, type Span, type Tone } from '../text/layout.js';
-import { isBuckets, isRules } from '../values.js';
-import { sharesChange } from './buckets.js';
+import { cut, span, type FieldLine, type Span, type Tone } from '../text/layout.js';
+import { contextOf, factText } from './brief.js';
 import { fieldLines, sideText } from './field.js';
 import { identityLines, stayingLines } from './identities.js';
 import { impactLines } from './impact.js';
-import { rulesFact, type FieldContext } from './rules.js';
+import type { FieldContext } from './rules.js';
 import { wholeLines } from './whole.js';
 import { ACTIONS, KIND_TEXTS, phrasesOf, REASON_WORDS, WHY_WORDS } from './words.js';
 
 /** Columns of the service's own message: enough for any that is meant to be read. */
 const MESSAGE_COLUMNS = 400;
 const SHORT_SHA = 7;
-const REASON_COLUMNS = 80;
-/** What matters most comes first. */
-const FACT_PATHS = ['/killed', '/defaultRule', '/trafficAllocation'];
-
 /** A headline and what stands below it; all text is cleaned. */
 export interface Row {
   /** It says as much as its colour. */
@@ -230,57 +218,4 @@ function notedLines(
   if (notes.length === 0) return lines;
   const note = span(` (${notes.join('; ')})`, 'faint');
   return lines.map((line, index) => (index === lines.length - 1 ? [...line, note] : line));
-}
-
-/** What the lines about the fields of a change need to know. */
-export function contextOf(change: Change, report: PlanReport, showKeys: boolean): FieldContext {
-  const ruleNames = report.ruleNames?.get(change.id);
-  return ruleNames ? { showKeys, ruleNames } : { showKeys };
-}
-
-/**
- * What an update means in a few words: `on 25 → 40 %`, `killed: INC-6012`, `+120 −3 keys`, `1 rule added`. Empty where no field of the
- * change has such words; what the other fields mean stands in their own lines.
- */
-export function factText(change: Change, report: PlanReport): string {
-  const { action, ref, fields, keys } = change;
-  if (action !== 'update' || ref.kind === 'identities') return '';
-  const facts = fields
-    .toSorted((a, b) => FACT_PATHS.indexOf(a.path) - FACT_PATHS.indexOf(b.path))
-    .map((field) => fieldFact(field, change, report))
-    .filter((fact) => fact !== '');
-  if (keys) facts.push(keysText(keys, false));
-  return facts.length > 0 ? facts.join(', ') : rulesText(fields);
-}
-
-/** Rules are counted where nothing shorter is to be told. */
-function rulesText(fields: readonly FieldChange[]): string {
-  const { before = [], after = [] } = fields.find(({ path }) => path === '/rules') ?? {};
-  return isRules(before) && isRules(after) ? rulesFact(before, after) : '';
-}
-
-/** The same of one field. */
-export function fieldFact(
-  { path, before, after }: FieldChange,
-  { id }: Pick<Change, 'id'>,
-  report: PlanReport,
-): string {
-  switch (path) {
-    case '/killed':
-      return after === true ? killedText(id, report) : noBreak('no longer killed');
-    case '/trafficAllocation':
-      return typeof before === 'number' && typeof after === 'number'
-        ? noBreak(`traffic ${String(before)} → ${String(after)} %`)
-        : '';
-    case '/defaultRule':
-      return isBuckets(before) && isBuckets(after) ? sharesChange(before, after) : '';
-    default:
-      return '';
-  }
-}
-
-/** With the reason that the break-glass list gives. */
-export function killedText(id: Change['id'], { killReasons }: PlanReport): string {
-  const reason = killReasons?.get(id);
-  return reason === undefined ? 'killed' : `killed: ${cut(clean(reason), REASON_COLUMNS)}`;
 }

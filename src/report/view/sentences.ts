@@ -38,7 +38,7 @@ export function caveatsOf(report: PlanReport): Caveats {
         ? ['Stateless: drift cannot be told from a change in git, and nothing is pruned.']
         : []),
     ],
-    ramps: rampsToTell(report.ramps).map(rampText),
+    ramps: openRamps(report.ramps).map(rampText),
     reminders: (report.reminders ?? []).map(reminderText),
     limits: [
       ...(plan.observed === 'touched' ? [TOUCHED_TEXT] : []),
@@ -58,7 +58,7 @@ function approvalTexts({ heldHash, guardFindings = [] }: PlanReport): string[] {
   return [`Once reviewed, what waits for a window passes with --approve ${clean(heldHash)}.`];
 }
 
-/** What nobody compared, and how to have it done where that is possible. */
+/** What was not compared, and the option that compares it where there is one. */
 export function notComparedTexts(missing: readonly NotCompared[]): string[] {
   const counted = missing.filter(({ what }) => what === 'keys').map(({ id }) => clean(id));
   const unseen = missing.filter(({ what }) => what === 'fields').map(({ id }) => clean(id));
@@ -95,8 +95,8 @@ export function closedText({ environment, why, untilText, override }: ClosedEnvi
   return `${clean(environment)} is closed to changes ${end}: ${clean(why)}. ${passes}`;
 }
 
-/** Ramps that there is something to tell of: those that are over are not. */
-export function rampsToTell(ramps: readonly RampStanding[] = []): readonly RampStanding[] {
+/** Ramps that are under way, or wait. */
+export function openRamps(ramps: readonly RampStanding[] = []): readonly RampStanding[] {
   return ramps.filter(
     ({ steps, step, held, checks }) => step < steps.length - 1 || held !== null || checks,
   );
@@ -159,7 +159,7 @@ export function butForKills(kills: readonly unknown[]): string {
   return kills.length === 0 ? '' : ` but for ${plural(kills.length, 'live kill')}`;
 }
 
-/** What somebody wanted looked at again, and that it stays as it is until somebody does; one sentence. */
+/** One sentence: what was to be reviewed by now, and that it stays until a commit changes it. */
 export function reminderText({ id, what, due, reason, by }: Reminder): string {
   if (what === 'expiry')
     return `${clean(id)} was to be gone by ${clean(due)}; it stays until a commit removes it.`;

@@ -1,0 +1,174 @@
+import type { Change, FieldChange, Reason } from '../../model/plan.js';
+import { keysText } from '../masked-keys.js';
+import type { PlanReport } from '../plan-report.js';
+import { clean } from '../sanitize.js';
+import { cut, noBreak, type FieldLine } from '../text/layout.js';
+import { isBuckets, isRules } from '../values.js';
+import { changedShares, sharesChange, sharesText, type ShareChange } from './buckets.js';
+import { fieldLines } from './field.js';
+import { identityLines } from './identities.js';
+import { audienceText } from './impact.js';
+import { rulesFact, wholeRuleLines, type FieldContext } from './rules.js';
+import { KIND_TEXTS } from './words.js';
+
+const REASON_COLUMNS = 80;
+/** What matters most comes first. */
+const FACT_PATHS = ['/killed', '/defaultRule', '/trafficAllocation'];
+
+/** A change in the few words that a cell of a table holds; keys are counted. All text is cleaned. */
+export interface Brief {
+  /** `on 25 → 40 %`, `new: on 5 %`, `deleted`; never empty. */
+  readonly fact: string;
+  /** Why, of what the fact says, but for the usual reason and for kills, which the fact names. */
+  readonly reasons: readonly Reason[];
+  /** The first share that changes; undefined where none does. */
+  readonly share: ShareChange | undefined;
+  /** What the fact leaves out, line by line. */
+  readonly others: readonly string[];
+  /** Users that an existing object reaches; undefined for new ones, and where the change reaches nobody by itself. */
+  readonly reach: string | undefined;
+}
+
+export function briefOf(change: Change, report: PlanReport): Brief {
+  const named = change.fields.filter((field) => fieldFact(field, change, report) !== '');
+  const reasons = new Set([change.reason, ...named.map(({ reason }) => reason)]);
+  const impact = report.impacts?.get(change.id);
+  const isNew = change.action === 'create' || change.action === 'activate';
+  return {
+    ...meaningOf(change, report),
+    reasons: [...reasons].filter((reason) => reason !== 'commit' && reason !== 'kill'),
+    share: change.action === 'update' ? firstShare(change) : undefined,
+    reach: impact && !isNew ? audienceText(change, impact, false) : undefined,
+  };
+}
+
+function meaningOf(change: Change, report: PlanReport): Pick<Brief, 'fact' | 'others'> {
+  switch (change.action) {
+    case 'create':
+      return { fact: newText(change, report), others: newRules(change, report) };
+    case 'activate':
+      return { fact: withKeys('active', change), others: [] };
+    case 'deactivate':
+      return { fact: withKeys('inactive', change), others: [] };
+    case 'delete':
+      return { fact: withKeys(change.archive ? 'archived' : 'deleted', change), others: [] };
+    case 'update': {
+      const [keys = 'changed'] = keysFacts(change);
+      return { fact: factText(change, report) || keys, others: otherLines(change, report) };
+    }
+  }
+}
+
+/** Of the fields that the fact does not name. */
+function otherLines(change: Change, report: PlanReport): string[] {
+  const context = contextOf(change, report, false);
+  return change.fields.flatMap((field) => {
+    if (fieldFact(field, change, report) !== '') return [];
+    const why = field.reason === change.reason ? '' : ` (${field.reason})`;
+    return fieldLines(field, context).map((line) => plainText(line) + why);
+  });
+}
+
+/** `new: on 5 %`, `new: killed`; `new` alone of what serves nobody by itself. */
+function newText(change: Change, report: PlanReport): string {
+  const valueOf = (path: string): unknown => {
+    return fieldAt(change, path)?.after;
+  };
+  if (valueOf('/killed') === true) return `new: ${killedText(change.id, report)}`;
+  const buckets = valueOf('/defaultRule');
+  if (!isBuckets(buckets)) return withKeys('new', change);
+  const allocation = valueOf('/trafficAllocation');
+  const part =
+    typeof allocation === 'number' && allocation < 100
+      ? ` of ${String(allocation)} % of the traffic`
+      : '';
+  return `new: ${sharesText(buckets, valueOf('/defaultTreatment'))}${part}`;
+}
+
+function newRules(change: Change, report: PlanReport): string[] {
+  const rules = fieldAt(change, '/rules')?.after;
+  return isRules(rules)
+    ? wholeRuleLines(rules, contextOf(change, report, false)).map(plainText)
+    : [];
+}
+
+function withKeys(word: string, change: Change): string {
+  return [word, ...keysFacts(change)].join(': ');
+}
+
+/** Numbers of keys or identities; nothing where the change is about none. */
+function keysFacts(change: Change): string[] {
+  if (!change.keys) return [];
+  switch (KIND_TEXTS[change.ref.kind].details) {
+    case 'fields':
+      return [keysText(change.keys, false)];
+    case 'identities':
+      return identityLines(change, undefined, false).map(plainText);
+  }
+}
+
+function plainText(line: FieldLine): string {
+  return line.map(({ text }) => text).join('');
+}
+
+function firstShare(change: Change): ShareChange | undefined {
+  const { before, after } = fieldAt(change, '/defaultRule') ?? {};
+  return isBuckets(before) && isBuckets(after) ? changedShares(before, after)[0] : undefined;
+}
+
+function fieldAt({ fields }: Change, path: string): FieldChange | undefined {
+  return fields.find((field) => field.path === path);
+}
+
+/** What the lines about the fields of a change need to know. */
+export function contextOf(change: Change, report: PlanReport, showKeys: boolean): FieldContext {
+  const ruleNames = report.ruleNames?.get(change.id);
+  return ruleNames ? { showKeys, ruleNames } : { showKeys };
+}
+
+/**
+ * What an update means in a few words: `on 25 → 40 %`, `killed: INC-6012`, `+120 −3 keys`, `1 rule added`. Empty where no field of the
+ * change has such words; what the other fields mean stands in their own lines.
+ */
+export function factText(change: Change, report: PlanReport): string {
+  const { action, ref, fields, keys } = change;
+  if (action !== 'update' || ref.kind === 'identities') return '';
+  const facts = fields
+    .toSorted((a, b) => FACT_PATHS.indexOf(a.path) - FACT_PATHS.indexOf(b.path))
+    .map((field) => fieldFact(field, change, report))
+    .filter((fact) => fact !== '');
+  if (keys) facts.push(keysText(keys, false));
+  return facts.length > 0 ? facts.join(', ') : rulesText(change);
+}
+
+/** Rules are counted where nothing shorter says it. */
+function rulesText(change: Change): string {
+  const { before = [], after = [] } = fieldAt(change, '/rules') ?? {};
+  return isRules(before) && isRules(after) ? rulesFact(before, after) : '';
+}
+
+/** The same of one field. */
+function fieldFact(
+  { path, before, after }: FieldChange,
+  { id }: Pick<Change, 'id'>,
+  report: PlanReport,
+): string {
+  switch (path) {
+    case '/killed':
+      return after === true ? killedText(id, report) : noBreak('no longer killed');
+    case '/trafficAllocation':
+      return typeof before === 'number' && typeof after === 'number'
+        ? noBreak(`traffic ${String(before)} → ${String(after)} %`)
+        : '';
+    case '/defaultRule':
+      return isBuckets(before) && isBuckets(after) ? sharesChange(before, after) : '';
+    default:
+      return '';
+  }
+}
+
+/** With the reason that the break-glass list gives. */
+function killedText(id: Change['id'], { killReasons }: PlanReport): string {
+  const reason = killReasons?.get(id);
+  return reason === undefined ? 'killed' : `killed: ${cut(clean(reason), REASON_COLUMNS)}`;
+}
