@@ -7,6 +7,7 @@ import {
 } from '../model/flag/flag.js';
 import { sameJson } from '../model/json.js';
 import type { FieldChange } from '../model/plan.js';
+import { treatmentOfTargetPath } from '../plan/fields.js';
 import {
   writtenBuckets,
   writtenConditions,
@@ -108,7 +109,7 @@ function targetEdits(fields: readonly FieldChange[], block: BlockToEdit): Edit[]
   }
   return fields.flatMap(({ path, keys }): Edit[] => {
     if (!keys) return [];
-    const name = path.slice('/targets/'.length).replaceAll('~1', '/').replaceAll('~0', '~');
+    const name = treatmentOfTargetPath(path);
     const remove = new Set(keys.added);
     return [{ kind: 'texts', path: [...at, 'targets', name], add: keys.removed, remove }];
   });

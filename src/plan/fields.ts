@@ -2,6 +2,7 @@ import type { Definition, FlagFields, FlagFieldsChange, Treatment } from '../mod
 import { ownMember } from '../model/collections.js';
 import { sameJson, type Json } from '../model/json.js';
 import type { FieldChange } from '../model/plan.js';
+import { partsOf, pointerOf } from '../model/pointer.js';
 
 /** A canonical form cut into the parts that are compared by themselves: JSON Pointer → value. */
 export type Fields = ReadonlyMap<string, Json>;
@@ -41,7 +42,7 @@ const TARGETS = '/targets/';
 
 /** Path of one treatment's individual targets. */
 export function targetPath(treatment: string): string {
-  return `${TARGETS}${treatment.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  return pointerOf(['targets', treatment]);
 }
 
 export function isTargetPath(path: string): boolean {
@@ -50,7 +51,7 @@ export function isTargetPath(path: string): boolean {
 
 /** The treatment that such a path is about. */
 export function treatmentOfTargetPath(path: string): string {
-  return path.slice(TARGETS.length).replaceAll('~1', '/').replaceAll('~0', '~');
+  return partsOf(path)[1] ?? '';
 }
 
 /** Whether `actual` is what `wanted` asks for, where `wanted` says anything at all. */

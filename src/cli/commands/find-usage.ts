@@ -1,6 +1,7 @@
 import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { linesWithName } from '../../git/search.js';
 import { clean, quoted } from '../../report/sanitize.js';
+import { plural } from '../../report/values.js';
 import { didYouMean } from '../../specs/parse/suggest.js';
 import { usagesOf } from '../../specs/usage.js';
 import { collect, collectObject } from '../arguments.js';
@@ -105,5 +106,5 @@ function asText(object: string, found: readonly Found[], code: readonly string[]
     const path = from === undefined ? file : `${from.replace(/\/$/, '')}/${file}`;
     return `${clean(path)}:${line}  ${clean(text.slice(0, MOST_TEXT))}\n`;
   });
-  return `${lines.join('')}${found.length} ${found.length === 1 ? 'place' : 'places'} in ${searched}\n`;
+  return `${lines.join('')}${plural(found.length, 'place')} in ${searched}\n`;
 }

@@ -4,6 +4,7 @@ import { operatorSettings } from '../../compose/settings.js';
 import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { clean } from '../../report/sanitize.js';
 import { errorText } from '../../report/text/error.js';
+import { plural } from '../../report/values.js';
 import { importWorkspace, type Imported, checkTarget, writeTarget } from '../../import/import.js';
 import {
   importFile,
@@ -146,7 +147,7 @@ function departureLines(departures: readonly Departure[]): string[] {
   const places = new Map<string, string[]>();
   for (const { place, what } of departures) places.set(what, [...(places.get(what) ?? []), place]);
   const lines = [...places].map(([what, [first = '', ...others]]) => {
-    const more = others.length === 0 ? '' : ` (and at ${count(others.length, 'other place')})`;
+    const more = others.length === 0 ? '' : ` (and at ${plural(others.length, 'other place')})`;
     return `  ${clean(first)}: ${clean(what)}${more}`;
   });
   return ['Said otherwise than there, or not at all:', ...lines];
@@ -229,11 +230,7 @@ function shellWord(text: string): string {
 }
 
 function counts({ flags, segments, files }: Imported): string {
-  return `${count(flags, 'flag')}, ${count(segments, 'segment')}, ${count(files.size, 'file')}`;
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+  return `${plural(flags, 'flag')}, ${plural(segments, 'segment')}, ${plural(files.size, 'file')}`;
 }
 
 /** The document names the files and does not hold them: they are on disk. */

@@ -4,6 +4,7 @@ import type { Diagnostic } from '../../model/diagnostic.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { clean } from '../../report/sanitize.js';
 import { errorText } from '../../report/text/error.js';
+import { plural } from '../../report/values.js';
 import {
   diagnosticFindings,
   junit,
@@ -122,7 +123,7 @@ async function check(
     const elsewhere = errors.length - diagnostics.filter(isError).length;
     if (elsewhere > 0) {
       screen.note(
-        `${count(elsewhere, 'error')} in other files, which keep all of it from being valid`,
+        `${plural(elsewhere, 'error')} in other files, which keep all of it from being valid`,
       );
     }
     if (counts === null || errors.length > 0) {
@@ -130,7 +131,7 @@ async function check(
       return { directory, prefix, exitCode, diagnostics };
     }
     const { flags, segments, environments } = counts;
-    const summary = `valid: ${count(flags, 'flag')}, ${count(segments, 'segment')}, ${count(environments, 'environment')}`;
+    const summary = `valid: ${plural(flags, 'flag')}, ${plural(segments, 'segment')}, ${plural(environments, 'environment')}`;
     return { directory, prefix, exitCode: EXIT.ok, diagnostics, summary };
   } catch (error) {
     if (!(error instanceof FlagkeelError)) throw error;
@@ -303,10 +304,6 @@ function findingsOf(checked: readonly Checked[]): Finding[] {
       place: finding.place && { ...finding.place, file: `${prefix}${finding.place.file}` },
     })),
   ]);
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 function asText(checked: readonly Checked[], color: boolean): string {

@@ -3,6 +3,7 @@ import type { BoundDesired } from '../../model/bound-desired.js';
 import { ownMember } from '../../model/collections.js';
 import type { RampCheck } from '../../model/desired.js';
 import type { CheckStanding, Ladder } from '../../model/flag/ramp.js';
+import { partsOf } from '../../model/pointer.js';
 import { keyOfId, refOfId, type ObjectId } from '../../model/ref.js';
 import { flagEntry, type State } from '../../model/state.js';
 import { HttpClient, NoAnswerError, type Answer } from '../../platform/http-client.js';
@@ -77,10 +78,8 @@ export function checkFault(check: RampCheck, { status, text }: Answer): string |
 
 /** @param pointer JSON Pointer. */
 function valueAt(answer: unknown, pointer: string): unknown {
-  const names = pointer.slice(1).split('/');
   let value = answer;
-  for (const name of names) {
-    const member = name.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const member of partsOf(pointer)) {
     if (typeof value !== 'object' || value === null) return undefined;
     value = ownMember(value as Readonly<Record<string, unknown>>, member);
   }

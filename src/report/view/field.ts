@@ -20,6 +20,7 @@ import {
 import { flagFieldType, type FieldType } from '../../model/flag/fields.js';
 import type { Treatment } from '../../model/flag/flag.js';
 import type { Json } from '../../model/json.js';
+import { partsOf } from '../../model/pointer.js';
 
 /**
  * What a change of one field means, in the words of a spec. A value whose shape is not the field's
@@ -44,10 +45,7 @@ export function sideText(value: unknown, { showKeys }: FieldContext): string {
 
 /** The name of a field, from its JSON Pointer: `targets of on` for `/targets/on`. */
 export function fieldLabel(path: string): string {
-  const [first = '', ...rest] = path
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const [first = '', ...rest] = partsOf(path);
   const [treatment] = rest;
   if (first === 'targets' && treatment !== undefined && rest.length === 1) {
     return noBreak(`targets of ${quoted(treatment)}`);

@@ -11,7 +11,8 @@ import {
   type Problem,
   type Span,
 } from './source-text.js';
-import { OFFSETS, placesIn, typedValue, pointerOf, type Place, type Spans } from './typed-value.js';
+import { OFFSETS, placesIn, typedValue, type Place, type Spans } from './typed-value.js';
+import { pointerOf } from '../../model/pointer.js';
 import { parseYaml } from './yaml-file.js';
 
 /** The kind of a file, which decides how it is parsed. */

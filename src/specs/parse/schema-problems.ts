@@ -2,7 +2,8 @@ import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Schema, SchemaName } from './schemas.js';
 import type { Problem } from './source-text.js';
 import { didYouMean, nearest } from './suggest.js';
-import { pointerOf, type Place } from './typed-value.js';
+import type { Place } from './typed-value.js';
+import { partsOf, pointerOf } from '../../model/pointer.js';
 import * as generated from '../../generated/validators.js';
 
 /** JSON types in the words of people who write YAML. */
@@ -102,7 +103,7 @@ function toProblem(error: ErrorObject, places: ReadonlyMap<string, Place>): Prob
     const message = `"${String(params['missingProperty'])}" is missing`;
     return problem('missing-field', placeOf(places, instancePath, 'key'), message, instancePath);
   }
-  const subject = instancePath === '' ? 'the file' : `"${lastPart(instancePath)}"`;
+  const subject = instancePath === '' ? 'the file' : `"${partsOf(instancePath).at(-1) ?? ''}"`;
   const span = placeOf(places, instancePath, 'value');
   const code = keyword === 'type' || keyword === 'anyOf' ? 'wrong-type' : 'wrong-value';
   if (error.data === null) return problem(code, span, `${subject} has no value`, instancePath);
@@ -163,12 +164,6 @@ function problem(
   pointer: string,
 ): Problem {
   return { severity: 'error', code, span, message, pointer };
-}
-
-/** The name of the member that a JSON Pointer leads to. */
-function lastPart(pointer: string): string {
-  const part = pointer.slice(pointer.lastIndexOf('/') + 1);
-  return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 /**

@@ -10,6 +10,7 @@ import {
 } from 'yaml';
 import { schemaNameOf, schemaOf, type Schema, type SchemaName } from './schemas.js';
 import type { Problem, Span } from './source-text.js';
+import { partsOf, pointerOf } from '../../model/pointer.js';
 
 /** Where a value stands in the text, and where its key does if it is a member. */
 export interface Place {
@@ -58,13 +59,6 @@ export function placesIn(document: Document, name: SchemaName): ReadonlyMap<stri
   const walk = new Walk();
   walk.visit(document.contents, expectedOf(name), { key: null, pointer: '' });
   return walk.places;
-}
-
-/** JSON Pointer (RFC 6901) of a path. */
-export function pointerOf(path: readonly (string | number)[]): string {
-  return path
-    .map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`)
-    .join('');
 }
 
 /**
@@ -343,10 +337,10 @@ function follow(ref: string, root: SchemaName): Candidate {
   const [document = '', fragment = ''] = ref.split('#');
   const name = document === '' ? root : schemaNameOf(document);
   if (name === undefined) throw new Error(`bug: no schema at ${ref}`);
-  const found = fragment
-    .split('/')
-    .slice(1)
-    .reduce<unknown>((at, part) => (at as Readonly<Record<string, unknown>>)[part], schemaOf(name));
+  const found = partsOf(fragment).reduce<unknown>(
+    (at, part) => (at as Readonly<Record<string, unknown>>)[part],
+    schemaOf(name),
+  );
   if (found === undefined) throw new Error(`bug: no schema at ${ref}`);
   return { schema: found as Schema, root: name };
 }

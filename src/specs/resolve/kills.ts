@@ -4,7 +4,7 @@ import type { DesiredKill } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import type { LoadedFiles } from '../parse/load-files.js';
 import { fileNameOf, type SpecSet } from './spec-set.js';
-import { pointerOf } from '../parse/typed-value.js';
+import { pointerOf } from '../../model/pointer.js';
 import { didYouMean } from '../parse/suggest.js';
 
 /**

@@ -4,6 +4,7 @@ import type { SegmentSpec } from '../../generated/segment.schema.d.js';
 import type { SpecTestSpec } from '../../generated/spec-test.schema.d.js';
 import type { DesiredSegment } from '../../model/desired.js';
 import type { Diagnostic, Location } from '../../model/diagnostic.js';
+import { partsOf } from '../../model/pointer.js';
 import type { DiagnosticCode } from '../codes.js';
 import { SpecCache } from '../cache.js';
 import type { SpecFile } from '../parse/parse-file.js';
@@ -117,7 +118,7 @@ function soundPart<T>(kind: SchemaName, file: SpecFile): SoundPart<T> | undefine
   if (typeof value !== 'object' || value === null) return undefined;
   const spec = copyOf(value) as Container;
   const holes = departures.map(({ pointer = '' }) => {
-    const path = pointer.split('/').slice(1).map(unescaped);
+    const path = partsOf(pointer);
     const hole = holeAround(spec, path);
     mend(spec, hole, file);
     return hole;
@@ -145,10 +146,6 @@ function copyOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const members = Object.entries(value).map(([name, member]) => [name, copyOf(member)] as const);
   return Object.assign(Object.create(null) as object, Object.fromEntries(members));
-}
-
-function unescaped(part: string): string {
-  return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 /** A condition, buckets and a case of a test are wrong as a whole: half of one means something else. */
