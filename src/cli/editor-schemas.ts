@@ -4,13 +4,14 @@ import { FlagkeelError, messageOf } from '../errors.js';
 import { quoted } from '../report/sanitize.js';
 import { kindOf } from '../specs/parse/load-files.js';
 import { editorSchemaOf, SPEC_SCHEMA_NAMES } from '../specs/parse/schemas.js';
+import { prettyJson } from './terminal.js';
 
 /** Schemas for editors, as files beside the specs: path → text. */
 export function schemaFiles(): ReadonlyMap<string, string> {
   return new Map(
     SPEC_SCHEMA_NAMES.map((name) => [
       `schemas/${name}.schema.json`,
-      `${JSON.stringify(editorSchemaOf(name), null, 2)}\n`,
+      prettyJson(editorSchemaOf(name)),
     ]),
   );
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { AdminReader } from '../admin-api/reader.js';
+import type { Surroundings } from '../compose/run.js';
 import { operatorSettings } from '../compose/settings.js';
 import { FlagkeelError } from '../errors.js';
 import type { Desired } from '../model/desired.js';
@@ -17,6 +18,14 @@ export function onlineOptions(command: Command, what: string): Command {
   return timeoutOption(placeOptions(command));
 }
 
+/** What a run of a command works in; progress is shown where the command adds it. */
+export function surroundingsOf(
+  { environment, signal }: Terminal,
+  { note }: Screen,
+): Pick<Surroundings, 'settings' | 'signal' | 'note'> {
+  return { settings: operatorSettings(environment), signal, note };
+}
+
 /**
  * Asks the service, which is then closed again. It cannot be written to.
  *
@@ -31,13 +40,7 @@ export async function askService<T>(
 ): Promise<T> {
   // What speaks to a service takes as long to load as all else, and most of these runs ask none.
   const { openReading } = await import('../compose/run.js');
-  const surroundings = {
-    settings: operatorSettings(terminal.environment),
-    signal: terminal.signal,
-    note: (text: string): void => {
-      screen.note(text);
-    },
-  };
+  const surroundings = surroundingsOf(terminal, screen);
   await using opened = await openReading(directory, options, surroundings, desired);
   return await ask(opened.reader);
 }

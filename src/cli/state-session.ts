@@ -13,6 +13,7 @@ import { InvalidSpecsError } from '../reconcile/context.js';
 import { readConfig } from '../specs/read-config.js';
 import { readSpecs } from '../specs/read-specs.js';
 import { openSource, type Source } from '../git/spec-source.js';
+import { surroundingsOf } from './on-service.js';
 import type { CommonOptions, ServiceOptions } from './options.js';
 import { openScreen, type Screen, type Terminal } from './terminal.js';
 
@@ -66,9 +67,6 @@ async function opening(
   const { found, others } = await statesOf(source, directory, { options, settings, sharing });
   const [only, ...more] = found;
   if (more.length > 0) throw ambiguous(directory, found);
-  const note = (text: string): void => {
-    screen.note(text);
-  };
   if (only) {
     const { place } = only;
     const { stateDir, git } = settings;
@@ -76,7 +74,8 @@ async function opening(
     const home = await asShared(only.home, shared, sharing);
     await use({ home, environments: place.environments ?? {} });
     const missing = home.notShared();
-    if (missing !== null) note(`warning: the state of origin was not reached: ${missing.why}`);
+    if (missing !== null)
+      screen.note(`warning: the state of origin was not reached: ${missing.why}`);
     return;
   }
   if (others === 0 && sharing !== 'always') {
@@ -86,7 +85,7 @@ async function opening(
   await using run = await openRun(
     directory,
     { ...options, dryRun: true, lockTimeout: 0 },
-    { settings, signal: terminal.signal, note },
+    surroundingsOf(terminal, screen),
   );
   const specs = await readSpecs(run.context.source.tree);
   if (!specs.ok) throw new InvalidSpecsError(specs.diagnostics, new Map());

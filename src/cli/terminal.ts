@@ -53,13 +53,18 @@ export async function askToForce(
   }
 }
 
+/** A document as `--format json` prints it. */
+export function prettyJson(document: unknown): string {
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
 /** How one command prints: results to standard output or a file, everything else to standard error. */
 export interface Screen {
   readonly color: boolean;
   readonly width: number;
   result(text: string): Promise<void>;
   /** A line for people on standard error; silent with `--quiet`. */
-  note(text: string): void;
+  readonly note: (text: string) => void;
   /** From now on the first signal is answered by a line: what is under way may take a while. */
   noteInterrupt(): void;
   /** Of long work; absent with `--quiet`. To be ended before anything else is written to standard error. */

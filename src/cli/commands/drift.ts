@@ -1,21 +1,20 @@
 import { join } from 'node:path';
 import { openRun, type Run } from '../../compose/run.js';
-import { operatorSettings } from '../../compose/settings.js';
 import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { localChanges } from '../../git/local-changes.js';
 import { plan } from '../../reconcile/reconcile.js';
 import { reportOf } from '../../reconcile/result.js';
-import { InvalidSpecsError, type Planned } from '../../reconcile/context.js';
+import type { Planned } from '../../reconcile/context.js';
 import { clean } from '../../report/sanitize.js';
-import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { driftText } from '../../report/text/drift.js';
 import { writeResult } from '../../report/output.js';
-import { planDocument, type PlanDocument } from '../../report/json/plan.js';
-import { errorText } from '../../report/text/error.js';
+import { planDocument } from '../../report/json/plan.js';
 import { adoptDrift, type Adoption } from '../../import/adopt.js';
 import { driftOf, type Drift } from '../../import/drift.js';
-import { combinedExitCode } from '../exit-code.js';
+import { combinedResult, forEachDirectory } from '../directories.js';
 import { tracedCommand } from '../traced-command.js';
+import { surroundingsOf } from '../on-service.js';
+import { plannedOrRefused, type PlannedDirectory } from '../planned-directory.js';
 import type { DeclareCommand } from '../command.js';
 import {
   commonOptions,
@@ -58,34 +57,19 @@ async function showDrift(
   options: DriftOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
+  const { format } = options;
   const screen = openScreen(options, terminal);
-  const results: DirectoryResult[] = [];
-  for (const directory of directories) {
-    // One after the other: they may share a service, a credential and a state.
-    const run = { name: 'drift', directory, terminal, writes: false };
-    const task = async () => runDirectory(directory, options, terminal, screen);
-    results.push(await tracedCommand(run, task));
-  }
-  if (options.format === 'json') {
-    const documents = results.map(({ document }) => document);
-    const all = documents.length === 1 ? documents[0] : documents;
-    await screen.result(`${JSON.stringify(all, null, 2)}\n`);
-  } else {
-    const parts = results.map(({ directory, text }) =>
-      results.length > 1 ? `${directory}:\n${text}` : text,
-    );
-    await screen.result(parts.join('\n'));
-  }
-  return combinedExitCode(results.map(({ exitCode }) => exitCode));
-}
-
-/** What came of one directory. */
-interface DirectoryResult {
-  readonly directory: string;
-  readonly exitCode: ExitCode;
-  readonly text: string;
-  /** What `--format json` prints: a plan, or in its place the error. */
-  readonly document: PlanDocument | object;
+  return forEachDirectory(
+    directories,
+    async (directory) => {
+      const run = { name: 'drift', directory, terminal, writes: false };
+      const task = async () => runDirectory(directory, options, terminal, screen);
+      return tracedCommand(run, async () =>
+        plannedOrRefused(directory, { format, screen, terminal }, task),
+      );
+    },
+    async (results) => screen.result(combinedResult(results, format)),
+  );
 }
 
 async function runDirectory(
@@ -93,41 +77,31 @@ async function runDirectory(
   options: DriftOptions,
   terminal: Terminal,
   screen: Screen,
-): Promise<DirectoryResult> {
-  try {
-    const onlyReads = { adopt: false, dryRun: true, committedOnly: true, lockTimeout: 0 };
-    const reading = { ...options, ...onlyReads, everyKey: true };
-    await using run = await openRun(directory, reading, {
-      settings: operatorSettings(terminal.environment),
-      signal: terminal.signal,
-      note: (text) => {
-        screen.note(text);
-      },
-      progress: screen.progress,
-    });
-    const planned = await plan(run.context).finally(() => {
-      screen.progress?.end();
-    });
-    const found = driftOf(planned.plan, planned.input.state, planned.input.policy.environments);
-    const adoption =
-      options.adopt === true ? await adopt(found, planned, run, terminal) : undefined;
-    const showKeys = options.showKeys === true;
-    const others = new Set([...found.unseen, ...found.differences.map(({ change }) => change.id)]);
-    const unchanged = planned.plan.unchanged.filter((id) => !others.has(id)).length;
-    const { notCompared } = planned.plan;
-    const report = { ...found, unchanged, unseen: found.unseen.length, notCompared };
-    const text = driftText(report, { ...screen, showKeys });
-    const open = adoption ? adoption.left.length : found.differences.length + found.unapplied;
-    return {
-      directory,
-      exitCode: open > 0 ? EXIT.changes : EXIT.ok,
-      text: text + (adoption ? adoptionText(adoption) : ''),
-      document: planDocument(reportOf(planned, run), { showKeys }),
-    };
-  } catch (error) {
-    if (!(error instanceof FlagkeelError)) throw error;
-    return refused(directory, error, terminal, screen);
-  }
+): Promise<PlannedDirectory> {
+  const onlyReads = { adopt: false, dryRun: true, committedOnly: true, lockTimeout: 0 };
+  const reading = { ...options, ...onlyReads, everyKey: true };
+  await using run = await openRun(directory, reading, {
+    ...surroundingsOf(terminal, screen),
+    progress: screen.progress,
+  });
+  const planned = await plan(run.context).finally(() => {
+    screen.progress?.end();
+  });
+  const found = driftOf(planned.plan, planned.input.state, planned.input.policy.environments);
+  const adoption = options.adopt === true ? await adopt(found, planned, run, terminal) : undefined;
+  const showKeys = options.showKeys === true;
+  const others = new Set([...found.unseen, ...found.differences.map(({ change }) => change.id)]);
+  const unchanged = planned.plan.unchanged.filter((id) => !others.has(id)).length;
+  const { notCompared } = planned.plan;
+  const report = { ...found, unchanged, unseen: found.unseen.length, notCompared };
+  const text = driftText(report, { ...screen, showKeys });
+  const open = adoption ? adoption.left.length : found.differences.length + found.unapplied;
+  return {
+    directory,
+    exitCode: open > 0 ? EXIT.changes : EXIT.ok,
+    text: text + (adoption ? adoptionText(adoption) : ''),
+    document: planDocument(reportOf(planned, run), { showKeys }),
+  };
 }
 
 /**
@@ -164,26 +138,4 @@ function adoptionText({ adopted, left, files }: Adoption): string {
     ...(files.size > 0 ? ['Nothing was committed: look at git diff, then commit.'] : []),
   ];
   return lines.map((line) => `${line}\n`).join('');
-}
-
-/** Prints why there is no comparison. Diagnostics of invalid specs are a result, and go where results go. */
-function refused(
-  directory: string,
-  error: FlagkeelError,
-  { stderr, signal }: Terminal,
-  { color }: Screen,
-): DirectoryResult {
-  stderr.write(errorText(error));
-  const diagnostics = error instanceof InvalidSpecsError ? error.diagnostics : [];
-  const interrupted = signal.reason === 'SIGINT' ? EXIT.sigint : EXIT.sigterm;
-  return {
-    directory,
-    exitCode: signal.aborted ? interrupted : error.exitCode,
-    text: diagnostics.length === 0 ? '' : diagnosticsText(diagnostics, { color }),
-    document: {
-      formatVersion: 1,
-      error: { code: error.code, message: error.message },
-      ...(diagnostics.length > 0 && { diagnostics }),
-    },
-  };
 }

@@ -25,7 +25,7 @@ import {
 import { commonOptions, type CommonOptions, examples } from '../options.js';
 import { entriesOf, entriesText } from '../explain-code.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
-import { openScreen, type Terminal } from '../terminal.js';
+import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 
 /** Which environments, and whom it is asked about; absent: nobody. */
 interface ExplainOptions extends CommonOptions, OnlineOptions {
@@ -82,7 +82,7 @@ async function explainCode(
   const { color, width } = screen;
   await screen.result(
     options.format === 'json'
-      ? `${JSON.stringify({ formatVersion: 1, entries }, null, 2)}\n`
+      ? prettyJson({ formatVersion: 1, entries })
       : entriesText(entries, { color, width }),
   );
   return EXIT.ok;
@@ -122,7 +122,7 @@ async function explain(
   const showKeys = options.showKeys === true;
   await screen.result(
     options.format === 'json'
-      ? `${JSON.stringify({ formatVersion: 1, ...explained }, null, 2)}\n`
+      ? prettyJson({ formatVersion: 1, ...explained })
       : explainText(explained, { color, width, showKeys }),
   );
   return EXIT.ok;

@@ -8,7 +8,7 @@ import { collect, collectObject } from '../arguments.js';
 import type { DeclareCommand } from '../command.js';
 import { commonOptions, type CommonOptions, examples } from '../options.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
-import { openScreen, type Terminal } from '../terminal.js';
+import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 
 interface FindUsageOptions extends CommonOptions {
   /** Directories of code, in the order of the command line. */
@@ -72,7 +72,7 @@ async function findUsage(
   }
   await screen.result(
     options.format === 'json'
-      ? `${JSON.stringify({ formatVersion: 1, object, searched: options.code, usages: found }, null, 2)}\n`
+      ? prettyJson({ formatVersion: 1, object, searched: options.code, usages: found })
       : asText(object, found, options.code),
   );
   return EXIT.ok;

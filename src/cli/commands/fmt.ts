@@ -8,11 +8,11 @@ import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { formattedKeys, formattedSpec } from '../../specs/edit/format.js';
 import { loadFiles } from '../../specs/parse/load-files.js';
 import type { SpecFile, FileKind } from '../../specs/parse/parse-file.js';
-import { combinedExitCode } from '../exit-code.js';
+import { forEachDirectory } from '../directories.js';
 import type { DeclareCommand } from '../command.js';
 import { configDirectoryOf, isNamed } from '../config-directory.js';
 import { commonOptions, type CommonOptions, examples } from '../options.js';
-import { openScreen, type Screen, type Terminal } from '../terminal.js';
+import { openScreen, prettyJson, type Screen, type Terminal } from '../terminal.js';
 
 interface FmtOptions extends CommonOptions {
   readonly check?: boolean;
@@ -31,6 +31,8 @@ export const declareFmt: DeclareCommand = (command, { terminal, done }) => {
 
 /** What became of one directory. */
 interface Formatted {
+  /** As it was named. */
+  readonly directory: string;
   readonly exitCode: ExitCode;
   /** Files that were changed or, with `--check`, would be; relative to the directory. */
   readonly changed: readonly string[];
@@ -48,20 +50,19 @@ async function format(
   terminal: Terminal,
 ): Promise<ExitCode> {
   const screen = openScreen(options, terminal);
-  const results: Formatted[] = [];
-  for (const directory of directories) {
-    results.push(await formatDirectory(directory, options, { screen, terminal }));
-  }
-  const changed = directories.map((directory, at) => ({
-    directory,
-    changed: results[at]?.changed ?? [],
-  }));
-  await screen.result(
-    options.format === 'json'
-      ? `${JSON.stringify({ formatVersion: 1, directories: changed }, null, 2)}\n`
-      : changed.flatMap((each) => each.changed.map((path) => `${clean(path)}\n`)).join(''),
+  return forEachDirectory(
+    directories,
+    async (directory) => formatDirectory(directory, options, { screen, terminal }),
+    async (results) => {
+      const documents = results.map(({ directory, changed }) => ({ directory, changed }));
+      const lines = results.flatMap(({ changed }) => changed.map((path) => `${clean(path)}\n`));
+      await screen.result(
+        options.format === 'json'
+          ? prettyJson({ formatVersion: 1, directories: documents })
+          : lines.join(''),
+      );
+    },
   );
-  return combinedExitCode(results.map(({ exitCode }) => exitCode));
 }
 
 async function formatDirectory(
@@ -91,7 +92,7 @@ async function formatDirectory(
     : check && changed.length > 0
       ? EXIT.changes
       : EXIT.ok;
-  return { exitCode, changed: changed.sort() };
+  return { directory: path, exitCode, changed: changed.sort() };
 }
 
 /** Only errors: what else a file may be told is no matter of its form. */

@@ -7,6 +7,7 @@ import type { DeclareCommand } from '../command.js';
 import { commonOptions, serviceOptions, examples } from '../options.js';
 import { withState, type StateOptions } from '../state-session.js';
 import type { Terminal } from '../terminal.js';
+import { prettyJson } from '../terminal.js';
 
 const OBJECT = /^(flag|segment)\/([^/@]+)$/;
 
@@ -55,7 +56,7 @@ async function showHistory(
       .map((apply) => historyRow(apply, object))
       .filter(({ changes }) => object === null || changes.length > 0)
       .slice(0, maxCount);
-    const json = `${JSON.stringify({ formatVersion: 1, applies: rows }, null, 2)}\n`;
+    const json = prettyJson({ formatVersion: 1, applies: rows });
     return options.format === 'json' ? json : historyText(rows, { isDetailed: object !== null });
   });
 }

@@ -1,6 +1,5 @@
 import { Option } from 'commander';
 import { openReading } from '../../compose/run.js';
-import { operatorSettings } from '../../compose/settings.js';
 import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { clean } from '../../report/sanitize.js';
 import { errorText } from '../../report/text/error.js';
@@ -15,6 +14,7 @@ import {
 import type { Departure } from '../../import/sources/source.js';
 import { withSchemaLine, writeSchemas } from '../editor-schemas.js';
 import { tracedCommand } from '../traced-command.js';
+import { surroundingsOf } from '../on-service.js';
 import type { DeclareCommand } from '../command.js';
 import {
   commonOptions,
@@ -23,7 +23,7 @@ import {
   type ServiceOptions,
   examples,
 } from '../options.js';
-import { openScreen, type Terminal } from '../terminal.js';
+import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 
 interface ImportOptions extends CommonOptions, ServiceOptions {
   /** The tool that wrote the file that is read in place of a service. */
@@ -170,14 +170,7 @@ async function importInto(
     await using opened = await openReading(
       directory,
       options,
-      {
-        settings: operatorSettings(terminal.environment),
-        signal: terminal.signal,
-        note: (text) => {
-          screen.note(text);
-        },
-        progress: screen.progress,
-      },
+      { ...surroundingsOf(terminal, screen), progress: screen.progress },
       null,
     );
     const { workspace, environment: environments, only } = options;
@@ -236,5 +229,5 @@ function counts({ flags, segments, files }: Imported): string {
 /** The document names the files and does not hold them: they are on disk. */
 function asJson(directory: string, { files, ...imported }: Imported): string {
   const document = { formatVersion: 1, directory, ...imported, files: [...files.keys()] };
-  return `${JSON.stringify(document, null, 2)}\n`;
+  return prettyJson(document);
 }

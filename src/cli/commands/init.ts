@@ -11,7 +11,7 @@ import type { DeclareCommand } from '../command.js';
 import { nearestWith } from '../config-directory.js';
 import { commonOptions, type CommonOptions, examples } from '../options.js';
 import { schemaFiles, withSchemaLine, writeNew } from '../editor-schemas.js';
-import { openScreen, type Terminal } from '../terminal.js';
+import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 
 interface InitOptions extends CommonOptions {
   readonly workspace: string;
@@ -86,7 +86,7 @@ async function init(
   }
   await screen.result(
     options.format === 'json'
-      ? `${JSON.stringify({ formatVersion: 1, directory, files: results }, null, 2)}\n`
+      ? prettyJson({ formatVersion: 1, directory, files: results })
       : asText(directory, options, results),
   );
   return EXIT.ok;

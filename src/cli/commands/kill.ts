@@ -1,5 +1,4 @@
 import { messageOf, EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
-import { operatorSettings } from '../../compose/settings.js';
 import { openRun } from '../../compose/run.js';
 import type { ChangeNote } from '../../model/outcome.js';
 import { FLAG_NAME } from '../../model/names.js';
@@ -9,6 +8,7 @@ import { actLive, type LiveAct, commitCommands, prepareList } from '../../kill/n
 import type { RunContext } from '../../reconcile/context.js';
 import { recordAct } from '../../reconcile/record.js';
 import { tracedCommand } from '../traced-command.js';
+import { surroundingsOf } from '../on-service.js';
 import type { DeclareCommand } from '../command.js';
 import {
   commonOptions,
@@ -18,7 +18,7 @@ import {
   type CommonOptions,
   type ConnectionOptions,
 } from '../options.js';
-import { openScreen, type Terminal } from '../terminal.js';
+import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 
 interface KillOptions extends CommonOptions, ConnectionOptions {
   /** As flagkeel.yaml names it. */
@@ -69,13 +69,7 @@ async function killOrRestore(
     await using run = await openRun(
       request.directory,
       { ...options, environment: [], only: [], allowDirty: true, lockTimeout: 0 },
-      {
-        settings: operatorSettings(terminal.environment),
-        signal: terminal.signal,
-        note: (text) => {
-          screen.note(text);
-        },
-      },
+      surroundingsOf(terminal, screen),
     );
     const { environment, reason } = options;
     const { openWriter } = run;
@@ -131,7 +125,7 @@ async function resultText(
   if (format === 'json') {
     const changed = wasKilled === null ? null : !wasDone;
     const document = { flag, environment, killed: isKill, changed };
-    return `${JSON.stringify({ ...document, file: list.path, orderedAt: places, commands }, null, 2)}\n`;
+    return prettyJson({ ...document, file: list.path, orderedAt: places, commands });
   }
   const state = isKill ? 'killed' : 'restored';
   const lines = [

@@ -13,7 +13,7 @@ import { collectObject } from '../arguments.js';
 import type { DeclareCommand } from '../command.js';
 import { commonOptions, type CommonOptions, examples } from '../options.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
-import { openScreen, type Terminal } from '../terminal.js';
+import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 
 interface PromoteOptions extends CommonOptions {
   readonly from: string;
@@ -120,5 +120,5 @@ function asText({ path, before, after }: Promoted): string {
 
 function asJson({ path, before, after }: Promoted): string {
   const isDifferent = before !== after;
-  return `${JSON.stringify({ formatVersion: 1, file: path, changed: isDifferent, before, after }, null, 2)}\n`;
+  return prettyJson({ formatVersion: 1, file: path, changed: isDifferent, before, after });
 }

@@ -1,12 +1,9 @@
 import { openRun, type Run } from '../../compose/run.js';
-import { operatorSettings } from '../../compose/settings.js';
 import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import type { Approval } from '../../model/run.js';
 import { pendingWithheld } from '../../plan/plan.js';
-import { diagnosticsText } from '../../report/text/diagnostics.js';
-import { failureMarkdown } from '../../report/markdown/failure.js';
 import { planMarkdown } from '../../report/markdown/plan.js';
-import { planDocument, type PlanDocument } from '../../report/json/plan.js';
+import { planDocument } from '../../report/json/plan.js';
 import { planSummary, planText, type TextOptions } from '../../report/text/plan.js';
 import type { PlanReport } from '../../report/plan-report.js';
 import type { ReviewedPlan } from '../../report/json/reviewed-plan.js';
@@ -14,10 +11,12 @@ import { errorText } from '../../report/text/error.js';
 import type { ApplyOptions } from '../../reconcile/apply.js';
 import { plan, reconcile } from '../../reconcile/reconcile.js';
 import { PlanDiffersError, refuseUnreviewed } from '../../reconcile/reviewed.js';
-import { exitCodeOf, exitCodeOfSignal, reportOf } from '../../reconcile/result.js';
-import { InvalidSpecsError, type Applied, type Planned } from '../../reconcile/context.js';
-import { combinedExitCode } from '../exit-code.js';
+import { exitCodeOf, reportOf } from '../../reconcile/result.js';
+import type { Applied, Planned } from '../../reconcile/context.js';
+import { combinedResult, forEachDirectory } from '../directories.js';
 import { tracedCommand } from '../traced-command.js';
+import { surroundingsOf } from '../on-service.js';
+import { plannedOrRefused, type PlannedDirectory } from '../planned-directory.js';
 import { quoted } from '../../report/sanitize.js';
 import type { DeclareCommand } from '../command.js';
 import { configDirectoryOf } from '../config-directory.js';
@@ -81,49 +80,35 @@ async function reconcileAll(
   }
   const screen = openScreen(options, terminal);
   screen.noteInterrupt();
-  const results: DirectoryResult[] = [];
   const writes = options.dryRun !== true;
   const name = writes ? 'reconcile' : 'plan';
   const reviewed = await readReviewed(options, directories);
-  const note = (text: string): void => {
-    screen.note(text);
-  };
+  const { note } = screen;
   const approvals = await readCommentApprovals(options, terminal.environment, note);
   await using sink = await openEventSink(options.events, { stdout: terminal.stdout, note });
-  for (const [index, directory] of directories.entries()) {
-    // One after the other: they may share a service, a credential and a state.
-    const events = sink && new RunEvents(sink, directory);
-    events?.started({ dryRun: !writes });
-    const run = { terminal, screen, approvals, events, reviewed: reviewed?.[index] };
-    const task = async () => runDirectory(directory, options, run);
-    const result = await tracedCommand({ name, directory, terminal, writes }, task);
-    const { document, exitCode } = result;
-    events?.over(exitCode, 'error' in document ? document.error : undefined);
-    results.push(result);
-  }
-  if (options.events === '-' && options.output === undefined) {
-    // Whoever reads the events from standard output has to be able to read each of its lines.
-  } else if (options.format === 'json') await printJson(results, screen);
-  else await printText(results, screen);
-  return combinedExitCode(results.map(({ exitCode }) => exitCode));
+  const { format } = options;
+  return await forEachDirectory(
+    directories,
+    async (directory, index) => {
+      const events = sink && new RunEvents(sink, directory);
+      events?.started({ dryRun: !writes });
+      const run = { terminal, screen, approvals, events, reviewed: reviewed?.[index] };
+      const task = async () => runDirectory(directory, options, run);
+      const result = await tracedCommand({ name, directory, terminal, writes }, async () =>
+        plannedOrRefused(directory, { format, screen, terminal }, task),
+      );
+      const { document, exitCode } = result;
+      events?.over(exitCode, 'error' in document ? document.error : undefined);
+      return result;
+    },
+    async (results) => {
+      // Every line of standard output is an event then.
+      if (options.events === '-' && options.output === undefined) return;
+      await screen.result(combinedResult(results, format));
+    },
+  );
 }
 
-/** What came of one directory. */
-interface DirectoryResult {
-  readonly directory: string;
-  readonly exitCode: ExitCode;
-  readonly text: string;
-  readonly document: PlanDocument | ErrorDocument;
-}
-
-/** What stands in the place of a plan where there is none. */
-interface ErrorDocument {
-  readonly formatVersion: 1;
-  readonly error: { readonly code: string; readonly message: string };
-  readonly diagnostics?: readonly unknown[];
-}
-
-/** Reconciles one directory. An error that the operator can cure is part of the result, and never rejects. */
 async function runDirectory(
   directory: string,
   options: ReconcileOptions,
@@ -134,41 +119,28 @@ async function runDirectory(
     approvals: readonly Approval[];
     events: RunEvents | undefined;
   },
-): Promise<DirectoryResult> {
+): Promise<PlannedDirectory> {
   const { terminal, screen, reviewed, approvals, events } = around;
+  const root = await repositoryOf(directory, options, screen);
+  const { touched: touchedSinceState = false, ...flags } = options;
+  await using run = await openRun(
+    root,
+    { ...flags, touchedSinceState, approvals },
+    { ...surroundingsOf(terminal, screen), progress: screen.progress },
+  );
+  run.context.source.warnings.forEach((warning) => {
+    screen.note(`warning: ${warning}`);
+  });
+  const reporting = { run, options, terminal, screen, events };
   try {
-    const settings = operatorSettings(terminal.environment);
-    const root = await repositoryOf(directory, options, screen);
-    const { touched: touchedSinceState = false, ...flags } = options;
-    await using run = await openRun(
-      root,
-      { ...flags, touchedSinceState, approvals },
-      {
-        settings,
-        signal: terminal.signal,
-        note: (text) => {
-          screen.note(text);
-        },
-        progress: screen.progress,
-      },
-    );
-    run.context.source.warnings.forEach((warning) => {
-      screen.note(`warning: ${warning}`);
+    const result = await planOrApply(run, reporting, reviewed).finally(() => {
+      screen.progress?.end();
     });
-    const reporting = { run, options, terminal, screen, events };
-    try {
-      const result = await planOrApply(run, reporting, reviewed).finally(() => {
-        screen.progress?.end();
-      });
-      return reported(directory, result, reporting);
-    } catch (error) {
-      if (!(error instanceof PlanDiffersError)) throw error;
-      terminal.stderr.write(errorText(error));
-      return { ...reported(directory, error.planned, reporting), exitCode: error.exitCode };
-    }
+    return reported(directory, result, reporting);
   } catch (error) {
-    if (!(error instanceof FlagkeelError)) throw error;
-    return refused(directory, error, { options, screen, terminal });
+    if (!(error instanceof PlanDiffersError)) throw error;
+    terminal.stderr.write(errorText(error));
+    return { ...reported(directory, error.planned, reporting), exitCode: error.exitCode };
   }
 }
 
@@ -256,7 +228,7 @@ function reported(
   directory: string,
   result: Planned | Applied,
   { run, options, terminal, screen, events }: Reporting,
-): DirectoryResult {
+): PlannedDirectory {
   const report = reportOf(result, run);
   events?.verified(report);
   result.unknowns.forEach(({ message }) => {
@@ -299,41 +271,4 @@ function detailed(
   if (signal.aborted || result.guardFindings.length > 0) return undefined;
   const differs = result.plan.changes.length + pendingWithheld(result.plan).length > 0;
   return differs ? EXIT.changes : undefined;
-}
-
-/** Diagnostics are a result; why the run came to nothing is said on standard error, in every format. */
-function refused(
-  directory: string,
-  error: FlagkeelError,
-  { options, screen, terminal }: Pick<Reporting, 'options' | 'screen' | 'terminal'>,
-): DirectoryResult {
-  terminal.stderr.write(errorText(error));
-  const diagnostics = error instanceof InvalidSpecsError ? error.diagnostics : undefined;
-  const found =
-    diagnostics === undefined ? '' : diagnosticsText(diagnostics, { color: screen.color });
-  return {
-    directory,
-    exitCode: terminal.signal.aborted ? exitCodeOfSignal(terminal.signal) : error.exitCode,
-    text: options.format === 'markdown' ? failureMarkdown(error.message, diagnostics) : found,
-    document: {
-      formatVersion: 1,
-      error: { code: error.code, message: error.message },
-      ...(diagnostics && { diagnostics }),
-    },
-  };
-}
-
-async function printText(results: readonly DirectoryResult[], screen: Screen): Promise<void> {
-  const parts = results.map(({ directory, text }) =>
-    results.length > 1 ? `${directory}:\n${text}` : text,
-  );
-  await screen.result(parts.join('\n'));
-}
-
-/** One directory is an object, several are a list: a script that plans one need not unpack it. */
-async function printJson(results: readonly DirectoryResult[], screen: Screen): Promise<void> {
-  const documents = results.map(({ document }) => document);
-  await screen.result(
-    `${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`,
-  );
 }

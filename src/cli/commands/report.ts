@@ -13,7 +13,7 @@ import {
 import type { DeclareCommand } from '../command.js';
 import { commonOptions, type CommonOptions, examples } from '../options.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
-import { openScreen, type Terminal } from '../terminal.js';
+import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 
 interface ReportOptions extends Omit<CommonOptions, 'format'> {
   readonly format?: 'html' | 'json';
@@ -50,7 +50,7 @@ async function report(
   const catalogue = catalogueOf(specs, new Map(aged.map(({ flag, age }) => [flag.name, age])));
   await screen.result(
     format === 'json'
-      ? `${JSON.stringify({ formatVersion: 1, ...catalogue }, null, 2)}\n`
+      ? prettyJson({ formatVersion: 1, ...catalogue })
       : cataloguePage(catalogue, today),
   );
   return EXIT.ok;

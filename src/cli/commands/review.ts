@@ -1,5 +1,4 @@
 import { appendFile } from 'node:fs/promises';
-import { operatorSettings } from '../../compose/settings.js';
 import { EXIT, FlagkeelError, messageOf, type ExitCode } from '../../errors.js';
 import { syncComment } from '../../forge/forge.js';
 import { Statuses } from '../../forge/statuses.js';
@@ -23,8 +22,9 @@ import { readConfig } from '../../specs/read-config.js';
 import { exitCodeOfSignal } from '../../reconcile/result.js';
 import { InvalidSpecsError } from '../../reconcile/context.js';
 import { packageVersion } from '../../platform/version.js';
-import { combinedExitCode } from '../exit-code.js';
+import { forEachDirectory } from '../directories.js';
 import { tracedCommand } from '../traced-command.js';
+import { surroundingsOf } from '../on-service.js';
 import type { DeclareCommand } from '../command.js';
 import {
   commonOptions,
@@ -88,15 +88,17 @@ async function reviewAll(
 ): Promise<ExitCode> {
   const screen = openScreen(options, terminal);
   const place = await reviewTarget(options, terminal);
-  const results: Reviewed[] = [];
-  for (const directory of directories) {
-    // One after the other: they may share a service, a credential and a state.
-    const task = async () => review(directory, { options, terminal, screen, place });
-    results.push(await tracedCommand({ name: 'review', directory, terminal }, task));
-  }
-  await screen.result(results.map(({ markdown }) => markdown).join('\n'));
-  await writeReports(results, options, terminal);
-  return combinedExitCode(results.map(({ exitCode }) => exitCode));
+  return forEachDirectory(
+    directories,
+    async (directory) => {
+      const task = async () => review(directory, { options, terminal, screen, place });
+      return tracedCommand({ name: 'review', directory, terminal }, task);
+    },
+    async (results) => {
+      await screen.result(results.map(({ markdown }) => markdown).join('\n'));
+      await writeReports(results, options, terminal);
+    },
+  );
 }
 
 /** What every directory is reviewed with. */
@@ -179,17 +181,15 @@ async function contextsOf(checkout: Checkout, prefix: string): Promise<string[]>
 /** Makes the plan, or says why there is none. Throws only where the run was interrupted, or by a fault of ours. */
 async function tell(directory: string, checkout: Checkout, reviewing: Reviewing): Promise<Told> {
   const { options, terminal, screen, place } = reviewing;
-  const settings = operatorSettings(terminal.environment);
+  const surroundings = surroundingsOf(terminal, screen);
+  const { settings, note } = surroundings;
   const isMerge = place.merge !== undefined && checkout.head === place.merge;
   const since = isMerge ? 'HEAD^1' : place.base;
-  const note = (text: string): void => {
-    screen.note(text);
-  };
   const offline = options.offline === true || (place.isFork && !hasKey(settings.apiKey));
   try {
     if (since === undefined) throw noBase();
     if (!isMerge) await warnOfOldBranch(checkout, since, note);
-    const planning = { flags: options, since, settings, signal: terminal.signal, note };
+    const planning = { ...surroundings, flags: options, since };
     const report = await (offline ? offlinePlan : onlinePlan)(directory, planning);
     const about = { subject: 'merge', target: place.target, offline } as const;
     return {

@@ -3,7 +3,7 @@ import { EXIT, type ExitCode } from '../../errors.js';
 import { SCHEMA_NAMES, editorSchemaOf, type SchemaName } from '../../specs/parse/schemas.js';
 import type { DeclareCommand } from '../command.js';
 import { examples } from '../options.js';
-import { openScreen, type Terminal } from '../terminal.js';
+import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 
 interface SchemaOptions {
   readonly output?: string;
@@ -39,8 +39,6 @@ async function printSchema(
 ): Promise<ExitCode> {
   const screen = openScreen({ ...options, color: false }, terminal);
   const names = SCHEMA_NAMES.map((each) => `${each}\n`).join('');
-  await screen.result(
-    name === undefined ? names : `${JSON.stringify(editorSchemaOf(name), null, 2)}\n`,
-  );
+  await screen.result(name === undefined ? names : prettyJson(editorSchemaOf(name)));
   return EXIT.ok;
 }

@@ -8,7 +8,7 @@ import type { DeclareCommand } from '../command.js';
 import { isNamed } from '../config-directory.js';
 import { commonOptions, type CommonOptions, examples } from '../options.js';
 import { readRightSpecs } from '../right-specs.js';
-import { openScreen, type Terminal } from '../terminal.js';
+import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 
 interface StaleOptions extends CommonOptions {
   /** Absent: what flagkeel.yaml says, or 90. */
@@ -63,7 +63,7 @@ async function stale(
   const listed = options.all === true ? flags : found;
   await screen.result(
     options.format === 'json'
-      ? `${JSON.stringify({ formatVersion: 1, days, flags: listed.map(asJson) }, null, 2)}\n`
+      ? prettyJson({ formatVersion: 1, days, flags: listed.map(asJson) })
       : `${listed.map(asText).join('')}${plural(found.length, 'flag')} of ${flags.length} stale (everybody gets the same for ${days} days, or past \`expires\`)\n`,
   );
   return found.length > 0 ? EXIT.changes : EXIT.ok;

@@ -7,10 +7,10 @@ import { shownEntry, stateRows, stateText } from '../../report/text/state.js';
 import type { DeclareCommand } from '../command.js';
 import { commonOptions, lockOption, serviceOptions, type LockOptions } from '../options.js';
 import { withState, type StateOptions } from '../state-session.js';
-import { type Terminal, openScreen } from '../terminal.js';
+import { type Terminal, openScreen, prettyJson } from '../terminal.js';
 import { readCatalog } from '../../admin-api/workspace.js';
 import { openRun, type Run } from '../../compose/run.js';
-import { operatorSettings } from '../../compose/settings.js';
+import { surroundingsOf } from '../on-service.js';
 import type { StateHome } from '../../state/store.js';
 import { bindEnvironments, environmentNames } from '../../model/bound-desired.js';
 import { sortedSet } from '../../model/json.js';
@@ -180,7 +180,7 @@ function notThere(verb: string, object: string): FlagkeelError {
 }
 
 function asJson(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
+  return prettyJson(value);
 }
 
 /** What is known after a rebuild; objects are named by their ids. */
@@ -205,15 +205,9 @@ export async function rebuildState(
   terminal: Terminal,
 ): Promise<ExitCode> {
   const screen = openScreen(options, terminal);
-  await using run = await openRun(directory, options, {
-    settings: operatorSettings(terminal.environment),
-    signal: terminal.signal,
-    note: (text) => {
-      screen.note(text);
-    },
-  });
+  await using run = await openRun(directory, options, surroundingsOf(terminal, screen));
   const rebuilt = await rebuild(run);
-  const json = `${JSON.stringify({ formatVersion: 1, ...rebuilt }, null, 2)}\n`;
+  const json = prettyJson({ formatVersion: 1, ...rebuilt });
   await screen.result(options.format === 'json' ? json : rebuiltText(rebuilt));
   return EXIT.ok;
 }

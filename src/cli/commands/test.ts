@@ -5,9 +5,10 @@ import { clean } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
 import type { DeclareCommand } from '../command.js';
 import { isNamed } from '../config-directory.js';
+import { forEachDirectory } from '../directories.js';
 import { commonOptions, type CommonOptions, examples } from '../options.js';
 import { readRightSpecs } from '../right-specs.js';
-import { openScreen, type Terminal } from '../terminal.js';
+import { openScreen, prettyJson, type Screen, type Terminal } from '../terminal.js';
 
 const FORMATS = ['text', 'json', 'junit'] as const;
 
@@ -38,22 +39,27 @@ async function test(
 ): Promise<ExitCode> {
   const { format, ...common } = options;
   const screen = openScreen(common, terminal);
-  const results: CaseResult[] = [];
-  for (const directory of directories) {
-    const { desired, parts, prefix, named } = await readRightSpecs(directory, screen);
-    const isOfTests = /^tests(\/|$)/.test(named.within ?? '');
-    const cases = runSpecTests(desired, parts).filter(
-      ({ file }) => !isOfTests || isNamed(file, named),
-    );
-    results.push(...cases.map((each) => withPrefix(each, prefix)));
-  }
-  const failures = results.flatMap(({ failure }) => failure ?? []);
-  const passed = results.length - failures.length;
-  const totals = `${passed} passed, ${failures.length} failed\n`;
-  if (format === 'junit') await screen.result(junit(results.map(findingOf)));
-  else if (format === 'json') await screen.result(asJson(results));
-  else await screen.result(`${diagnosticsText(failures, { color: screen.color })}${totals}`);
-  return failures.length > 0 ? EXIT.failed : EXIT.ok;
+  return forEachDirectory(
+    directories,
+    async (directory) => {
+      const cases = await runDirectory(directory, screen);
+      const fails = cases.some(({ failure }) => failure !== undefined);
+      return { cases, exitCode: fails ? EXIT.failed : EXIT.ok };
+    },
+    async (results) => {
+      const cases = results.flatMap((each) => each.cases);
+      if (format === 'junit') await screen.result(junit(cases.map(findingOf)));
+      else await screen.result(format === 'json' ? asJson(cases) : asText(cases, screen));
+    },
+  );
+}
+
+async function runDirectory(directory: string, screen: Screen): Promise<CaseResult[]> {
+  const { desired, parts, prefix, named } = await readRightSpecs(directory, screen);
+  const isOfTests = /^tests(\/|$)/.test(named.within ?? '');
+  return runSpecTests(desired, parts)
+    .filter(({ file }) => !isOfTests || isNamed(file, named))
+    .map((each) => withPrefix(each, prefix));
 }
 
 /** The same with files as they are seen from the top of the repository. */
@@ -76,11 +82,17 @@ function findingOf({ flag, environment, name, file, failure }: CaseResult): Find
     : { level: 'note', rule: clean(flag), place, subject, message: 'passed' };
 }
 
+function asText(cases: readonly CaseResult[], { color }: Screen): string {
+  const failures = cases.flatMap(({ failure }) => failure ?? []);
+  const passed = cases.length - failures.length;
+  return `${diagnosticsText(failures, { color })}${passed} passed, ${failures.length} failed\n`;
+}
+
 function asJson(results: readonly CaseResult[]): string {
   const cases = results.map(({ failure, ...each }) => ({
     ...each,
     passed: failure === undefined,
     ...(failure && { message: failure.message, line: failure.location.line }),
   }));
-  return `${JSON.stringify({ formatVersion: 1, cases }, null, 2)}\n`;
+  return prettyJson({ formatVersion: 1, cases });
 }

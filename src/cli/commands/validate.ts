@@ -24,7 +24,7 @@ import { namesInCode } from '../../git/search.js';
 import { openSource, type Source } from '../../git/spec-source.js';
 import { SpecCache } from '../../specs/cache.js';
 import { packageVersion } from '../../platform/version.js';
-import { combinedExitCode } from '../exit-code.js';
+import { combinedResult, forEachDirectory, type DirectoryResult } from '../directories.js';
 import type { DeclareCommand } from '../command.js';
 import { configDirectoryOf, isNamed } from '../config-directory.js';
 import {
@@ -75,26 +75,17 @@ async function validate(
   refuseWithoutOnline(options);
   const { format, ...common } = options;
   const screen = openScreen(common, terminal);
-  const checked: Checked[] = [];
-  for (const directory of directories) {
-    // One after the other, so that what is noted stands in the order of the command line.
-    checked.push(await check(directory, options, { terminal, screen }));
-  }
-  await screen.result(rendered(checked, format, screen));
-  return combinedExitCode(checked.map(({ exitCode }) => exitCode));
+  return forEachDirectory(
+    directories,
+    async (directory) => check(directory, options, { terminal, screen }),
+    async (checked) => screen.result(rendered(checked, format)),
+  );
 }
 
 /** What came of one directory. */
-interface Checked {
-  readonly directory: string;
-  readonly exitCode: ExitCode;
-  readonly diagnostics: readonly Diagnostic[];
-  /** Of the directory, from the top of its repository. */
-  readonly prefix: string;
-  /** How much was read; absent where the specs are invalid. */
-  readonly summary?: string;
-  /** Why nothing could be checked, as the terminal shows it; absent where it could. */
-  readonly error?: string;
+interface Checked extends DirectoryResult {
+  /** For CI; files are seen from the top of the repository. */
+  readonly findings: readonly Finding[];
 }
 
 /** Never rejects for a reason that the operator can cure: the reason is part of what it returns. */
@@ -126,30 +117,52 @@ async function check(
         `${plural(elsewhere, 'error')} in other files, which keep all of it from being valid`,
       );
     }
-    if (counts === null || errors.length > 0) {
-      const exitCode = lacksEnvironment ? EXIT.unreadable : EXIT.invalidSpecs;
-      return { directory, prefix, exitCode, diagnostics };
-    }
-    const { flags, segments, environments } = counts;
-    const summary = `valid: ${plural(flags, 'flag')}, ${plural(segments, 'segment')}, ${plural(environments, 'environment')}`;
-    return { directory, prefix, exitCode: EXIT.ok, diagnostics, summary };
-  } catch (error) {
-    if (!(error instanceof FlagkeelError)) throw error;
+    const isValid = counts !== null && errors.length === 0;
+    const invalid = lacksEnvironment ? EXIT.unreadable : EXIT.invalidSpecs;
     return {
       directory,
-      prefix: '',
-      exitCode: error.exitCode,
-      diagnostics: [],
-      error: errorText(error),
+      exitCode: isValid ? EXIT.ok : invalid,
+      text: `${diagnosticsText(diagnostics, screen)}${isValid ? `${summaryOf(counts)}\n` : ''}`,
+      document: { directory, valid: isValid, diagnostics },
+      findings: diagnosticFindings(diagnostics).map((finding) => ({
+        ...finding,
+        place: finding.place && { ...finding.place, file: `${prefix}${finding.place.file}` },
+      })),
     };
+  } catch (error) {
+    if (!(error instanceof FlagkeelError)) throw error;
+    return unreadable(directory, error);
   }
 }
+
+function summaryOf({ flags, segments, environments }: Counts): string {
+  const parts = [
+    plural(flags, 'flag'),
+    plural(segments, 'segment'),
+    plural(environments, 'environment'),
+  ];
+  return `valid: ${parts.join(', ')}`;
+}
+
+function unreadable(directory: string, error: FlagkeelError): Checked {
+  const text = errorText(error);
+  const subject = clean(directory);
+  return {
+    directory,
+    exitCode: error.exitCode,
+    text,
+    document: { directory, valid: false, diagnostics: [], error: text.trim() },
+    findings: [{ level: 'error', rule: 'unreadable', place: null, subject, message: clean(text) }],
+  };
+}
+
+type Counts = Readonly<Record<'flags' | 'segments' | 'environments', number>>;
 
 /** All that there is to say of a directory. */
 interface Findings {
   readonly all: readonly Diagnostic[];
   /** Null where the specs are invalid. */
-  readonly counts: Readonly<Record<'flags' | 'segments' | 'environments', number>> | null;
+  readonly counts: Counts | null;
   readonly lacksEnvironment: boolean;
 }
 
@@ -177,7 +190,7 @@ async function findings(
   return { all, counts, lacksEnvironment: online.lacksEnvironment };
 }
 
-function countsOf({ flags, segments, config }: Desired): NonNullable<Findings['counts']> {
+function countsOf({ flags, segments, config }: Desired): Counts {
   return {
     flags: flags.size,
     segments: segments.size,
@@ -265,64 +278,18 @@ function isError({ severity }: Diagnostic): boolean {
   return severity === 'error';
 }
 
-function rendered(
-  checked: readonly Checked[],
-  format: ValidateOptions['format'],
-  { color }: Screen,
-): string {
+function rendered(checked: readonly Checked[], format: ValidateOptions['format']): string {
+  const findings = checked.flatMap((each) => each.findings);
   switch (format) {
-    case 'json':
-      return asJson(checked);
     case 'github':
-      return workflowCommands(findingsOf(checked));
+      return workflowCommands(findings);
     case 'sarif':
-      return sarif(findingsOf(checked), packageVersion());
+      return sarif(findings, packageVersion());
     case 'junit':
-      return junit(findingsOf(checked));
+      return junit(findings);
+    case 'json':
     case 'text':
     case undefined:
-      return asText(checked, color);
+      return combinedResult(checked, format);
   }
-}
-
-/** Problems of all directories, with files as they are seen from the top of the repository. */
-function findingsOf(checked: readonly Checked[]): Finding[] {
-  return checked.flatMap(({ directory, prefix, diagnostics, error }) => [
-    ...(error === undefined
-      ? []
-      : [
-          {
-            level: 'error',
-            rule: 'unreadable',
-            place: null,
-            subject: clean(directory),
-            message: clean(error),
-          } as const,
-        ]),
-    ...diagnosticFindings(diagnostics).map((finding) => ({
-      ...finding,
-      place: finding.place && { ...finding.place, file: `${prefix}${finding.place.file}` },
-    })),
-  ]);
-}
-
-function asText(checked: readonly Checked[], color: boolean): string {
-  return checked
-    .map(({ directory, diagnostics, summary, error }) => {
-      const heading = checked.length > 1 ? `${directory}:\n` : '';
-      const end = summary === undefined ? '' : `${summary}\n`;
-      return `${heading}${error ?? ''}${diagnosticsText(diagnostics, { color })}${end}`;
-    })
-    .join('\n');
-}
-
-/** One directory is an object, several are a list: a script that checks one need not unpack it. */
-function asJson(checked: readonly Checked[]): string {
-  const documents = checked.map(({ directory, exitCode, diagnostics, error }) => ({
-    directory,
-    valid: exitCode === EXIT.ok,
-    diagnostics,
-    ...(error !== undefined && { error: error.trim() }),
-  }));
-  return `${JSON.stringify(checked.length === 1 ? documents[0] : documents, null, 2)}\n`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { combinedExitCode } from '../../../src/cli/exit-code.js';
+import { combinedExitCode } from '../../../src/cli/directories.js';
 import { EXIT, FlagkeelError, type ErrorCode, type ExitCode } from '../../../src/errors.js';
 import { bare, projectText, rowsOf, sectionOf } from './page.js';
 

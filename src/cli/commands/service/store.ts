@@ -8,6 +8,7 @@ import { backUp, restore, type BackupSummary } from '../../../service/store/back
 import type { StoreLocation } from '../../../service/store/store.js';
 import { collect, duration } from '../../arguments.js';
 import type { Terminal } from '../../terminal.js';
+import { prettyJson } from '../../terminal.js';
 
 /** Standard output; every text ends with a line feed. */
 export type Write = (text: string) => void;
@@ -211,7 +212,7 @@ function writeKeys(keys: readonly NamedKey[], format: 'text' | 'json', write: Wr
   if (format === 'text') for (const key of keys) write(`${keyLine(key, now)}\n`);
   else {
     const listed = keys.map((key) => ({ ...key, state: stateOf(key, now) }));
-    write(`${JSON.stringify(listed, null, 2)}\n`);
+    write(prettyJson(listed));
   }
 }
 

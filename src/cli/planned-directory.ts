@@ -1,0 +1,53 @@
+import { FlagkeelError } from '../errors.js';
+import { InvalidSpecsError } from '../reconcile/context.js';
+import { exitCodeOfSignal } from '../reconcile/result.js';
+import { failureMarkdown } from '../report/markdown/failure.js';
+import { diagnosticsText } from '../report/text/diagnostics.js';
+import { errorText } from '../report/text/error.js';
+import type { PlanDocument } from '../report/json/plan.js';
+import type { DirectoryResult } from './directories.js';
+import type { Screen, Terminal } from './terminal.js';
+
+/** What came of a plan of one directory, or of its apply. */
+export interface PlannedDirectory extends DirectoryResult {
+  readonly document: PlanDocument | ErrorDocument;
+}
+
+/** What stands in the place of a plan where there is none. */
+interface ErrorDocument {
+  readonly formatVersion: 1;
+  readonly error: { readonly code: string; readonly message: string };
+  readonly diagnostics?: readonly unknown[];
+}
+
+/**
+ * Plans one directory. An error that the operator can cure is printed on standard error in every format and takes the
+ * place of the plan, so that the other directories are planned all the same. Diagnostics of invalid specs are a result.
+ */
+export async function plannedOrRefused(
+  directory: string,
+  {
+    format,
+    screen,
+    terminal: { stderr, signal },
+  }: { readonly format: string | undefined; readonly screen: Screen; readonly terminal: Terminal },
+  task: () => Promise<PlannedDirectory>,
+): Promise<PlannedDirectory> {
+  try {
+    return await task();
+  } catch (error) {
+    if (!(error instanceof FlagkeelError)) throw error;
+    stderr.write(errorText(error));
+    const { code, message } = error;
+    const diagnostics = error instanceof InvalidSpecsError ? error.diagnostics : undefined;
+    return {
+      directory,
+      exitCode: signal.aborted ? exitCodeOfSignal(signal) : error.exitCode,
+      text:
+        format === 'markdown'
+          ? failureMarkdown(message, diagnostics)
+          : diagnosticsText(diagnostics ?? [], screen),
+      document: { formatVersion: 1, error: { code, message }, ...(diagnostics && { diagnostics }) },
+    };
+  }
+}
