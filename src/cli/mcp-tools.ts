@@ -1,158 +1,139 @@
 import type { Tool as ToolListed } from '@modelcontextprotocol/sdk/types.js';
+import type { HelpDocument, OptionDocument } from './help-document.js';
 
-/** How a member of the arguments of a tool becomes a word of a command line. */
-interface Parameter {
-  readonly description: string;
-  readonly type: 'text' | 'texts' | 'number';
-  /** Absent: it stands by itself, before the directory. */
-  readonly option?: string;
-  readonly required?: true;
-}
-
-/** What a client may call: a command that only reads, and which of its options it takes. */
+/** A tool that a client may call: a command that only reads, with those of its words that a call may give. */
 export interface Tool {
   readonly description: string;
-  /** The command that it runs; one that writes nothing. */
-  readonly words: readonly string[];
-  /** Whether the command asks the service: always, or where there is a key. */
+  /** One that writes nothing, whatever these options say. */
+  readonly command: string;
+  /** Options of the command, without their dashes. */
+  readonly options?: readonly string[];
+  /** The word before the directory. */
+  readonly argument?: Argument;
+  /** Whether the command asks the service: always, or where there is a key. Default: never. */
   readonly asks?: 'always' | 'with-key';
-  /** Whether it takes the directory; default: it does. */
-  readonly hasDirectory?: false;
-  readonly parameters: Readonly<Record<string, Parameter>>;
   /** What is shown of the document; default: all. */
   readonly shown?: (document: Document) => Document;
+}
+
+interface Argument {
+  readonly name: string;
+  readonly description: string;
+  readonly required?: true;
 }
 
 /** What a command prints with `--format json`. */
 export type Document = Readonly<Record<string, unknown>>;
 
-const ENVIRONMENT: Parameter = {
-  description: 'Only these environments.',
-  type: 'texts',
-  option: '--environment',
-};
-const PLANNED: Tool['parameters'] = {
-  environment: ENVIRONMENT,
-  only: { description: 'Only these objects, as KIND/NAME.', type: 'texts', option: '--only' },
-  since: {
-    description: 'Only objects whose specs differ from this revision.',
-    type: 'text',
-    option: '--since',
-  },
-  at: { description: 'Plan for this moment, ISO 8601 with offset.', type: 'text', option: '--at' },
-};
-const OBJECT: Parameter = { description: 'As KIND/NAME: flag/new-checkout.', type: 'text' };
-const someOf = (names: readonly string[]) => (document: Document) =>
-  Object.fromEntries(Object.entries(document).filter(([name]) => names.includes(name)));
+const OBJECT: Argument = { name: 'object', description: 'As KIND/NAME: flag/new-checkout.' };
+const CODE: Argument = { name: 'code', description: 'For example unknown-field or NO_KEY.' };
+const PLANNED = {
+  command: 'plan',
+  asks: 'always',
+  options: ['environment', 'only', 'since', 'at'],
+} as const;
 
 /** Each runs a command that only reads. Nothing else can be run. */
 export const TOOLS: Readonly<Record<string, Tool>> = {
   plan: {
     description:
       'What a run would change on the service and why, with what is held back, risks and guards. Writes nothing.',
-    words: ['plan'],
-    asks: 'always',
-    parameters: PLANNED,
+    ...PLANNED,
   },
   impact: {
     description:
       'Whom the changes of the plan move from which treatment to which, and what is risky about it.',
-    words: ['plan'],
-    asks: 'always',
-    parameters: PLANNED,
-    shown: (document) => ({
-      ...someOf(['formatVersion', 'planHash', 'summary', 'error'])(document),
-      changes: changesOf(document).map(
-        someOf(['id', 'action', 'reason', 'title', 'impact', 'risks', 'afterRestore']),
-      ),
-    }),
+    ...PLANNED,
+    shown: impactOf,
   },
   drift: {
     description: 'What is live and not in git.',
-    words: ['drift'],
+    command: 'drift',
     asks: 'always',
-    parameters: { environment: ENVIRONMENT },
+    options: ['environment'],
   },
   history: {
     description:
       'What was written to the service, newest first, with title, comment and outcome; of one object or of all.',
-    words: ['history'],
+    command: 'history',
     asks: 'always',
-    parameters: {
-      object: OBJECT,
-      since: {
-        description: 'Nothing older: ISO 8601, or 24h, 7d.',
-        type: 'text',
-        option: '--since',
-      },
-      maxCount: { description: 'The newest so many.', type: 'number', option: '--max-count' },
-    },
+    options: ['since', 'max-count'],
+    argument: OBJECT,
   },
   validate: {
     description:
       'Every problem of the specs, lint included, with file, line, column and code. Offline.',
-    words: ['validate'],
-    parameters: {},
+    command: 'validate',
   },
   list: {
     description: 'All flags and segments as the specs have them, by environment. Offline.',
-    words: ['report'],
-    parameters: {},
+    command: 'report',
   },
   read: {
     description:
-      'A flag: rules, who gets what, newest commits; and what is live, where there is a key. With key, segment or attribute: what somebody gets.',
-    words: ['explain'],
+      'A flag: rules, who gets what, newest commits; and what is live, where there is a key. With key, segment or attribute: what that key gets.',
+    command: 'explain',
     asks: 'with-key',
-    parameters: {
-      object: { ...OBJECT, required: true },
-      environment: ENVIRONMENT,
-      key: { description: 'What this key gets.', type: 'text', option: '--key' },
-      segment: { description: 'What a key of these gets.', type: 'texts', option: '--segment' },
-      attribute: {
-        description: 'What a key with these gets, each as NAME=VALUE.',
-        type: 'texts',
-        option: '--attribute',
-      },
-    },
+    options: ['environment', 'key', 'segment', 'attribute'],
+    argument: { ...OBJECT, required: true },
   },
   find_usage: {
     description: 'Where a flag or segment is named in the specs. Offline.',
-    words: ['find-usage'],
-    parameters: { object: { ...OBJECT, required: true } },
+    command: 'find-usage',
+    argument: { ...OBJECT, required: true },
   },
   explain_code: {
     description:
       'What a code of a diagnostic, an error, a guard or of what is withheld means, and the way out. Offline.',
-    words: ['explain'],
-    hasDirectory: false,
-    parameters: {
-      code: { description: 'For example unknown-field or NO_KEY.', type: 'text', required: true },
-    },
+    command: 'explain',
+    argument: { ...CODE, required: true },
   },
 };
 
-function changesOf({ changes }: Document): Document[] {
-  return Array.isArray(changes) ? (changes as Document[]) : [];
+function impactOf({ changes = [], ...document }: Document): Document {
+  const some = (whole: Document, ...names: readonly string[]): Document =>
+    Object.fromEntries(Object.entries(whole).filter(([name]) => names.includes(name)));
+  return {
+    ...some(document, 'formatVersion', 'planHash', 'summary', 'error'),
+    changes: (changes as readonly Document[]).map((change) =>
+      some(change, 'id', 'action', 'reason', 'title', 'impact', 'risks', 'afterRestore'),
+    ),
+  };
 }
 
-const TYPES = {
-  text: { type: 'string', minLength: 1 },
-  texts: { type: 'array', items: { type: 'string', minLength: 1 } },
-  number: { type: 'integer', minimum: 1 },
-} as const;
-
-/** What its arguments have to be like, as JSON Schema. */
-export function inputOf({ parameters }: Tool): ToolListed['inputSchema'] {
-  const members = Object.entries(parameters);
+/** What the arguments of a call have to be like, as JSON Schema. @param help of the command, which describes its options. */
+export function inputOf({ options = [], argument }: Tool, help: HelpDocument): Input {
+  const ofOptions = options.map((name) => {
+    const option = help.options.find((each) => each.name === `--${name}`);
+    if (!option) throw new Error(`bug: ${help.name} has no option --${name}`);
+    return [memberOf(name), schemaOf(option)] as const;
+  });
+  const { name, description, required } = argument ?? {};
   return {
     type: 'object',
     additionalProperties: false,
-    properties: Object.fromEntries(
-      members.map(([name, { description, type }]) => [name, { ...TYPES[type], description }]),
-    ),
-    required: members.flatMap(([name, { required }]) => (required ? [name] : [])),
+    properties: {
+      ...(name !== undefined && { [name]: { ...TEXT, description } }),
+      ...Object.fromEntries(ofOptions),
+    },
+    required: name !== undefined && required ? [name] : [],
   };
+}
+
+type Input = ToolListed['inputSchema'];
+
+const TEXT = { type: 'string', minLength: 1 } as const;
+
+function schemaOf({ description, value, repeatable }: OptionDocument): object {
+  if (repeatable) return { type: 'array', items: TEXT, description };
+  return value?.type === 'integer'
+    ? { type: 'integer', minimum: 1, description }
+    : { ...TEXT, description };
+}
+
+/** `maxCount` of `max-count`. */
+function memberOf(option: string): string {
+  return option.replaceAll(/-./g, (part) => part.slice(1).toUpperCase());
 }
 
 /** Arguments of a call, as they were checked. */
@@ -160,25 +141,23 @@ export type Given = Readonly<Record<string, unknown>>;
 
 interface Where {
   readonly directory: string;
+  /** Options that say where the service is. */
   readonly place: readonly string[];
+  /** Whether the service is asked. */
   readonly online: boolean;
 }
 
-/**
- * The command line of a call. What the client gives stands behind `=` or behind `--`: none of them is taken for an option.
- *
- * @param where `online`: whether the service is asked; `place`: the options that say where it is.
- */
+/** The command line of a call. What the client gives stands behind `=` or behind `--`, so that none of it becomes an option. */
 export function lineOf(tool: Tool, given: Given, { directory, place, online }: Where): string[] {
-  const words: string[] = [];
-  const behind: string[] = [];
-  for (const [name, { option }] of Object.entries(tool.parameters)) {
-    const values = [given[name] ?? []].flat().map(String);
-    if (option === undefined) behind.push(...values);
-    else words.push(...values.map((value) => `${option}=${value}`));
-  }
-  const asking = tool.asks === 'with-key' ? ['--online', ...place] : place;
-  const where = tool.hasDirectory === false ? [] : [directory];
-  const own = [...tool.words, '--format=json', '--no-color', '--quiet'];
-  return [...own, ...(online ? asking : []), ...words, '--', ...behind, ...where];
+  const { command, options = [], argument, asks } = tool;
+  const valuesOf = (name: string): string[] => [given[name] ?? []].flat().map(String);
+  return [
+    ...[command, '--format=json', '--no-color', '--quiet'],
+    ...(online && asks === 'with-key' ? ['--online'] : []),
+    ...(online ? place : []),
+    ...options.flatMap((name) => valuesOf(memberOf(name)).map((value) => `--${name}=${value}`)),
+    '--',
+    ...(argument ? valuesOf(argument.name) : []),
+    directory,
+  ];
 }

@@ -1,14 +1,16 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { PassThrough, Writable } from 'node:stream';
+import type { Command } from 'commander';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult, Tool as ToolListed } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonSchemaType } from '@modelcontextprotocol/sdk/validation/types.js';
-import { messageOf, type ExitCode } from '../errors.js';
+import { EXIT, messageOf } from '../errors.js';
 import { errorText } from '../report/text/error.js';
 import { packageFile } from '../platform/package-files.js';
 import { packageVersion } from '../platform/version.js';
 import type { DeclareCommand, RunCommand } from './command.js';
+import type { HelpDocument } from './help-document.js';
 import { examples, placeOptions, timeoutOption, type ConnectionOptions } from './options.js';
 import { inputOf, lineOf, TOOLS, type Document, type Given, type Tool } from './mcp-tools.js';
 import type { Terminal } from './terminal.js';
@@ -22,8 +24,9 @@ export const declareMcp: DeclareCommand = (command, { terminal, run }) => {
       const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
       const { stdin, stdout } = terminal;
       const transport = new StdioServerTransport(stdin, stdout);
-      const place = { directory, place: placeWords(options), terminal };
-      const { closed } = await serveMcp(transport, { ...place, run: run ?? notHere });
+      if (!run) throw new Error('bug: mcp was declared without a program');
+      const place = placeWords(command, options);
+      const { closed } = await serveMcp(transport, { directory, place, terminal, run });
       for (const event of ['end', 'close']) stdin.once(event, () => void transport.close());
       terminal.signal.addEventListener('abort', () => void transport.close());
       await closed;
@@ -31,25 +34,14 @@ export const declareMcp: DeclareCommand = (command, { terminal, run }) => {
   );
 };
 
-async function notHere(): Promise<ExitCode> {
-  return Promise.reject(new Error('bug: mcp was declared without a program'));
-}
-
 /** The options of the server, as the commands that it runs take them. */
-function placeWords({
-  url,
-  authHeader,
-  embedded,
-  embeddedDir,
-  timeout,
-}: ConnectionOptions): string[] {
-  return [
-    ...(url === undefined ? [] : [`--url=${url}`]),
-    ...(authHeader === undefined ? [] : [`--auth-header=${authHeader}`]),
-    ...(embedded === true ? ['--embedded'] : []),
-    ...(embeddedDir === undefined ? [] : [`--embedded-dir=${embeddedDir}`]),
-    ...(timeout === undefined ? [] : [`--timeout=${String(timeout)}ms`]),
-  ];
+function placeWords(command: Command, options: ConnectionOptions): string[] {
+  return command.options.flatMap((option) => {
+    const value = options[option.attributeName() as keyof ConnectionOptions];
+    if (value === undefined) return [];
+    const word = typeof value === 'number' ? `${String(value)}ms` : value;
+    return `${option.long ?? ''}${word === true ? '' : `=${String(word)}`}`;
+  });
 }
 
 /** What tools run in. */
@@ -92,12 +84,15 @@ async function addTools(server: Server, settings: McpSettings): Promise<void> {
   const types = await import('@modelcontextprotocol/sdk/types.js');
   const { AjvJsonSchemaValidator } = await import('@modelcontextprotocol/sdk/validation/ajv');
   const validator = new AjvJsonSchemaValidator();
-  server.setRequestHandler(types.ListToolsRequestSchema, () => ({ tools: listed() }));
+  server.setRequestHandler(types.ListToolsRequestSchema, async () => ({
+    tools: await Promise.all(Object.entries(TOOLS).map(async (each) => listed(each, settings))),
+  }));
   server.setRequestHandler(types.CallToolRequestSchema, async ({ params }, { signal }) => {
     const tool = Object.hasOwn(TOOLS, params.name) ? TOOLS[params.name] : undefined;
     if (!tool) return refused(`there is no tool "${params.name}"`);
     const given = params.arguments ?? {};
-    const checked = validator.getValidator(inputOf(tool) as JsonSchemaType)(given);
+    const input = inputOf(tool, await helpOf(tool, settings));
+    const checked = validator.getValidator(input as JsonSchemaType)(given);
     if (!checked.valid) return refused(checked.errorMessage);
     return answer(tool, given, { ...settings, terminal: { ...settings.terminal, signal } });
   });
@@ -117,11 +112,11 @@ async function addResources(server: Server): Promise<void> {
 const INSTRUCTIONS =
   'Feature flags in git, compared with the flag administration service. All tools only read. A change is made by a commit to the specs and a run of flagkeel reconcile, never here. Codes are explained by explain_code.';
 
-function listed(): ToolListed[] {
-  return Object.entries(TOOLS).map(([name, tool]) => ({
+async function listed([name, tool]: [string, Tool], settings: McpSettings): Promise<ToolListed> {
+  return {
     name,
     description: tool.description,
-    inputSchema: inputOf(tool),
+    inputSchema: inputOf(tool, await helpOf(tool, settings)),
     outputSchema: { type: 'object', properties: { formatVersion: { const: 1 } } },
     annotations: {
       readOnlyHint: true,
@@ -129,24 +124,26 @@ function listed(): ToolListed[] {
       idempotentHint: true,
       openWorldHint: tool.asks !== undefined,
     },
-  }));
+  };
+}
+
+async function helpOf({ command }: Tool, settings: McpSettings): Promise<HelpDocument> {
+  const { document, said } = await runLine([command, '--help', '--format=json'], settings);
+  if (!document) throw new Error(`bug: no help of ${command}: ${said}`);
+  return document as unknown as HelpDocument;
 }
 
 /** Asks the service too where that can be done; where it cannot, the answer says why and has the rest. */
 async function answer(tool: Tool, given: Given, settings: McpSettings): Promise<CallToolResult> {
-  if (tool.asks !== 'with-key')
-    return toResult(tool, await runTool(tool, given, settings, tool.asks !== undefined));
+  const ran = async (online: boolean): Promise<Ran> =>
+    runLine(lineOf(tool, given, { ...settings, online }), settings);
+  if (tool.asks !== 'with-key') return toResult(tool, await ran(tool.asks === 'always'));
   const { environment } = settings.terminal;
   const hasKey = ['FLAGKEEL_API_KEY', 'FLAGKEEL_API_KEY_FILE'].some((name) => environment[name]);
-  const online = hasKey ? await runTool(tool, given, settings, true) : undefined;
-  if (online?.document) return toResult(tool, withLive(online, { known: true }));
-  const offline = await runTool(tool, given, settings, false);
+  const online = hasKey ? await ran(true) : undefined;
+  if (online?.document) return toResult(tool, online, { known: true });
   const why = online?.said ?? 'no Admin API key was given (set FLAGKEEL_API_KEY_FILE)';
-  return toResult(tool, withLive(offline, { known: false, why }));
-}
-
-function withLive({ document, ...ran }: Ran, live: Document): Ran {
-  return { ...ran, document: document && { ...document, liveState: live } };
+  return toResult(tool, await ran(false), { known: false, why });
 }
 
 /** What came of a command. */
@@ -158,40 +155,25 @@ interface Ran {
   readonly said: string;
 }
 
-async function runTool(
-  tool: Tool,
-  given: Given,
-  settings: McpSettings,
-  online: boolean,
-): Promise<Ran> {
-  const texts: Texts = { stdout: '', stderr: '' };
-  const terminal: Terminal = {
-    ...settings.terminal,
+async function runLine(line: readonly string[], { terminal, run }: McpSettings): Promise<Ran> {
+  const texts = { stdout: '', stderr: '' };
+  const captured = (name: keyof typeof texts): NodeJS.WriteStream => {
+    const write = (chunk: unknown, _: unknown, done: () => void): void => {
+      texts[name] += String(chunk);
+      done();
+    };
+    return new Writable({ write }) as unknown as NodeJS.WriteStream;
+  };
+  const exitCode = await run(line, {
+    ...terminal,
     stdin: new PassThrough().end() as unknown as NodeJS.ReadStream,
-    stdout: captured(texts, 'stdout'),
-    stderr: captured(texts, 'stderr'),
-  };
-  try {
-    const exitCode = await settings.run(lineOf(tool, given, { ...settings, online }), terminal);
-    return { exitCode, document: parsed(texts.stdout), said: texts.stderr.trim() };
-  } catch (error) {
-    const said = `${texts.stderr}${errorText(error)}`.trim();
-    return { exitCode: 1, document: parsed(texts.stdout), said };
-  }
-}
-
-/** What a command wrote so far. */
-interface Texts {
-  stdout: string;
-  stderr: string;
-}
-
-function captured(texts: Texts, name: keyof Texts): NodeJS.WriteStream {
-  const write = (chunk: unknown, _: unknown, done: () => void): void => {
-    texts[name] += String(chunk);
-    done();
-  };
-  return new Writable({ write }) as unknown as NodeJS.WriteStream;
+    stdout: captured('stdout'),
+    stderr: captured('stderr'),
+  }).catch((error: unknown) => {
+    texts.stderr += errorText(error);
+    return EXIT.failed;
+  });
+  return { exitCode, document: parsed(texts.stdout), said: texts.stderr.trim() };
 }
 
 /** A document is an object; a list of them has a name, since nothing else may be the structure of an answer. */
@@ -207,9 +189,10 @@ const TELLING: ReadonlySet<number> = new Set([0, 2, 3, 4]);
 function toResult(
   { shown = (each) => each }: Tool,
   { document, exitCode, said }: Ran,
+  liveState?: Document,
 ): CallToolResult {
   if (!document) return refused(said);
-  const structuredContent = shown(document);
+  const structuredContent = { ...shown(document), ...(liveState && { liveState }) };
   const text = JSON.stringify(structuredContent, null, 2);
   const isError = !TELLING.has(exitCode);
   return { content: [{ type: 'text', text }], structuredContent, ...(isError && { isError }) };

@@ -111,6 +111,25 @@ describe('flagkeel mcp', () => {
     }
   });
 
+  it('describes the members of a call as the help of the command describes its options', async () => {
+    const { client } = await connected();
+    const { tools } = await client.listTools();
+    const inputOf = (name: string) => tools.find((tool) => tool.name === name)?.inputSchema;
+
+    expect(inputOf('history')).toMatchObject({
+      properties: {
+        object: { type: 'string' },
+        since: { type: 'string', description: expect.stringContaining('7d') as string },
+        maxCount: { type: 'integer', minimum: 1, description: 'the newest so many' },
+      },
+      required: [],
+    });
+    expect(inputOf('read')).toMatchObject({
+      properties: { key: { type: 'string' }, attribute: { type: 'array' } },
+      required: ['object'],
+    });
+  });
+
   it('writes nothing to the service, to git or to a file, and tells no key, whatever is called', async () => {
     const { call } = await connected();
     scenario.service.requests.length = 0;
