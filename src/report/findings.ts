@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../model/diagnostic.js';
 import { clean } from './sanitize.js';
 import { guardTexts } from './view/guards.js';
-import { impactOf, audienceText, riskWord } from './view/impact.js';
+import { audienceText, riskWord } from './view/impact.js';
 import type { PlanReport } from './plan-report.js';
 import { cut } from './text/layout.js';
 
@@ -43,7 +43,7 @@ export function planFindings(report: PlanReport): Finding[] {
     })),
     ...report.plan.changes.map((change): Finding => {
       const { id, action, location, ref } = change;
-      const impact = impactOf(report, id);
+      const impact = report.impacts?.get(id);
       const risks = impact?.risks ?? [];
       const parts = [
         `${clean(id)}: ${action}`,

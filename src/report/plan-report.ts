@@ -80,15 +80,8 @@ export function outcomeOf(report: PlanReport, id: ObjectId): Outcome | undefined
   return report.outcomes.get(id) ?? { status: 'skipped', why: 'the apply ended before it' };
 }
 
-/** Changes by what happens to the object: an activation counts as a creation, a deactivation as a deletion. */
-export interface ActionCounts {
-  readonly create: number;
-  readonly update: number;
-  readonly delete: number;
-}
-
-/** How each action is counted. */
-export const COUNTED_AS = {
+/** What happens to an object; an activation counts as a creation, a deactivation as a deletion. */
+const DEED_OF = {
   create: 'create',
   activate: 'create',
   update: 'update',
@@ -96,16 +89,28 @@ export const COUNTED_AS = {
   deactivate: 'delete',
 } as const;
 
-/** Numbers of changes by what happens to the object. */
-export function countActions(
-  changes: readonly { readonly action: keyof typeof COUNTED_AS }[],
-): ActionCounts {
-  const counts = { create: 0, update: 0, delete: 0 };
-  for (const { action } of changes) counts[COUNTED_AS[action]] += 1;
-  return counts;
+/** A flag that the service keeps is archived, and not deleted. */
+export type Deed = (typeof DEED_OF)[keyof typeof DEED_OF] | 'archive';
+
+export function deedOf({ action, archive }: Pick<Change, 'action' | 'archive'>): Deed {
+  return archive ? 'archive' : DEED_OF[action];
 }
 
-/** Of the changes that count as deletions, those that the service keeps. */
-export function countArchived(changes: readonly Pick<Change, 'archive'>[]): number {
-  return changes.filter(({ archive }) => archive === true).length;
+/** How many changes do what, as `textOf` words each; of archived flags only where there are any. */
+export function deedsText(
+  changes: readonly Change[],
+  textOf: (deed: Deed, count: number) => string,
+): string {
+  const { archive, ...always } = countDeeds(changes);
+  const counts = { ...always, ...(archive > 0 && { archive }) };
+  return Object.entries(counts)
+    .map(([deed, count]) => textOf(deed as Deed, count))
+    .filter((text) => text !== '')
+    .join(', ');
+}
+
+export function countDeeds(changes: readonly Change[]): Readonly<Record<Deed, number>> {
+  const counts = { create: 0, update: 0, delete: 0, archive: 0 };
+  for (const change of changes) counts[deedOf(change)] += 1;
+  return counts;
 }

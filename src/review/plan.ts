@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openRun, type Surroundings } from '../compose/run.js';
 import { mergeBase, openCheckout, resolveRevision } from '../git/checkout.js';
 import { commitTree } from '../git/commit-tree.js';
-import { type PlanReport, countActions, countArchived } from '../report/plan-report.js';
+import { deedsText, type PlanReport } from '../report/plan-report.js';
 import { plan, reconcile } from '../reconcile/reconcile.js';
 import { reportOf } from '../reconcile/result.js';
 import { openSource } from '../git/spec-source.js';
@@ -139,18 +139,12 @@ export function reviewStatus(
   const isHere = (place: string | null): boolean =>
     environment === undefined || place === environment;
   const changes = report.plan.changes.filter(({ ref }) => isHere(ref.environment));
-  const counts = countActions(changes);
-  const archived = countArchived(changes);
-  const deeds = [
-    `${String(counts.create)} to create`,
-    `${String(counts.update)} to update`,
-    `${String(counts.delete - archived)} to delete`,
-    ...(archived > 0 ? [`${String(archived)} to archive`] : []),
-  ];
   return {
     state: 'success',
     description:
-      (changes.length === 0 ? 'nothing to write' : deeds.join(', ')) +
+      (changes.length === 0
+        ? 'nothing to write'
+        : deedsText(changes, (deed, count) => `${String(count)} to ${deed}`)) +
       (offline === true ? '; made offline, the service was not asked' : ''),
   };
 }

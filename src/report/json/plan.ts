@@ -6,7 +6,7 @@ import type { Outcome } from '../../model/outcome.js';
 import { ordered } from '../json-value.js';
 import { keyCounts, maskKeys } from '../masked-keys.js';
 import { refusals } from '../view/identities.js';
-import { countActions, outcomeOf, type PlanReport } from '../plan-report.js';
+import { countDeeds, outcomeOf, type PlanReport } from '../plan-report.js';
 
 type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
 
@@ -34,6 +34,7 @@ export function planDocument(
   options: JsonOptions = { showKeys: false },
 ): PlanDocument {
   const { plan, revision, workspace } = report;
+  const deeds = countDeeds(plan.changes);
   return {
     formatVersion: 1,
     planHash: report.planHash,
@@ -44,7 +45,9 @@ export function planDocument(
     stateless: report.stateless,
     ...present({ converged: report.converged }),
     summary: {
-      ...countActions(plan.changes),
+      create: deeds.create,
+      update: deeds.update,
+      delete: deeds.delete + deeds.archive,
       unchanged: plan.unchanged.length,
       withheld: plan.withheld.length,
       requests: plan.steps.length,

@@ -1,4 +1,4 @@
-import { countActions, countArchived, type PlanReport } from '../plan-report.js';
+import { deedsText, type PlanReport } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { cut } from '../text/layout.js';
 import { foldLines, rowLines } from '../text/rows.js';
@@ -167,14 +167,9 @@ function headline(report: PlanReport, place: ReportContext): Markup {
   const back =
     held === 0 ? trusted`` : trusted`; ${plural(held, 'change is', 'changes are')} held back`;
   if (plan.changes.length === 0) return trusted`### ✅ ${act} writes nothing${back}`;
-  const counts = countActions(plan.changes);
-  const archived = countArchived(plan.changes);
-  const deeds = [
-    ...(counts.create > 0 ? [`creates ${String(counts.create)}`] : []),
-    ...(counts.update > 0 ? [`updates ${String(counts.update)}`] : []),
-    ...(counts.delete > archived ? [`deletes ${String(counts.delete - archived)}`] : []),
-    ...(archived > 0 ? [`archives ${String(archived)}`] : []),
-  ].join(', ');
+  const deeds = deedsText(plan.changes, (deed, count) =>
+    count > 0 ? `${deed}s ${String(count)}` : '',
+  );
   const all = trusted`${act} ${deeds} in ${environmentsText(report)}${back}`;
   const risks = risksText(report);
   return risks === null ? trusted`### ${all}` : trusted`### ⚠️ ${risks}\n\n${all}.`;

@@ -1,14 +1,8 @@
 import { messageOf } from '../../errors.js';
 import { clean } from '../sanitize.js';
-import type { KillResult } from '../../model/outcome.js';
-import {
-  COUNTED_AS,
-  countActions,
-  countArchived,
-  outcomeOf,
-  type ActionCounts,
-  type PlanReport,
-} from '../plan-report.js';
+import type { KillResult, Outcome } from '../../model/outcome.js';
+import type { Change } from '../../model/plan.js';
+import { deedsText, outcomeOf, type PlanReport } from '../plan-report.js';
 import type { ObjectId } from '../../model/ref.js';
 import { unfinishedIn, type Unfinished } from '../../model/unfinished.js';
 import { risksOf } from '../view/impact.js';
@@ -45,13 +39,8 @@ function where({ workspace, origin }: PlanReport): string {
 function plannedLine(report: PlanReport): string {
   const { plan } = report;
   const risks = plan.changes.flatMap((change) => risksOf(change, report)).length;
-  const counts = countActions(plan.changes);
-  const archived = countArchived(plan.changes);
   const actions = [
-    `${String(counts.create)} to create`,
-    `${String(counts.update)} to update`,
-    `${String(counts.delete - archived)} to delete`,
-    ...(archived > 0 ? [`${String(archived)} to archive`] : []),
+    deedsText(plan.changes, (deed, count) => `${String(count)} to ${deed}`),
     plural(plan.steps.length, 'request'),
   ].join(', ');
   const parts = [
@@ -66,38 +55,15 @@ function plannedLine(report: PlanReport): string {
 /** Numbers of what was done, and how the service stands now. */
 function appliedLine(report: PlanReport): string {
   const { plan } = report;
-  const { applied, failed, skipped } = outcomeCounts(report);
-  const archived = countArchived(
-    plan.changes.filter(({ id }) => outcomeOf(report, id)?.status === 'applied'),
-  );
-  const actions = [
-    `${String(applied.create)} created`,
-    `${String(applied.update)} updated`,
-    `${String(applied.delete - archived)} deleted`,
-    ...(archived > 0 ? [`${String(archived)} archived`] : []),
-  ].join(', ');
-  const undone = [
-    ...(failed > 0 ? [`${String(failed)} failed`] : []),
-    ...(skipped > 0 ? [`${String(skipped)} skipped`] : []),
-  ].join(', ');
+  const ended = (status: Outcome['status']): readonly Change[] =>
+    plan.changes.filter(({ id }) => outcomeOf(report, id)?.status === status);
+  const actions = deedsText(ended('applied'), (deed, count) => `${String(count)} ${deed}d`);
+  const undone = (['failed', 'skipped'] as const)
+    .filter((status) => ended(status).length > 0)
+    .map((status) => `${String(ended(status).length)} ${status}`)
+    .join(', ');
   const parts = [actions, ...(undone === '' ? [] : [undone]), ...restCounts(plan)];
   return `Applied: ${parts.join('; ')}.${standing(report)}`;
-}
-
-/** Changes without an outcome count as skipped, see `outcomeOf`. */
-function outcomeCounts(report: PlanReport): {
-  applied: ActionCounts;
-  failed: number;
-  skipped: number;
-} {
-  const applied = { create: 0, update: 0, delete: 0 };
-  const others = { failed: 0, skipped: 0 };
-  for (const { id, action } of report.plan.changes) {
-    const status = outcomeOf(report, id)?.status ?? 'skipped';
-    if (status === 'applied') applied[COUNTED_AS[action]] += 1;
-    else others[status] += 1;
-  }
-  return { applied, ...others };
 }
 
 /** What the second look found; nothing where there was none. */

@@ -7,7 +7,7 @@ import {
   type Range,
   type Risk,
 } from '../../model/impact.js';
-import { keyOf, type ObjectId } from '../../model/ref.js';
+import { keyOf } from '../../model/ref.js';
 import type { Change } from '../../model/plan.js';
 import { quoted } from '../sanitize.js';
 import { KIND_TEXTS } from './words.js';
@@ -65,11 +65,6 @@ export function risksOf(change: Change, report: PlanReport): Risk[] {
     found.add('kills');
   }
   return RISKS.filter((risk) => found.has(risk));
-}
-
-/** Undefined where the change reaches no user by itself. */
-export function impactOf(report: PlanReport, id: ObjectId): Impact | undefined {
-  return report.impacts?.get(id);
 }
 
 /**

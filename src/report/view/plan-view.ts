@@ -1,7 +1,7 @@
 import type { Risk } from '../../model/impact.js';
 import { noteKey, type Change } from '../../model/plan.js';
 import { keyOf, type Kind, type ObjectKey } from '../../model/ref.js';
-import { COUNTED_AS, outcomeOf, type PlanReport } from '../plan-report.js';
+import { deedOf, outcomeOf, type PlanReport } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { plural } from '../values.js';
 import { guardTexts, type GuardTexts } from './guards.js';
@@ -168,7 +168,7 @@ function isUrgent(change: Change, report: PlanReport): boolean {
   const status = outcomeOf(report, change.id)?.status ?? 'applied';
   return (
     status !== 'applied' ||
-    COUNTED_AS[change.action] === 'delete' ||
+    ['delete', 'archive'].includes(deedOf(change)) ||
     risksOf(change, report).length > 0
   );
 }
