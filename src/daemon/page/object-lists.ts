@@ -1,5 +1,6 @@
 import { html, type Html } from '../../platform/html.js';
 import type { ChangeDocument, LiveKillDocument, PlanDocument } from '../../report/json/plan.js';
+import { plainText } from '../../report/text/layout.js';
 import { fieldLabel, fieldLines } from '../../report/view/field.js';
 import { LIVE_KILLS_TITLE, reminderText, sinceText } from '../../report/view/sentences.js';
 import { WHY_WORDS } from '../../report/view/words.js';
@@ -12,45 +13,35 @@ import { linkTo, moment, untrusted } from './phrases.js';
 /** Of the newest run alone: what an older commit had wrong is mended. */
 export function diagnosticList({ runs: [newest], location }: SourceView): Html {
   const { diagnostics = [], commit = null } = newest ?? {};
-  if (diagnostics.length === 0) return html``;
-  return html`<h3>Wrong in the specs</h3>
-    <ul class="held">
-      ${diagnostics.map(({ severity, code, file, line, column, message }) => {
-        const page = forgePages(location)?.file(commit ?? '', file, line) ?? null;
-        const place = untrusted(`${file}:${String(line)}:${String(column)}`);
-        return html`<li>
-          <strong>${linkTo(page, place)}</strong>
-          ${severity} <code>${untrusted(code)}</code>
-          <div>${untrusted(message)}</div>
-        </li>`;
-      })}
-    </ul>`;
+  const items = diagnostics.map(({ severity, code, file, line, column, message }) => {
+    const page = forgePages(location)?.file(commit ?? '', file, line) ?? null;
+    const place = untrusted(`${file}:${String(line)}:${String(column)}`);
+    return html`<strong>${linkTo(page, place)}</strong> ${severity} <code>${untrusted(code)}</code>
+      <div>${untrusted(message)}</div>`;
+  });
+  return listUnder('Wrong in the specs', items);
 }
 
 /** As the newest specs that could be read have it. */
 export function orderedKillList({ runs }: SourceView): Html {
   const kills = newestPlanned(runs)?.kills ?? [];
-  if (kills.length === 0) return html``;
-  return html`<h3>Killed by git</h3>
-    <ul class="held">
-      ${kills.map(({ id, reason, by, since }) => {
-        const facts = [
-          reason ?? 'its file says killed: true',
-          ...(by === null ? [] : [`by ${by}`]),
-          ...(since === null ? [] : [`since ${since}`]),
-        ];
-        return html`<li><strong>${untrusted(id)}</strong>: ${untrusted(facts.join(', '))}</li>`;
-      })}
-    </ul>`;
+  const items = kills.map(({ id, reason, by, since }) => {
+    const facts = [
+      reason ?? 'its file says killed: true',
+      ...(by === null ? [] : [`by ${by}`]),
+      ...(since === null ? [] : [`since ${since}`]),
+    ];
+    return html`<strong>${untrusted(id)}</strong>: ${untrusted(facts.join(', '))}`;
+  });
+  return listUnder('Killed by git', items);
 }
 
 /** What the specs wanted looked at again by now. */
 export function reminderList({ reminders = [] }: Pick<PlanDocument, 'reminders'>): Html {
-  if (reminders.length === 0) return html``;
-  return html`<h3>To be looked at again</h3>
-    <ul class="held">
-      ${reminders.map((each) => html`<li>${untrusted(reminderText(each))}</li>`)}
-    </ul>`;
+  return listUnder(
+    'To be looked at again',
+    reminders.map((each) => untrusted(reminderText(each))),
+  );
 }
 
 const MOST_SHOWN = 50;
@@ -59,7 +50,7 @@ export function liveKillList(kills: readonly LiveKillDocument[]): Html {
   const items = kills.map(
     (kill) => html`<strong>${untrusted(kill.id)}</strong>: ${sinceText(kill)}`,
   );
-  return listUnder(LIVE_KILLS_TITLE, items);
+  return listUnder(LIVE_KILLS_TITLE, items, MOST_SHOWN);
 }
 
 /** What is held back, with what is on the service and what git has in its place. */
@@ -70,7 +61,7 @@ export function withheldList(source: SourceView): Html {
     return html`${deedOf(each)} ${nameOf(each, source)}: ${WHY_WORDS[why]} ${differenceOf(each)}
       <div class="soft">→ ${untrusted(wayOut)}</div>`;
   });
-  return listUnder('Withheld', items);
+  return listUnder('Withheld', items, MOST_SHOWN);
 }
 
 /** What the newest plan would write and is not on the service: what failed, and what waits. */
@@ -83,7 +74,7 @@ export function unwrittenList(source: SourceView): Html {
     return html`${deedOf(change)} ${nameOf(change, source)}: ${reason}${outside}
     ${differenceOf(change)} ${why}`;
   });
-  return listUnder('Not written', items);
+  return listUnder('Not written', items, MOST_SHOWN);
 }
 
 /** Of the newest run that has the names. */
@@ -112,12 +103,12 @@ export function unmanagedList({ runs, name }: SourceView, now: number): Html {
   </details>`;
 }
 
-function listUnder(title: string, items: readonly Html[]): Html {
+function listUnder(title: string, items: readonly Html[], most = items.length): Html {
   if (items.length === 0) return html``;
-  const more = items.length - MOST_SHOWN;
+  const more = items.length - most;
   return html`<h3>${title}</h3>
     <ul class="held">
-      ${items.slice(0, MOST_SHOWN).map((item) => html`<li>${item}</li>`)}
+      ${items.slice(0, most).map((item) => html`<li>${item}</li>`)}
       ${more > 0 ? html`<li>and ${plural(more, 'more', 'more')}: see the plan of the last run</li>` : []}
     </ul>`;
 }
@@ -147,9 +138,7 @@ function differenceOf({ fields, keys }: ChangeDocument): readonly Html[] {
       ...(before !== undefined && { before }),
       ...(after !== undefined && { after }),
     };
-    return fieldLines(field, { showKeys: false }).map((line) =>
-      line.map(({ text }) => text).join(''),
-    );
+    return fieldLines(field, { showKeys: false }).map(plainText);
   });
   const all = [...lines, ...(keys === undefined ? [] : [countsText(keys)])];
   const more = all.length - MOST_FIELDS;

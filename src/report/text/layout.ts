@@ -39,6 +39,11 @@ export function span(text: string, tone: Tone = 'plain'): Span {
   return { text, tone };
 }
 
+/** A line without its tones. */
+export function plainText(line: FieldLine): string {
+  return line.map(({ text }) => text).join('');
+}
+
 /** Keeps a text on one row. */
 export function noBreak(text: string): string {
   return text.replaceAll(' ', '\u00a0');

@@ -2,7 +2,7 @@ import type { Change, FieldChange, Reason } from '../../model/plan.js';
 import { keysText } from '../masked-keys.js';
 import type { PlanReport } from '../plan-report.js';
 import { clean } from '../sanitize.js';
-import { cut, noBreak, type FieldLine } from '../text/layout.js';
+import { cut, noBreak, plainText } from '../text/layout.js';
 import { isBuckets, isRules } from '../values.js';
 import { changedShares, sharesChange, sharesText, type ShareChange } from './buckets.js';
 import { fieldLines } from './field.js';
@@ -105,10 +105,6 @@ function keysFacts(change: Change): string[] {
     case 'identities':
       return identityLines(change, undefined, false).map(plainText);
   }
-}
-
-function plainText(line: FieldLine): string {
-  return line.map(({ text }) => text).join('');
 }
 
 function firstShare(change: Change): ShareChange | undefined {

@@ -3,6 +3,7 @@ import { noteKey, type Change } from '../../model/plan.js';
 import { keyOf, type Kind, type ObjectKey } from '../../model/ref.js';
 import { deedOf, outcomeOf, type PlanReport } from '../plan-report.js';
 import { clean } from '../sanitize.js';
+import { plainText } from '../text/layout.js';
 import { plural } from '../values.js';
 import { guardTexts, type GuardTexts } from './guards.js';
 import { risksOf } from './impact.js';
@@ -103,7 +104,7 @@ function sameText({ rows }: Fold): string {
   return JSON.stringify(
     rows.map((row) => [
       ...[row.mark.text, row.subject, row.deed.text, row.fact, row.reason],
-      ...foldedLines(row).map((spans) => spans.map(({ text }) => text).join('')),
+      ...foldedLines(row).map(plainText),
     ]),
   );
 }
