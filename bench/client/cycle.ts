@@ -75,7 +75,8 @@ function cpuMsSince(before: NodeJS.CpuUsage): number {
 
 async function run(commit: string, touched: boolean): Promise<string> {
   const settings = operatorSettings({ FLAGKEEL_API_KEY: key });
-  const flags = { environment: [], only: [], lockTimeout: 0, url, touched };
+  const touchedSince = touched ? 'memory' : undefined;
+  const flags = { environment: [], only: [], lockTimeout: 0, url, touchedSince } as const;
   await using opened = await openRun(repository, flags, {
     settings,
     signal,

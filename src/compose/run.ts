@@ -62,8 +62,14 @@ export async function openReading(
   }
 }
 
-/** What the command line says of one run; absent: not given. */
-export interface RunFlags {
+/** Options of a run that are handed on as they are. */
+type PassedOn = Pick<
+  RunOptions,
+  'keys' | 'touchedSince' | 'quarantineInvalid' | 'identities' | 'concurrency' | 'overrideWindow'
+>;
+
+/** What the command line says of one run. */
+export interface RunFlags extends PassedOn {
   readonly dryRun?: boolean;
   readonly url?: string;
   readonly authHeader?: AuthHeader;
@@ -74,21 +80,10 @@ export interface RunFlags {
   readonly prune?: boolean;
   readonly adopt?: boolean;
   readonly revertDrift?: boolean;
-  readonly identities?: boolean;
   readonly allowOlder?: boolean;
   readonly allowDirty?: boolean;
   /** Reads HEAD, although a dry run would read the working tree. */
   readonly committedOnly?: boolean;
-  /** Lists keys also where their number is the remembered one. */
-  readonly everyKey?: boolean;
-  /** Counts keys also where to list them would take few requests. */
-  readonly countKeys?: boolean;
-  /** Observes only what was touched, where `memory` knows enough of the rest. */
-  readonly touched?: boolean;
-  /** Observes only what was touched since the state was written, where that knows enough of the rest. */
-  readonly touchedSinceState?: boolean;
-  /** Leaves invalid objects, and objects that refer to them, as they are, and applies the rest. */
-  readonly quarantineInvalid?: boolean;
   readonly since?: string;
   /** A plan that somebody reviewed, as a file or as its hash. */
   readonly plan?: string;
@@ -96,11 +91,8 @@ export interface RunFlags {
   /** Milliseconds. */
   readonly timeout?: number;
   readonly lockTimeout: number;
-  readonly concurrency?: number;
   /** Plans and reports, but writes nothing except kills; null: as the config says. */
   readonly suspend?: Suspension | null;
-  /** Why windows and freezes do not hold the run back. */
-  readonly overrideWindow?: string;
   /** Hash of a plan that guards, windows and freezes do not hold back. */
   readonly approve?: string;
   /** The same for further plans, with who approved them. */
@@ -236,10 +228,8 @@ function runOptions(flags: RunFlags): RunOptions {
     revertDrift: flags.revertDrift === true,
     identities: flags.identities === true,
     allowOlder: flags.allowOlder === true,
-    everyKey: flags.everyKey === true,
-    countKeys: flags.countKeys === true,
-    touched: flags.touched === true,
-    touchedSinceState: flags.touchedSinceState === true,
+    keys: flags.keys,
+    touchedSince: flags.touchedSince,
     quarantineInvalid: flags.quarantineInvalid === true,
     since: flags.since,
     mayBeBehind: flags.since !== undefined && (flags.plan ?? flags.planHash) !== undefined,

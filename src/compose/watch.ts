@@ -37,7 +37,7 @@ export interface WatchedSource extends Pick<
   readonly place: SourceLocation;
   readonly run: Omit<
     RunFlags,
-    'dryRun' | 'suspend' | 'everyKey' | 'touched' | 'holdInvalid' | 'only' | 'since'
+    'dryRun' | 'suspend' | 'keys' | 'touchedSince' | 'quarantineInvalid' | 'only' | 'since'
   >;
   /** The operator's settings, where this source has its own. */
   readonly settings: OperatorSettings;
@@ -121,8 +121,9 @@ function runsOf(
       directory,
       {
         ...run,
-        ...{ everyKey, suspend, allowOlder, dryRun, only: [], quarantineInvalid: true },
-        touched: mode !== 'full',
+        ...{ suspend, allowOlder, dryRun, only: [], quarantineInvalid: true },
+        keys: everyKey ? 'listed' : undefined,
+        touchedSince: mode === 'full' ? undefined : 'memory',
         approvals: approval === null ? [] : [approval],
         ...(adopt && { adopt }),
         // What one replica remembers, the next has to find.

@@ -166,7 +166,7 @@ export class KillSender {
     if (orders.length === 0 || (await isOutdated(await appliedHead(place)))) return sent;
     const placed = this.#placed(orders, place);
     // A run that looks at little leaves the kills alone that this process has dealt with.
-    const known = options.touched === true ? memory.kills.allOf(place) : null;
+    const known = options.touchedSince === 'memory' ? memory.kills.allOf(place) : null;
     const done = known ?? killedIn(sent);
     const left = placed.filter(({ ref }) => !done.has(objectId(ref)));
     const looked = await sendKills(left, place, { ...this.#lane(killing), reader });

@@ -72,14 +72,13 @@ export interface RunOptions {
   readonly allowOlder: boolean;
   /** The run applies a plan that was reviewed since a revision: HEAD may be behind what was applied, see `PlanPolicy.behind`. */
   readonly mayBeBehind?: boolean;
-  /** Keys are listed also where their number is the remembered one. */
-  readonly everyKey?: boolean;
-  /** Keys are counted also where to list them would take few requests. */
-  readonly countKeys?: boolean;
-  /** Only what was touched is looked at, where an earlier run of this process knows enough of the rest; see `chooseScope`. */
-  readonly touched?: boolean;
-  /** The same, where the state knows enough of the rest. */
-  readonly touchedSinceState?: boolean;
+  /**
+   * How the keys of segments that git did not change are compared: `listed` also where their number is the remembered
+   * one, `counted` also where a list takes few requests. Default: whichever takes fewer requests.
+   */
+  readonly keys?: 'listed' | 'counted' | undefined;
+  /** Look only at what was touched, where the memory of this process, or the state, knows enough of the rest; see `chooseScope`. */
+  readonly touchedSince?: 'memory' | 'state' | undefined;
   /** Leave invalid objects, and what names them, as they are on the service, and go on with the rest. */
   readonly quarantineInvalid?: boolean;
   /** Only objects whose specs differ from this revision's are planned; the others are held back. */

@@ -57,13 +57,10 @@ async function observeWith(
 }
 
 /** A look at what was touched comes between others of its process that look at everything, unless it goes by the state. */
-function countingOf(
-  { everyKey, countKeys, touchedSinceState }: RunOptions,
-  observed: Plan['observed'],
-): KeyCounting {
-  if (everyKey === true) return 'never';
-  const isBetween = observed === 'touched' && touchedSinceState !== true;
-  return countKeys === true || isBetween ? 'always' : 'large';
+function countingOf({ keys, touchedSince }: RunOptions, observed: Plan['observed']): KeyCounting {
+  if (keys === 'listed') return 'never';
+  const isBetween = observed === 'touched' && touchedSince !== 'state';
+  return keys === 'counted' || isBetween ? 'always' : 'large';
 }
 
 /** Reads the objects that a policy is about: what the specs say, what the service has of it, and what is remembered. */

@@ -76,11 +76,9 @@ export async function chooseScope(
   const full: ObservationScope = { policy: known.policy, observed: 'full', last, about, state };
   if (known.remembered.home === null || known.remembered.applied === null) return full;
   const isReview = known.isDryRun && options.since !== undefined;
-  const isByMemory = options.touched === true && last !== null;
+  const isByMemory = options.touchedSince === 'memory' && last !== null;
   const sinceState =
-    !isByMemory && options.touchedSinceState === true
-      ? await touchedSinceState(context, known)
-      : null;
+    options.touchedSince === 'state' ? await touchedSinceState(context, known) : null;
   if (!isReview && !isByMemory && sinceState === null) return full;
   const touched = new Set([...touchedObjects(context, known, last), ...(sinceState ?? [])]);
   const { identities } = known.desired;

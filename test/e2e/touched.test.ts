@@ -74,7 +74,7 @@ describe('a run that looks at what was touched', () => {
   });
 
   async function open(options: {
-    touched?: boolean;
+    touchedSince?: 'memory' | undefined;
     since?: string;
     dryRun?: boolean;
     memory?: RunCache;
@@ -97,7 +97,7 @@ describe('a run that looks at what was touched', () => {
     Planned | Applied
   > {
     scenario.service.requests.length = 0;
-    await using run = await open({ touched });
+    await using run = await open({ touchedSince: touched ? 'memory' : undefined });
     return await reconcile(run.context, {
       openWriter: run.openWriter,
       now: Date.now,

@@ -79,7 +79,7 @@ async function runDirectory(
   screen: Screen,
 ): Promise<PlannedDirectory> {
   const onlyReads = { adopt: false, dryRun: true, committedOnly: true, lockTimeout: 0 };
-  const reading = { ...options, ...onlyReads, everyKey: true };
+  const reading = { ...options, ...onlyReads, keys: 'listed' } as const;
   await using run = await openRun(directory, reading, {
     ...surroundingsOf(terminal, screen),
     progress: screen.progress,

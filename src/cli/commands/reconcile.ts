@@ -122,10 +122,11 @@ async function runDirectory(
 ): Promise<PlannedDirectory> {
   const { terminal, screen, reviewed, approvals, events } = around;
   const root = await repositoryOf(directory, options, screen);
-  const { touched: touchedSinceState = false, ...flags } = options;
+  const keys = options.everyKey ? 'listed' : options.countKeys ? 'counted' : undefined;
+  const touchedSince = options.touched ? 'state' : undefined;
   await using run = await openRun(
     root,
-    { ...flags, touchedSinceState, approvals },
+    { ...options, keys, touchedSince, approvals },
     { ...surroundingsOf(terminal, screen), progress: screen.progress },
   );
   run.context.source.warnings.forEach((warning) => {

@@ -45,7 +45,7 @@ function told({ plan, outcomes }: Applied): string[] {
   return [...done, ...plan.withheld.map(({ id, why, wayOut }) => `${id} ${why}: ${wayOut}`)];
 }
 
-it.each([{ only: ['flag/pay'] }, { touchedSinceState: true }])(
+it.each([{ only: ['flag/pay'] }, { touchedSince: 'state' } as const])(
   'a run over a part holds a rule back whose segment somebody deactivated, as a run over all does: %o',
   async (settings) => {
     await deactivate();
@@ -71,7 +71,7 @@ it('a run over what was touched looks at what changed rules name, and at that al
   commitRule();
   world.service.requests.length = 0;
 
-  expect(told(await world.applied({ touchedSinceState: true }))).toEqual([
+  expect(told(await world.applied({ touchedSince: 'state' }))).toEqual([
     'update flag/pay@production applied',
   ]);
 
@@ -79,6 +79,6 @@ it('a run over what was touched looks at what changed rules name, and at that al
   world.repository.commit('Ramp pay', {
     'flags/pay.yaml': flagSpec('pay', { on: 20, production: NEEDED }),
   });
-  await world.applied({ touchedSinceState: true });
+  await world.applied({ touchedSince: 'state' });
   expect(looks()).toEqual([]);
 });

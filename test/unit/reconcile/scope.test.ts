@@ -18,7 +18,7 @@ beforeEach(async () => {
     'flagkeel.yaml': PIPELINE_CONFIG,
     ...Object.fromEntries(['a', 'b', 'c'].map((name) => [`flags/${name}.yaml`, flagSpec(name)])),
   });
-  const first = await world.applied({ touched: true, memory });
+  const first = await world.applied({ touchedSince: 'memory', memory });
   expect(first.plan.observed).toBe('full');
   world.service.requests.length = 0;
 });
@@ -33,7 +33,7 @@ function flagsRead(): string[] {
 
 it('looks at what changed alone, where the process has run before', async () => {
   world.repository.commit('Ramp b', { 'flags/b.yaml': flagSpec('b', { on: 20 }) });
-  const done = await world.applied({ touched: true, memory });
+  const done = await world.applied({ touchedSince: 'memory', memory });
   expect(done.plan.observed).toBe('touched');
   expect(done.plan.changes.map(({ id }) => id)).toEqual(['flag/b@staging', 'flag/b@production']);
   expect(flagsRead()).toEqual(['b']);
@@ -41,31 +41,31 @@ it('looks at what changed alone, where the process has run before', async () => 
 
 it('looks at everything where nobody asked for less, and where the process knows nothing', async () => {
   expect((await world.planned({ memory })).plan.observed).toBe('full');
-  expect((await world.planned({ touched: true, memory: new RunCache() })).plan.observed).toBe(
-    'full',
-  );
+  expect(
+    (await world.planned({ touchedSince: 'memory', memory: new RunCache() })).plan.observed,
+  ).toBe('full');
 });
 
 it('looks at everything where the filter is another than that of the last run', async () => {
-  const settings = { touched: true, memory, environment: ['staging'] };
+  const settings = { touchedSince: 'memory', memory, environment: ['staging'] } as const;
   expect((await world.planned(settings)).plan.observed).toBe('full');
 });
 
 it('looks again at what the last run did not bring about', async () => {
   world.repository.commit('Ramp b', { 'flags/b.yaml': flagSpec('b', { on: 20 }) });
   world.service.failNext({ method: 'PATCH', path: /\/b\/environments/ }, 404);
-  const failed = await world.applied({ touched: true, memory });
+  const failed = await world.applied({ touchedSince: 'memory', memory });
   expect(failed.converged).toBe(false);
   expect([...failed.outOfSync]).toEqual(['flag/b']);
   world.service.requests.length = 0;
-  const next = await world.applied({ touched: true, memory });
+  const next = await world.applied({ touchedSince: 'memory', memory });
   expect(next).toMatchObject({ converged: true });
   expect(flagsRead()).toEqual(['b']);
 });
 
 it('looks at what a kill is about, of whichever flag', async () => {
   world.repository.commit('Kill c', { 'kills/staging.yaml': 'kills:\n  c: { reason: INC-1 }\n' });
-  const done = await world.applied({ touched: true, memory });
+  const done = await world.applied({ touchedSince: 'memory', memory });
   expect(done.plan.observed).toBe('touched');
   expect(flagsRead()).toEqual(['c']);
   expect(done.plan.changes.map(({ id }) => id)).toEqual(['flag/c@staging']);

@@ -3,7 +3,7 @@ import type { Applied, Planned } from '../../../src/reconcile/context.js';
 import { pipelineWorld, type PipelineWorld } from '../../support/pipeline-world.js';
 import { TEST_SEED } from '../../support/service.js';
 
-const TOUCHED = { touchedSinceState: true };
+const TOUCHED = { touchedSince: 'state' } as const;
 
 const CONFIG = `workspace: Default
 environments: { development: {}, staging: {}, production: { protected: false, onDrift: report } }
