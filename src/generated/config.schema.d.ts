@@ -315,7 +315,6 @@ export interface ConfigSpec {
    * What becomes of a flag that is pruned: delete (default), or archive, which takes it away with its definitions and keeps them on the service. Segments are deleted in any case, and so is a definition whose flag stays.
    */
   onRemove?: "delete" | "archive";
-  tombstone?: TombstoneSpec;
   /**
    * What happens to a field that changed outside git while git did not: revert (default) or report (default in a protected environment).
    */
@@ -560,15 +559,6 @@ export interface ConditionSpec {
    * true: matches where the condition does not.
    */
   not?: boolean;
-}
-/**
- * Delete in two steps: what left the specs is marked by the first run with pruning that sees it, and deleted by one after the cool-down. What comes back meanwhile is marked no more.
- */
-export interface TombstoneSpec {
-  /**
-   * Time between the mark and the deletion: minutes, hours or days, such as 90m, 12h, 7d.
-   */
-  coolDown: string;
 }
 /**
  * Bounds of what one run may take away.

@@ -890,7 +890,6 @@ export interface Withheld {
     | "protected"
     | "no-witness"
     | "not-ours"
-    | "cooling-down"
     | "still-in-use"
     | "drift-reported"
     | "contested"

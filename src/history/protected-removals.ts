@@ -6,26 +6,18 @@ import type { State } from '../model/state.js';
 import { observedKind, plannedKind } from '../plan/objects/kinds.js';
 import type { SpecHistory } from './spec-history.js';
 
-/** What history says of objects that left the specs, by `KIND/NAME`. */
-interface CommittedRemovals {
-  /** Those that were protected when they went. */
-  readonly protectedRemovals: ReadonlySet<string>;
-  /** The commit that took each from the branch. */
-  readonly removedBy: ReadonlyMap<string, string>;
-}
-
 /**
- * The objects of the inventory that HEAD no longer declares. One was protected where the specs right
- * before the commit that took it from the branch said so. Earlier specs do not count: the protection may have been taken
- * away since.
+ * Objects of the inventory that HEAD no longer declares and that were protected when they went, as `KIND/NAME`: the specs right
+ * before the commit that took each from the branch said so. Earlier specs do not count, because the protection may have been
+ * taken away since.
  *
  * @throws FlagkeelError `GIT`
  */
-export async function committedRemovals(
+export async function protectedRemovals(
   { checkout, head, history }: { checkout: Checkout; head: string | null; history: SpecHistory },
   { desired, state }: { readonly desired: BoundDesired; readonly state: State },
-): Promise<CommittedRemovals> {
-  const found = { protectedRemovals: new Set<string>(), removedBy: new Map<string, string>() };
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
   const { repository } = checkout;
   const gone = [...state.keys()].filter((key) => isGone(key, desired));
   if (repository === null || head === null || gone.length === 0) return found;
@@ -37,8 +29,7 @@ export async function committedRemovals(
     const commits = log.filter(({ paths }) =>
       paths.some((path) => isOwn(path, { ...ref, environment: null })),
     );
-    if (commits[0]) found.removedBy.set(key, commits[0].id);
-    if (await wasProtected(ref, commits, history)) found.protectedRemovals.add(key);
+    if (await wasProtected(ref, commits, history)) found.add(key);
   }
   return found;
 }

@@ -32,13 +32,6 @@ export const NOTHING_DESIRED: Omit<Desired, 'config'> = {
   killLists: new Set(),
 };
 
-/** What left the specs is deleted so long after a run marked it. */
-export interface Tombstone {
-  /** As the config has it: `7d`. */
-  readonly coolDown: string;
-  readonly coolDownMs: number;
-}
-
 export type RemovePolicy = 'delete' | 'archive';
 export type DriftPolicy = 'revert' | 'report';
 export type ConflictPolicy = 'apply' | 'hold';
@@ -105,8 +98,6 @@ export interface Config {
   readonly defaultTrafficType?: string;
   readonly references: { readonly segments: readonly string[]; readonly flags: readonly string[] };
   readonly prune: boolean;
-  /** Absent: what is pruned is deleted at once. */
-  readonly tombstone?: Tombstone;
   /** What becomes of a flag that is pruned whole. Absent: it is deleted. */
   readonly onRemove?: RemovePolicy;
   readonly suspend: boolean;

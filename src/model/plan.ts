@@ -30,8 +30,6 @@ export type WithheldWhy =
   | 'not-ours'
   /** Removed from git, and its spec says `protect: true`, or said so when it went. */
   | 'protected'
-  /** Removed from git, and `tombstone` of the config wants more time to pass since a run marked it. */
-  | 'cooling-down'
   /** Removed from git, but something still uses it or it lives on elsewhere. */
   | 'still-in-use'
   /** Changed on the service only, and `onDrift` is `report`. */

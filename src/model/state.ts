@@ -80,8 +80,6 @@ export interface Base<T> {
    * object is found, this is what it was made with, and any other value is somebody else's.
    */
   readonly created?: T;
-  /** Where the config wants deletions in two steps: that a run saw it gone from the specs. */
-  readonly removed?: RemovalMark;
   /** The kill in `spec` stood in the break-glass list: taking the entry out of it restores the flag. */
   readonly killListed?: boolean;
   /** HEAD of the run that first saw a kill on the service which git had not ordered. */
@@ -93,14 +91,6 @@ export interface Base<T> {
    * the whole object was made again.
    */
   readonly corrections?: Readonly<Record<string, readonly string[]>>;
-}
-
-/** The first of the two steps of a deletion. */
-export interface RemovalMark {
-  /** When a run made it, ISO 8601 in UTC. */
-  readonly since: string;
-  /** The commit that took the object from the branch, or, where only a part of it went, HEAD of that run. */
-  readonly commit: string | null;
 }
 
 export const EMPTY_STATE: State = new Map();

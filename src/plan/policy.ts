@@ -1,6 +1,6 @@
 import { byCodeUnits } from '../model/json.js';
 import type { Ladder } from '../model/flag/ramp.js';
-import type { ConflictPolicy, DriftPolicy, LiveKillPolicy, Tombstone } from '../model/desired.js';
+import type { ConflictPolicy, DriftPolicy, LiveKillPolicy } from '../model/desired.js';
 import { keyOf, type Kind, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { Change, FieldChange, Plan, Reason, WithheldWhy } from '../model/plan.js';
 import type { ClosedEnvironment, Suspension } from '../model/run.js';
@@ -33,12 +33,8 @@ export interface PlanPolicy {
   readonly provenRemovals: ReadonlySet<string>;
   /** `KIND/NAME` of removed objects that were protected when they went. Absent: nobody asked. */
   readonly protectedRemovals?: ReadonlySet<string>;
-  /** `KIND/NAME` of removed objects → the commit that took them from the branch. Absent: nobody asked. */
-  readonly removedBy?: ReadonlyMap<string, string>;
   /** Whether flags are archived where they would be deleted. Absent: they are deleted. */
   readonly archives?: boolean;
-  /** How long a removal has to be marked before it is made, and the time by which that is judged. Absent: not at all. */
-  readonly tombstone?: Tombstone & { readonly nowMs: number };
   /** Definitions whose kill HEAD takes back by what history says, though no base of ours has it. */
   readonly restorable: ReadonlyMap<ObjectId, ObjectRef>;
   /** What an earlier look of the same run, which saw more, held back for the sake of other objects. Absent: nothing. */

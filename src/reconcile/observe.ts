@@ -11,7 +11,7 @@ import { desiredInScope } from '../plan/objects/kinds.js';
 import type { KeyCounting } from '../plan/objects/planned-kind.js';
 import { onLadders } from '../plan/ramps.js';
 import { scopeOf, objectsSeen } from '../plan/scope.js';
-import { committedRemovals } from '../history/protected-removals.js';
+import { protectedRemovals } from '../history/protected-removals.js';
 import { provenRemovals } from '../history/removals.js';
 import { traced } from '../platform/telemetry.js';
 import { historyOf, type RunContext } from './context.js';
@@ -99,13 +99,13 @@ const NO_REMOVALS = { provenRemovals: new Set<string>() };
 async function removalsIn(
   context: Pick<RunContext, 'source' | 'memory'>,
   known: Parameters<typeof provenRemovals>[1],
-): Promise<Pick<PlanPolicy, 'provenRemovals' | 'protectedRemovals' | 'removedBy'>> {
+): Promise<Pick<PlanPolicy, 'provenRemovals' | 'protectedRemovals'>> {
   const history = historyOf(context, known.desired);
   const { checkout, revision } = context.source;
   const from = { checkout, head: revision.commit, history };
   return {
     provenRemovals: await provenRemovals(history, known),
-    ...(await committedRemovals(from, known)),
+    protectedRemovals: await protectedRemovals(from, known),
   };
 }
 

@@ -9,12 +9,10 @@ import { calendarIn, closingAt, openingText, type Calendar } from '../timing/win
 import type { RunContext } from './context.js';
 import type { PlanFromBases } from './inferred-bases.js';
 
-/** A policy as windows, freezes and the cool-down of deletions have it at a moment. @param ms since the epoch. */
+/** A policy as windows and freezes have it at a moment. @param ms since the epoch. */
 export function policyAt(policy: PlanPolicy, desired: BoundDesired, ms: number): PlanPolicy {
-  const { tombstone } = desired.config;
   return {
     ...policy,
-    ...(tombstone && { tombstone: { ...tombstone, nowMs: ms } }),
     environments: policy.environments.map((each) => {
       const { closed: before, ...open } = each;
       const closing = closingAt(calendarOf(desired, each.name), ms);

@@ -1,6 +1,6 @@
 import type { ConfigSpec } from '../generated/config.schema.d.js';
 import { ownMember } from '../model/collections.js';
-import type { Config, EnvironmentConfig, Tombstone } from '../model/desired.js';
+import type { Config, EnvironmentConfig } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { SpecTree } from '../model/spec-tree.js';
 import { CONFIG_PATH, loadFile, pathDiagnostics } from './parse/load-files.js';
@@ -10,7 +10,7 @@ import type { SpecCache } from './cache.js';
 import { didYouMean } from './parse/suggest.js';
 import { pointerOf } from '../model/pointer.js';
 import { readConditions } from './resolve/conditions.js';
-import { durationMs, readChecks } from './resolve/ramps.js';
+import { readChecks } from './resolve/ramps.js';
 import { readCalendar } from './resolve/windows.js';
 import type { WatchSpec } from '../generated/watch.schema.d.js';
 
@@ -124,7 +124,6 @@ function configOf(file: SpecFile, spec: ConfigSpec): Config {
     ...(defaults?.trafficType !== undefined && { defaultTrafficType: defaults.trafficType }),
     references: { segments: references?.segments ?? [], flags: references?.flags ?? [] },
     prune: spec.prune ?? false,
-    ...(spec.tombstone !== undefined && { tombstone: tombstoneOf(spec.tombstone) }),
     ...(spec.onRemove !== undefined && { onRemove: spec.onRemove }),
     suspend: spec.suspend ?? false,
     ...(typeof spec.state?.push === 'boolean' && { pushState: spec.state.push }),
@@ -138,12 +137,6 @@ function configOf(file: SpecFile, spec: ConfigSpec): Config {
     ...(freezes.length > 0 && { freezes }),
     ...(checks.length > 0 && { checks }),
   };
-}
-
-function tombstoneOf({ coolDown }: NonNullable<ConfigSpec['tombstone']>): Tombstone {
-  const coolDownMs = durationMs(coolDown);
-  if (coolDownMs === undefined) throw new Error(`bug: the schema lets "${coolDown}" pass`);
-  return { coolDown, coolDownMs };
 }
 
 /** One environment; what it does not say is left to the config as a whole. */

@@ -196,7 +196,6 @@ function isBase(value: unknown, shape: Shape): boolean {
     fields: optional(isFieldCommits),
     pending: optional(oneOf('create', 'delete')),
     created: optional(SPECS[shape]),
-    removed: optional(record({ since: isMoment, commit: isCommitOrNull })),
     killListed: optional(isFlagOfTruth),
     liveKillSeenAt: optional(isCommit),
     liveKillSeen: optional(isMoment),

@@ -1,4 +1,3 @@
-import { sameJson } from '../../model/json.js';
 import { keyOf, objectId, refOfId, type Kind, type ObjectId } from '../../model/ref.js';
 import type { Change } from '../../model/plan.js';
 import type { Outcome, Outcomes } from '../../model/outcome.js';
@@ -7,7 +6,6 @@ import { baseOf } from './compare.js';
 import { rememberingCorrections } from './corrections.js';
 import { identitiesAfterAnswers, identitiesAfterVerify } from './identities-state.js';
 import {
-  isQuarantined,
   wantedEntries,
   plannedObjects,
   type PlannedEnvironment,
@@ -15,7 +13,6 @@ import {
 } from '../policy.js';
 import type { PlanInput } from '../input.js';
 import { observedKind, OBSERVED_KINDS } from '../objects/kinds.js';
-import { markOf } from '../objects/removal.js';
 import type { ObservedKind } from '../objects/planned-kind.js';
 
 /**
@@ -179,46 +176,7 @@ export function stateAfterVerify(
     if (left) next.set(key, left);
     else next.delete(key);
   }
-  if (now !== undefined) markRemovals(next, input, { since: now, head });
   return identitiesAfterVerify(input, next, equal, head);
-}
-
-type MarkedNow = Parameters<typeof markOf>[3];
-
-/**
- * Marks what left the specs and may be deleted after the cool-down, and takes the mark from what came back: from all of it, whatever the run
- * selects, since a mark that outlives its removal would shorten the next one.
- */
-function markRemovals(next: Map<string, StateEntry>, input: PlanInput, now: MarkedNow): void {
-  for (const [key, entry] of next) {
-    const marked = withMarks(entry, input, now);
-    if (marked !== entry) next.set(key, marked);
-  }
-}
-
-function withMarks(entry: StateEntry, { desired, policy }: PlanInput, now: MarkedNow): StateEntry {
-  const { kind, name, workspace } = entry;
-  const declared = observedKind(kind)?.declared(desired).get(name);
-  const isHeld = isQuarantined(policy, kind, name);
-  const marked = (base: Base<unknown>, environment: string | null): Base<unknown> => {
-    const { removed: before, ...rest } = base;
-    const isThere = environment === null ? declared : declared?.environments.has(environment);
-    const isBack = isHeld || Boolean(isThere);
-    const removed = isBack ? undefined : markOf({ kind, name, environment }, before, policy, now);
-    return sameJson(before ?? null, removed ?? null)
-      ? base
-      : { ...rest, ...(removed && { removed }) };
-  };
-  const environments = Object.entries<Base<unknown>>(entry.environments).map(([id, base]) => {
-    const place = policy.environments.find((each) => each.id === id);
-    return [id, place ? marked(base, place.name) : base] as const;
-  });
-  const whole = workspace && marked(workspace, null);
-  const isSame =
-    whole === workspace && environments.every(([id, base]) => base === entry.environments[id]);
-  if (isSame) return entry;
-  const changed = { ...entry, environments: Object.fromEntries(environments) };
-  return { ...changed, ...(whole && { workspace: whole }) } as StateEntry;
 }
 
 /**

@@ -1,11 +1,10 @@
 import { keyOf, objectId, type ObjectId, type ObjectRef } from '../../model/ref.js';
 import type { Action, FieldChange, KeyChange } from '../../model/plan.js';
-import type { RemovalMark, StateEntry } from '../../model/state.js';
+import type { StateEntry } from '../../model/state.js';
 import type { StepRequest } from '../../model/step.js';
 import { plannedChange, withheld, type ObjectPlan, type ChangeSubject } from '../planned-change.js';
 import type { PlanInput } from '../input.js';
 import {
-  type PlanPolicy,
   removalClosed,
   suspendedReason,
   type PlannedEnvironment,
@@ -33,17 +32,15 @@ export function plannedRemoval(
     if (!selected || !isOurs || declared?.environments.has(place)) return [];
     const part = parts.placeIn(environment);
     if (!part) return [];
-    const mark = entry.environments[id]?.removed;
     const after = part.archive ? [objectId(ref)] : [];
     const there = { ...ref, environment: environment.name };
-    return [planDeletion({ ref: there, declared, mark, after, ...part }, input)];
+    return [planDeletion({ ref: there, declared, after, ...part }, input)];
   });
   if (declared || entry.workspace === undefined) return planned;
   const whole = parts.whole();
-  const mark = entry.workspace.removed;
   const going = planned.flatMap(({ id, change }) => (change ? [id] : []));
   const after = whole.archive ? [] : going;
-  return [...planned, planDeletion({ ref, declared, mark, after, ...whole }, input)];
+  return [...planned, planDeletion({ ref, declared, after, ...whole }, input)];
 }
 
 /** What is written to take an object away, whole or in one place. */
@@ -62,8 +59,6 @@ interface Removal extends Part {
   readonly ref: ObjectRef;
   /** What the specs still declare of the object; undefined: nothing. */
   readonly declared: DeclaredObject | undefined;
-  /** Absent: no run marked it. */
-  readonly mark: RemovalMark | undefined;
   readonly after: readonly ObjectId[];
 }
 
@@ -117,55 +112,7 @@ function removalWithholdReason(
     const wayOut = 'no ancestor of HEAD declares it; delete it on the service by hand';
     return { why: 'no-witness', wayOut };
   }
-  return held ?? coolingDown(removal, policy) ?? removalClosed(policy, ref.environment);
-}
-
-/** Undefined: deletions are made in one step, or the cool-down of this one is over. */
-function coolingDown(
-  { ref, mark, archive }: Removal,
-  policy: PlanPolicy,
-): WithheldReason | undefined {
-  const { tombstone } = policy;
-  if (!tombstone) return undefined;
-  const { coolDown, coolDownMs, nowMs } = tombstone;
-  const done = archive ? 'archived' : 'deleted';
-  const standing = standingMark(ref, mark, policy);
-  if (!standing) {
-    const wayOut = `no run remembers that it went; the first that prunes marks it, and it will be ${done} ${coolDown} after that, unless it comes back`;
-    return { why: 'cooling-down', wayOut };
-  }
-  const dueMs = Date.parse(standing.since) + coolDownMs;
-  if (dueMs <= nowMs) return undefined;
-  const until = new Date(dueMs).toISOString();
-  const by = standing.commit === null ? '' : `, removed by ${standing.commit.slice(0, 8)}`;
-  const wayOut = `will be ${done} after ${until}, unless it comes back (marked ${standing.since}${by})`;
-  return { why: 'cooling-down', wayOut, until };
-}
-
-/** The mark of this very removal: of one that came back and went again since, an older mark says nothing. */
-function standingMark(
-  { kind, name }: ObjectRef,
-  mark: RemovalMark | undefined,
-  { removedBy }: PlanPolicy,
-): RemovalMark | undefined {
-  const by = removedBy?.get(keyOf(kind, name));
-  return by === undefined || mark?.commit === by ? mark : undefined;
-}
-
-/** The mark that a removal has after a run that could make it; undefined: it has none. */
-export function markOf(
-  ref: ObjectRef,
-  before: RemovalMark | undefined,
-  policy: PlanPolicy,
-  now: { readonly since: string; readonly head: string | null },
-): RemovalMark | undefined {
-  if (!policy.tombstone) return undefined;
-  const key = keyOf(ref.kind, ref.name);
-  const isDue =
-    policy.provenRemovals.has(objectId(ref)) && policy.protectedRemovals?.has(key) !== true;
-  const standing = standingMark(ref, before, policy);
-  if (standing || !isDue) return standing;
-  return { since: now.since, commit: policy.removedBy?.get(key) ?? now.head };
+  return held ?? removalClosed(policy, ref.environment);
 }
 
 /** Whether an object that can be archived is: it goes whole. One place of what stays can only be deleted. */

@@ -38,7 +38,6 @@ export const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
   protected: 'no longer in git, and protected from deletion',
   'no-witness': 'no longer in git, but no ancestor of HEAD is seen to have declared it',
   'not-ours': 'no longer in git, and what has its name now was made by somebody else',
-  'cooling-down': 'no longer in git, and to go after the cool-down',
   'still-in-use': 'no longer in git, but still in use',
   'drift-reported': 'changed outside git, which is reported here and not reverted',
   contested: 'corrected three times within an hour, and somebody else keeps writing it',

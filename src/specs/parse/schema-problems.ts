@@ -90,14 +90,10 @@ function toProblem(error: ErrorObject, places: ReadonlyMap<string, Place>): Prob
   const parent = error.parentSchema as Schema;
   if (keyword === 'additionalProperties') {
     const field = String(params['additionalProperty']);
-    const hint = didYouMean(field, propertiesOf(error));
+    const removed = removedText(field, parent);
+    const message = `unknown field "${field}"${didYouMean(field, propertiesOf(error))}`;
     const pointer = `${instancePath}${pointerOf([field])}`;
-    return problem(
-      'unknown-field',
-      placeOf(places, pointer, 'key'),
-      `unknown field "${field}"${hint}`,
-      pointer,
-    );
+    return problem('unknown-field', placeOf(places, pointer, 'key'), removed ?? message, pointer);
   }
   if (keyword === 'required') {
     const message = `"${String(params['missingProperty'])}" is missing`;
@@ -121,10 +117,8 @@ function expectation({ keyword, params, data, message }: ErrorObject, parent: Sc
   }
   if (keyword === 'enum') {
     const values = (params['allowedValues'] as unknown[]).map(String);
-    const removed = parent['x-removed'] ?? {};
-    if (typeof data === 'string' && Object.hasOwn(removed, data)) {
-      return `one of ${quotedList(values)}; "${data}" was removed: ${removed[data] ?? ''}`;
-    }
+    const removed = typeof data === 'string' ? removedText(data, parent) : undefined;
+    if (removed !== undefined) return `one of ${quotedList(values)}; ${removed}`;
     const hint = typeof data === 'string' ? didYouMean(data, values) : '';
     return `one of ${quotedList(values)}${hint}`;
   }
@@ -138,6 +132,11 @@ function expectation({ keyword, params, data, message }: ErrorObject, parent: Sc
     return `at most ${String(params['limit'])} long`;
   }
   return parent['x-expected'] ?? message ?? keyword;
+}
+
+/** Says how to do without a word that an earlier version took; undefined where none did. */
+function removedText(word: string, { 'x-removed': removed = {} }: Schema): string | undefined {
+  return Object.hasOwn(removed, word) ? `"${word}" was removed: ${removed[word] ?? ''}` : undefined;
 }
 
 function quotedList(values: readonly string[]): string {

@@ -34,7 +34,7 @@ export interface Schema {
   readonly $defs?: Readonly<Record<string, Schema>>;
   /** What belongs here, in words, for messages about alternatives. */
   readonly 'x-expected'?: string;
-  /** Values that an earlier version took, each with a sentence on how to say it now. */
+  /** Values of an `enum`, or members of an object, that an earlier version took, each with a sentence on what to write now. */
   readonly 'x-removed'?: Readonly<Record<string, string>>;
 }
 

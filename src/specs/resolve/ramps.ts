@@ -174,7 +174,7 @@ function shortSteps(text: string, path: readonly string[], wrong: Wrong[]): read
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** `90m`, `12h`, `7d` in milliseconds; undefined: that is no duration. */
-export function durationMs(text: string): number | undefined {
+function durationMs(text: string): number | undefined {
   const [, count, unit = ''] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? [];
   return count === undefined ? undefined : Number(count) * (UNIT_MS[unit] ?? 0);
 }

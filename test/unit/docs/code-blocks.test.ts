@@ -132,10 +132,7 @@ const FRAGMENTS: Readonly<Record<string, readonly ((text: string) => Record<stri
       'flags/pay.yaml': `flag: pay\ntreatments: { "on": "", "off": "" }\ndefaultTreatment: "off"\n${text}`,
     }),
   ],
-  'docs/plan.md': [
-    (text) => ({ 'flagkeel.yaml': `${CONFIG}${text}` }),
-    (text) => ({ 'flagkeel.yaml': `${CONFIG}${text}` }),
-  ],
+  'docs/plan.md': [(text) => ({ 'flagkeel.yaml': `${CONFIG}${text}` })],
   'docs/state.md': [(text) => ({ 'flagkeel.yaml': `${CONFIG}${text}` })],
 };
 

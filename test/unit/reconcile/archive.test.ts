@@ -248,15 +248,3 @@ it('every report says that it is archived, and the hash of the plan is another',
   expect(planDocument(deletion).changes[0]).not.toHaveProperty('archive');
   expect(deletion.planHash).not.toBe(report.planHash);
 });
-
-it('what waits for its cool-down says that it will be archived', async () => {
-  const world = await begin();
-  world.repository.commit('Shop is done with', {
-    'flags/shop.yaml': null,
-    'flagkeel.yaml': `${CONFIG}tombstone: { coolDown: 2h }\n`,
-  });
-
-  const { plan } = await world.applied();
-
-  expect(plan.withheld[0]?.wayOut).toContain('and it will be archived 2h after that');
-});

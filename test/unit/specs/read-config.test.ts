@@ -70,3 +70,21 @@ onDrift: propose
       'that flagkeel init writes open the pull request (flagkeel drift --adopt)',
   );
 });
+
+it('a config that still has `tombstone` is an error that says what to write', async () => {
+  const text = `workspace: Default
+environments:
+  production: {}
+prune: true
+tombstone: { coolDown: 7d }
+`;
+
+  const result = await readConfig(treeOf({ 'flagkeel.yaml': text }));
+
+  const said = result.ok ? [] : result.diagnostics;
+  expect(said.map(({ location, code }) => `${location.line} ${code}`)).toEqual(['5 unknown-field']);
+  expect(said[0]?.message).toBe(
+    '"tombstone" was removed: deletions are made in one step; take it out, and protect what ' +
+      'must stay (protect: true in its spec) or have flags kept by the service (onRemove: archive)',
+  );
+});

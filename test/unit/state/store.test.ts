@@ -205,6 +205,20 @@ describe('state', () => {
     });
   });
 
+  it('reads a state in which an earlier version marked a removal', async () => {
+    const repository = makeRepository();
+    const home = await certainHomeOf(repository.directory);
+    const removed = { since: '2026-03-01T00:00:00.000Z', commit: HEAD };
+    const base = { commit: HEAD, spec: { trafficAllocation: 100 }, removed };
+    const entry = { formatVersion: 2, kind: 'flag', name: 'x', environments: { 'env-1': base } };
+    repository.commit('state', { 'objects/flag/x.json': JSON.stringify(entry) });
+    repository.git('update-ref', home.ref, 'HEAD');
+
+    const { state } = await home.read();
+
+    expect(state.get('flag/x')?.environments['env-1']?.spec).toEqual({ trafficAllocation: 100 });
+  });
+
   it('runs no hook', async () => {
     const repository = makeRepository();
     const proof = join(repository.directory, 'proof');

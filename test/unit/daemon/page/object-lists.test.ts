@@ -9,7 +9,7 @@ it('what the service keeps is archived, and what it does not is deleted', () => 
     aChange('flag/kept', 'delete', { archive: true }),
     aChange('flag/gone', 'delete'),
   ];
-  const withheld = [aWithheld('flag/held', 'delete', 'cooling-down', { archive: true })];
+  const withheld = [aWithheld('flag/held', 'delete', 'window-closed', { archive: true })];
   const source = aSource({ runs: [aRun(aReport({ changes, withheld }))] });
   const textOf = (html: Html): string => html.text.replaceAll(/<[^>]*>/g, '');
 
