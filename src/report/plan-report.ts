@@ -67,10 +67,6 @@ export interface PlanReport {
   readonly left?: readonly Change[];
 }
 
-/** Of a run that did not look at everything. */
-export const TOUCHED_TEXT =
-  'Only what changed in git, or was not in sync before, was looked at; drift elsewhere was not.';
-
 /**
  * How a change ended; undefined in a report without outcomes. A change that the apply never came to
  * was skipped.
@@ -90,7 +86,7 @@ const DEED_OF = {
 } as const;
 
 /** A flag that the service keeps is archived, and not deleted. */
-export type Deed = (typeof DEED_OF)[keyof typeof DEED_OF] | 'archive';
+type Deed = (typeof DEED_OF)[keyof typeof DEED_OF] | 'archive';
 
 export function deedOf({ action, archive }: Pick<Change, 'action' | 'archive'>): Deed {
   return archive ? 'archive' : DEED_OF[action];

@@ -16,7 +16,7 @@ const REASON_COLUMNS = 80;
 const FACT_PATHS = ['/killed', '/defaultRule', '/trafficAllocation'];
 
 /** A change in the few words that a cell of a table holds; keys are counted. All text is cleaned. */
-export interface Brief {
+interface Brief {
   /** `on 25 → 40 %`, `new: on 5 %`, `deleted`; never empty. */
   readonly fact: string;
   /** Why, of what the fact says, but for the usual reason and for kills, which the fact names. */

@@ -15,6 +15,7 @@ import { ACTIONS, KIND_TEXTS, phrasesOf, REASON_WORDS, WHY_WORDS } from './words
 /** Columns of the service's own message: enough for any that is meant to be read. */
 const MESSAGE_COLUMNS = 400;
 const SHORT_SHA = 7;
+
 /** A headline and what stands below it; all text is cleaned. */
 export interface Row {
   /** It says as much as its colour. */

@@ -1,11 +1,15 @@
 import type { RampStanding } from '../../model/flag/ramp.js';
 import type { LiveKill, NotCompared, Reminder } from '../../model/plan.js';
 import type { ClosedEnvironment, Suspension } from '../../model/run.js';
-import { type PlanReport, TOUCHED_TEXT } from '../plan-report.js';
+import type { PlanReport } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { span } from '../text/layout.js';
 import { plural } from '../values.js';
 import type { Row } from './row.js';
+
+/** Of a run that did not look at everything. */
+const TOUCHED_TEXT =
+  'Only what changed in git, or was not in sync before, was looked at; drift elsewhere was not.';
 
 /** Flags that a sentence names; a service that shows none has hundreds. */
 const MAX_UNSEEN = 5;
@@ -77,7 +81,7 @@ export function notComparedTexts(missing: readonly NotCompared[]): string[] {
 }
 
 /** Who holds the writes back, until when, and how that ends. */
-export function suspendedText({ reason, until }: Suspension): string {
+function suspendedText({ reason, until }: Suspension): string {
   const [when, end] =
     until === null
       ? ['', 'take it out of the config']

@@ -3,7 +3,7 @@ import type { Kind } from '../../model/ref.js';
 import type { Tone } from '../text/layout.js';
 
 /** How an action is shown. The symbol says as much as the colour. */
-export interface ActionPhrases {
+interface ActionPhrases {
   readonly symbol: string;
   readonly tone: Tone;
   readonly done: string;
