@@ -1,3 +1,4 @@
+import { VARIABLES } from '../compose/settings.js';
 import type { Argument, Command, Option } from 'commander';
 import { entriesOnPage } from './explain-code.js';
 import { createProgram, type CommandRow } from './command.js';
@@ -179,20 +180,14 @@ async function exitCodesOf(
     .filter(({ code }) => Number.isInteger(code) && (name === undefined || may.has(code)));
 }
 
-/** Which option of a command says that it reads the variable; the page says what the variable means. */
-const READ_WITH: readonly (readonly [RegExp, string])[] = [
-  [/^FLAGKEEL_(?:API_KEY|URL|ORIGINS|AUTH_HEADER|STATE_DIR)/, '--url'],
-  [/^FLAGKEEL_DATABASE/, '--lease'],
-  [/^FLAGKEEL_FORGE/, '--forge-url'],
-  [/^FLAGKEEL_GIT/, '--repo'],
-  [/COLOR$/, '--no-color'],
-];
-
 async function variablesOf(
   names: ReadonlySet<string> | null,
 ): Promise<HelpDocument['environment']> {
-  const isRead = (name: string): boolean =>
-    READ_WITH.some(([pattern, option]) => pattern.test(name) && names?.has(option) !== false);
+  const options = new Map<string, string | null>(Object.entries(VARIABLES));
+  const isRead = (name: string): boolean => {
+    const option = options.get(name) ?? null;
+    return option !== null && names?.has(option) !== false;
+  };
   return (await entriesOnPage('operations'))
     .map(({ code, said }) => ({ name: code, meaning: said['meaning'] ?? '' }))
     .filter(({ name }) => isRead(name));

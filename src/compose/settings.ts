@@ -4,32 +4,48 @@ import { AUTH_HEADERS, type AuthHeader } from '../admin-api/origin.js';
 import type { GitCredentials } from '../git/remote-access.js';
 
 /**
- * What the operator decides, from the environment: never from the repository.
- *
- * - `FLAGKEEL_API_KEY`, or `FLAGKEEL_API_KEY_FILE`: the Admin API key.
- * - `FLAGKEEL_AUTH_HEADER`: in which header it goes, as `--auth-header`.
- * - `FLAGKEEL_URL`: the service to use, as `--url`.
- * - `FLAGKEEL_ORIGINS`: comma-separated origins that a repository may propose.
- * - `FLAGKEEL_STATE_DIR`: a bare repository that keeps the state.
- * - `FLAGKEEL_DATABASE`, or `FLAGKEEL_DATABASE_FILE`: where the replicas of a daemon meet.
- * - `FLAGKEEL_GIT_TOKEN`, or `FLAGKEEL_GIT_TOKEN_FILE`, with `FLAGKEEL_GIT_USER`: for a git server over https.
- * - `FLAGKEEL_GIT_ORIGINS`: comma-separated origins of git servers that the token may go to though a checkout names them. CI names its own
- *   by `GITHUB_SERVER_URL` or `CI_SERVER_URL`.
- * - `FLAGKEEL_GIT_SSH_KEY_FILE`, `FLAGKEEL_GIT_KNOWN_HOSTS_FILE`: for one over ssh.
+ * Every variable of the environment that is read: what the operator decides, and never the repository. Beside it the
+ * option of the commands that read it; null: the CI sets it. docs/operations.md says what each is for.
  */
+export const VARIABLES = {
+  FLAGKEEL_API_KEY: '--url',
+  FLAGKEEL_API_KEY_FILE: '--url',
+  FLAGKEEL_URL: '--url',
+  FLAGKEEL_ORIGINS: '--url',
+  FLAGKEEL_AUTH_HEADER: '--url',
+  FLAGKEEL_STATE_DIR: '--url',
+  FLAGKEEL_DATABASE: '--lease',
+  FLAGKEEL_DATABASE_FILE: '--lease',
+  FLAGKEEL_FORGE_TOKEN: '--forge-url',
+  FLAGKEEL_FORGE_TOKEN_FILE: '--forge-url',
+  FLAGKEEL_GIT_TOKEN: '--repo',
+  FLAGKEEL_GIT_TOKEN_FILE: '--repo',
+  FLAGKEEL_GIT_ORIGINS: '--repo',
+  FLAGKEEL_GIT_USER: '--repo',
+  FLAGKEEL_GIT_SSH_KEY_FILE: '--repo',
+  FLAGKEEL_GIT_KNOWN_HOSTS_FILE: '--repo',
+  GITHUB_SERVER_URL: null,
+  CI_SERVER_URL: null,
+  NO_COLOR: '--no-color',
+  FORCE_COLOR: '--no-color',
+} as const;
+
+type Variable = keyof typeof VARIABLES;
+type Environment = Readonly<Record<string, string | undefined>>;
+
 export interface OperatorSettings {
-  readonly url?: string;
+  readonly url?: string | undefined;
   /** `FLAGKEEL_ORIGINS` as it stands. */
   readonly allowedOrigins: string;
-  readonly stateDir?: string;
+  readonly stateDir?: string | undefined;
   /**
    * The key of this moment; a key file is read again at each call, so that a rotated key is picked up.
    *
    * @throws FlagkeelError `NO_KEY`: none was given, or the file cannot be read.
    */
   readonly apiKey: () => string;
-  /** In which header it goes; absent: as a Bearer token. */
-  readonly authHeader?: AuthHeader;
+  /** The header of the key. Default: `authorization`, as a Bearer token. */
+  readonly authHeader?: AuthHeader | undefined;
   /** The token of this moment, as `apiKey`: it throws where its file cannot be read. */
   readonly git: GitCredentials & { readonly token: () => string | undefined };
   /**
@@ -40,111 +56,106 @@ export interface OperatorSettings {
   readonly database: () => string | undefined;
 }
 
-/**
- * The token for the forge, of a review or of statuses: `FLAGKEEL_FORGE_TOKEN`, or the file that `FLAGKEEL_FORGE_TOKEN_FILE` names.
- *
- * @throws FlagkeelError `USAGE`: the file cannot be read.
- */
-export function forgeToken(environment: Environment): string | undefined {
-  const given = nonEmpty(environment['FLAGKEEL_FORGE_TOKEN']?.trim());
-  const file = nonEmpty(environment['FLAGKEEL_FORGE_TOKEN_FILE']);
-  if (given !== undefined || file === undefined) return given;
-  try {
-    return nonEmpty(readFileSync(file, 'utf8').trim());
-  } catch (cause) {
-    throw new FlagkeelError('USAGE', `cannot read the token of the forge from "${file}"`, {
-      cause,
-    });
-  }
-}
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
+/** @throws FlagkeelError `USAGE`: `FLAGKEEL_AUTH_HEADER` or `FLAGKEEL_GIT_ORIGINS` cannot be used. */
 export function operatorSettings(environment: Environment): OperatorSettings {
-  const url = nonEmpty(environment['FLAGKEEL_URL']);
-  const stateDir = nonEmpty(environment['FLAGKEEL_STATE_DIR']);
   return {
-    ...(url !== undefined && { url }),
-    ...(stateDir !== undefined && { stateDir }),
-    allowedOrigins: environment['FLAGKEEL_ORIGINS'] ?? '',
-    apiKey: () => apiKey(environment),
-    ...authHeader(environment),
-    database: () => databaseUrl(environment),
+    url: valueOf(environment, 'FLAGKEEL_URL'),
+    stateDir: valueOf(environment, 'FLAGKEEL_STATE_DIR'),
+    allowedOrigins: valueOf(environment, 'FLAGKEEL_ORIGINS') ?? '',
+    apiKey: () => secretOf(environment, 'FLAGKEEL_API_KEY', 'Admin API key') ?? noKey(),
+    authHeader: authHeader(environment),
+    database: () => secretOf(environment, 'FLAGKEEL_DATABASE', 'URL of the database'),
     git: {
-      user: nonEmpty(environment['FLAGKEEL_GIT_USER']),
-      token: () => gitToken(environment),
+      user: valueOf(environment, 'FLAGKEEL_GIT_USER'),
+      token: () => secretOf(environment, 'FLAGKEEL_GIT_TOKEN', 'token of the git server'),
       servers: gitServers(environment),
-      sshKeyFile: nonEmpty(environment['FLAGKEEL_GIT_SSH_KEY_FILE']),
-      knownHostsFile: nonEmpty(environment['FLAGKEEL_GIT_KNOWN_HOSTS_FILE']),
+      sshKeyFile: valueOf(environment, 'FLAGKEEL_GIT_SSH_KEY_FILE'),
+      knownHostsFile: valueOf(environment, 'FLAGKEEL_GIT_KNOWN_HOSTS_FILE'),
     },
   };
 }
 
-function databaseUrl(environment: Environment): string | undefined {
-  const given = nonEmpty(environment['FLAGKEEL_DATABASE']?.trim());
-  const file = nonEmpty(environment['FLAGKEEL_DATABASE_FILE']);
-  return given ?? (file === undefined ? undefined : secretInFile(file, 'URL of the database'));
+/**
+ * The token for the forge, of a review or of statuses. An empty file holds none.
+ *
+ * @throws FlagkeelError `USAGE`: the file cannot be read.
+ */
+export function forgeToken(environment: Environment): string | undefined {
+  const file = valueOf(environment, 'FLAGKEEL_FORGE_TOKEN_FILE');
+  const given = nonEmpty(valueOf(environment, 'FLAGKEEL_FORGE_TOKEN')?.trim());
+  if (given !== undefined || file === undefined) return given;
+  return nonEmpty(textInFile(file, 'token of the forge', 'USAGE'));
 }
 
-function gitToken(environment: Environment): string | undefined {
-  const given = nonEmpty(environment['FLAGKEEL_GIT_TOKEN']?.trim());
-  const file = nonEmpty(environment['FLAGKEEL_GIT_TOKEN_FILE']);
-  return given ?? (file === undefined ? undefined : secretInFile(file, 'token of the git server'));
+/** Undefined: it is not set, or empty. */
+function valueOf(environment: Environment, name: Variable): string | undefined {
+  return nonEmpty(environment[name]);
 }
 
-/** @throws FlagkeelError `USAGE`: an entry of `FLAGKEEL_GIT_ORIGINS` is no URL. */
+/** The value of a variable, or else what the file holds that the variable `…_FILE` names; read at each call. */
+function secretOf(
+  environment: Environment,
+  name: 'FLAGKEEL_API_KEY' | 'FLAGKEEL_DATABASE' | 'FLAGKEEL_GIT_TOKEN',
+  what: string,
+): string | undefined {
+  const file = valueOf(environment, `${name}_FILE`);
+  const given = nonEmpty(valueOf(environment, name)?.trim());
+  return given ?? (file === undefined ? undefined : secretInFile(file, what));
+}
+
+function noKey(): never {
+  throw new FlagkeelError(
+    'NO_KEY',
+    'cannot reach the service: no Admin API key (set FLAGKEEL_API_KEY, or FLAGKEEL_API_KEY_FILE to a file that holds it)',
+  );
+}
+
+/**
+ * Origins of git servers that the token may go to though a checkout names them.
+ *
+ * @throws FlagkeelError `USAGE`: an entry is no URL.
+ */
 function gitServers(environment: Environment): readonly string[] {
-  const named = (environment['FLAGKEEL_GIT_ORIGINS'] ?? '').split(/[\s,]+/);
-  const ci = [environment['GITHUB_SERVER_URL'] ?? '', environment['CI_SERVER_URL'] ?? ''];
-  const wrong = named.find((each) => each !== '' && !URL.canParse(each));
-  if (wrong !== undefined) {
+  const named = (valueOf(environment, 'FLAGKEEL_GIT_ORIGINS') ?? '').split(/[\s,]+/);
+  const ci = [valueOf(environment, 'GITHUB_SERVER_URL'), valueOf(environment, 'CI_SERVER_URL')];
+  if (named.some((each) => each !== '' && !URL.canParse(each))) {
     throw new FlagkeelError('USAGE', 'cannot use FLAGKEEL_GIT_ORIGINS: an entry is no URL');
   }
-  return [...named, ...ci].filter((each) => URL.canParse(each)).map((each) => new URL(each).origin);
+  const urls = [...named, ...ci].flatMap((each) => each ?? []);
+  return urls.filter((each) => URL.canParse(each)).map((each) => new URL(each).origin);
 }
 
 /** @throws FlagkeelError `USAGE` */
-function authHeader(environment: Environment): Pick<OperatorSettings, 'authHeader'> {
-  const given = nonEmpty(environment['FLAGKEEL_AUTH_HEADER']?.trim().toLowerCase());
-  if (given === undefined) return {};
+function authHeader(environment: Environment): AuthHeader | undefined {
+  const given = nonEmpty(valueOf(environment, 'FLAGKEEL_AUTH_HEADER')?.trim().toLowerCase());
   const known = AUTH_HEADERS.find((each) => each === given);
-  if (known !== undefined) return { authHeader: known };
+  if (given === undefined || known !== undefined) return known;
   throw new FlagkeelError(
     'USAGE',
     `cannot use FLAGKEEL_AUTH_HEADER: it is none of ${AUTH_HEADERS.join(', ')}`,
   );
 }
 
-function apiKey(environment: Environment): string {
-  const given = nonEmpty(environment['FLAGKEEL_API_KEY']?.trim());
-  if (given !== undefined) return given;
-  const file = nonEmpty(environment['FLAGKEEL_API_KEY_FILE']);
-  if (file === undefined) {
-    throw new FlagkeelError(
-      'NO_KEY',
-      'cannot reach the service: no Admin API key (set FLAGKEEL_API_KEY, or FLAGKEEL_API_KEY_FILE to a file that holds it)',
-    );
-  }
-  return secretInFile(file, 'Admin API key');
-}
-
 /**
  * A secret that stands alone in a file, read now.
  *
- * @param what it is, for the person who reads that it is not there.
- * @throws FlagkeelError `NO_KEY`
+ * @param what it is, for people: `Admin API key`.
+ * @throws FlagkeelError `NO_KEY`: the file cannot be read, or is empty.
  */
 export function secretInFile(file: string, what: string): string {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8').trim();
-  } catch (cause) {
-    throw new FlagkeelError('NO_KEY', `cannot read the ${what} from "${file}"`, { cause });
-  }
+  const text = textInFile(file, what, 'NO_KEY');
   if (text === '') throw new FlagkeelError('NO_KEY', `cannot read the ${what}: "${file}" is empty`);
   return text;
 }
 
+function textInFile(file: string, what: string, code: 'NO_KEY' | 'USAGE'): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (cause) {
+    throw new FlagkeelError(code, `cannot read the ${what} from "${file}"`, { cause });
+  }
+}
+
 function nonEmpty(value: string | undefined): string | undefined {
-  return value === undefined || value === '' ? undefined : value;
+  return value === '' ? undefined : value;
 }
