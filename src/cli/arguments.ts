@@ -44,7 +44,7 @@ export function duration(text: string): number {
   return ms;
 }
 
-/** The same; undefined: it is none. */
+/** As `duration`; undefined where the text is none. */
 export function parseDuration(text: string): number | undefined {
   const match = /^(\d+)(ms|s|m|h|d)?$/.exec(text);
   return match ? Number(match[1]) * UNIT_MS[(match[2] ?? 's') as keyof typeof UNIT_MS] : undefined;

@@ -17,7 +17,7 @@ export interface Invocation {
 
 /**
  * What a file of `commands/` exports: it gives a command, which has its name and its description already, arguments,
- * options and an action. The action may throw a `FlagkeelError`: whoever runs the program prints the error and exits
+ * options and an action. The action may throw a `FlagkeelError`: the program prints the error and exits
  * with its code.
  */
 export type DeclareCommand = (command: Command, invocation: Invocation) => void;

@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 export interface ConfigDirectory {
   /** As it was given where that is the config repository itself; absolute otherwise. */
   readonly directory: string;
-  /** What was named, seen from `directory`, with forward slashes: a file or a folder. Null: the directory itself. */
+  /** What was named, seen from `directory`, with forward slashes: a file or a folder; null for the directory itself. */
   readonly within: string | null;
   /** Whether that is a file. */
   readonly isFile: boolean;
@@ -13,10 +13,10 @@ export interface ConfigDirectory {
 
 /**
  * Finds the config repository that a path of the command line means: the directory itself, or the nearest above that has
- * a `flagkeel.yaml`. Nothing outside of a git repository is taken for it, and no directory of somebody else: what
- * lies above a folder by chance must not be applied.
+ * a `flagkeel.yaml`. It lies in the same git repository and has the same owner: what lies above a folder by
+ * chance must not be applied.
  *
- * @returns the path as it was given where there is no such directory, or nothing at all: whoever reads it says what is wrong.
+ * @returns the path as it was given where there is no such directory, or nothing at all: reading it then says what is wrong.
  */
 export async function configDirectoryOf(path: string): Promise<ConfigDirectory> {
   const asGiven = { directory: path, within: null, isFile: false };
@@ -37,7 +37,7 @@ export function isNamed(file: string, { within }: Pick<ConfigDirectory, 'within'
   return within === null || file === within || file.startsWith(`${within}/`);
 }
 
-/** The directory itself, or the nearest above it, that has an entry of this name; absolute. Null: none has. */
+/** The directory itself, or the nearest above it, that has an entry of this name; absolute. Null where none has. */
 export async function nearestWith(name: string, directory: string): Promise<string | null> {
   for (let candidate = resolve(directory); ; candidate = dirname(candidate)) {
     if (await isThere(join(candidate, name))) return candidate;

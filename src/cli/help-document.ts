@@ -48,7 +48,7 @@ export interface OptionDocument {
   readonly choices: readonly string[] | null;
   readonly required: boolean;
   readonly repeatable: boolean;
-  /** Null: none, or one that the description tells. Durations are milliseconds. */
+  /** Durations are milliseconds. Null also where only the description names the default. */
   readonly default: unknown;
   /** Options that cannot stand beside it. */
   readonly conflicts: readonly string[];

@@ -148,7 +148,6 @@ async function answer(tool: Tool, given: Given, settings: McpSettings): Promise<
 
 /** What came of a command. */
 interface Ran {
-  /** Undefined: it printed none. */
   readonly document: Document | undefined;
   readonly exitCode: number;
   /** What it said on standard error. */

@@ -4,7 +4,7 @@ import { collect, collectObject, duration, exactMoment, positive } from './argum
 
 /**
  * Options that several commands share. Each function adds options to a command and returns the command; the interface
- * of the same name says what the action is given. A member that is absent was not on the command line.
+ * of the same name says what the action is given. A member is absent where the command line does not have the option.
  */
 
 /** How a command prints. */
@@ -91,7 +91,7 @@ export function serviceOptions(command: Command): Command {
   return timeoutOption(command);
 }
 
-/** The moment that a plan is made for, in milliseconds since the epoch; absent: now. */
+/** The moment that a plan is made for, in milliseconds since the epoch; default: now. */
 export interface MomentOptions {
   readonly at?: number;
 }

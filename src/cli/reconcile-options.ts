@@ -11,11 +11,11 @@ import {
 import type { ForgeFlags } from '../review/pull-request.js';
 import type { ReviewedOptions } from './reviewed-plans.js';
 
-/** What `flagkeel reconcile` and `flagkeel plan` are told. */
+/** Options of `flagkeel reconcile` and `flagkeel plan`. */
 export interface ReconcileOptions
   extends CommonOptions, ServiceOptions, LockOptions, MomentOptions, ReviewedOptions, ForgeFlags {
   readonly dryRun?: boolean;
-  /** File that is told what happens while it happens; `-` is standard output. */
+  /** File to which each event is written as it happens; `-` is standard output. */
   readonly events?: string;
   readonly detailedExitcode?: boolean;
   readonly prune?: boolean;
@@ -42,7 +42,7 @@ export interface ReconcileOptions
   readonly comment?: string;
 }
 
-/** What the plan may contain, and who is told of it. */
+/** What the plan may contain, and where its events go. */
 export function planOptions(command: Command): void {
   momentOption(command)
     .option(

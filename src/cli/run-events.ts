@@ -16,8 +16,8 @@ export interface EventSink extends AsyncDisposable {
 }
 
 /**
- * Opens where events go, and nothing where nobody is to be told; `-` is standard output. A line of a regular file is in it when `write` returns, so that a run killed
- * with SIGKILL has told of each write that it sent. A reader that goes away, or a full disk, ends the telling, which `note` says once, and not the run.
+ * Opens the file of events, if there is to be one; `-` is standard output. A line of a regular file is in it when `write` returns, so that a run killed
+ * with SIGKILL has an event for each write that it sent. A reader that goes away, or a full disk, ends the events, which `note` says once, and not the run.
  *
  * @throws FlagkeelError `OUTPUT`: the file cannot be opened.
  */

@@ -137,7 +137,7 @@ function ownSettings(
 }
 
 /**
- * How often is looked, and what every write is told.
+ * How often a source is looked at, and the note of every write.
  *
  * @throws FlagkeelError `USAGE`
  */

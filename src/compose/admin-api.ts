@@ -18,7 +18,7 @@ export interface AccessOptions {
   readonly settings: OperatorSettings;
   readonly url?: string | undefined;
   readonly authHeader?: AuthHeader | undefined;
-  /** Absent: the service is somewhere else. */
+  /** For the embedded service. */
   readonly embedded?: EmbeddedOptions | undefined;
   /** Milliseconds after which a silent network counts as dead. */
   readonly timeoutMs: number;

@@ -109,7 +109,7 @@ export function storeIdAt(path: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
 }
 
-/** The id of an open store, made where it has none yet: nobody else is there to make another. */
+/** The id of an open store, made where it has none yet: only one process has a store open. */
 export function ensuredStoreId(path: string): string {
   const found = storeIdAt(path);
   if (found !== undefined) return found;
@@ -123,7 +123,7 @@ export function embeddedStateName(storeId: string): string {
   return `embedded:${storeId}`;
 }
 
-/** Keeps apart what else somebody may derive from the same name. */
+/** Keeps apart other ids that are derived from the same name. */
 const NAMESPACE = 'flagkeel embedded workspace';
 
 /**

@@ -49,7 +49,7 @@ export interface OpenOperations {
 /** What is opened, as the command line asks for it. */
 export interface OperationsPlan {
   readonly notify: readonly NotifyTarget[];
-  /** Null: the daemon does not listen. */
+  /** Null where the daemon does not listen. */
   readonly surface: {
     readonly host?: string;
     readonly port: number;
@@ -139,7 +139,7 @@ async function templateOf({ notifyTemplate }: OperationsRequest): Promise<string
   throw new FlagkeelError('USAGE', `cannot use --notify-template: no message has ${unknown}`);
 }
 
-/** What a forge is told; what is absent is not. */
+/** Statuses on commits; without `statuses` none are set. */
 export interface ForgeRequest {
   /** Of statuses on commits; see `parseForge`. */
   readonly statuses?: string;
@@ -150,7 +150,7 @@ export interface ForgeRequest {
 type Environment = Parameters<typeof forgeToken>[0];
 type WatchedPlace = Pick<WatchedSource, 'name' | 'place'>;
 
-/** The longest time that one try may take, because whoever stops the daemon waits for it. */
+/** The longest time that one try may take: the end of the daemon waits for it. */
 const TRY_MS = 5_000;
 
 /** Which statuses are set where, as the command line asks for it. */

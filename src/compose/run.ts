@@ -85,7 +85,7 @@ export interface RunFlags extends PassedOn {
   /** Reads HEAD, although a dry run would read the working tree. */
   readonly committedOnly?: boolean;
   readonly since?: string;
-  /** A plan that somebody reviewed, as a file or as its hash. */
+  /** A reviewed plan, as a file or as its hash. */
   readonly plan?: string;
   readonly planHash?: string;
   /** Milliseconds. */
@@ -95,11 +95,11 @@ export interface RunFlags extends PassedOn {
   readonly suspend?: Suspension | null;
   /** Hash of a plan that guards, windows and freezes do not hold back. */
   readonly approve?: string;
-  /** The same for further plans, with who approved them. */
+  /** Further plans that those do not hold back, with who approved them. */
   readonly approvals?: readonly Approval[];
   /** The moment that the plan is for, in milliseconds since the epoch; default: now. For dry runs. */
   readonly at?: number;
-  /** Whether the state is shared over origin, where the config does not say so; absent: where that can be done. */
+  /** Whether the state is shared over origin, where the config does not say so; default: where that can be done. */
   readonly pushState?: boolean;
 }
 
@@ -117,7 +117,7 @@ export interface Surroundings {
   readonly limiters?: Limiters | undefined;
   /** Absent where no other replica could run in this run's place. */
   readonly fence?: Fence | undefined;
-  /** Absent: long waits become notes, and nothing else is shown. */
+  /** Without it long waits become notes, and nothing else is shown. */
   readonly progress?: Progress | undefined;
   /** For a run that writes to a service of this moment alone: checks of ramps are left out, as in a dry run. */
   readonly asksNoChecks?: boolean;
@@ -203,7 +203,7 @@ export async function openRun(
   };
 }
 
-/** Undefined: the run takes every step as if its checks had passed. */
+/** Without checks to ask, the run takes every step as if they had passed. */
 function checkAsking({ settings, signal, asksNoChecks }: Surroundings): RunContext['askCheck'] {
   if (asksNoChecks === true) return undefined;
   return async (check) =>

@@ -87,7 +87,7 @@ export function forgeToken(environment: Environment): string | undefined {
   return nonEmpty(textInFile(file, 'token of the forge', 'USAGE'));
 }
 
-/** Undefined: it is not set, or empty. */
+/** Undefined where the variable is not set, or empty. */
 function valueOf(environment: Environment, name: Variable): string | undefined {
   return nonEmpty(environment[name]);
 }

@@ -27,7 +27,7 @@ import { entriesOf, entriesText } from '../explain-code.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 
-/** Which environments, and whom it is asked about; absent: nobody. */
+/** Which environments, and the key that it is asked about, if any. */
 interface ExplainOptions extends CommonOptions, OnlineOptions {
   readonly environment: readonly string[];
   readonly key?: string;
@@ -92,7 +92,7 @@ async function explainCode(
 const MOST_COMMITS = 5;
 
 /**
- * Prints what the specs on disk say of a flag, and what somebody gets of it. The service is asked with `--online` alone.
+ * Prints what the specs on disk say of a flag, and what a key gets of it. The service is asked with `--online` alone.
  *
  * @returns 0.
  * @throws FlagkeelError `SPECS_INVALID`; `USAGE`: there is no such flag or environment, or the object is none.
@@ -191,7 +191,7 @@ function explainedDefinition(
   };
 }
 
-/** The same flag with what the service has of it. */
+/** Adds what the service has of the flag. */
 async function withLive(
   explained: ExplainedFlag,
   flag: DesiredFlag,
@@ -210,7 +210,7 @@ async function withLive(
   return { ...explained, environments: await Promise.all(environments) };
 }
 
-/** Undefined: it was asked about nobody. */
+/** Undefined where no option describes a key. */
 function situationOf({ key, segment, attribute, at }: ExplainOptions): Situation | undefined {
   const situation: Situation = {
     ...(key !== undefined && { key }),
@@ -250,7 +250,7 @@ function explainedAnswer(answer: Answer): ExplainedAnswer {
   return { shares, by: decider(answer), untold: answer.isCertain ? [] : answer.untold };
 }
 
-/** What decides; several rules where it is not told which of them the key meets. */
+/** What decides; several rules where it is not known which of them the key meets. */
 function decider({ killed, isTarget, rules }: Answer): string {
   if (killed) return 'killed';
   if (isTarget) return 'target';

@@ -36,7 +36,7 @@ function namedObject(text: string): string {
 
 /** A place that names the object. */
 interface Found {
-  /** The directory of code; absent: the specs. */
+  /** The directory of code; absent where the specs name it. */
   readonly code?: string;
   readonly file: string;
   readonly line: number;

@@ -95,7 +95,7 @@ async function formatDirectory(
   return { directory: path, exitCode, changed: changed.sort() };
 }
 
-/** Only errors: what else a file may be told is no matter of its form. */
+/** Notes errors alone: warnings are no matter of the form of a file. */
 function noteErrors(diagnostics: readonly Diagnostic[], screen: Screen): void {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) return;

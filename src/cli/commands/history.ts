@@ -96,7 +96,7 @@ function withoutBeginnings(applies: readonly LoggedApply[]): LoggedApply[] {
 
 /**
  * Whether the change reached the service, or may have: a run that was killed did not say what became of what it began.
- * Older versions told the comment of nothing.
+ * Older versions recorded no comment.
  */
 function mayBeWritten({ outcome, written }: LoggedChange): boolean {
   return outcome === 'applied' || outcome === 'planned' || written !== undefined;

@@ -28,7 +28,7 @@ import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 interface ImportOptions extends CommonOptions, ServiceOptions {
   /** The tool that wrote the file that is read in place of a service. */
   readonly from?: SourceName;
-  /** Id or name of the workspace. Absent: the only one that the key can see, or the one that the file names. */
+  /** Id or name of the workspace. Default: the only one that the key can see, or the one that the file names. */
   readonly workspace?: string;
   /** Of flags and segments of which the file does not say it. */
   readonly trafficType: string;

@@ -76,7 +76,7 @@ async function killOrRestore(
     const context = { ...run.context, openWriter };
     const done = await actLive(context, { ...request, environment, reason });
     await screen.result(await resultText(request, done, options));
-    // Last: whoever acts in an emergency hears of the service before it and git are asked for anything more.
+    // Last: in an emergency the result of the service comes before further questions to it and to git.
     if (done.sent) await recordDone(run.context, request, { ...done, sent: done.sent });
     return EXIT.ok;
   } catch (error) {
@@ -86,7 +86,7 @@ async function killOrRestore(
   }
 }
 
-/** Records what was done in the history. A place that cannot be looked up is told: the service was changed all the same. */
+/** Records what was done in the history. A place that cannot be looked up is a note: the service was changed all the same. */
 async function recordDone(
   context: RunContext,
   { flag, isKill }: KillRequest,
@@ -103,7 +103,7 @@ async function recordDone(
 
 /**
  * Prepares the entry in the list of kills and says what is left to do. The service was changed by then: a list that
- * cannot be written is told, and is no failure of the command.
+ * cannot be written is named in the result, and is no failure of the command.
  */
 async function resultText(
   { flag, isKill }: KillRequest,

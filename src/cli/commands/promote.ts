@@ -45,7 +45,7 @@ export const declarePromote: DeclareCommand = (command, { terminal, done }) => {
 
 /**
  * Writes what a flag is in one environment into its block of another, and shows the difference first. The file lies in the
- * working tree: it is for whoever ran the command to review and to commit. May be repeated; then there is no difference.
+ * working tree: it still has to be reviewed and committed. May be repeated; then there is no difference.
  *
  * @returns 0, also where there is no difference; 3 where the specs would be invalid afterwards, and nothing is written.
  * @throws FlagkeelError `SPECS_INVALID`: they are invalid before; `USAGE`: there is no such flag or environment.

@@ -63,7 +63,7 @@ async function reconcileAll(
   terminal: Terminal,
 ): Promise<ExitCode> {
   if (options.detailedExitcode === true && options.dryRun !== true) {
-    // Whoever asks whether there is anything to do has not asked to have it done.
+    // The option asks whether there is anything to do, and not to have it done.
     throw new FlagkeelError(
       'USAGE',
       'cannot use --detailed-exitcode without --dry-run: it tells of a plan, and this run would apply it (add --dry-run)',

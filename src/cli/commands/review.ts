@@ -49,7 +49,7 @@ import {
 } from '../../review/plan.js';
 import { openScreen, type Screen, type Terminal } from '../terminal.js';
 
-/** What is reviewed and who is told, and how it is printed. */
+/** Options of `flagkeel review`. */
 type ReviewCommandOptions = CommonOptions & ReviewOptions;
 
 /** Declares `flagkeel review`. */
@@ -118,8 +118,8 @@ interface Reviewed {
   readonly prefix: string;
 }
 
-/** What there is to tell; `report` is absent where there is no plan. */
-interface Told extends Omit<Reviewed, 'prefix'> {
+/** What the pull request gets to read; `report` is absent where there is no plan. */
+interface Verdict extends Omit<Reviewed, 'prefix'> {
   readonly report?: PlanReport;
   readonly summary: string;
   /** The service was not asked. */
@@ -134,36 +134,36 @@ async function review(directory: string, reviewing: Reviewing): Promise<Reviewed
   const checkout = await openCheckout(directory);
   const prefix = checkout.repository?.prefix ?? '';
   const statuses = place.forge && new Statuses(place.forge, await contextsOf(checkout, prefix));
-  let told: Told | undefined;
+  let verdict: Verdict | undefined;
   try {
     await leniently(statuses?.open('planning what a merge does'), reviewing);
-    told = await tell(directory, checkout, reviewing);
-    await publish(told, prefix, reviewing);
-    return { ...told, prefix };
+    verdict = await judge(directory, checkout, reviewing);
+    await publish(verdict, prefix, reviewing);
+    return { ...verdict, prefix };
   } catch (error) {
     if (!(error instanceof FlagkeelError)) throw error;
     terminal.stderr.write(errorText(error));
-    const { exitCode, ...failed } = told ?? failure(error);
+    const { exitCode, ...failed } = verdict ?? failure(error);
     if (terminal.signal.aborted) {
       return { ...failed, prefix, exitCode: exitCodeOfSignal(terminal.signal) };
     }
     return { ...failed, prefix, exitCode: exitCode === EXIT.ok ? error.exitCode : exitCode };
   } finally {
-    const judge = (context: string) => reviewStatus(context, prefix, told);
-    await statuses?.close(judge).catch((error: unknown) => {
+    const statusOf = (context: string) => reviewStatus(context, prefix, verdict);
+    await statuses?.close(statusOf).catch((error: unknown) => {
       screen.note(`warning: ${clean(messageOf(error))}`);
     });
     await checkout.close();
   }
 }
 
-/** A fork is given a token that may write nothing: what cannot be told there is said on the terminal. */
+/** The token of a fork may write nothing: the reason becomes a warning on the terminal. */
 async function leniently(
-  telling: Promise<void> | undefined,
+  writing: Promise<void> | undefined,
   { place, screen }: Pick<Reviewing, 'place' | 'screen'>,
 ): Promise<void> {
   try {
-    await telling;
+    await writing;
   } catch (error) {
     if (!place.isFork || !(error instanceof FlagkeelError)) throw error;
     screen.note(`warning: ${clean(error.message)}`);
@@ -179,7 +179,11 @@ async function contextsOf(checkout: Checkout, prefix: string): Promise<string[]>
 }
 
 /** Makes the plan, or says why there is none. Throws only where the run was interrupted, or by a fault of ours. */
-async function tell(directory: string, checkout: Checkout, reviewing: Reviewing): Promise<Told> {
+async function judge(
+  directory: string,
+  checkout: Checkout,
+  reviewing: Reviewing,
+): Promise<Verdict> {
   const { options, terminal, screen, place } = reviewing;
   const surroundings = surroundingsOf(terminal, screen);
   const { settings, note } = surroundings;
@@ -201,14 +205,14 @@ async function tell(directory: string, checkout: Checkout, reviewing: Reviewing)
       markdown: planMarkdown(report, { ...about, planUrl: place.runUrl, madeAt: new Date() }),
     };
   } catch (error) {
-    // Whoever interrupts a run wants it to end.
+    // An interrupted run is to end, and not to be published.
     if (!(error instanceof FlagkeelError) || terminal.signal.aborted) throw error;
     terminal.stderr.write(errorText(error));
     return failure(error);
   }
 }
 
-function failure(error: FlagkeelError): Told {
+function failure(error: FlagkeelError): Verdict {
   const diagnostics: readonly Diagnostic[] =
     error instanceof InvalidSpecsError ? error.diagnostics : [];
   const markdown = failureMarkdown(error.message, diagnostics);
@@ -242,18 +246,18 @@ async function warnOfOldBranch(
 }
 
 /** Appends to the summary of the CI job and writes the comment; notes on lines follow only where the comment changed. */
-async function publish(told: Told, prefix: string, reviewing: Reviewing): Promise<void> {
+async function publish(verdict: Verdict, prefix: string, reviewing: Reviewing): Promise<void> {
   const { place, screen } = reviewing;
   const { forge } = place;
-  if (place.summaryFile !== undefined) await appendFile(place.summaryFile, `${told.markdown}\n`);
+  if (place.summaryFile !== undefined) await appendFile(place.summaryFile, `${verdict.markdown}\n`);
   if (!forge) return;
-  const comment = { scope: prefix, body: told.markdown };
-  const telling = async (): Promise<void> => {
+  const comment = { scope: prefix, body: verdict.markdown };
+  const publishing = async (): Promise<void> => {
     const done = await syncComment(forge, comment);
     screen.note(`${forge.name}: comment ${done}`);
-    if (done !== 'unchanged') await annotate(told, prefix, reviewing);
+    if (done !== 'unchanged') await annotate(verdict, prefix, reviewing);
   };
-  await leniently(telling(), reviewing);
+  await leniently(publishing(), reviewing);
 }
 
 const LEVELS = { error: 'failure', warning: 'warning', note: 'notice' } as const;
@@ -262,7 +266,7 @@ const MOST_ANNOTATIONS = 200;
 
 /** Notes are a help and no verdict: a token that may not write them is no failure. */
 async function annotate(
-  { findings, summary }: Told,
+  { findings, summary }: Verdict,
   prefix: string,
   { place, screen }: Reviewing,
 ): Promise<void> {

@@ -11,7 +11,7 @@ import { readRightSpecs } from '../right-specs.js';
 import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 
 interface StaleOptions extends CommonOptions {
-  /** Absent: what flagkeel.yaml says, or 90. */
+  /** Default: `lint.staleAfter` of flagkeel.yaml, or 90. */
   readonly days?: number;
   readonly all?: boolean;
 }

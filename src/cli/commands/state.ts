@@ -143,7 +143,7 @@ async function forgetObject(
 
 /**
  * Frees the lock of a shared state whose holder is gone. The lock of this machine ends with its holder. May be repeated:
- * where nobody holds the lock there is nothing to do.
+ * where the lock is free there is nothing to do.
  *
  * @throws FlagkeelError `IN_USE`: the holder renewed the lock meanwhile, so it is alive.
  */
@@ -242,7 +242,7 @@ async function rebuild({ context }: Run): Promise<Rebuilt> {
   return { recorded: plan.unchanged, unknown: sortedSet(different), kept: old !== null };
 }
 
-/** Null: there is something, and it cannot be read. */
+/** Null where a state is there and cannot be read. */
 async function readWhatIsLeft(home: StateHome): Promise<StateReading | null> {
   try {
     return await home.read();

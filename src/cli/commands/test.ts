@@ -62,7 +62,7 @@ async function runDirectory(directory: string, screen: Screen): Promise<CaseResu
     .map((each) => withPrefix(each, prefix));
 }
 
-/** The same with files as they are seen from the top of the repository. */
+/** Names files as they are seen from the top of the repository. */
 function withPrefix(result: CaseResult, prefix: string): CaseResult {
   const { failure } = result;
   const file = `${prefix}${result.file}`;

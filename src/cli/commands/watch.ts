@@ -48,7 +48,7 @@ interface WatchOptions
   readonly tokenFile?: string;
   readonly private?: boolean;
   readonly webhookSecretFile?: string;
-  /** URLs that are told how runs end. */
+  /** URLs that get a message for each run that matters. */
   readonly notify: readonly string[];
   /** File with one such URL a line. */
   readonly notifyFile?: string;
@@ -166,7 +166,7 @@ interface Watched {
     readonly statuses: ReturnType<typeof readStatuses>;
     readonly operations: Awaited<ReturnType<typeof readOperations>>;
   };
-  /** Null: there are no other replicas. */
+  /** Undefined where the daemon works alone. */
   readonly replicas: Awaited<ReturnType<typeof openReplicas>>;
 }
 

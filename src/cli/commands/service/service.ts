@@ -38,7 +38,7 @@ export interface ServiceCommandOptions extends StoreOptions {
   readonly requestsExpire?: number;
 }
 
-/** Declares `flagkeel service`, with `keys` and `log` for whoever holds its store. */
+/** Declares `flagkeel service`, with `keys` and `log`, which work on its store. */
 export const declareService: DeclareCommand = (command, { terminal }) => {
   examples(command, ['flagkeel service --memory --port 8080']);
   storeOptions(command)
@@ -142,7 +142,7 @@ function parseRateLimit(text: string): { requests: number; perSeconds: number } 
   return { requests: Number(requests), perSeconds: Number(perSeconds) };
 }
 
-/** Makes a key where none is valid, so that a new service can be used. Undefined: there is one. */
+/** Makes a key where none is valid, so that a new service can be used; undefined where there is one. */
 async function firstKeyOf(administration: Administration): Promise<string | undefined> {
   const keys = await administration.listKeys();
   if (keys.some((key) => isValidKey(key, Date.now()))) return undefined;

@@ -203,7 +203,7 @@ export async function runServiceKeys(
   });
 }
 
-/** A key that ends within this time is called `ending`, so that somebody replaces it. */
+/** A key that ends within this time is called `ending`, as a reminder to replace it. */
 const ENDING_WITHIN_MS = 14 * 86_400_000;
 
 /** Writes a line for each key, or one list in JSON with everything that is known of them. */
