@@ -42,7 +42,7 @@ COPY --from=build /app/package.json /app/
 COPY --from=build /app/node_modules /app/node_modules
 COPY --from=build /app/schemas /app/schemas
 COPY docs/*.md /app/docs/
-COPY docs/workflows /app/docs/workflows
+COPY workflows /app/workflows
 COPY --from=build /app/dist /app/dist
 COPY specs-example /app/specs-example
 COPY LICENSE /app/

@@ -7,7 +7,7 @@ export default tseslint.config(
       'dist/',
       'action/index.js',
       'coverage/',
-      'mutation/',
+      'test/mutation/',
       'src/generated/',
       'node_modules/',
     ],

@@ -15,7 +15,7 @@ const TOP_PAGES = [
   'CONTRIBUTING.md',
 ];
 /** What the pages show and link to as it is. */
-const COPIED = ['docs/images', 'docs/workflows', 'schemas'];
+const COPIED = ['docs/images', 'workflows', 'schemas'];
 
 const STYLE = `
 :root { color-scheme: light dark; --ink: light-dark(#1f2328, #f0f6fc); --ground: light-dark(#ffffff, #0d1117);

@@ -93,11 +93,11 @@ async function init(
 }
 
 /**
- * Path → text: the workflows that the documents show, as they come with this package. They keep their names, by which they refer
+ * Path → text: the workflows that come with this package. They keep their names, by which they refer
  * to each other.
  */
 async function workflowFiles(): Promise<[path: string, text: string][]> {
-  const folder = packageFile('docs/workflows/');
+  const folder = packageFile('workflows/');
   const names = (await readdir(folder)).sort();
   return Promise.all(
     names.map(async (name): Promise<[string, string]> => {

@@ -107,7 +107,7 @@ defaults:
   it('writes the workflows that the documents show, and says what they need', async () => {
     const run = await cliRun(['init', directory]);
 
-    const shown = join(import.meta.dirname, '../../../docs/workflows');
+    const shown = join(import.meta.dirname, '../../../workflows');
     const written = join(directory, '.github/workflows');
     expect(readdirSync(written)).toEqual([
       'flagkeel-apply.yml',

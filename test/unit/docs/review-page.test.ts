@@ -7,8 +7,8 @@ import { commandFiles, declarationsOf, projectText } from './page.js';
 
 const PAGE = projectText('docs/review.md');
 const COMMANDS = declarationsOf(...commandFiles());
-const FOLDER = new URL('../../../docs/workflows/', import.meta.url);
-const WORKFLOWS = readdirSync(FOLDER).map((name) => `docs/workflows/${name}`);
+const FOLDER = new URL('../../../workflows/', import.meta.url);
+const WORKFLOWS = readdirSync(FOLDER).map((name) => `workflows/${name}`);
 
 /** Long options of lines that call the program. */
 function optionsIn(text: string): string[] {
@@ -104,8 +104,8 @@ describe.each(WORKFLOWS)('%s', (path) => {
 });
 
 describe('the hash of the plan that is applied', () => {
-  const apply = projectText('docs/workflows/flagkeel-apply.yml');
-  const review = projectText('docs/workflows/flagkeel-review.yml');
+  const apply = projectText('workflows/flagkeel-apply.yml');
+  const review = projectText('workflows/flagkeel-review.yml');
 
   it('comes from no comment, which any workflow of the same account may write', () => {
     expect(apply).not.toMatch(/\/comments|github-actions\[bot\]/);

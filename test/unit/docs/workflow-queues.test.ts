@@ -19,7 +19,7 @@ interface Workflow {
 }
 
 const PROJECT = new URL('../../../', import.meta.url);
-const WORKFLOWS = readdirSync(new URL('docs/workflows/', PROJECT));
+const WORKFLOWS = readdirSync(new URL('workflows/', PROJECT));
 const TEMPLATES = readdirSync(new URL('templates/', PROJECT));
 
 /** Jobs whose key may write. */
@@ -27,8 +27,8 @@ function writing(jobs: Readonly<Record<string, Job>>): Job[] {
   return Object.values(jobs).filter(({ environment }) => environment === 'production');
 }
 
-describe.each(WORKFLOWS)('docs/workflows/%s', (file) => {
-  const { on, concurrency, jobs } = parse(projectText(`docs/workflows/${file}`)) as Workflow;
+describe.each(WORKFLOWS)('workflows/%s', (file) => {
+  const { on, concurrency, jobs } = parse(projectText(`workflows/${file}`)) as Workflow;
 
   it('cancels no run that waits to write, and lets all of them wait', () => {
     expect(writing(jobs).map((job) => job.concurrency)).toEqual(
@@ -55,9 +55,7 @@ describe.each(WORKFLOWS)('docs/workflows/%s', (file) => {
 });
 
 it('some workflow writes, and one begins with a comment', () => {
-  const workflows = WORKFLOWS.map(
-    (file) => parse(projectText(`docs/workflows/${file}`)) as Workflow,
-  );
+  const workflows = WORKFLOWS.map((file) => parse(projectText(`workflows/${file}`)) as Workflow);
 
   expect(workflows.flatMap(({ jobs }) => writing(jobs))).toHaveLength(2);
   expect(workflows.filter(({ on }) => 'issue_comment' in on)).toHaveLength(1);

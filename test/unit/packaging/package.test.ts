@@ -73,7 +73,7 @@ describe('the package', () => {
     const files = packedFiles();
     expect(files).toContain('LICENSE');
     expect(files).toContain('schemas/plan.schema.json');
-    expect(files).toContain('docs/workflows/flagkeel-review.yml');
+    expect(files).toContain('workflows/flagkeel-review.yml');
     // `explain` prints what they say of a code.
     expect(files).toContain('docs/diagnostics.md');
     expect(files.filter((file) => !isAllowed(file))).toEqual([]);

@@ -11,10 +11,10 @@ import { EQUIVALENT } from './service-equivalents.js';
  * other (`service-suite.test.ts`). Results are appended to a file, so that a second call goes on where the first one ended: what was noticed is
  * not run again until its file changes, what survived not until a test does.
  *
- * Usage: `mutation/service-mutants.ts [--report] [PART-OF-A-FILE-NAME…]`. It fails below 85 %, and where mutants are left to run.
+ * Usage: `test/mutation/service-mutants.ts [--report] [PART-OF-A-FILE-NAME…]`. It fails below 85 %, and where mutants are left to run.
  */
-const ROOT = join(import.meta.dirname, '..');
-const REPORTS = join(ROOT, 'mutation/reports');
+const ROOT = join(import.meta.dirname, '../..');
+const REPORTS = join(ROOT, 'test/mutation/reports');
 const RESULTS = join(REPORTS, 'service.jsonl');
 const PLAN = join(REPORTS, 'service-plan.json');
 const FOLDERS = ['src/service/rules', 'src/service/routes'];
@@ -98,9 +98,9 @@ interface Instrumented {
   }[];
 }
 
-/** Puts every mutant behind a switch. The library is installed below `mutation/` alone. */
+/** Puts every mutant behind a switch. The library is installed below `test/mutation/` alone. */
 async function instrument(paths: readonly string[]): Promise<Instrumented> {
-  const modules = join(ROOT, 'mutation/node_modules');
+  const modules = join(ROOT, 'test/mutation/node_modules');
   const { createInstrumenter } = await import(
     join(modules, '@stryker-mutator/instrumenter/dist/src/index.js')
   );
@@ -198,7 +198,7 @@ function append(result: Result): void {
 async function ranWhole(): Promise<boolean> {
   const child = spawn(
     process.execPath,
-    ['node_modules/vitest/vitest.mjs', 'run', '--config', 'mutation/vitest.service.config.ts'],
+    ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/mutation/vitest.service.config.ts'],
     {
       cwd: ROOT,
       stdio: ['ignore', 'ignore', 'inherit'],

@@ -40,15 +40,15 @@ const LEFT_OUT = [
   'throw-away-postgres',
 ];
 
-const FILES = readdirSync(join(import.meta.dirname, '../test/contract'))
+const FILES = readdirSync(join(import.meta.dirname, '../contract'))
   .map((name) => name.replace(/\.test\.ts$/, ''))
   .filter((name) => !LEFT_OUT.includes(name))
   .sort();
 
-scope.serviceUnderTest = await import('../src/service/service.js');
+scope.serviceUnderTest = await import('../../src/service/service.js');
 for (const name of FILES) {
   describe(name, async () => {
-    await import(`../test/contract/${name}.test.ts`);
+    await import(`../contract/${name}.test.ts`);
   });
 }
 
@@ -172,7 +172,7 @@ const durations = new Map<string, number>();
 /** What a mutant that works while modules are loaded changes is seen by a service that is loaded with it. */
 async function loadService(): Promise<void> {
   vi.resetModules();
-  scope.serviceUnderTest = await import('../src/service/service.js');
+  scope.serviceUnderTest = await import('../../src/service/service.js');
 }
 
 /**

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startVitest, type TestModule } from 'vitest/node';
-import { startPostgres } from '../test/support/postgres.js';
+import { startPostgres } from '../support/postgres.js';
 import { VIOLATIONS, type Violation } from './violations.js';
 
 /*
  * Builds violations of the contract into the administration service, one at a time, that leave the shape of every answer as it is, and shows
  * for each by how many statements it is noticed; the service as it stands has to pass. They stand side by side in one run, and no file is changed.
  *
- * Usage: `mutation/planted-violations.ts [--strict] [--postgres]`.
+ * Usage: `test/mutation/planted-violations.ts [--strict] [--postgres]`.
  */
-const ROOT = join(import.meta.dirname, '..');
+const ROOT = join(import.meta.dirname, '../..');
 const NONE = 'nothing';
 
 /** Changes sources as they are loaded, and fails where one is no longer as the violation expects it. */
@@ -32,7 +32,7 @@ function planting({ name, changes }: Violation) {
   };
 }
 
-function project(name: string, plugins: readonly object[]) {
+function project(name: string, plugins: readonly ReturnType<typeof planting>[]) {
   return {
     plugins: [...plugins],
     test: { name, include: ['test/contract/statements.test.ts'], testTimeout: 60_000 },

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import type { MutationPlan } from './service-mutants.js';
 
-const ROOT = join(import.meta.dirname, '..');
+const ROOT = join(import.meta.dirname, '../..');
 const { sources } = JSON.parse(
   readFileSync(join(import.meta.dirname, 'reports/service-plan.json'), 'utf8'),
 ) as MutationPlan;
@@ -30,7 +30,7 @@ export default defineConfig({
     },
   ],
   test: {
-    include: ['mutation/service-suite.test.ts'],
+    include: ['test/mutation/service-suite.test.ts'],
     pool: 'forks',
     isolate: false,
     maxWorkers: 1,
