@@ -58,6 +58,7 @@ var EXIT = {
   notConverged: 5,
   unreadable: 6,
   refused: 7,
+  held: 8,
   usage: 64,
   sigint: 130,
   sigterm: 143
@@ -100,14 +101,18 @@ var EXIT_OF_CODE = {
 };
 var FlagkeelError = class extends Error {
   code;
+  /** Whether a write that failed so may have been made all the same. */
+  fateUnknown;
   /**
    * @param message `cannot <do what to which thing>: <why>`, lower case, no full stop, the way out in brackets.
    *   Never holds a key.
+   * @param options `fateUnknown`: by default as the code says, because most of who throws knows of one request alone.
    */
   constructor(code, message, options = {}) {
     super(message, options);
     this.name = "FlagkeelError";
     this.code = code;
+    this.fateUnknown = options.fateUnknown ?? (code === "UNREACHABLE" || code === "UNREADABLE");
   }
   get exitCode() {
     return EXIT_OF_CODE[this.code];

@@ -48,13 +48,13 @@ export const VIOLATIONS: readonly Violation[] = [
     changes: [
       {
         file: 'rules/definition-schema.ts',
-        from: "trafficAllocation: { type: ['integer', 'null'], minimum: 0, maximum: 100 }",
-        to: "trafficAllocation: { type: ['number', 'null'] }",
+        from: "trafficAllocation: { type: 'integer', minimum: 0, maximum: 100 },\n    rules: {\n",
+        to: "trafficAllocation: { type: 'number' },\n    rules: {\n",
       },
       {
         file: 'rules/definition-schema.ts',
-        from: "trafficAllocation: { type: 'integer', minimum: 0, maximum: 100 }",
-        to: "trafficAllocation: { type: 'number' }",
+        from: "trafficAllocation: { type: 'integer', minimum: 0, maximum: 100 },\n    rules: { type: 'array', maxItems",
+        to: "trafficAllocation: { type: 'number' },\n    rules: { type: 'array', maxItems",
       },
     ],
   },

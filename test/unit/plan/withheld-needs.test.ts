@@ -97,8 +97,8 @@ describe('a change that needs what is withheld', () => {
     expect(waysOut(plan)).toEqual([
       'flag/mid@staging: needs-withheld: it needs segment/beta@staging, which is withheld',
       'flag/top@staging: needs-withheld: it needs flag/mid@staging, which is withheld',
-      'segment/beta: not-reviewed: a run without --since makes it, or a review of its own',
-      'segment/beta@staging: not-reviewed: a run without --since makes it, or a review of its own',
+      'segment/beta: not-reviewed: run the apply of its own review again; or look at it (flagkeel plan --only segment/beta) and apply it (flagkeel reconcile --only segment/beta)',
+      'segment/beta@staging: not-reviewed: run the apply of its own review again; or look at it (flagkeel plan --only segment/beta) and apply it (flagkeel reconcile --only segment/beta)',
     ]);
     expect(plan.withheld.map(({ dependsOn }) => dependsOn)).toEqual([[], [], [], []]);
   });

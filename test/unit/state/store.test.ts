@@ -73,6 +73,7 @@ describe('state', () => {
       commit: null,
       outOfSync: null,
       ramps: {},
+      approvals: {},
     });
     await home.write(state, { head: HEAD, message: 'Apply 3 changes' });
     await home.write(state, { head: HEAD, message: 'Nothing' });
