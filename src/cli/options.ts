@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
-import { AUTH_HEADERS, type AuthHeader } from '../admin-api/origin.js';
+import { AUTH_HEADERS } from '../admin-api/origin.js';
+import type { ConnectionFlags, RunFlags } from '../compose/run.js';
 import { collect, collectObject, duration, exactMoment, positive } from './arguments.js';
 
 /**
@@ -41,17 +42,7 @@ export function logFormatOption(command: Command): Command {
   );
 }
 
-/** Where the service is, and how long it may be silent. */
-export interface ConnectionOptions {
-  /** Origin of the administration service; it goes before `FLAGKEEL_URL` and before flagkeel.yaml. */
-  readonly url?: string;
-  /** It goes before `FLAGKEEL_AUTH_HEADER`. */
-  readonly authHeader?: AuthHeader;
-  readonly embedded?: boolean;
-  readonly embeddedDir?: string;
-  /** Milliseconds. */
-  readonly timeout?: number;
-}
+export type ConnectionOptions = ConnectionFlags;
 
 export function placeOptions(command: Command): Command {
   return command
@@ -69,14 +60,8 @@ export function timeoutOption(command: Command): Command {
 }
 
 /** Which part of the service a run works on, and how hard it may press. */
-export interface ServiceOptions extends ConnectionOptions {
-  /** Names of environments; empty: all. */
-  readonly environment: readonly string[];
-  /** Objects as `KIND/NAME`; empty: all. */
-  readonly only: readonly string[];
-  /** Requests at the same time. */
-  readonly concurrency?: number;
-}
+export type ServiceOptions = ConnectionFlags &
+  Pick<RunFlags, 'environment' | 'only' | 'concurrency'>;
 
 export function serviceOptions(command: Command): Command {
   placeOptions(command)
@@ -89,11 +74,6 @@ export function serviceOptions(command: Command): Command {
     )
     .option('--concurrency <n>', 'requests at the same time', positive);
   return timeoutOption(command);
-}
-
-/** The moment that a plan is made for, in milliseconds since the epoch; default: now. */
-export interface MomentOptions {
-  readonly at?: number;
 }
 
 export function momentOption(command: Command): Command {
@@ -116,11 +96,7 @@ export function forgeOptions(command: Command, what: string): Command {
     .option('--pull-request <number>', 'which pull request or merge request', positive);
 }
 
-/** How long a command waits for another run over the same state. */
-export interface LockOptions {
-  /** Milliseconds; 0, the default: a lock that is taken is an error at once. */
-  readonly lockTimeout: number;
-}
+export type LockOptions = Pick<RunFlags, 'lockTimeout'>;
 
 export function lockOption(command: Command): Command {
   return command.option(

@@ -1,41 +1,34 @@
 import { Option, type Command } from 'commander';
-import {
-  examples,
-  forgeOptions,
-  momentOption,
-  type CommonOptions,
-  type LockOptions,
-  type MomentOptions,
-  type ServiceOptions,
-} from './options.js';
+import { examples, forgeOptions, momentOption, type CommonOptions } from './options.js';
+import type { RunFlags } from '../compose/run.js';
 import type { ForgeFlags } from '../review/pull-request.js';
 import type { ReviewedOptions } from './reviewed-plans.js';
 
 /** Options of `flagkeel reconcile` and `flagkeel plan`. */
 export interface ReconcileOptions
-  extends CommonOptions, ServiceOptions, LockOptions, MomentOptions, ReviewedOptions, ForgeFlags {
-  readonly dryRun?: boolean;
+  extends
+    CommonOptions,
+    ReviewedOptions,
+    ForgeFlags,
+    Omit<
+      RunFlags,
+      | 'approvals'
+      | 'committedOnly'
+      | 'keys'
+      | 'pushState'
+      | 'quarantineInvalid'
+      | 'suspend'
+      | 'touchedSince'
+    > {
   /** File to which each event is written as it happens; `-` is standard output. */
   readonly events?: string;
   readonly detailedExitcode?: boolean;
-  readonly prune?: boolean;
-  readonly adopt?: boolean;
-  readonly revertDrift?: boolean;
-  readonly identities?: boolean;
   readonly everyKey?: boolean;
   readonly countKeys?: boolean;
-  /** Revision of git: only objects whose specs differ from it are planned. */
-  readonly since?: string;
   readonly touched?: boolean;
-  /** Why windows and freezes do not hold the run back. */
-  readonly overrideWindow?: string;
-  /** Hash of the plan that may pass the guards, and that windows and freezes do not hold back. */
-  readonly approve?: string;
   /** Plans that comments of the pull request approve may pass too. */
   readonly approveComment?: boolean;
   readonly force?: boolean;
-  readonly allowOlder?: boolean;
-  readonly allowDirty?: boolean;
   /** What waits for a person does so on purpose. */
   readonly allowHeld?: boolean;
   readonly title?: string;

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parseDuration } from './arguments.js';
+import type { ConnectionFlags, RunFlags } from '../compose/run.js';
 import type { WatchedSource } from '../compose/watch.js';
 import { secretInFile, type OperatorSettings } from '../compose/settings.js';
 import { isSchedule } from '../daemon/source/schedule.js';
@@ -8,7 +9,6 @@ import { FlagkeelError, messageOf } from '../errors.js';
 import type { SourceSpec } from '../generated/watch.schema.d.js';
 import { diagnosticsText } from '../report/text/diagnostics.js';
 import { readWatchConfig } from '../specs/read-config.js';
-import type { ConnectionOptions, LockOptions } from './options.js';
 
 /** Of the interval, where no jitter is given. */
 const JITTER_PART = 0.1;
@@ -19,7 +19,19 @@ const MIN_INTERVAL_MS = 100;
  * What the command line says of the sources. A file of sources says some of it for each source anew, and the command
  * line says the rest for all of them.
  */
-export interface SourceOptions extends ConnectionOptions, LockOptions {
+export interface SourceOptions
+  extends
+    ConnectionFlags,
+    Pick<
+      RunFlags,
+      | 'environment'
+      | 'concurrency'
+      | 'prune'
+      | 'adopt'
+      | 'revertDrift'
+      | 'allowOlder'
+      | 'lockTimeout'
+    > {
   readonly repo?: string;
   readonly branch?: string;
   readonly path?: string;
@@ -31,13 +43,6 @@ export interface SourceOptions extends ConnectionOptions, LockOptions {
   readonly debounce: number;
   /** Fields of cron, or `off`. */
   readonly schedule: string;
-  /** Names of environments; empty: all. */
-  readonly environment: readonly string[];
-  readonly concurrency?: number;
-  readonly prune?: boolean;
-  readonly adopt?: boolean;
-  readonly revertDrift?: boolean;
-  readonly allowOlder?: boolean;
   readonly title?: string;
   readonly comment?: string;
 }

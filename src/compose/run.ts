@@ -38,10 +38,7 @@ export interface OpenedReading extends AsyncDisposable {
  */
 export async function openReading(
   directory: string,
-  flags: Pick<
-    RunFlags,
-    'url' | 'authHeader' | 'embedded' | 'embeddedDir' | 'timeout' | 'concurrency'
-  >,
+  flags: ConnectionFlags & Pick<RunFlags, 'concurrency'>,
   { settings, signal, note, progress }: Surroundings,
   desired: Desired | null,
 ): Promise<OpenedReading> {
@@ -68,14 +65,24 @@ type PassedOn = Pick<
   'keys' | 'touchedSince' | 'quarantineInvalid' | 'identities' | 'concurrency' | 'overrideWindow'
 >;
 
-/** What the command line says of one run. */
-export interface RunFlags extends PassedOn {
-  readonly dryRun?: boolean;
+/** Where the service is, and how long it may be silent. */
+export interface ConnectionFlags {
+  /** Origin of the administration service; it goes before `FLAGKEEL_URL` and before flagkeel.yaml. */
   readonly url?: string;
+  /** It goes before `FLAGKEEL_AUTH_HEADER`. */
   readonly authHeader?: AuthHeader;
   readonly embedded?: boolean;
   readonly embeddedDir?: string;
+  /** Milliseconds. */
+  readonly timeout?: number;
+}
+
+/** What the command line says of one run. */
+export interface RunFlags extends ConnectionFlags, PassedOn {
+  readonly dryRun?: boolean;
+  /** Names of environments; empty: all. */
   readonly environment: readonly string[];
+  /** Objects as `KIND/NAME`; empty: all. */
   readonly only: readonly string[];
   readonly prune?: boolean;
   readonly adopt?: boolean;
@@ -84,12 +91,12 @@ export interface RunFlags extends PassedOn {
   readonly allowDirty?: boolean;
   /** Reads HEAD, although a dry run would read the working tree. */
   readonly committedOnly?: boolean;
+  /** Revision of git: only objects whose specs differ from it are planned. */
   readonly since?: string;
   /** A reviewed plan, as a file or as its hash. */
   readonly plan?: string;
   readonly planHash?: string;
-  /** Milliseconds. */
-  readonly timeout?: number;
+  /** Milliseconds to wait for another run over the same state; 0: a lock that is taken is an error at once. */
   readonly lockTimeout: number;
   /** Plans and reports, but writes nothing except kills; null: as the config says. */
   readonly suspend?: Suspension | null;

@@ -6,7 +6,7 @@ import type { CommentApprovals } from '../forge/approvals.js';
 import type { Forge, ForgeTarget, PullRequestTarget } from '../forge/forge.js';
 import { DEFAULT_API, openForge, readApprovals } from '../forge/open.js';
 import { packageVersion } from '../platform/version.js';
-import type { RunFlags } from '../compose/run.js';
+import type { ConnectionFlags, RunFlags } from '../compose/run.js';
 
 /** What is reviewed, and who is told. */
 export interface ReviewTarget {
@@ -151,18 +151,8 @@ export interface ForgeFlags {
 export interface ReviewOptions
   extends
     ForgeFlags,
-    Pick<
-      RunFlags,
-      | 'url'
-      | 'authHeader'
-      | 'embedded'
-      | 'embeddedDir'
-      | 'environment'
-      | 'only'
-      | 'at'
-      | 'timeout'
-      | 'concurrency'
-    > {
+    ConnectionFlags,
+    Pick<RunFlags, 'environment' | 'only' | 'at' | 'concurrency'> {
   /** Revision that the plan starts from. */
   readonly since?: string;
   /** Branch that the pull request goes to. */

@@ -4,6 +4,8 @@ import {
   readStatuses,
   openOperations,
   readOperations,
+  type ForgeRequest,
+  type OperationsRequest,
 } from '../../compose/operations.js';
 import {
   startMaintenance,
@@ -38,26 +40,15 @@ const DEFAULT_LEASE_MS = 15_000;
 const HOURLY = '0 * * * *';
 
 interface WatchOptions
-  extends SourceOptions, Pick<CommonOptions, 'color' | 'quiet' | 'verbose' | 'logFormat'> {
+  extends
+    SourceOptions,
+    OperationsRequest,
+    ForgeRequest,
+    Pick<CommonOptions, 'color' | 'quiet' | 'verbose' | 'logFormat'> {
   /** URL; where replicas meet. */
   readonly database?: string;
   /** Milliseconds. */
   readonly lease: number;
-  /** `[HOST:]PORT`. */
-  readonly listen?: string;
-  readonly tokenFile?: string;
-  readonly private?: boolean;
-  readonly webhookSecretFile?: string;
-  /** URLs that get a message for each run that matters. */
-  readonly notify: readonly string[];
-  /** File with one such URL a line. */
-  readonly notifyFile?: string;
-  /** File with the text of messages as plain text. */
-  readonly notifyTemplate?: string;
-  /** Forge on which statuses are set, with or without a repository. */
-  readonly statuses?: string;
-  readonly forgeUrl?: string;
-  readonly publicUrl?: string;
 }
 
 /** Declares `flagkeel watch`. */
