@@ -82,7 +82,7 @@ async function listState(
     const { state } = (await opened?.home.read()) ?? NOTHING;
     const rows = stateRows(state, opened?.environments ?? {});
     const json = { formatVersion: 1, ref: opened?.home.ref ?? null, objects: rows };
-    return options.format === 'json' ? asJson(json) : stateText(rows);
+    return options.format === 'json' ? prettyJson(json) : stateText(rows);
   });
 }
 
@@ -107,7 +107,7 @@ async function showObject(
       const name = opened?.environments[id];
       return [id, { ...(name !== undefined && { environment: name }), ...base }] as const;
     });
-    return asJson({ ...shown, environments: Object.fromEntries(environments) });
+    return prettyJson({ ...shown, environments: Object.fromEntries(environments) });
   });
 }
 
@@ -177,10 +177,6 @@ function notThere(verb: string, object: string): FlagkeelError {
     'USAGE',
     `cannot ${verb} ${quoted(object)}: ${why} (flagkeel state list shows what is)`,
   );
-}
-
-function asJson(value: unknown): string {
-  return prettyJson(value);
 }
 
 /** What is known after a rebuild; objects are named by their ids. */
