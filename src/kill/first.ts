@@ -26,6 +26,8 @@ export interface KillContext {
   readonly rememberedPlace: (workspace: string) => Promise<RememberedPlace | null>;
   /** The commit that the last run applied there; null: none, or its state cannot be read. */
   readonly appliedHead: (place: Workspace) => Promise<string | null>;
+  /** The commit whose kills were sent last, by an apply or before one that failed; null: none, or its state cannot be read. */
+  readonly killsSentOf: (place: Workspace) => Promise<string | null>;
   /** Whether HEAD comes before the applied commit: what HEAD orders is not what git orders now. */
   readonly isOutdated: (applied: string | null) => Promise<boolean>;
   /** Records the results, before anything else is done. Never throws. */
@@ -97,10 +99,9 @@ export class KillSender {
     const orders = killing ? killOrders({ flags, kills }) : [];
     const place = orders.length > 0 ? await this.#remembered(config.workspace) : null;
     if (!killing || !place) return;
-    const applied = await this.#context.appliedHead(place);
-    if (await this.#context.isOutdated(applied)) return;
+    if (await this.#context.isOutdated(await this.#context.appliedHead(place))) return;
     const placed = this.#placed(orders, place);
-    const added = await this.#added(placed, place, applied);
+    const added = await this.#added(placed, place);
     if (added.length === 0) return;
     const answers = await sendKills(added, place, { ...this.#lane(killing), reader: null });
     // Of what was not found by its name a look may know more.
@@ -198,18 +199,15 @@ export class KillSender {
     });
   }
 
-  async #added(
-    placed: readonly PlacedKill[],
-    place: Workspace,
-    applied: string | null,
-  ): Promise<readonly PlacedKill[]> {
+  async #added(placed: readonly PlacedKill[], place: Workspace): Promise<readonly PlacedKill[]> {
     const { memory, source } = this.#context;
     const isNew = ({ ref }: PlacedKill): boolean => !memory.kills.isKnown(place, objectId(ref));
     if (memory.kills.allOf(place)) return placed.filter(isNew);
     const { commit } = source.revision;
-    if (applied === null || commit === null) return [];
+    const before = await this.#context.killsSentOf(place);
+    if (before === null || commit === null) return [];
     // Where git cannot tell, all are looked at.
-    const added = await killsAdded(source.checkout, applied, commit).catch(() => new Set());
+    const added = await killsAdded(source.checkout, before, commit).catch(() => new Set());
     return placed.filter((each) => added.has(orderKey(each.order)) && isNew(each));
   }
 

@@ -90,6 +90,7 @@ export function openKillLane(context: RunContext, killing: Killing | null): Kill
       // Kills do not wait for a state that cannot be read.
       appliedHead: async (place) => appliedHead(context, place).catch(() => null),
       isOutdated: async (applied) => isOlderThan(context, applied),
+      killsSentOf: async (place) => killsSentOf(context, place).catch(() => null),
       record: async (place, results) =>
         recordKills(context, place, results, context.source.revision.commit),
     },
@@ -103,6 +104,17 @@ async function appliedHead(
 ): Promise<string | null> {
   const home = await peekState(workspace);
   return (await home?.read())?.head ?? null;
+}
+
+/** The newer of the commit that was applied last and the one whose kills were sent last; null where the state has neither. */
+async function killsSentOf(
+  { peekState, source }: Pick<RunContext, 'peekState' | 'source'>,
+  workspace: Workspace,
+): Promise<string | null> {
+  const home = await peekState(workspace);
+  const { head = null, killsOf = null } = (await home?.read()) ?? {};
+  if (head === null || killsOf === null) return head ?? killsOf;
+  return (await isOlder(source.checkout, head, killsOf)) ? killsOf : head;
 }
 
 /** A HEAD that an earlier run has gone beyond would undo what that run applied. */

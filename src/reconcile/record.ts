@@ -10,6 +10,7 @@ import {
   type LoggedChange,
   type LoggedWrite,
 } from '../state/run-log.js';
+import type { StateMeta } from '../state/ref-store.js';
 import type { StateHome } from '../state/store.js';
 import type { Planned, RunContext } from './context.js';
 
@@ -76,6 +77,7 @@ export async function recordKills(
   results: KillResults,
   head: string | null,
 ): Promise<void> {
+  const isWhole = [...results.values()].every(({ status }) => status !== 'failed');
   const changes = [...results].flatMap(([id, result]): LoggedChange[] => {
     const { status } = result;
     if (status === 'absent' || result.note === undefined || !mayBeSent(result)) return [];
@@ -84,7 +86,8 @@ export async function recordKills(
   });
   if (changes.length === 0) return;
   const subject = `Kill for ${shortHead(head)}: ${plural(changes.length, 'change')}`;
-  await record(context, place, applyMessage(subject, head, changes));
+  const killsOf = isWhole && head !== null && { killsOf: head };
+  await record(context, place, { message: applyMessage(subject, head, changes), ...killsOf });
 }
 
 /** A kill that got no answer may have been made all the same. */
@@ -113,7 +116,7 @@ export async function recordAct(
   const id = objectId({ kind: 'flag', name, environment });
   const subject = `${isKill ? 'Kill' : 'Restore'} ${id} by hand`;
   const change = liveChange({ id, isKill, wasKilled, note });
-  await record(context, place, applyMessage(subject, null, [change]));
+  await record(context, place, { message: applyMessage(subject, null, [change]) });
 }
 
 function liveChange({
@@ -148,12 +151,12 @@ const MAX_TRIES = 5;
 async function record(
   { openRecords, note }: RecordContext,
   place: Workspace,
-  message: string,
+  meta: Pick<StateMeta, 'message' | 'killsOf'>,
 ): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       const home = await openRecords(place);
-      if (home) await addTo(home, message);
+      if (home) await addTo(home, meta);
       return;
     } catch (error) {
       if (!(error instanceof FlagkeelError)) throw error;
@@ -164,7 +167,7 @@ async function record(
   }
 }
 
-async function addTo(home: StateHome, message: string): Promise<void> {
+async function addTo(home: StateHome, meta: Pick<StateMeta, 'message' | 'killsOf'>): Promise<void> {
   const { state, head } = await home.read();
-  await home.write(state, { head, message, isRecord: true });
+  await home.write(state, { ...meta, head, isRecord: true });
 }

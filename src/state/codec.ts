@@ -40,6 +40,8 @@ export interface RunRecord {
   readonly ramps?: RampRecords | undefined;
   /** Absent: no comment has approved a plan. */
   readonly approvals?: UsedApprovals | undefined;
+  /** The commit whose kills were sent last, all of them; a run may have failed after that. */
+  readonly killsOf?: string | undefined;
 }
 
 /** What a file of the state's tree holds: an entry, or the run's record as text. */
@@ -96,11 +98,14 @@ export function parseEntryFile(path: string, content: string): StateEntry {
   } as StateEntry;
 }
 
+const COMMIT = /^[0-9a-f]{40,64}$/;
+
 /** @throws FlagkeelError `STATE_UNREADABLE` */
 export function parseRunFile(content: string): RunRecord {
   const { head, workspace, ...rest } = parseFile(RUN_FILE, content);
-  const { origin, directory, workspaceName, environments, outOfSync, ramps, approvals } = rest;
-  const isCommit = typeof head === 'string' && /^[0-9a-f]{40,64}$/.test(head);
+  const { origin, directory, workspaceName, environments, outOfSync, ramps, approvals, killsOf } =
+    rest;
+  const isCommit = typeof head === 'string' && COMMIT.test(head);
   if ((head !== null && !isCommit) || typeof workspace !== 'string') {
     throw unreadable(RUN_FILE, '"head" or "workspace" is wrong');
   }
@@ -114,6 +119,7 @@ export function parseRunFile(content: string): RunRecord {
     ...(isTexts(outOfSync) && { outOfSync }),
     ...(isRampRecords(ramps) && { ramps }),
     ...(isUsedApprovals(approvals) && { approvals }),
+    ...(typeof killsOf === 'string' && COMMIT.test(killsOf) && { killsOf }),
   };
 }
 

@@ -184,6 +184,8 @@ function placesOf(entry: StateEntry | undefined): Places {
 export interface RunRecords {
   readonly ramps: RampRecords;
   readonly approvals: UsedApprovals;
+  /** The commit whose kills were sent last; null while no run has sent any. */
+  readonly killsOf: string | null;
 }
 
 /** As `mergeRecord`, for each of them. */
@@ -191,6 +193,7 @@ export function mergeRecords(before: RunRecords, ours: RunRecords, theirs: RunRe
   return {
     ramps: mergeRecord(before.ramps, ours.ramps, theirs.ramps),
     approvals: mergeRecord(before.approvals, ours.approvals, theirs.approvals),
+    killsOf: ours.killsOf === before.killsOf ? theirs.killsOf : ours.killsOf,
   };
 }
 

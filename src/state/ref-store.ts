@@ -6,7 +6,7 @@ import { StateCache } from './cache.js';
 import { exitCodeOf, type Git, runGit } from '../git/git.js';
 import { writeCommit } from '../git/write-commit.js';
 import { ObjectReader } from '../git/objects.js';
-import { changesBetween, contentOf, importLines, treeAfter } from './ref-commit.js';
+import { changesBetween, contentOf, importLines, treeAfter, type RunRecords } from './ref-commit.js';
 import {
   encodeName,
   parseRunFile,
@@ -42,6 +42,8 @@ export interface StateReading {
   readonly outOfSync: ReadonlySet<string> | null;
   readonly ramps: RampRecords;
   readonly approvals: UsedApprovals;
+  /** The commit whose kills were sent last, all of them; null while no run has sent any. */
+  readonly killsOf: string | null;
 }
 
 /** What a state belongs to: a workspace of a service, and a config directory. */
@@ -65,6 +67,8 @@ export interface StateMeta {
   readonly ramps?: RampRecords;
   /** Absent: as they were. */
   readonly approvals?: UsedApprovals;
+  /** Absent: as it was. */
+  readonly killsOf?: string | null;
   /** Whatever the ref holds now, perhaps nothing that can be read, gives way to the state that is written. */
   readonly afresh?: boolean;
   /** The message tells of writes to the service: it is kept also where the state is the same as before. */
@@ -206,9 +210,13 @@ export class StateRef {
     const { workspaceId: workspace, ...place } = this.#place;
     const outOfSync = meta.outOfSync === undefined ? listedIn(own?.tree) : meta.outOfSync;
     const listed = outOfSync === null ? {} : { outOfSync: sortedSet(outOfSync) };
-    const { ramps = recordIn(own?.tree).ramps } = meta;
-    const { approvals = recordIn(own?.tree).approvals } = meta;
-    const known = { ...(!isEmpty(ramps) && { ramps }), ...(!isEmpty(approvals) && { approvals }) };
+    const before = recordIn(own?.tree);
+    const { ramps = before.ramps, approvals = before.approvals, killsOf = before.killsOf } = meta;
+    const known = {
+      ...(!isEmpty(ramps) && { ramps }),
+      ...(!isEmpty(approvals) && { approvals }),
+      ...(killsOf !== null && { killsOf }),
+    };
     const tree = stateTree(next, { head, workspace, ...place, ...listed, ...known });
     const changes = changesBetween(parent.tree, tree);
     const lines = importLines(parent.tree === null, changes);
@@ -350,11 +358,11 @@ function isEmpty(record: object): boolean {
 }
 
 /** What the state says of the run as a whole. */
-function recordIn(tree: StateTree | undefined): Pick<StateReading, 'head' | 'ramps' | 'approvals'> {
+function recordIn(tree: StateTree | undefined): RunRecords & Pick<StateReading, 'head'> {
   const record = tree?.others.get(RUN_FILE);
-  if (record === undefined) return { head: null, ramps: {}, approvals: {} };
-  const { head, ramps = {}, approvals = {} } = parseRunFile(record);
-  return { head, ramps, approvals };
+  if (record === undefined) return { head: null, ramps: {}, approvals: {}, killsOf: null };
+  const { head, ramps = {}, approvals = {}, killsOf = null } = parseRunFile(record);
+  return { head, ramps, approvals, killsOf };
 }
 
 function listedIn(tree: StateTree | undefined): ReadonlySet<string> | null {

@@ -23,6 +23,11 @@ import {
   type StateReading,
 } from './ref-store.js';
 
+/** The records that a write brings; those that it leaves out stay as they were. */
+function recordsOf({ ramps, approvals, killsOf }: StateMeta): Partial<RunRecords> {
+  return { ...(ramps && { ramps }), ...(approvals && { approvals }), ...(killsOf && { killsOf }) };
+}
+
 /** Races that one write may lose before it gives up. */
 const MAX_TRIES = 5;
 const NOTHING: StateReading = {
@@ -32,6 +37,7 @@ const NOTHING: StateReading = {
   outOfSync: null,
   ramps: {},
   approvals: {},
+  killsOf: null,
 };
 
 /**
@@ -134,8 +140,8 @@ export class SharedStateHome implements StateHome {
   async write(next: State, meta: StateMeta): Promise<void> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const state = await mergeStates(this.#seen.state, next, this.#current.state, this.#isOlder);
-      const { ramps = this.#seen.ramps, approvals = this.#seen.approvals } = meta;
-      const own = { ramps, approvals };
+      const { ramps, approvals, killsOf } = this.#seen;
+      const own = { ramps, approvals, killsOf, ...recordsOf(meta) };
       const records = mergeRecords(this.#seen, own, this.#current);
       const head = await this.#newerHead(meta.head, this.#current.head);
       const listed = meta.outOfSync === undefined ? this.#current.outOfSync : meta.outOfSync;

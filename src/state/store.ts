@@ -106,7 +106,15 @@ export function homeAt(
     read: async () =>
       (await repository.exists())
         ? (await ref()).read()
-        : { state: new Map(), head: null, commit: null, outOfSync: null, ramps: {}, approvals: {} },
+        : {
+            state: new Map(),
+            head: null,
+            commit: null,
+            outOfSync: null,
+            ramps: {},
+            approvals: {},
+            killsOf: null,
+          },
     write: async (next, meta) => {
       await (await ref()).write(next, meta);
     },

@@ -99,8 +99,12 @@ describe('the GitHub action', () => {
   });
 
   it('says the exit code of the program: there is drift', async () => {
+    const ahead = await act({ command: 'drift', directory: '.' });
+    scenario.repository.git('checkout', '--quiet', '-');
     const run = await act({ command: 'drift', directory: '.' });
 
+    // The branch has a change that is not applied.
+    expect(ahead, ahead.stderr).toMatchObject({ code: 2 });
     expect(run, run.stderr).toMatchObject({ code: 0, outputs: 'exit-code=0\n' });
 
     using other = new ConfigRepository();

@@ -199,7 +199,8 @@ describe('identities', () => {
     expect(filtered.changes.map(({ id }) => id)).toEqual(['identities/user@staging']);
     expect(others).toMatchObject({ code: 64, stdout: '' });
     const applied = await json('--since', base, '--plan-hash', reviewed.planHash);
-    expect(applied).toMatchObject({ code: 0, converged: true });
+    // What no review showed waits for a person.
+    expect(applied).toMatchObject({ code: 8, converged: false });
     expect((await json('--dry-run')).changes.map(({ id }) => id)).toEqual([
       'identities/user@staging',
     ]);

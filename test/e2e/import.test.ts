@@ -202,7 +202,7 @@ references:
 
   it('says that a service without a list of flags has to be told their names', async () => {
     await scenario.restart({ strict: true });
-    await makeByHand(await liveWorkspace(scenario.service));
+    await makeByHand(await liveWorkspace(scenario.service), { hasConfigurations: false });
 
     const all = await run('import');
     const named = await run('import', '--only', 'flag/cart', '--only', 'segment/beta');

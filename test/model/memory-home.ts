@@ -55,6 +55,7 @@ export class MemoryRef {
           outOfSync: listed,
           ramps: {},
           approvals: {},
+          killsOf: null,
         });
       },
       write: async (next, { head, message, outOfSync, isRecord = false }) => {

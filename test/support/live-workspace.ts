@@ -18,7 +18,10 @@ export async function liveWorkspace(service: TestService): Promise<LiveWorkspace
 }
 
 /** What people made by hand before there was git: two flags and two segments, of nearly every shape. */
-export async function makeByHand(live: LiveWorkspace): Promise<void> {
+export async function makeByHand(
+  live: LiveWorkspace,
+  { hasConfigurations = true } = {},
+): Promise<void> {
   const { id, staging, production } = live;
   const ok: LiveWorkspace['ok'] = async (...request) => live.ok(...request);
   const flags = `/splits/ws/${id}`;
@@ -44,7 +47,12 @@ export async function makeByHand(live: LiveWorkspace): Promise<void> {
   ]);
   await ok('POST', `${flags}/cart/environments/${production}`, aDefinition());
   const treatments = [
-    { name: 'on', description: 'new', configurations: '{"steps": 3, "on": ["1e5"]}', keys: ['q'] },
+    {
+      name: 'on',
+      description: 'new',
+      keys: ['q'],
+      ...(hasConfigurations && { configurations: '{"steps": 3, "on": ["1e5"]}' }),
+    },
     { name: 'off', description: 'old' },
   ];
   await ok('POST', `${flags}/checkout/environments/${staging}`, aDefinition({ treatments }));

@@ -42,6 +42,7 @@ async function sent(settings: RunSettings = {}, { isOutdated = false, isDryRun =
     {
       ...context,
       appliedHead: async () => Promise.resolve(null),
+      killsSentOf: async () => Promise.resolve(null),
       isOutdated: async () => Promise.resolve(isOutdated),
       record: async () => Promise.resolve(),
     },

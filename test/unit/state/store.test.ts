@@ -74,6 +74,7 @@ describe('state', () => {
       outOfSync: null,
       ramps: {},
       approvals: {},
+      killsOf: null,
     });
     await home.write(state, { head: HEAD, message: 'Apply 3 changes' });
     await home.write(state, { head: HEAD, message: 'Nothing' });
