@@ -22,29 +22,29 @@ export interface AdminKey {
   readonly creationTime: number;
   /** Milliseconds since the epoch, as all times here; null while the key was not revoked. */
   readonly revocationTime: number | null;
-  /** From this moment on the key is refused; null: it does not end by itself. */
+  /** The service refuses the key from this moment on; null for a key that does not end by itself. */
   readonly expirationTime: number | null;
-  /** Exact to the hour; null: not used since this is kept. */
+  /** Exact to the hour; null while no use of the key was recorded (older versions recorded none). */
   readonly lastUseTime: number | null;
-  /** Ids of what the key may touch; null means everything. */
+  /** Ids of the workspaces and environments that the key may touch; null means all of them. */
   readonly workspaces: readonly string[] | null;
   readonly environments: readonly string[] | null;
 }
 
-/** What is asked for when a key is created. */
+/** The name and the restrictions of a key to create. */
 export interface NewKey {
   readonly name: string;
   /**
-   * Ids or names of what the key is restricted to; both together mean the environments of these workspaces. undefined:
-   * there is no such restriction.
+   * Ids or names. With both lists the key is restricted to the environments of these workspaces; undefined means no
+   * such restriction.
    */
   readonly workspaces?: readonly string[] | undefined;
   readonly environments?: readonly string[] | undefined;
-  /** When the key ends. undefined: it does not end by itself. */
+  /** When the key ends. Default: it does not end by itself. */
   readonly expirationTime?: number | undefined;
 }
 
-/** Whether a key lets anybody in at a moment. */
+/** Whether the service accepts a key at a moment: it was neither revoked nor has it ended. */
 export function isValidKey(
   { revocationTime, expirationTime }: Pick<AdminKey, 'revocationTime' | 'expirationTime'>,
   now: number,
@@ -53,16 +53,16 @@ export function isValidKey(
 }
 
 /**
- * Makes a key. Its text is nowhere but in the answer; the store keeps a hash.
+ * Makes a key. Only this answer has its text; the store keeps a hash.
  *
- * A key for environments is one for their workspaces too, and in those it may change nothing that
- * all environments share.
+ * A key that is restricted to environments sees their workspaces too, but may not change what all environments of a
+ * workspace share.
  *
- * Names tell keys apart for people, so that no two valid keys have one name. The name of a key that was revoked or has
- * ended is free again, so that a key can be replaced under its name; entries of the audit log bear the id too.
+ * Two valid keys never have the same name, so that people can tell them apart. The name of a key that was revoked or
+ * has ended is free again, so that a key can be replaced under its name; entries of the audit log hold the id too.
  *
- * @throws Problem (400) the name is blank or too long, the key would have ended already, a list of restrictions is empty, or
- *   several workspaces have an environment of a name that is given without a workspace.
+ * @throws Problem (400) the name is blank or too long, the key would have ended already, a list of restrictions is
+ * empty, or several workspaces have an environment of a name that is given without a workspace.
  * @throws Problem (404) a workspace does not exist, or an environment does not exist in these workspaces.
  * @throws Problem (409) a valid key has the name.
  */
@@ -99,14 +99,14 @@ export async function addAdminKey(
 /** The last moment that a `Date` can hold. */
 const LAST_TIME = 8_640_000_000_000_000;
 
-/** @throws Problem (400) it is past, or no moment at all. */
+/** @throws Problem (400) the time is past, or outside of what a `Date` can hold. */
 function checkExpiration(time: number | null, now: number): void {
   if (time !== null && (time <= now || time > LAST_TIME)) {
     throw badRequest('expirationTime must be in the future, in milliseconds since the epoch');
   }
 }
 
-/** Ids, sorted, as the columns of the store hold them; the workspaces of a key for environments are theirs alone. */
+/** The restrictions as the store's columns hold them: sorted ids. A key for environments sees only their workspaces. */
 async function restrictionsOf(
   db: Db,
   wanted: NewKey,
@@ -124,7 +124,7 @@ async function restrictionsOf(
 }
 
 /**
- * A client that asks for a restriction and names nothing must not get a key for everything.
+ * An empty list must not mean "no restriction": the client would get a key for everything.
  *
  * @throws Problem (400)
  */
@@ -150,10 +150,10 @@ async function workspacesNamed(db: Db, idsOrNames: readonly string[]): Promise<s
 }
 
 /**
- * Environments by ids or names. A name means the environment of that name in each of the workspaces; where no workspace
- * is named, one workspace alone may have it.
+ * Finds environments by ids or names. A name stands for the environment of that name in each of the given workspaces;
+ * without workspaces only one workspace may have an environment of that name.
  *
- * @throws Problem (400) the name alone does not say which environment is meant.
+ * @throws Problem (400) several workspaces have an environment of that name, and no workspace is given.
  * @throws Problem (404) one of them does not exist in these workspaces.
  */
 async function environmentsNamed(
@@ -176,7 +176,7 @@ async function environmentsNamed(
   return found;
 }
 
-/** The refusal of a name that several workspaces have, with the choice. */
+/** The error for a name that several workspaces have. Its message lists them. */
 async function ambiguous(
   db: Db,
   name: string,
@@ -198,7 +198,7 @@ export async function allAdminKeys(db: Db): Promise<AdminKey[]> {
 }
 
 /**
- * Revokes a key, which is refused from the next request on. Repeated, it changes nothing.
+ * Revokes a key: the service refuses it from the next request on. May be repeated.
  *
  * @throws Problem (404) there is no key of this id.
  */

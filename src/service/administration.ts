@@ -7,15 +7,15 @@ import type { Page } from './rules/paging.js';
 import { listAudit, type AuditEntry, type AuditFilter } from './store/audit.js';
 import { openStore, type Store, type StoreLocation } from './store/store.js';
 
-/** What whoever holds the store itself may do, without a key and without HTTP. */
+/** Operations on the store itself, for its operator: they need neither a key nor HTTP. */
 export interface Administration {
   /** Makes an Admin API key, by default one that may do everything. It cannot be shown again. */
   createKey(name: string, restrictions?: Omit<NewKey, 'name'>): Promise<string>;
   /** All keys in the order of their creation, also those that were revoked. */
   listKeys(): Promise<readonly NamedKey[]>;
-  /** Revokes a key, which is refused from the next request on. Repeated, it changes nothing. */
+  /** Revokes a key: the service refuses it from the next request on. May be repeated. */
   revokeKey(id: string): Promise<void>;
-  /** The newest first; 1,000 where no page is named. */
+  /** The newest entries first. Default: a page of 1,000. */
   audit(filter?: AuditFilter, page?: Page): Promise<readonly AuditEntry[]>;
 }
 
@@ -38,10 +38,10 @@ export function administrationOf(store: Store, clock: () => number): Administrat
 }
 
 /**
- * Opens a store, runs `work` on it, and closes it again. A service that has it open heeds what was done from the next
- * request on.
+ * Opens a store, runs `work` on it, and closes it again. A service that has the store open notices the changes with its
+ * next request.
  *
- * @throws FlagkeelError (USAGE) what was asked for is not allowed or names what is not there.
+ * @throws FlagkeelError (USAGE) the rules do not allow the operation, or it names an object that does not exist.
  */
 export async function administer<T>(
   location: StoreLocation,
@@ -58,7 +58,8 @@ export async function administer<T>(
 }
 
 /**
- * A refusal of the rules, which HTTP answers with a status, as an error for whoever gave a command.
+ * Turns a refusal of the rules, which HTTP would answer with a status, into an error for the person who gave the
+ * command.
  */
 export function refusedByRules(problem: Problem): FlagkeelError {
   return new FlagkeelError('USAGE', `cannot change the service: ${problem.message}`, {

@@ -10,19 +10,19 @@ import {
 import type { Dialect } from './store/migrations.js';
 import type { Db } from './store/tables.js';
 
-/** A change, as far as the caller of the request does not tell it. */
+/** A change without the facts that come from the caller of the request. */
 export interface Change {
   readonly kind: AuditKind;
   readonly name: string;
   readonly action: AuditAction;
   readonly workspaceId: string | null;
-  /** Absent where the change was made at the level of the workspace. */
+  /** Left out for changes at the level of the workspace. */
   readonly environment?: { readonly id: string; readonly name: string };
-  /** Empty: nothing was changed, and nothing is recorded. */
+  /** If empty, nothing changed and no entry is recorded. */
   readonly difference: readonly unknown[];
 }
 
-/** The caller of a change that comes without a key, under the name that the audit log has it. */
+/** The caller of a change that is made without a key. The audit log shows it under `name`. */
 export function callerWithoutKey(
   keyName: string,
   now: number,
@@ -43,7 +43,7 @@ export async function recordChange(db: Db, caller: Caller, change: Change): Prom
   if (change.difference.length > 0) await insertAudit(db, entryOf(caller, change));
 }
 
-/** The same for many changes that one request makes, in their order. */
+/** Writes many changes of one request into the audit log, in their order; see `recordChange`. */
 export async function recordChanges(
   db: Db,
   dialect: Dialect,

@@ -1,12 +1,12 @@
 import type { AuditEntry } from './store/audit.js';
 import type { KeysChange, MemberChange } from './rules/difference.js';
 
-/** Values that are longer are cut, and end in `…`; the log in JSON has them whole. */
+/** Longer values are cut and end in `…`; the log in JSON holds them in full. */
 const MAX_VALUE_LENGTH = 200;
 
 /**
- * One change for people to read: a line that says when, what, by whom and why, and below it one line for each member
- * that it touched: `+` where the member is new, `-` where it is gone, `~` where it differs.
+ * One change for people to read. The first line says when, what, by whom and why. Below it each member that changed has
+ * a line: `+` for a new member, `-` for a removed one, `~` for one that differs.
  */
 export function changeLines(entry: AuditEntry): string[] {
   const place = entry.environment === null ? '' : `@${entry.environment}`;
@@ -47,7 +47,7 @@ function valueText(value: unknown): string {
   return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text;
 }
 
-/** Names and titles were sent by others: nothing of them may move the cursor or start a line. */
+/** Names and titles come from others, so nothing in them may move the cursor or start a line. */
 export function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '\uFFFD');
 }

@@ -3,22 +3,22 @@ import { listAdminKeys } from './store/admin-keys.js';
 import type { Db } from './store/tables.js';
 import { listEnvironments, listWorkspaces } from './store/workspaces.js';
 
-/** Something that a key is restricted to. A workspace or environment that was deleted has its id as its name. */
+/** A workspace or environment that a key is restricted to. If it was deleted, its id stands in for its name. */
 interface Place {
   readonly id: string;
   readonly name: string;
 }
 
-/** An environment that a key is restricted to; `workspace` is null where the environment was deleted. */
+/** An environment that a key is restricted to; `workspace` is null if the environment was deleted. */
 interface EnvironmentPlace extends Place {
   readonly workspace: Place | null;
 }
 
-/** An Admin API key without its secret, with the names of what it is restricted to. */
+/** An Admin API key without its secret, with the names of the workspaces and environments that it is restricted to. */
 export interface NamedKey extends Omit<AdminKey, 'workspaces' | 'environments'> {
-  /** null: all workspaces. */
+  /** null means all workspaces. */
   readonly workspaces: readonly Place[] | null;
-  /** null: all environments of these workspaces. */
+  /** null means all environments of these workspaces. */
   readonly environments: readonly EnvironmentPlace[] | null;
 }
 
@@ -43,7 +43,7 @@ export async function namedKeys(db: Db): Promise<NamedKey[]> {
   }));
 }
 
-/** `everything`, `WORKSPACE, …`, or `WORKSPACE/ENVIRONMENT, …`, in the order of the names. */
+/** The restrictions as text: `everything`, `WORKSPACE, …`, or `WORKSPACE/ENVIRONMENT, …`, sorted by name. */
 export function reachText({ workspaces, environments }: NamedKey): string {
   if (workspaces === null) return 'everything';
   const places = (environments ?? []).map(({ name, workspace }) =>
@@ -61,19 +61,19 @@ function workspacesWithout(
   return workspaces.filter(({ id }) => !used.has(id)).map(({ name }) => name);
 }
 
-/** A valid key that an earlier version made for more than its restrictions said. */
+/** A valid key of an earlier version that may do more than its restrictions said. */
 export interface WideKey {
   readonly id: string;
   readonly name: string;
-  /** As `reachText` has it. */
+  /** In the form of `reachText`. */
   readonly reaches: string;
-  /** The commands that replace the key; the operator knows which workspace was meant. */
+  /** The commands that replace the key. The operator fills in which workspace was meant. */
   readonly replacement: string;
 }
 
 /**
- * Earlier versions took the name of an environment for the environments of that name in all workspaces, and added their
- * workspaces to those that were named. Keys that got more by it keep it until somebody replaces them.
+ * Earlier versions took the name of an environment for all environments of that name, and added their workspaces to the
+ * named ones. Keys that got too much that way keep it until they are replaced.
  *
  * @param now milliseconds since the epoch.
  */

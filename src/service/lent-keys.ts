@@ -3,13 +3,13 @@ import { createAdminKey } from './rules/admin-key.js';
 import type { AdminKeyRow } from './store/tables.js';
 
 /**
- * Admin API keys that live as long as the service does: no store knows of them, so they leave nothing behind, neither
- * rows nor entries in the audit log. They may do everything.
+ * Admin API keys that live in memory as long as the service runs. The store does not know them, so that they leave
+ * neither rows nor entries in the audit log behind. They may do everything.
  */
 export class EphemeralKeys {
   readonly #rows = new Map<string, AdminKeyRow>();
 
-  /** @param name by which the audit log calls whoever changes something with the key. */
+  /** @param name the audit log shows it as the author of changes that are made with the key. */
   lend(name: string, now: number): string {
     const { id, key, hash } = createAdminKey(randomBytes);
     this.#rows.set(id, {

@@ -4,7 +4,7 @@ import type { Store } from './store/store.js';
 /** A request that was answered. */
 export interface AnsweredRequest {
   readonly method: string;
-  /** The path with `:name` in place of names; undefined: there is no such path. */
+  /** The path with `:name` in place of names; undefined if no such path exists. */
   readonly route: string | undefined;
   readonly status: number;
   readonly durationMs: number;
@@ -12,10 +12,7 @@ export interface AnsweredRequest {
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/**
- * Everything that the service measures of itself. Labels are of a bounded number: no name that a client chose is among
- * them.
- */
+/** All metrics of the service. The number of label values is bounded: names that clients choose are not among them. */
 export const SERVICE_METRICS = {
   requests: {
     name: 'flagkeel_admin_requests_total',
@@ -44,7 +41,7 @@ export const SERVICE_METRICS = {
   },
 } as const satisfies Readonly<Record<string, Metric>>;
 
-/** What is counted when somebody asks, by the label of its kind. */
+/** Counted at each scrape, by the value of the label `kind`. */
 const COUNTS = {
   workspace: 'select count(*) from workspaces',
   flag: 'select count(*) from flags',
@@ -62,7 +59,7 @@ const ALL_COUNTS = {
     .join(', ')}`,
 };
 
-/** Counts what the service answers, and reads how much it holds whenever somebody asks. */
+/** Counts the answers of the service, and reads the size of the store at each scrape. */
 export class ServiceMetrics {
   readonly #prometheus = new Prometheus(SERVICE_METRICS);
 
@@ -79,7 +76,7 @@ export class ServiceMetrics {
     this.#prometheus.count('storeErrors', {});
   }
 
-  /** As Prometheus reads it, also where the store does not answer. */
+  /** The metrics in Prometheus text format. Without an answer of the store, its sizes are missing. */
   async text(store: Store): Promise<string> {
     this.#prometheus.clearGauges();
     const counts = await countsOf(store).catch(() => ({}));
@@ -90,7 +87,7 @@ export class ServiceMetrics {
   }
 }
 
-/** One look at the store. PostgreSQL gives sums as text. */
+/** Reads the sizes from the store. PostgreSQL gives sums as text. */
 async function countsOf(store: Store): Promise<Readonly<Record<string, unknown>>> {
   const [counts = {}] = await store.lookUp<Readonly<Record<string, unknown>>>(ALL_COUNTS, []);
   return counts;

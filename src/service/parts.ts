@@ -1,18 +1,21 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 
-/** Work on a definition of so many characters takes milliseconds. */
+/** Work on a definition of this many characters takes milliseconds. */
 const LONG_TEXT = 16 * 1024;
 
-/** Gives other requests their turn between two parts of the work on a long text; for a short one the turn takes longer than the work. */
+/**
+ * Gives other requests their turn during the work on a long text. For a short text that would take longer than the work
+ * itself.
+ */
 export async function letOthersRunIfLong(text: string): Promise<void> {
   if (text.length > LONG_TEXT) await letOthersRun();
 }
 
 /**
- * A long list in parts, in its order. Between two parts other requests have their turn: what is done with ten thousand
- * at once would hold up all that the process does.
+ * Splits a long list, in its order. Between two parts other requests get their turn: work on ten thousand items at once
+ * would block the process.
  *
- * @param size of each part but the last, which may be shorter. An empty list has no parts.
+ * @param size of each part; the last may be shorter. An empty list has no parts.
  */
 export async function* partsOf<T>(list: readonly T[], size: number): AsyncGenerator<readonly T[]> {
   for (let start = 0; start < list.length; start += size) {

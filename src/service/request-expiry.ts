@@ -7,7 +7,7 @@ import type { Store } from './store/store.js';
 /** 30 days. */
 export const REQUESTS_EXPIRE_AFTER_MS = 30 * 86_400_000;
 
-/** The longest time between two looks at the open change requests. */
+/** The longest time between two checks of the open change requests. */
 const LOOK_EVERY_MS = 60_000;
 
 export interface ExpiryOptions {
@@ -20,10 +20,10 @@ export interface ExpiryOptions {
 }
 
 /**
- * Withdraws change requests that stayed open for too long, so that a forgotten one does not hold a definition for ever.
- * It looks at once and then at least every minute; several services over one store may do so.
+ * Withdraws change requests that stayed open for too long, so that a forgotten one does not block a definition for
+ * ever. Checks at once and then at least every minute; several services over one store may do so.
  *
- * @returns ends the looking, and resolves once the last look has ended.
+ * @returns stops the checks, and resolves once the last one has ended.
  */
 export function expireChangeRequests(options: ExpiryOptions): () => Promise<void> {
   let looking = look(options);
@@ -39,12 +39,12 @@ export function expireChangeRequests(options: ExpiryOptions): () => Promise<void
   };
 }
 
-/** A store that does not answer is asked again by the next look. */
+/** If the store does not answer, the next check tries again. */
 async function look({ store, clock, afterMs, log }: ExpiryOptions): Promise<void> {
   const now = clock();
   const time = now - afterMs;
   try {
-    // A write waits for other writers, so that it begins only where there is something to do.
+    // A write waits for other writers, so it begins only if there is something to withdraw.
     const old = await store.read(async (db) => openChangeRequestsBefore(db, time));
     if (old.length === 0) return;
     const caller = callerWithoutKey('flagkeel service', now, 'The change request expired');

@@ -17,30 +17,30 @@ import {
   insertWorkspace,
 } from './store/workspaces.js';
 
-/** What a store holds from the start. */
+/** The content that a store gets at the start of a service. */
 export interface Seed {
   readonly workspaces: readonly SeedWorkspace[];
 }
 
-/** A workspace that a store is to have. */
+/** A workspace that the service adds to the store if it is missing. */
 export interface SeedWorkspace {
-  /** A UUID in lower case, for whoever needs the same id in every store. Default: a random one. */
+  /** A UUID in lower case, if the id must be equal in every store. Default: a random one. */
   readonly id?: string;
   readonly name: string;
   /** Default: false. */
   readonly requiresTitleAndComments?: boolean;
-  /** Environments in the order in which they are listed. */
+  /** Environments in the order of lists. */
   readonly environments: readonly SeedEnvironment[];
   readonly trafficTypes: readonly string[];
 }
 
-/** An environment that a workspace is to have. Truth values that are absent are false. */
+/** An environment that the service adds to a workspace if it is missing. Truth values that are absent are false. */
 export interface SeedEnvironment {
   readonly name: string;
   readonly production?: boolean;
-  /** Changes to definitions and keys are refused with 403. */
+  /** The service refuses changes to definitions and keys with 403. */
   readonly approvalsRequired?: boolean;
-  /** Kills are allowed even where changes require approvals. */
+  /** Allows kills even if changes require approvals. */
   readonly allowKills?: boolean;
 }
 
@@ -62,8 +62,8 @@ const ROLLOUT_STATUSES: readonly (readonly [name: string, description: string])[
 ];
 
 /**
- * Adds what is not there by name; what is there stays as it is, so that it may be run at every start. What was added
- * stands in the audit log, one entry for each workspace.
+ * Adds the objects that the store lacks, by name. Existing ones stay as they are, so that this may run at every start.
+ * The audit log gets one entry for each workspace with additions.
  */
 export async function plantSeed(db: Db, seed: Seed, now: number): Promise<void> {
   // One after the other: a transaction has one connection.
@@ -93,7 +93,7 @@ export async function plantSeed(db: Db, seed: Seed, now: number): Promise<void> 
   }
 }
 
-/** @throws Problem (409) the id is that of another workspace. */
+/** @throws Problem (409) another workspace has the id. */
 async function plantWorkspace(db: Db, wanted: SeedWorkspace): Promise<WorkspaceRow> {
   if (wanted.id !== undefined && (await findWorkspace(db, wanted.id))) {
     throw conflict(`The id of the new workspace ${wanted.name} is that of another workspace`);
@@ -106,9 +106,9 @@ async function plantWorkspace(db: Db, wanted: SeedWorkspace): Promise<WorkspaceR
 }
 
 /**
- * Creates a workspace with its rollout statuses and without environments, and gives its id.
+ * Creates a workspace with its rollout statuses and without environments, and returns its id.
  *
- * @param workspace its `id`, where there is one, is no other's.
+ * @param workspace if it has an `id`, no other workspace may have that.
  */
 export async function createWorkspace(
   db: Db,
@@ -131,7 +131,7 @@ export async function createWorkspace(
 }
 
 /**
- * Whether the environment was added; one of this name may be there already.
+ * Adds the environment, unless the workspace has one of this name; returns whether it did.
  *
  * @param creationTime also decides the order in which environments are listed.
  */
@@ -155,7 +155,7 @@ async function plantEnvironment(
   return true;
 }
 
-/** Whether the traffic type was added. */
+/** Adds the traffic type, unless the workspace has it; returns whether it did. */
 async function plantTrafficType(db: Db, workspace: WorkspaceRow, name: string): Promise<boolean> {
   if (await findTrafficType(db, workspace.id, name)) return false;
   checkTrafficTypeName(name);
@@ -208,7 +208,7 @@ const SEED: Schema = {
 /**
  * Reads a seed from JSON text.
  *
- * @param file named in errors.
+ * @param file its name, for error messages.
  * @throws FlagkeelError (USAGE) the text is no seed.
  */
 export function parseSeed(text: string, file: string): Seed {
@@ -224,7 +224,7 @@ export function parseSeed(text: string, file: string): Seed {
   }
 }
 
-/** For a first try: what a service has where nobody said what it should have. */
+/** The content of a service that is started without a seed, for first tries. */
 export const DEFAULT_SEED: Seed = {
   workspaces: [
     {

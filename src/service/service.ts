@@ -26,45 +26,45 @@ import { WORKSPACE_ENDPOINTS } from './routes/workspaces.js';
 import { plantSeed, type Seed } from './seed.js';
 import { openStore, type Store, type StoreLocation } from './store/store.js';
 
-/** What a service is started with. */
+/** The store and the settings of a service. */
 export interface ServiceOptions {
   readonly store: StoreLocation;
   /** Default: any free one. */
   readonly port?: number;
   /** Default: 127.0.0.1. */
   readonly host?: string;
-  /** Answers what the contract shows and nothing else. */
+  /** Answers only what the contract shows. */
   readonly strict?: boolean;
   readonly seed: Seed;
   readonly log?: ServiceLog;
-  /** Default: none, and no `/metrics`. */
+  /** Default: no metrics, and no `/metrics`. */
   readonly metrics?: ServiceMetrics | undefined;
   /** Milliseconds since the epoch. Default: the system's. */
   readonly clock?: () => number;
   /** Adds pages for people. Default: none. */
   readonly console?: AddConsole | undefined;
-  /** The limit of all requests with a key together, and of those of each address. Default: none. */
+  /** The limit of all requests with a key together, and of those of each address. Default: no limit. */
   readonly rateLimit?: RateLimit;
   /** Change requests that stay open for longer are withdrawn, in milliseconds. Default: 30 days. */
   readonly requestsExpireAfterMs?: number | undefined;
-  /** Stands between the socket and the service and sees every request first. */
+  /** Runs between the socket and the service, and sees every request first. */
   readonly middleware?: (next: RequestListener) => RequestListener;
 }
 
-/** A service that listens, and what may be done to it without HTTP. */
+/** A running service, with the operations that need no HTTP. */
 export interface RunningService extends Administration {
   /** `http://HOST:PORT`, without a slash at the end. */
   readonly origin: string;
   /**
-   * Makes an Admin API key that may do everything, is in memory alone, and ends with the service. Nothing of it is
-   * stored; what is changed with it bears its name in the audit log.
+   * Makes an Admin API key that may do everything. It exists in memory alone and ends with the service. The audit log
+   * shows its name for changes that are made with it.
    */
   lendKey(name: string): string;
-  /** Answers what is under way, then closes the store. May be called again. */
+  /** Finishes the requests under way, then closes the store. May be called again. */
   stop(): Promise<void>;
 }
 
-/** All endpoints, in the order in which the description of the service shows them. */
+/** All endpoints, in the order of the service's description. */
 const ENDPOINTS: readonly Endpoint[] = [
   ...WORKSPACE_ENDPOINTS,
   ...WORKSPACE_CHANGE_ENDPOINTS,
@@ -81,7 +81,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   ...ADMIN_KEY_ENDPOINTS,
 ];
 
-/** The contract's endpoints in the contract's forms. */
+/** The contract's endpoints, which take only the contract's forms of requests. */
 function strictEndpoints(): readonly Endpoint[] {
   return ENDPOINTS.flatMap(({ contract, ...endpoint }) => {
     if (contract === undefined) return [];
@@ -90,16 +90,16 @@ function strictEndpoints(): readonly Endpoint[] {
   });
 }
 
-/** Connections that are still open after this are cut off. */
+/** Connections that are still open after this time are cut off. */
 const STOP_WITHIN_MS = 5_000;
 
 /**
- * Starts the administration service: opens the store, adds what the seed names and the store lacks, and listens.
+ * Starts the administration service: opens the store, adds the parts of the seed that it lacks, and listens.
  *
  * @throws FlagkeelError (IN_USE) another process has the store open.
  * @throws FlagkeelError (IN_USE) the port is taken.
  * @throws FlagkeelError (STATE_UNREADABLE) the store cannot be opened.
- * @throws FlagkeelError (USAGE) the seed names what the rules refuse.
+ * @throws FlagkeelError (USAGE) the rules refuse a part of the seed.
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const clock = options.clock ?? Date.now;
@@ -146,7 +146,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
 }
 
-/** The store is closed even where the server cannot be. */
+/** Closes the store even if closing the server fails. */
 async function stop(
   app: FastifyInstance,
   store: Store,

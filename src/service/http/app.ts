@@ -26,27 +26,27 @@ import type { PreparedRead } from '../store/lookup.js';
 import type { Store } from '../store/store.js';
 import type { AdminKeyRow } from '../store/tables.js';
 
-/** Adds pages that ask for keys by themselves. */
+/** Adds pages that check keys by themselves. */
 export type AddConsole = (
   app: FastifyInstance,
   parts: { readonly store: Store; readonly keys: KeyCheck; readonly clock: () => number },
 ) => void;
 
-/** What the service is made of. */
+/** The parts and the settings of the service. */
 export interface AppOptions {
   readonly store: Store;
   readonly endpoints: readonly Endpoint[];
   readonly clock: () => number;
   readonly lentKeys: EphemeralKeys;
-  /** Takes no header but the contract's for keys, and has no `/docs` for people. */
+  /** Accepts keys in the contract's header only, and serves no `/docs` for people. */
   readonly strict: boolean;
   readonly log?: ServiceLog | undefined;
-  /** Absent: nothing is counted, and there is no `/metrics`. */
+  /** Without it the service counts nothing and has no `/metrics`. */
   readonly metrics?: ServiceMetrics | undefined;
-  /** Adds pages for people. Absent: there are none. */
+  /** Adds pages for people. Default: no pages. */
   readonly console?: AddConsole | undefined;
   readonly rateLimit?: RateLimit | undefined;
-  /** Stands between the socket and the service and sees every request first. */
+  /** Runs between the socket and the service, and sees every request first. */
   readonly middleware?: ((next: RequestListener) => RequestListener) | undefined;
 }
 
@@ -55,7 +55,7 @@ declare module 'fastify' {
     adminKey: AdminKeyRow | null;
   }
   interface FastifyContextConfig {
-    /** Answered without a key. */
+    /** The service answers these routes without a key. */
     isPublic?: boolean;
     takesText?: boolean;
     takesFile?: boolean;
@@ -64,16 +64,19 @@ declare module 'fastify' {
 
 /** The version of the interface, as the contract's path prefix has it. */
 const VERSION = '2';
-/** The largest definition. */
+/** Enough for the largest definition. */
 const MAX_BODY_BYTES = 1024 * 1024;
-/** Ten thousand keys of the greatest length, in ASCII. */
+/** Enough for ten thousand keys of the greatest length, in ASCII. */
 const MAX_MANY_BYTES = 16 * 1024 * 1024;
-/** Parts of a path that are longer are answered 414. */
+/** The service answers 414 if a part of the path is longer. */
 const MAX_NAME_BYTES = 4_000;
-/** Longer than clients keep an idle connection: it is they who close it, never a request that meets a closing one. */
+/**
+ * Longer than clients keep an idle connection, so that the client closes it. If the service closed it, a request could
+ * arrive on a connection that is closing.
+ */
 const KEEP_ALIVE_MS = 72_000;
 
-/** The endpoints behind HTTP: keys, bodies, errors, access log. It does not listen yet. */
+/** Puts the endpoints behind HTTP, with keys, bodies, errors and the access log. The app does not listen yet. */
 export function createApp(options: AppOptions): FastifyInstance {
   const middleware = options.middleware ?? ((next: RequestListener) => next);
   const app = Fastify({
@@ -105,7 +108,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.setErrorHandler((error: FastifyError | Problem, request, reply) =>
     answerError(error, request, reply, options),
   );
-  // Before a body is looked at: of some methods the framework asks for one.
+  // This runs before the framework looks at the body, because it demands one for some methods.
   app.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return;
     const path = request.url.split('?')[0] ?? '';
@@ -124,7 +127,10 @@ export function createApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
-/** The methods of the endpoints that a path names, in the order of the alphabet; of those that it could name, the one of more fixed words. */
+/**
+ * The methods of the endpoints that match a path, in alphabetical order. Where several patterns match, the one with
+ * more fixed words counts.
+ */
 function methodsOf(path: string, endpoints: readonly Endpoint[]): string[] {
   const parts = path.replace(/\/$/, '').split('/');
   const named = endpoints.filter((endpoint) => {
@@ -139,7 +145,7 @@ function methodsOf(path: string, endpoints: readonly Endpoint[]): string[] {
   return [...new Set(meant.flatMap(({ methods }) => methods))].sort();
 }
 
-/** Counts every answer once it was sent, and shows the figures to whoever asks. */
+/** Counts every answer once it was sent, and serves the metrics. */
 function countAnswers(app: FastifyInstance, { metrics, store }: AppOptions): void {
   if (metrics === undefined) return;
   app.addHook('onResponse', (request, reply, done) => {
@@ -153,7 +159,7 @@ function countAnswers(app: FastifyInstance, { metrics, store }: AppOptions): voi
   );
 }
 
-/** What the service says of itself, to whoever asks. */
+/** Serves the pages about the service itself, without a key. */
 function addPublicPages(app: FastifyInstance, { endpoints, strict, store }: AppOptions): void {
   const config = { isPublic: true };
   app.get('/openapi.json', { config }, () => openApiOf(endpoints, VERSION));
@@ -173,7 +179,7 @@ function addPublicPages(app: FastifyInstance, { endpoints, strict, store }: AppO
   );
 }
 
-/** Answers, each of which is kept until a change touches it. */
+/** A cache that keeps each answer until a change touches it. */
 function answersUntil(invalidation: Invalidation): ResponseCache<string> {
   const answers = new ResponseCache<string>((text) => text.length);
   invalidation.listen((changes) => {
@@ -183,9 +189,9 @@ function answersUntil(invalidation: Invalidation): ResponseCache<string> {
 }
 
 /**
- * Counts the requests with a key, those of all keys together and those of each address, and answers
- * 429 beyond the limit. The contract shows no limits; the headers that tell how much is left are
- * those of public documentation, and every answer to a valid key carries them.
+ * Counts the requests with a valid key, in total and for each address, and answers 429 beyond the limit. The contract
+ * shows no limits; the headers that say how many requests are left follow public documentation, and every answer to a
+ * valid key has them.
  */
 function limitRequests(app: FastifyInstance, { rateLimit, clock }: AppOptions): void {
   if (rateLimit === undefined) return;
@@ -209,8 +215,8 @@ function limitRequests(app: FastifyInstance, { rateLimit, clock }: AppOptions): 
 }
 
 /**
- * Puts one endpoint behind HTTP. Reads are answered from the cache where nothing they tell of has
- * changed; writes are never cached.
+ * Puts one endpoint behind HTTP. Reads come from the cache while no change touches their answer; writes are never
+ * cached.
  */
 function addEndpoint(
   app: FastifyInstance,
@@ -225,7 +231,7 @@ function addEndpoint(
 ): void {
   app.route({
     method: [...endpoint.methods],
-    // The router takes a colon for a parameter wherever it stands, and two for one colon.
+    // The router takes any colon for the start of a parameter, and two colons for one.
     url: `${API_PREFIX}${endpoint.path.replaceAll(/(?<=[^/]):/g, '::')}`,
     schema: {
       summary: endpoint.summary,
@@ -237,7 +243,7 @@ function addEndpoint(
       checkQuery(request.query as Record<string, unknown>, endpoint);
       if (strict) checkNothingElse(request, endpoint);
       const apiRequest = { ...apiRequestOf(request, clock()), isStrict: strict };
-      // Keys see different things: what is remembered is so for one of them.
+      // Keys see different things, so each key has cached answers of its own.
       const question = `${request.adminKey?.id ?? ''} ${request.url}`;
       const text =
         'read' in endpoint
@@ -250,12 +256,12 @@ function addEndpoint(
   });
 }
 
-/** Remembers nothing. */
+/** A cache that keeps nothing. */
 const afresh: Pick<ResponseCache<string>, 'recall'> = {
   recall: async (_, read) => (await read()).value,
 };
 
-/** Takes the shorter way where the endpoint has one and it finds an answer. */
+/** Uses the endpoint's shortcut if there is one and it finds an answer, and otherwise the full read. */
 async function read(
   endpoint: Extract<Endpoint, { read: unknown }>,
   { store, lookUp }: { readonly store: Store; readonly lookUp: PreparedRead },
@@ -267,7 +273,7 @@ async function read(
   );
 }
 
-/** The text of an answer, and the one object that it tells of. */
+/** The text of an answer, with the object whose changes make it out of date. */
 function known(answer: unknown): CachedResponse<string> {
   return answer instanceof JsonText
     ? { value: answer.text, subject: answer.subject }
@@ -275,7 +281,7 @@ function known(answer: unknown): CachedResponse<string> {
 }
 
 /**
- * What an endpoint sees of a request.
+ * The request in the form that endpoints take.
  *
  * @throws Problem (400) the path or query holds the null character, which PostgreSQL cannot hold.
  */
@@ -302,8 +308,8 @@ function apiRequestOf(request: FastifyRequest, now: number): ApiRequest {
 }
 
 /**
- * Answers a refusal in the contract's error shape. What went wrong inside the service is logged and
- * not told to the client, which gets the transaction id to ask about it.
+ * Answers a refusal in the contract's error shape. The service logs its own faults and does not describe them to the
+ * client, which gets the transaction id to ask about it.
  */
 function answerError(
   thrown: FastifyError | Problem,

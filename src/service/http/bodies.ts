@@ -3,12 +3,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { MAX_JSON_DEPTH } from '../rules/json.js';
 import { badRequest, type Problem } from './problem.js';
 
-/** What the default parser of JSON does. */
+/** Parses JSON as the framework's default parser does. */
 type ParseJson = (text: string) => Promise<unknown>;
 
 /**
- * Takes bodies by what stands in them and not by their content type: clients send JSON under any
- * type, and no body at all under `application/json`.
+ * Recognises bodies by their content and not by their content type: clients send JSON under any type, and no body at
+ * all under `application/json`.
  */
 export function takeAnyBody(app: FastifyInstance): void {
   const parser = app.getDefaultJsonParser('error', 'error');
@@ -32,10 +32,10 @@ export function takeAnyBody(app: FastifyInstance): void {
 }
 
 /**
- * The body of a request. Between looking at it, parsing it and working on it, others have their turn.
+ * The body of a request. Other requests get their turn between the scan, the parsing and the work on the body.
  *
- * @returns undefined: there is none.
- * @throws Problem (400) it is not what the endpoint takes.
+ * @returns undefined if there is no body.
+ * @throws Problem (400) the endpoint does not take this body.
  */
 async function bodyFrom(
   request: FastifyRequest,
@@ -56,7 +56,9 @@ async function bodyFrom(
   return takesText && isBareWord(value) ? text : value;
 }
 
-/** Why a text cannot be parsed. The parser, which does not say so, refuses members that could be taken for a prototype. */
+/**
+ * Why a text cannot be parsed. The parser gives no reason when it refuses members that could be taken for a prototype.
+ */
 function problemOfSyntax(text: string): string {
   return /"(?:__proto__|constructor)"\s*:/.test(text)
     ? 'Body is no JSON text, or has a member __proto__ or constructor'
@@ -64,19 +66,20 @@ function problemOfSyntax(text: string): string {
 }
 
 /**
- * A form with a file of keys, where the endpoint takes one.
+ * A form with a file of keys, if the endpoint takes one and the body is one.
  *
- * @throws Problem (400) it is one, and not as it should be.
+ * @throws Problem (400) the form is not valid.
  */
 function formOf(request: FastifyRequest, body: string): KeysForm | undefined {
   return request.routeOptions.config.takesFile === true ? keysFormFrom(body) : undefined;
 }
 
-/** So many characters are looked at in one go. */
+/** Characters to scan before other requests get their turn. */
 const SLICE = 256 * 1024;
 
 /**
- * Why a text is refused before it is parsed; undefined where nothing is wrong with it. Whether it is JSON is not looked at.
+ * Why the service refuses a text before parsing it; undefined if nothing is wrong. Does not check that the text is
+ * JSON.
  */
 export async function problemOfText(text: string): Promise<Problem | undefined> {
   if (text.includes('\0')) return holdsNull();
@@ -93,13 +96,13 @@ function holdsNull(): Problem {
   return badRequest('Body must not hold a null character');
 }
 
-/** As many values as ten thousand identities of twenty attributes have, and more. */
+/** More than ten thousand identities of twenty attributes need. */
 const MAX_VALUES = 500_000;
 
-/** Looks at text as far as it can be without parsing: how deep it is nested, how many values it has, what cannot be kept. */
+/** Checks text without parsing it: depth of nesting, number of values, null characters that cannot be stored. */
 class TextScan {
   readonly #text: string;
-  /** Without a backslash a quotation mark ends every text that one has begun. */
+  /** The text holds no backslash, so that every second quotation mark ends a string. */
   readonly #isPlain: boolean;
   #index = 0;
   #depth = 0;
@@ -112,7 +115,7 @@ class TextScan {
     this.#isPlain = !text.includes('\\');
   }
 
-  /** Looks at so many characters more. */
+  /** Scans the next `count` characters. */
   next(count: number): Problem | undefined {
     const end = Math.min(this.#index + count, this.#text.length);
     for (; this.#index < end; this.#index += 1) {
@@ -140,7 +143,7 @@ class TextScan {
     return this.#text.startsWith('u0000', this.#index + 1);
   }
 
-  /** One that opens, parts or names something. */
+  /** Counts brackets, commas and colons. */
   #countMark(character: number): void {
     switch (character) {
       case OPEN_LIST:
@@ -160,10 +163,7 @@ class TextScan {
   }
 }
 
-/**
- * JSON values that are words of a plain text too: a description may be `true` or `12.0`, and
- * `null`.
- */
+/** A plain text may look like one of these JSON values: a description may be `true`, `12.0` or `null`. */
 function isBareWord(value: unknown): boolean {
   return value === null || typeof value === 'number' || typeof value === 'boolean';
 }
@@ -177,7 +177,7 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** What a form with a file of keys says, in the members of the JSON body that says the same. */
+/** The content of a form with a file of keys, as the members of the equivalent JSON body. */
 interface KeysForm {
   readonly keys: readonly string[];
   readonly title?: unknown;
@@ -191,12 +191,12 @@ interface Part {
 }
 
 /**
- * Reads a `multipart/form-data` body with the part `file`, CSV of one column without a head, and where there is one the
- * part `payload`, a JSON object with title and comment. Clients are known to send such a body under another type, so
- * its first line is what tells it, and its boundary.
+ * Reads a `multipart/form-data` body with the part `file`, CSV of one column without a head, and optionally the part
+ * `payload`, a JSON object with title and comment. Clients are known to send such a body under another content type, so
+ * the body's first line identifies it and gives the boundary.
  *
- * @returns undefined: the body is no form.
- * @throws Problem (400) it is one, and there is no file in it, or the file has more columns than one.
+ * @returns undefined if the body is no form.
+ * @throws Problem (400) the form has no file, or the file has more columns than one.
  */
 function keysFormFrom(body: string): KeysForm | undefined {
   const boundary = /^--\S[^\r\n]*(?=\r?\n)/.exec(body)?.[0];
@@ -208,7 +208,7 @@ function keysFormFrom(body: string): KeysForm | undefined {
   return { keys: keysOf(file.text), title, comment };
 }
 
-/** The parts of a form that have a name. A part without one is passed over. */
+/** The named parts of a form. Parts without a name are ignored. */
 function partsOf(body: string, boundary: string): Part[] {
   return body.split(boundary).flatMap((piece) => {
     const part = piece.replace(/^\r?\n/, '');
@@ -224,7 +224,7 @@ function partsOf(body: string, boundary: string): Part[] {
 /**
  * Title and comment of the form.
  *
- * @throws Problem (400) the part is there and is no JSON object.
+ * @throws Problem (400) the part is no JSON object.
  */
 function payloadOf(text: string | undefined): { title?: unknown; comment?: unknown } {
   if (text === undefined) return {};
@@ -232,25 +232,25 @@ function payloadOf(text: string | undefined): { title?: unknown; comment?: unkno
     const payload: unknown = JSON.parse(text);
     if (typeof payload === 'object' && payload !== null) return payload;
   } catch {
-    // Answered below, like all else that is no object.
+    // The check below refuses this like any other text that is no object.
   }
   throw badRequest('The part "payload" is no JSON object');
 }
 
 /**
- * The keys of a file, one on each line; blank lines count for nothing.
+ * The keys of a file, one on each line; blank lines are ignored.
  *
  * @throws Problem (400) the file is not UTF-8, or has more columns than one.
  */
 function keysOf(text: string): string[] {
-  // What is left of bytes that are no UTF-8.
+  // Decoding puts this character in the place of bytes that are not UTF-8.
   if (text.includes('\u{FFFD}')) throw badRequest('The file is not UTF-8');
   const lines = text.replace(/^\u{FEFF}/u, '').split(/\r\n|\n|\r/, MAX_LINES + 1);
   if (lines.length > MAX_LINES) throw badRequest(`The file has more than ${MAX_LINES} lines`);
   return lines.map((line, index) => keyOf(line, index + 1)).filter((key) => key !== '');
 }
 
-/** Far more than keys are taken at one time, for files with blank lines. */
+/** Far more lines than one upload may have keys, to allow for blank lines. */
 const MAX_LINES = 100_000;
 
 /** A file of keys that can be read, as a pattern: lines of one column each, which may stand in quotes. */

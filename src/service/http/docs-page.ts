@@ -5,7 +5,7 @@ import { parametersOf, type Parameter } from './openapi.js';
 import { ANSWER_SCHEMAS } from '../routes/answer-schemas.js';
 import type { Schema } from '../rules/matchers.js';
 
-/** Goes with the page: it loads nothing, runs nothing, and has its style in itself. */
+/** The policy sent with the page: it loads nothing, runs nothing, and contains its own style. */
 export const DOCS_POLICY = "default-src 'none'; style-src 'unsafe-inline'";
 
 const STYLE = `
@@ -23,7 +23,7 @@ dt { font-family: ui-monospace, monospace; }
 dd { margin: 0; color: var(--soft); }
 `;
 
-/** The endpoints for people to read: the same table that `/openapi.json` is made of. A whole document. */
+/** A whole HTML document that describes the endpoints, made from the table that `/openapi.json` is made from. */
 export function docsPageOf(endpoints: readonly Endpoint[], title: string): string {
   const groups = groupsOf(endpoints);
   const page = html`<!doctype html>
@@ -132,8 +132,8 @@ function shapeOf(schema: Schema): Html {
 }
 
 /**
- * A JSON Schema for people: `{ name: string, tags?: [string] | null }`. Says what stands where and may be absent; bounds
- * and patterns are left to the schema. A shape of its own stands there by its name.
+ * A JSON Schema for people: `{ name: string, tags?: [string] | null }`. Shows types and which members are optional;
+ * leaves out bounds and patterns. A named schema appears by its name.
  */
 function shapeText(schema: Schema, indent = ''): string {
   const { $ref, anyOf, type, properties, items, additionalProperties } = schema;
@@ -172,7 +172,7 @@ function orNull(type: unknown, shape: string): string {
   return Array.isArray(type) && type.includes('null') ? `${shape} | null` : shape;
 }
 
-/** Joins alternatives; equal shapes stand there once. */
+/** Joins alternatives, each shape once. */
 function choices(shapes: readonly string[]): string {
   return [...new Set(shapes)].join(' | ');
 }

@@ -4,44 +4,44 @@ import type { Db } from '../store/tables.js';
 import type { Schema } from '../rules/matchers.js';
 import type { GivenNote } from '../rules/note.js';
 
-/** Who asks, and what stands in the audit log of what it does. */
+/** The caller of a request, with the facts that the audit log records of it. */
 export interface Caller {
-  /** Id of the Admin API key. Null where the change comes without one: from a seed, or from whoever holds the store. */
+  /** Id of the Admin API key; null for changes without one: from a seed, or by the operator of the store. */
   readonly keyId: string | null;
   readonly keyName: string;
   readonly scope: Scope;
   readonly note: GivenNote;
-  /** Id of this request; the body of an error holds it too. */
+  /** Id of this request; error bodies hold it too. */
   readonly transactionId: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** What a key may touch, as ids; null means everything. */
+/** Ids of the workspaces and environments that a key may touch; null means all of them. */
 export interface Scope {
   readonly workspaces: readonly string[] | null;
   readonly environments: readonly string[] | null;
 }
 
-/** A request as an endpoint sees it: checked, and by a known caller. */
+/** A request as an endpoint sees it: its shape was checked, and its caller is known. */
 export interface ApiRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
-  /** Held against the endpoint's schema; undefined where none was sent. */
+  /** Fits the endpoint's schema; undefined if the request has no body. */
   readonly body: unknown;
   readonly caller: Caller;
-  /** Whether the service is a strict one: what a patch makes must be in the contract too. */
+  /** Whether the service is strict: then the result of a patch must fit the contract too. */
   readonly isStrict?: boolean;
-  /** Id of the change request that is being published: the change was approved. */
+  /** Id of the approved change request that this change carries out. */
   readonly publishes?: string;
 }
 
-/** An answer that is JSON text already and is sent as it is. */
+/** An answer that is JSON text already; the service sends it unchanged. */
 export class JsonText {
   readonly text: string;
   /**
-   * `KIND/NAME` of the one object that the text tells of. Null where it tells of several, so that
-   * any change may make it untrue.
+   * `KIND/NAME` of the one object that the text depends on; null if it depends on several, so that any change may make
+   * it out of date.
    */
   readonly subject: string | null;
 
@@ -51,52 +51,52 @@ export class JsonText {
   }
 }
 
-/** What the contract shows of a request; a strict service refuses everything else. */
+/** The form of a request in the contract; a strict service refuses everything else. */
 export interface ContractForm {
-  /** Beside title and comment of a change. Default: none. */
+  /** Parameters beside title and comment of a change. Default: none. */
   readonly query?: Readonly<Record<string, Schema>>;
-  /** Default: there is no body. */
+  /** Default: no body. */
   readonly body?: Schema;
 }
 
 interface EndpointBase {
-  /** More than one where clients are known to use either. */
+  /** Several where clients are known to use either. */
   readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE')[];
-  /** After the prefix; `:name` is a parameter. */
+  /** The path behind the prefix; `:name` is a parameter. */
   readonly path: string;
-  /** Default: the contract does not show the endpoint, and a strict service does not have it. */
+  /** Default: the endpoint is not in the contract, and a strict service does not have it. */
   readonly contract?: ContractForm;
   readonly summary: string;
   /** Schema of the body of a 200. */
   readonly answer: Schema;
-  /** Parameters that the query may hold, beside title and comment of a change. Others are passed over. */
+  /** Parameters of the query, beside title and comment of a change. The service ignores others. */
   readonly query?: Readonly<Record<string, Schema>>;
-  /** Schema of the body; absent: a body is passed over. */
+  /** Schema of the body. Without one the service ignores any body. */
   readonly body?: Schema;
-  /** Takes ten thousand keys or identities at one time: its bodies may be that large. */
+  /** Raises the limit of the body to ten thousand keys or identities. */
   readonly takesMany?: boolean;
-  /** A body that is no JSON is taken as text. */
+  /** Takes a body that is no JSON as text. */
   readonly takesText?: boolean;
-  /** A form with a file of keys is taken for the JSON object that says the same. */
+  /** Also takes a form with a file of keys, in place of the equivalent JSON object. */
   readonly takesFile?: boolean;
 }
 
 /**
- * One operation of the service. It knows nothing of HTTP but its place: what it returns is the body of a 200, what it
- * throws (`Problem`) is a refusal.
+ * One operation of the service. It knows nothing of HTTP but its path: it returns the body of a 200, and throws a
+ * `Problem` to refuse.
  */
 export type Endpoint = EndpointBase &
   (
     | {
         readonly read: (db: Db, request: ApiRequest) => Promise<unknown>;
-        /** Tells of what changes without an entry in the audit log, so that no answer is kept. */
+        /** The answer can change without an entry in the audit log, so the service does not cache it. */
         readonly isReadAnew?: boolean;
-        /** A shorter way to the same answer. Undefined: only `read` can tell. */
+        /** A shortcut to the answer of `read`. It gives undefined where it cannot decide and `read` has to. */
         readonly lookUp?: (
           lookUp: PreparedRead,
           request: ApiRequest,
         ) => Promise<JsonText | undefined>;
       }
-    /** Runs alone and whole: what it throws undoes all it did. */
+    /** Runs in a write transaction of its own, which is rolled back if it throws. */
     | { readonly write: (db: Db, request: ApiRequest, store: Store) => Promise<unknown> }
   );

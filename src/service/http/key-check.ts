@@ -7,14 +7,14 @@ import type { AdminKeyRow } from '../store/tables.js';
 import { unauthorised } from './problem.js';
 import { ResponseCache, type Invalidation } from './response-cache.js';
 
-/** Where the service tells what it does. Never holds a key. */
+/** The log of the service. It never contains a key. */
 export interface ServiceLog {
   info(fields: Readonly<Record<string, unknown>>, message: string): void;
   warn(fields: Readonly<Record<string, unknown>>, message: string): void;
   error(fields: Readonly<Record<string, unknown>>, message: string): void;
 }
 
-/** What keys are held against. */
+/** The sources that keys are checked against. */
 interface KeyCheckParts {
   readonly store: Store;
   readonly lentKeys: EphemeralKeys;
@@ -22,25 +22,25 @@ interface KeyCheckParts {
   readonly log?: ServiceLog | undefined;
 }
 
-/** About what a row of a key takes in the cache, in characters. */
+/** Approximate size of a cached key, in characters. */
 const KEY_SIZE = 500;
 
-/** A use is written once in so many milliseconds for each key, so that no request has to wait for a write. */
+/** The service records the use of a key at most once in this time, so that requests do not wait for a write. */
 const NOTED_EVERY_MS = 3_600_000;
 
 /**
- * Tells who asks. What is remembered of keys is as new as the last change that was answered before the question, so
- * that a revoked key is refused from the next request on.
+ * Finds out which key a request has. Before each check the cache drops keys that changed, so that the service refuses a
+ * revoked key from the next request on.
  */
 export class KeyCheck {
   readonly #parts: KeyCheckParts;
   readonly #invalidation: Invalidation;
   readonly #known = new ResponseCache<AdminKeyRow | null>(() => KEY_SIZE);
-  /** When the use of a key was last noted, by its id. */
+  /** Id of a key → when its use was last recorded. */
   readonly #noted = new Map<string, number>();
   readonly #notes = new Set<Promise<void>>();
 
-  /** @param invalidation whom to ask for the newest changes first. It tells `forget` of them. */
+  /** @param invalidation is asked to catch up with the newest changes before each check. */
   constructor(parts: KeyCheckParts, invalidation: Invalidation) {
     this.#parts = parts;
     this.#invalidation = invalidation;
@@ -50,8 +50,8 @@ export class KeyCheck {
   }
 
   /**
-   * @param text a key; undefined: the request bears none.
-   * @throws Problem (401) the key is missing, wrong or revoked, and the answer does not say which; or it has ended.
+   * @param text the key; undefined if the request has none.
+   * @throws Problem (401) the key is missing, wrong or revoked (the answer does not say which), or it has ended.
    */
   async byText(text: string | undefined): Promise<AdminKeyRow> {
     const id = text === undefined ? undefined : adminKeyId(text);
@@ -60,7 +60,7 @@ export class KeyCheck {
   }
 
   /**
-   * For whoever has shown the key before.
+   * For a session whose user has proved before that they have the key.
    *
    * @throws Problem (401) as `byText`.
    */
@@ -68,21 +68,21 @@ export class KeyCheck {
     return this.#valid(id, () => true);
   }
 
-  /** Resolves once every use is written that was noted before. */
+  /** Resolves once all uses that were recorded so far are written. */
   async settled(): Promise<void> {
     await Promise.all(this.#notes);
   }
 
   async #valid(id: string, isTheirs: (key: AdminKeyRow) => boolean): Promise<AdminKeyRow> {
     const { lentKeys, clock } = this.#parts;
-    // What is remembered, of keys and of answers, is so at least since this request came.
+    // Cached keys and answers must be at least as new as this request.
     await this.#invalidation.catchUp();
     const lent = lentKeys.find(id);
     const key = lent ?? (await this.#find(id));
     if (key?.revocation_time !== null || !isTheirs(key)) throw unauthorised();
     const now = clock();
     const { expiration_time: end } = key;
-    // Only whoever has the key learns why it lets nobody in.
+    // Only a caller with the right key may learn that it has ended.
     if (end !== null && end <= now) {
       throw unauthorised(`The Admin API key ended at ${new Date(end).toISOString()}`);
     }
@@ -97,7 +97,7 @@ export class KeyCheck {
     }));
   }
 
-  /** Nobody waits for it, and nothing hangs on it: a use that could not be written is told in the log. */
+  /** The request does not wait for this write. If it fails, the service only logs that. */
   #noteUse(id: string, now: number): void {
     if (now - (this.#noted.get(id) ?? -Infinity) < NOTED_EVERY_MS) return;
     this.#noted.set(id, now);
@@ -112,7 +112,7 @@ export class KeyCheck {
   }
 }
 
-/** The ids to which a key is restricted. */
+/** Ids of the workspaces and environments that a key may touch. */
 export function scopeOf(key: AdminKeyRow): Scope {
   const ids = (text: string | null): string[] | null =>
     text === null ? null : (JSON.parse(text) as string[]);

@@ -6,13 +6,10 @@ import type { Schema } from '../rules/matchers.js';
 import { WORDS_MEMBERS } from '../rules/note.js';
 import { KEYS_FILE } from './bodies.js';
 
-/** The title of the interface, for whoever reads about it. */
+/** Title of the interface in its description. */
 export const API_TITLE = 'Feature flag and segment administration';
 
-/**
- * Statuses that any endpoint may answer, beside 200. The contract shows 400 and 404 and leaves the
- * others open.
- */
+/** Statuses that any endpoint may answer, beside 200. The contract shows 400 and 404 and leaves the others open. */
 const REFUSALS: Readonly<Record<string, string>> = {
   400: 'The request is wrong',
   401: 'The Admin API key is missing, wrong or revoked',
@@ -26,7 +23,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   503: 'The store does not answer; a write may have been made or not',
 };
 
-/** Describes endpoints in OpenAPI 3.1, by the very schemas that their requests are held against. */
+/** Describes endpoints in OpenAPI 3.1, with the same schemas that the service checks requests against. */
 export function openApiOf(endpoints: readonly Endpoint[], version: string): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const endpoint of endpoints) {
@@ -67,7 +64,7 @@ function operationOf(endpoint: Endpoint, method: string): object {
   };
 }
 
-/** Whatever a body or a query holds is looked at for null characters before it is held against a schema. */
+/** The service rejects null characters in bodies and queries before it looks at the schema. */
 const NO_NULL = '^[^\\u0000]*$';
 const ANY: Schema = { $ref: '#/components/schemas/Json' };
 
@@ -86,8 +83,8 @@ const JSON_VALUE: Schema = {
 };
 
 /**
- * A schema of a request as it is described: together with what is refused before any schema is asked, and with choices
- * in place of the conditions that say the same, which many a generator of requests or clients does not know.
+ * Describes a schema of a request. Adds the checks that come before any schema, and replaces conditions by equivalent
+ * choices, because many generators of requests or clients do not know conditions.
  */
 export function described(schema: Schema): Schema {
   const members = Object.fromEntries(
@@ -111,7 +108,7 @@ function describedMember(member: unknown): unknown {
   return typeof member === 'object' && member !== null ? described(member as Schema) : member;
 }
 
-/** A schema of objects of which more is asked for each value of one of their members. */
+/** A schema of objects that demands more depending on the value of one member. */
 interface Conditions extends Members {
   readonly allOf: readonly {
     readonly if: { readonly properties: Readonly<Record<string, { readonly const: string }>> };
@@ -124,7 +121,7 @@ interface Members {
   readonly properties: Readonly<Record<string, Schema>>;
 }
 
-/** The same as a choice: one schema for each of those values, and one for all others. */
+/** Turns conditions into a choice: one schema for each of the named values, and one for all others. */
 function choicesOf({ allOf, ...base }: Conditions): Schema {
   const values = allOf.map((each) => each.if.properties);
   const [name = ''] = Object.keys(values[0] ?? {});
@@ -175,13 +172,13 @@ export function parametersOf(endpoint: Endpoint): readonly Parameter[] {
   ];
 }
 
-/** What a parameter of the path holds, where it is not a name or an id. */
+/** Descriptions of path parameters that are not a name or an id. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   segment: 'Name.',
   key: 'Key of the identity, or id of the Admin API key.',
 };
 
-/** The body that an operation takes; nothing where it takes none. One that may be null may be left out. */
+/** The body that an operation takes; empty if it takes none. A body that may be null is optional. */
 function bodyOf({ body, takesText, takesFile }: Endpoint): object {
   const content = {
     ...(body === undefined ? {} : json(described(body))),

@@ -32,11 +32,11 @@ import {
 } from '../store/workspaces.js';
 
 /**
- * What a path names, found by id or by name. What the caller's key may not touch is answered as if it were not
- * there (404), as public documentation of such services has it.
+ * Finds the objects that a path names, by id or by name. The service answers 404 for objects that the caller's key may
+ * not touch, as public documentation of such services describes it.
  */
 
-/** @throws Problem (404) there is none, or the caller's key does not see it. */
+/** @throws Problem (404) the workspace does not exist, or the caller's key does not see it. */
 export async function workspaceAt(db: Db, { params, caller }: ApiRequest): Promise<WorkspaceRow> {
   return workspaceCalled(db, caller, params['ws'] ?? '');
 }
@@ -44,7 +44,7 @@ export async function workspaceAt(db: Db, { params, caller }: ApiRequest): Promi
 /**
  * For endpoints that name a workspace elsewhere than in the path.
  *
- * @throws Problem (404) there is none, or the caller's key does not see it.
+ * @throws Problem (404) the workspace does not exist, or the caller's key does not see it.
  */
 export async function workspaceCalled(
   db: Db,
@@ -58,7 +58,7 @@ export async function workspaceCalled(
   return workspace;
 }
 
-/** @throws Problem (404) the workspace has none, or the caller's key does not see it. */
+/** @throws Problem (404) the workspace has no such environment, or the caller's key does not see it. */
 export async function environmentAt(
   db: Db,
   { params, caller }: ApiRequest,
@@ -72,13 +72,13 @@ export async function environmentAt(
   return environment;
 }
 
-/** @param allowed ids that a key may touch; null: all. */
+/** @param allowed ids that a key may touch; null means all. */
 export function isVisible(allowed: readonly string[] | null, id: string): boolean {
   return allowed === null || allowed.includes(id);
 }
 
 /**
- * A key for single environments cannot change what all of them share.
+ * A key that is restricted to environments cannot change what all of them share.
  *
  * @throws Problem (403)
  */
@@ -101,7 +101,7 @@ export function isUnrestricted({ scope }: Pick<Caller, 'scope'>): boolean {
 }
 
 /**
- * Asks for title and comment where the workspace requires them of changes.
+ * Demands title and comment where the workspace requires them for changes.
  *
  * @throws Problem (400) one of them is missing.
  */
@@ -114,8 +114,8 @@ export function checkNoteFor(
 }
 
 /**
- * Refuses a change in an environment that requires approvals, unless it comes with one. A kill may
- * be exempt.
+ * Refuses a change in an environment that requires approvals, unless it carries out an approved request. A kill may be
+ * exempt.
  *
  * @throws Problem (403)
  */
@@ -129,8 +129,8 @@ export function checkNoApproval(
 }
 
 /**
- * Refuses a change of what an open change request is about, unless it publishes one itself: beside it only kills and
- * restores can be requested, which touch nothing else.
+ * Refuses a change of an object that has an open change request, unless the change carries out that request. Only kills
+ * and restores may be requested beside it, because they touch nothing else.
  *
  * @throws Problem (423)
  */
@@ -143,7 +143,7 @@ export function checkNotRequested(
 }
 
 /**
- * The same of all that a flag or segment has in the environments of a workspace, or in one of them.
+ * Refuses a change of a flag or segment that has an open change request, in one environment or in any of its workspace.
  *
  * @throws Problem (423)
  */
@@ -176,7 +176,10 @@ export async function flagAt(
   return flag;
 }
 
-/** What `workspaceAt`, `environmentAt` and `definitionAt` find, by one statement. Undefined: only they can tell. */
+/**
+ * Finds workspace, environment and definition by one statement. Gives undefined where only the separate lookups can
+ * decide.
+ */
 export async function placedDefinitionAt(
   db: Db,
   { params, caller }: ApiRequest,
@@ -188,7 +191,7 @@ export async function placedDefinitionAt(
   return isVisible(caller.scope.environments, found.environment.id) ? found : undefined;
 }
 
-/** @throws Problem (404) with the contract's message for a flag without a definition. */
+/** @throws Problem (404) the flag has no definition; the message is the contract's. */
 export async function definitionAt(
   db: Db,
   { params }: ApiRequest,
@@ -219,12 +222,11 @@ export interface EnvironmentPath {
 }
 
 /**
- * The environment of a path that names no workspace. An id says which one is meant. A name may be
- * that of environments in several workspaces: then it is the one whose workspace `knows` what else
- * the path names.
+ * The environment of a path that names no workspace. An id is unique. If environments of several workspaces have the
+ * name, the one counts whose workspace `knows` the other object in the path.
  *
- * @throws Problem (404) there is none that the caller's key sees.
- * @throws Problem (400) several workspaces know it.
+ * @throws Problem (404) no environment that the caller's key sees matches.
+ * @throws Problem (400) several workspaces know the other object.
  */
 export async function environmentByItself(
   db: Db,
@@ -247,8 +249,8 @@ export async function environmentByItself(
 }
 
 /**
- * The candidate whose workspace knows what else the path names. Where none does it is the first
- * one, so that the refusal speaks of what could not be found.
+ * The candidate whose workspace knows the other object in the path. If none does, the first one, so that the error is
+ * about the object that could not be found.
  */
 async function theOneThat(
   candidates: readonly EnvironmentRow[],

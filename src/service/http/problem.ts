@@ -1,12 +1,12 @@
 /**
- * A refusal, thrown anywhere in the service and answered in the contract's error shape. The status alone says what
- * kind it is; clients read no text.
+ * A refusal. Any part of the service may throw one, and HTTP answers it in the contract's error shape. Clients go by
+ * the status alone and do not read the text.
  */
 export class Problem extends Error {
   readonly status: number;
-  /** Answered without a body: the contract's one such answer. */
+  /** The answer has no body; the contract has one such answer. */
   readonly bodyless: boolean;
-  /** The contract's `details`: what more there is to say. */
+  /** The contract's `details`, with further information. */
   readonly details: string;
 
   constructor(
@@ -30,7 +30,7 @@ export const forbidden = (why: string): Problem => new Problem(403, why);
 export const notFound = (what: string, idOrName: string): Problem =>
   new Problem(404, `The ${what} ${idOrName} could not be found`);
 export const conflict = (why: string): Problem => new Problem(409, why);
-/** The request may be sent again; whether a write was made has to be read first. */
+/** The client may send the request again, but has to read first whether a write was made. */
 export const storeAway = (cause: unknown): Problem =>
   new Problem(503, 'The store does not answer', { cause });
 
@@ -42,13 +42,13 @@ export const storeAway = (cause: unknown): Problem =>
 const CODES =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|08.{3}|57P0[1-3]|53300|SQLITE_BUSY.*)$/;
 
-/** What `pg` says of a connection that broke, without a code. */
+/** Messages of `pg` about a broken connection, which have no code. */
 const WORDS =
   /^(Connection terminated|Client has encountered a connection error|Client was closed)/;
 
 /**
- * Whether an error says that the store could not be asked, or that its answer did not come. A write that failed so
- * was made whole or not at all, and nobody here knows which.
+ * Whether an error means that the store could not be reached, or did not answer. A write that failed like this was made
+ * in full or not at all, and the service cannot know which.
  */
 export function isStoreAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -69,7 +69,7 @@ export const approvalsRequired = (environmentId: string): Problem =>
     details: 'Submit a change request, which another Admin API key approves',
   });
 
-/** What a change request is about waits for it: what is approved must be what was looked at. */
+/** While a change request is open, its object may not change, so that approvers approve what they saw. */
 export const waitsForChangeRequest = (id: string): Problem =>
   new Problem(423, `Change request ${id} is open: approve, reject or withdraw it first`);
 

@@ -3,7 +3,7 @@ import type { Endpoint } from './endpoint.js';
 import { parametersOf } from './openapi.js';
 import { badRequest } from './problem.js';
 
-/** @throws Problem (400) a parameter that stands for one value stands in the query more than once. */
+/** @throws Problem (400) the query repeats a parameter that has one value. */
 export function checkQuery(query: Readonly<Record<string, unknown>>, endpoint: Endpoint): void {
   for (const { name, schema } of parametersOf(endpoint)) {
     if (schema['type'] === 'array' || !Array.isArray(query[name])) continue;
@@ -11,7 +11,7 @@ export function checkQuery(query: Readonly<Record<string, unknown>>, endpoint: E
   }
 }
 
-/** @throws Problem (400) the query holds a parameter, or the request a body, that the endpoint does not have. */
+/** @throws Problem (400) the query has a parameter, or the request a body, that the endpoint does not take. */
 export function checkNothingElse(
   { query, body }: Pick<FastifyRequest, 'query' | 'body'>,
   endpoint: Endpoint,

@@ -2,7 +2,7 @@ import { setImmediate as afterWhatHasCome } from 'node:timers/promises';
 import type { Lookup, PreparedRead } from '../store/lookup.js';
 import type { Store } from '../store/store.js';
 
-/** What a change was made to. */
+/** The object of a change. */
 interface ChangedObject {
   readonly kind: string;
   readonly name: string;
@@ -13,7 +13,7 @@ type Listener = (changes: readonly ChangedObject[]) => void;
 /** The id of the last change. Ids of the audit log grow with every change. */
 const LAST: Lookup = { name: 'last-change', text: 'select coalesce(max(id), 0) as id from audit' };
 
-/** Changes that are read at once; one request may make ten thousand. */
+/** Changes to read at once; one request may make ten thousand. */
 const PAGE = 500;
 const SINCE: Lookup = {
   name: 'changes-since',
@@ -21,15 +21,14 @@ const SINCE: Lookup = {
 };
 
 /**
- * Tells listeners of every change, whichever process made it. Changes are read from the audit log,
- * which grows in the order in which writers commit. Where this process alone writes, the log is
- * read after its own writes only.
+ * Notifies listeners of every change, whichever process made it. The changes come from the audit log, which grows in
+ * the order in which writers commit. If no other process writes, the log is read only after this process wrote.
  */
 export class Invalidation {
   readonly #store: Pick<Store, 'version' | 'lookUp'>;
   readonly #listeners: Listener[] = [];
   #version: number | null = null;
-  /** Id of the last change that was told; null before the first was asked for. */
+  /** Id of the last change that listeners got; null before the first look at the log. */
   #last: number | null = null;
   #running: Promise<void> = Promise.resolve();
   #waiting: Promise<void> | null = null;
@@ -38,17 +37,17 @@ export class Invalidation {
     this.#store = store;
   }
 
-  /** From now on `listener` is told of every change. */
+  /** Registers a listener that gets every change from now on. */
   listen(listener: Listener): void {
     this.#listeners.push(listener);
   }
 
   /**
-   * Every change that was answered before the call is told before it returns. Where this process
-   * alone writes and has not written since the last call, the log is not read.
+   * Resolves once listeners got every change that was answered before the call. If no other process writes, and this
+   * one has not written since the last call, it does not read the log.
    */
   async catchUp(): Promise<void> {
-    // A look that runs already may have begun before the change. All who come in one turn, or while it runs, share the next one.
+    // A look that is under way may have begun before the change, so the callers of one turn share the next look.
     this.#waiting ??= Promise.allSettled([afterWhatHasCome(), this.#running]).then(async () => {
       this.#waiting = null;
       this.#running = this.#look();
@@ -80,32 +79,28 @@ export class Invalidation {
   }
 }
 
-/**
- * The size of what one cache holds, in characters: beyond it everything is forgotten, and read
- * again.
- */
+/** The most characters that one cache holds. Beyond it the cache drops everything. */
 const MAX_SIZE = 32 * 1024 * 1024;
 
-/** What was read, and what must not have changed for it to be still true. */
+/** A value from the store, with the object whose changes make it out of date. */
 export interface CachedResponse<T> {
-  /** What was read. */
   readonly value: T;
   /**
-   * `KIND/NAME` of the one object that it tells of. Null where it tells of several, so that any
-   * change may make it untrue.
+   * `KIND/NAME` of the one object that the value depends on; null if it depends on several, so that any change may make
+   * it out of date.
    */
   readonly subject: string | null;
 }
 
 /**
- * Kinds of objects whose changes touch only what tells of the one object, and what tells of
- * several. A change of any other kind, such as a renamed workspace, may touch everything.
+ * Changes of these kinds touch only values that depend on the one object or on several objects. A change of any other
+ * kind, such as a renamed workspace, may touch everything.
  */
 const APART: ReadonlySet<string> = new Set(['flag', 'segment', 'identity']);
 
 /**
- * Keeps what was read, so that whoever asks again need not wait for the store. It is told of every
- * change and forgets what the change touched; whoever asks makes sure before that it was told.
+ * Keeps values that were read, so that repeated questions need not wait for the store. It drops a value as soon as it
+ * gets a change of it; callers therefore let `Invalidation` catch up first.
  */
 export class ResponseCache<T> {
   readonly #sizeOf: (value: T) => number;
@@ -120,20 +115,20 @@ export class ResponseCache<T> {
   }
 
   /**
-   * @param question the same for all who must get the same answer.
-   * @param read gives what is kept, unless something was forgotten while it ran.
+   * @param question equal for requests that must get the same answer.
+   * @param read reads the value. The cache keeps it unless a change arrived meanwhile.
    */
   async recall(question: string, read: () => Promise<CachedResponse<T>>): Promise<T> {
     const known = this.#known.get(question);
     if (known !== undefined) return known;
     const forgotten = this.#forgotten;
     const { value, subject } = await read();
-    // Something was forgotten meanwhile: nobody knows on which side of the change this was read.
+    // If a change arrived during the read, the value may be from before or after it.
     if (this.#forgotten === forgotten) this.#keep(question, value, subject);
     return value;
   }
 
-  /** Forgets what one of the changes may have touched. */
+  /** Drops the values that one of the changes may have touched. */
   forget(changes: readonly ChangedObject[]): void {
     if (changes.length === 0) return;
     this.#forgotten += 1;
@@ -175,10 +170,10 @@ export class ResponseCache<T> {
   }
 }
 
-/** About what a row that is kept takes in the cache, in characters. */
+/** Approximate size of a cached row, in characters. */
 const ROW_SIZE = 500;
 
-/** Runs lookups, and keeps what it may of what they find until a change touches it. */
+/** Runs lookups, and keeps the results of those with `isKept` until a change touches them. */
 export function keptLookups(lookUp: PreparedRead, invalidation: Invalidation): PreparedRead {
   const found = new ResponseCache<readonly unknown[]>((rows) => rows.length * ROW_SIZE);
   invalidation.listen((changes) => {

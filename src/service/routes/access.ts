@@ -12,15 +12,13 @@ import { listAudit, type AuditEntry, type AuditFilter } from '../store/audit.js'
 import { AUDIT_QUERY } from './query-schemas.js';
 
 /**
- * Endpoints of Admin API keys: list, create and revoke. None of them stands in the contract, which
- * says only that keys of the type Admin are created in the settings of the user interface; a strict
- * service therefore does not have them.
+ * Endpoints of Admin API keys: list, create and revoke. The contract has none of them and only says that keys of the
+ * type Admin are created in the settings of the user interface, so a strict service does not have them either.
  *
- * All three need a key without any restriction: whoever could create keys with a restricted key
- * could give away more than that key may do.
+ * All three need an unrestricted key: with a restricted key one could otherwise create keys that may do more.
  */
 
-/** An empty text restricts a key to nothing, and must not make one without any restriction. */
+/** An empty text is no valid restriction, and must not be taken for "no restriction" either. */
 const NOT_EMPTY: Schema = { type: 'string', minLength: 1 };
 
 /**
@@ -32,8 +30,8 @@ const REFERENCE: Schema = {
 };
 
 /**
- * `workspace` and `workspaces` may stand side by side: what either names counts. An empty list is refused, and so are
- * roles: a key that was to do less than everything must not do everything.
+ * The service takes `workspace` and `workspaces` together and combines them. It refuses an empty list and any roles,
+ * because a key that is meant to be restricted must not become one that may do everything.
  */
 const NEW_KEY_BODY: Schema = {
   type: 'object',
@@ -130,12 +128,11 @@ function wireKey(key: AdminKey): AdminKey & { readonly apiKeyType: 'admin' } {
 }
 
 /**
- * Endpoints of the audit log: the changes of one workspace, and those of all workspaces. The
- * contract knows no such operation and only mentions that removals of keys are recorded; a strict
- * service does not have these endpoints.
+ * Endpoints of the audit log: the changes of one workspace, and those of all workspaces. The contract has no such
+ * operation and only mentions that removals of keys are recorded; a strict service does not have these endpoints.
  *
- * A key that is restricted to environments reads neither, because the log tells of changes in all
- * environments; only a key without any restriction reads the log of everything.
+ * A key that is restricted to environments reads neither, because the log contains changes in all environments. Only an
+ * unrestricted key reads the log of all workspaces.
  */
 
 export const AUDIT_ENDPOINTS: readonly Endpoint[] = [
@@ -167,7 +164,7 @@ export const AUDIT_ENDPOINTS: readonly Endpoint[] = [
 /**
  * One page of entries, the newest first.
  *
- * @param filter what the path restricts the log to; the query narrows it further.
+ * @param filter restrictions from the path; the query can only narrow them further.
  */
 async function readAudit(
   db: Db,

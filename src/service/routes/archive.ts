@@ -1,10 +1,11 @@
 /**
- * To archive a flag and to bring it back. The contract has neither; the two paths, and that both may be refused with 409, follow public
- * documentation of such services, which says of an archived flag that its definitions are sent to nobody, that lists leave it out and that its
- * history stays.
+ * Archiving a flag, and bringing it back. The contract has neither operation. The two paths, and the 409 of both,
+ * follow public documentation of such services: definitions of an archived flag are no longer served, lists leave the
+ * flag out, and its history stays.
  *
- * The rest is decided here: what is archived is not found by anything but `unarchive`, as if it were deleted, and keeps its name. It may be
- * archived where it may be deleted, and comes back as it was, where everything that it names is there.
+ * Decisions of our own: only `unarchive` finds an archived flag; everything else treats it as deleted, but its name
+ * stays taken. A flag can be archived under the same conditions as it can be deleted. It comes back unchanged, if
+ * everything that it names still exists.
  */
 
 import type { WireFlag } from '../../admin-api/wire.js';
@@ -55,12 +56,12 @@ async function archive(db: Db, request: ApiRequest): Promise<WireFlag> {
 }
 
 /**
- * What it had in environments that are gone by now does not come back.
+ * Definitions in environments that were deleted meanwhile do not come back.
  *
  * @throws Problem (400) the workspace requires title and comment, and one is missing.
  * @throws Problem (403) the key is restricted to environments, or one of them requires approvals.
  * @throws Problem (404) no flag of this name is archived.
- * @throws Problem (409) something that it names is not there any more.
+ * @throws Problem (409) an object that the flag names does not exist any more.
  */
 async function unarchive(db: Db, request: ApiRequest): Promise<WireFlag> {
   const workspace = await workspaceAt(db, request);
@@ -91,7 +92,7 @@ async function environmentsLeft(
   return (await listEnvironments(db, id)).filter((each) => had.has(each.id));
 }
 
-/** @throws Problem (409) */
+/** @throws Problem (409) an object that the flag names does not exist any more. */
 async function checkNamed(
   db: Db,
   workspace: WorkspaceRow,
@@ -112,7 +113,7 @@ async function checkNamed(
   }
 }
 
-/** Records what came back, and answers the flag. */
+/** Records the return of the flag, and answers the flag. */
 async function recorded(
   db: Db,
   { caller }: ApiRequest,

@@ -1,8 +1,9 @@
 /**
- * Endpoints of attributes: what is known of the attributes of a traffic type, one by one: a name for people, a type, values to
- * suggest. The contract has none of them; paths, bodies and pages are those of public documentation and clients.
+ * Endpoints of the attributes of a traffic type. An attribute has a name for people, a type, and values to suggest. The
+ * contract has none of these endpoints; paths, bodies and pages are those of public documentation and clients.
  *
- * They describe and enforce nothing: identities and rules may name attributes that are not here, and keep them when one is deleted.
+ * Attributes only describe and enforce nothing: identities and rules may name attributes that are not listed here, and
+ * keep them when one is deleted.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -25,7 +26,7 @@ const PATH = '/schema/ws/:ws/trafficTypes/:trafficType';
 const ID: Schema = { type: 'string', pattern: ATTRIBUTE_NAME };
 const TEXT: Schema = { type: ['string', 'null'], maxLength: 10_000 };
 
-/** What a client may set, and what it sends back of what it read. */
+/** The members that a client may set, and those that it sends back after reading them. */
 const MEMBERS: Readonly<Record<string, Schema>> = {
   displayName: TEXT,
   description: TEXT,
@@ -89,7 +90,7 @@ export const ATTRIBUTE_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-/** An attribute as it is sent. */
+/** An attribute in the form of answers. */
 interface WireAttribute {
   readonly id: string;
   readonly trafficTypeId: string;
@@ -100,12 +101,12 @@ interface WireAttribute {
   readonly suggestedValues: readonly string[];
 }
 
-/** One as a client sends it; null counts as not given. */
+/** An attribute as a client sends it; null counts as not given. */
 type GivenAttribute = {
   readonly [Name in keyof Omit<WireAttribute, 'id'>]?: WireAttribute[Name] | null;
 } & { readonly id: string };
 
-/** All of them, or one page where pages are asked for: behind `afterMarker`, or up to `beforeMarker`. */
+/** All attributes, or one page if the query asks for pages: behind `afterMarker`, or up to `beforeMarker`. */
 async function readAttributes(
   db: Db,
   request: ApiRequest,
@@ -122,12 +123,15 @@ async function readAttributes(
     : all;
 }
 
-/** It has to be right where no page is asked for, too. */
+/** Checks the size of a page, also if the query asks for no page. */
 function pageSizeOf({ query }: ApiRequest): number {
   return Math.min(wholeNumber('markerLimit', query['markerLimit'], 50) || 50, 200);
 }
 
-/** A marker is the id of the last attribute before the page, or of its last. */
+/**
+ * A marker is the id of an attribute: the last one before the page (`afterMarker`) or the last one on it
+ * (`beforeMarker`).
+ */
 function page(all: readonly WireAttribute[], limit: number, { query }: ApiRequest): object {
   const after = textOf(query['afterMarker']);
   const before = textOf(query['beforeMarker']);
@@ -163,7 +167,7 @@ function wireAttribute(row: AttributeRow): WireAttribute {
   };
 }
 
-/** All or none. */
+/** Saves all attributes of the list, or none. */
 async function saveMany(db: Db, request: ApiRequest): Promise<WireAttribute[]> {
   const saved: WireAttribute[] = [];
   // One after the other: a transaction has one connection.
@@ -174,9 +178,9 @@ async function saveMany(db: Db, request: ApiRequest): Promise<WireAttribute[]> {
 }
 
 /**
- * Creates an attribute, or replaces one. What was so before is not written again.
+ * Creates an attribute, or replaces one. Writes nothing if nothing changes.
  *
- * @throws Problem (400) it says that it belongs to another traffic type.
+ * @throws Problem (400) the body names another traffic type.
  * @throws Problem (403) the key is restricted to environments.
  */
 async function save(db: Db, request: ApiRequest, given: GivenAttribute): Promise<WireAttribute> {
@@ -200,7 +204,7 @@ async function save(db: Db, request: ApiRequest, given: GivenAttribute): Promise
   return wireAttribute(row);
 }
 
-/** @throws Problem (400) its id would be another. */
+/** @throws Problem (400) the patch changes the id. */
 async function changeOne(db: Db, request: ApiRequest): Promise<WireAttribute> {
   const { row } = await attributeAt(db, request);
   const given = request.body as Partial<GivenAttribute>;
@@ -235,7 +239,7 @@ async function placeOf(
   };
 }
 
-/** @throws Problem (404) there is none. */
+/** @throws Problem (404) the traffic type has no such attribute. */
 async function attributeAt(db: Db, request: ApiRequest): Promise<Place & { row: AttributeRow }> {
   const { rows, ...place } = await placeOf(db, request);
   const wanted = request.params['attribute'] ?? '';

@@ -9,8 +9,8 @@ import { WORDS_MEMBERS } from '../rules/note.js';
 export const TEXT: Schema = { type: 'string' };
 
 /**
- * Title and comment alone, or nothing. Of clients that have nothing to say some send an empty list, and to an
- * activation empty text.
+ * Title and comment alone, or nothing. Without anything to say, some clients send an empty list, and empty text to an
+ * activation.
  */
 export const WORDS_BODY: Schema = {
   type: ['object', 'array', 'string', 'null'],
@@ -27,7 +27,7 @@ export const NEW_TRAFFIC_TYPE_BODY: Schema = {
   properties: { name: NAME_SCHEMA, ...WORDS_MEMBERS },
 };
 
-/** The body of a new segment. Its traffic type stands in the path alone. */
+/** The body of a new segment. Its traffic type comes from the path alone. */
 export const NEW_SEGMENT_BODY: Schema = {
   type: 'object',
   required: ['name'],
@@ -51,10 +51,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   copy: 'from',
 };
 
-/**
- * A list of patch operations, of those that are named here alone. Further members of an operation are passed over, as
- * RFC 6902 has it.
- */
+/** A list of patch operations of the given kinds. As RFC 6902 demands, further members of an operation are ignored. */
 const patchOf = (operations: readonly string[]): Schema => ({
   type: 'array',
   maxItems: 10_000,
@@ -77,7 +74,10 @@ function conditionsFor(operations: readonly string[]): Schema[] {
 
 const CONTRACT_OPERATIONS = ['replace', 'add', 'remove'];
 
-/** The contract's patch: three operations, described by `op`, `path` and `value`. RFC 6902 has other members passed over. */
+/**
+ * The contract's patch: three operations, described by `op`, `path` and `value`. Other members are ignored, as RFC 6902
+ * demands.
+ */
 export const CONTRACT_PATCH_BODY: Schema = {
   type: 'array',
   maxItems: 10_000,
@@ -97,10 +97,10 @@ export const CONTRACT_NEW_OBJECT_BODY: Schema = {
   properties: { name: NAME_SCHEMA, description: { type: 'string', maxLength: 10_000 } },
 };
 
-/** The other three operations belong to the same standard (RFC 6902) and are taken too. */
+/** The other three operations belong to the same standard (RFC 6902), so the service takes them too. */
 export const PATCH_BODY: Schema = patchOf([...CONTRACT_OPERATIONS, 'move', 'copy', 'test']);
 
-/** The same, of an upload; a removal passes over what no segment holds. */
+/** Keys of an upload have to be valid. A removal ignores keys that no segment can hold, so its keys may be any text. */
 const NEW_KEYS: Schema = { type: 'array', items: KEY_SCHEMA };
 
 /** Keys as a bare list. */
@@ -133,7 +133,7 @@ export const UPLOAD_OBJECT_BODY: Schema = {
   properties: { keys: NEW_KEYS, ...WORDS_MEMBERS },
 };
 
-/** Keys in either of the two forms: clients are known to send an upload both ways. */
+/** Keys in either of the two forms, because clients are known to send an upload both ways. */
 export const UPLOAD_BODY: Schema = {
   ...UPLOAD_OBJECT_BODY,
   type: ['array', 'object'],

@@ -1,13 +1,12 @@
 /**
- * Endpoints of change requests: what an environment that requires approvals does not let anybody
- * change alone is asked for with one Admin API key and approved with another. None of them stands in
- * the contract, which shows `openChangeRequestId` and nothing more; paths and bodies are those of
- * public documentation and clients.
+ * Endpoints of change requests. In an environment that requires approvals, one Admin API key asks for a change and
+ * another approves it. The contract has none of them and only shows `openChangeRequestId`; paths and bodies are those
+ * of public documentation and clients.
  *
- * A request is complete: whatever it would write was held against the rules when it was submitted,
- * and what it is about is not changed while it is open (423), so that what is approved is what was
- * looked at. A kill and its end alone go past it, and may be requested beside it. Approving makes the
- * change in the same transaction. A request that is not decided in time is withdrawn by the service.
+ * A request is complete: the service checks its whole content when it is submitted, and refuses other changes of its
+ * object while it is open (423), so that approvers approve what they saw. Only kills and restores are still possible,
+ * and may be requested beside it. Approving a request makes the change in the same transaction. The service withdraws
+ * requests that stay undecided for too long.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -93,7 +92,7 @@ export const CHANGE_REQUEST_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-/** @throws Problem (404) there is none, or the caller's key does not see where it is made. */
+/** @throws Problem (404) the request does not exist, or the caller's key does not see its environment. */
 async function changeRequestAt(
   db: Db,
   { params, caller }: ApiRequest,
@@ -110,7 +109,9 @@ async function changeRequestAt(
   return found;
 }
 
-/** One page of what the caller's key sees; `nextMarker` leads to the next, and is null on the last. */
+/**
+ * One page of the requests that the caller's key sees; `nextMarker` leads to the next page, and is null on the last.
+ */
 async function readChangeRequests(db: Db, { query, caller }: ApiRequest): Promise<object> {
   const { limit } = pageFrom({ limit: query['limit'] }, { usual: 20, largest: 100 });
   const before = wholeNumber('after', query['after'], 0);
@@ -138,12 +139,12 @@ async function readChangeRequests(db: Db, { query, caller }: ApiRequest): Promis
 }
 
 /**
- * Asks for a change. What it is about waits for it from now on.
+ * Submits a change request. Until it is decided its object cannot be changed otherwise.
  *
  * @throws Problem (400) the change could not be made, or names approvers that are no valid keys.
- * @throws Problem (404) what it is about is not there.
- * @throws Problem (409) it would create what is there.
- * @throws Problem (423) another change of the same is requested.
+ * @throws Problem (404) its object does not exist.
+ * @throws Problem (409) it would create an object that exists.
+ * @throws Problem (423) another change request for the object is open.
  */
 async function submit(db: Db, request: ApiRequest): Promise<object> {
   const workspace = await workspaceAt(db, request);
@@ -183,7 +184,7 @@ function commentOf(caller: Caller, role: RequestComment['role']): RequestComment
   return { comment: caller.note.comment, user: caller.keyName, role, timestamp: caller.now };
 }
 
-/** What would be written, held against the rules; null where the operation alone says it. */
+/** Checks and returns the new content; null for operations that need none. */
 const CONTENT: Readonly<
   Record<
     ChangeRequestKind,
@@ -226,8 +227,8 @@ async function checkRolloutStatus(db: Db, workspaceId: string, wanted: string | 
 /**
  * The keys that alone may approve.
  *
- * @throws Problem (400) one of them is neither the name nor the id of a valid key that sees the environment, or the author
- *   alone is named.
+ * @throws Problem (400) one of them is neither the name nor the id of a valid key that sees the environment, or only
+ * the author is named.
  */
 async function approversNamed(
   db: Db,
@@ -261,8 +262,8 @@ async function approversNamed(
 }
 
 /**
- * Ends a change request. Approving it makes the change, with its title and comment, by the key that
- * approves: either both happen or neither.
+ * Decides on a change request. Approving it makes the change, with the title and comment of the request and by the key
+ * that approves: either both happen or neither.
  */
 async function decide(db: Db, request: ApiRequest, store: Store): Promise<object> {
   const { caller, body } = request;
@@ -298,7 +299,7 @@ export async function withdrawOlderThan(db: Db, caller: Caller, time: number): P
   }
 }
 
-/** Records what became of a change request, under what it is about, and answers it. */
+/** Records the decision in the audit log, under the object of the request, and answers the request. */
 async function recordedRequest(
   db: Db,
   caller: Caller,

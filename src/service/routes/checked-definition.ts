@@ -1,4 +1,4 @@
-/** Holds what a definition is to become against what the service has: nothing may refer to what is not there. */
+/** Checks the new content of a definition against the store: everything that it refers to must exist. */
 
 import type { WireDefinition } from '../../admin-api/wire.js';
 import { badRequest } from '../http/problem.js';
@@ -18,11 +18,13 @@ import { inactiveSegments } from '../store/segments.js';
 import type { Db } from '../store/tables.js';
 
 /**
- * The definition that a change request asks for, held against the rules as if it were written now.
+ * The definition that a change request asks for, checked as if it were written now.
  *
- * @param of the flag, and what it has; null where a definition is to be created.
- * @param given fits the body of a definition, but that it may lack members. A request to replace a definition never moves the kill.
- * @throws Problem (400) it contradicts itself, names what is not there, or belongs to another flag or environment.
+ * @param of the flag and its definition, which is null if the request creates it.
+ * @param given fits the body of a definition, except that members may be missing. A request to replace a definition
+ * never changes `killed`.
+ * @throws Problem (400) it contradicts itself, names objects that do not exist, or belongs to another flag or
+ * environment.
  */
 export async function checkedContent(
   db: Db,
@@ -44,8 +46,8 @@ export async function checkedContent(
 }
 
 /**
- * What a definition refers to after a change; null where it refers to the same as before. That is there: nothing that a
- * definition refers to can be taken away.
+ * The references of a definition after a change; null if they stay as they are. Then they need no check, because
+ * objects that a definition refers to cannot be deleted.
  */
 export async function newUses(
   db: Db,
@@ -58,8 +60,9 @@ export async function newUses(
 }
 
 /**
- * Names of the segments and flags that a definition refers to, after making sure that all of them
- * can be referred to in this environment.
+ * Names of the segments and flags that a definition refers to.
+ *
+ * Makes sure that all of them can be referred to in this environment.
  */
 export async function checkedUses(
   db: Db,
@@ -81,8 +84,8 @@ export async function checkedUses(
 }
 
 /**
- * Whether one of `flags`, or what they depend on in turn, is `goal`. The walk ends even among flags
- * that depend on each other, because no flag is visited twice.
+ * Whether one of `flags` depends on `goal`, directly or through others, or is `goal` itself. The walk ends even if
+ * flags depend on each other in a circle, because it visits no flag twice.
  */
 async function leadsTo(
   db: Db,
@@ -92,7 +95,7 @@ async function leadsTo(
 ): Promise<boolean> {
   const seen = new Set<string>();
   let next: readonly string[] = flags;
-  // Each round is one step further along the dependencies, so it needs the round before.
+  // Each round goes one step further along the dependencies, so it needs the result of the round before.
   while (next.length > 0) {
     if (next.includes(goal)) return true;
     for (const name of next) seen.add(name);

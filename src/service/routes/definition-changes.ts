@@ -1,11 +1,10 @@
 /**
- * How definitions of flags in environments are created, changed, killed and deleted. Every function
- * here is the work of one endpoint in `definitions.ts` and runs in one write transaction.
+ * How definitions of flags in environments are created, changed, killed and deleted. Every function here is the work of
+ * one endpoint in `definitions.ts` and runs in one write transaction.
  *
- * All of them refuse in the same order: the shape of the body has been checked before (400), then the
- * workspace and the environment are looked up (404), then title and comment (400), then approvals
- * (403), then the flag or its definition (404), then open change requests (423), and at last what the
- * body says. A kill and its end wait for no change request.
+ * All of them check in the same order: the shape of the body, before they run (400); workspace and environment (404);
+ * title and comment (400); approvals (403); the flag or its definition (404); open change requests (423); and last the
+ * content of the body. Kills and restores ignore open change requests.
  */
 
 import type { WireDefinition } from '../../admin-api/wire.js';
@@ -51,19 +50,19 @@ import {
 import type { Db } from '../store/tables.js';
 import { checkedUses, newUses } from './checked-definition.js';
 
-/** What a change asks of the caller before it is looked at. */
+/** The conditions of a change that are checked before its content. */
 interface Demands {
   readonly note: NoteRequirement;
-  /** Set where the change moves the kill and nothing else. */
+  /** Set for a change that moves the kill and nothing else. */
   readonly moves?: 'kill' | 'restore' | undefined;
 }
 
 /**
- * Looks up where a change is to be made, and makes sure that the caller may make it there.
+ * Looks up the workspace and environment of a change, and makes sure that the caller may make it there.
  *
- * @throws Problem (404) the workspace or environment is not there for this key.
+ * @throws Problem (404) the workspace or environment does not exist for this key.
  * @throws Problem (400) the workspace requires title and comment, and one is missing.
- * @throws Problem (403) the environment requires approvals and this is no allowed kill.
+ * @throws Problem (403) the environment requires approvals, and the change is no kill that it exempts.
  */
 async function placeOfChange(
   db: Db,
@@ -79,7 +78,7 @@ async function placeOfChange(
 }
 
 /**
- * The definition that is to be changed, and its place, where the caller may make that change.
+ * The definition to change, with its place, after all checks of the caller.
  *
  * @throws Problem as `placeOfChange` does.
  * @throws Problem (404) the flag has no definition there.
@@ -95,10 +94,10 @@ async function definitionOfChange(
 }
 
 /**
- * Creates a definition from a full body, as the contract's POST has it, and answers it with the two
- * times that the service sets.
+ * Creates a definition from a full body, as the contract's POST has it, and answers it with the two times that the
+ * service sets.
  *
- * @throws Problem (400) the body contradicts itself or names what is not there.
+ * @throws Problem (400) the body contradicts itself or names objects that do not exist.
  * @throws Problem (409) the flag has a definition in this environment already.
  */
 export async function createDefinition(db: Db, request: ApiRequest): Promise<JsonText> {
@@ -130,11 +129,10 @@ export async function createDefinition(db: Db, request: ApiRequest): Promise<Jso
 }
 
 /**
- * Changes a definition that exists, and answers it as it is afterwards. A change that makes no
- * difference writes nothing, neither a time nor an entry in the audit log, so that it may be
- * repeated.
+ * Changes an existing definition, and answers its new state. A change without a difference writes nothing, neither a
+ * time nor an entry in the audit log, so that it may be repeated.
  *
- * @param next the content after the change, made from the definition before it.
+ * @param next makes the new content from the old definition.
  */
 async function change(
   db: Db,
@@ -155,9 +153,9 @@ async function change(
 }
 
 /**
- * Writes and records a change of a definition, and answers the definition after it.
+ * Writes and records a change of a definition, and answers its new state.
  *
- * @param uses what the definition refers to; null where that did not change.
+ * @param uses the new references of the definition; null if they stay as they are.
  */
 async function saveChanged(
   db: Db,
@@ -193,17 +191,15 @@ function timeOfChange({ last_update_time }: StoredDefinition, { caller }: ApiReq
 }
 
 /**
- * Compares with the stored text. Most members are written in a fixed order; matchers and the
- * further members of treatments keep the order in which they came, so that another order of these
- * counts as a change.
+ * Compares with the stored text. Most members are written in a fixed order. Matchers and the further members of
+ * treatments keep the order in which the client sent them, so that another order counts as a change.
  */
 function isSameContent(stored: StoredDefinition, killed: boolean, body_json: string): boolean {
   return Number(killed) === stored.killed && body_json === stored.body_json;
 }
 
 /**
- * The name under which the audit log has a change: a change that moves `killed` is a kill or a
- * restore, whatever else it changed.
+ * The action in the audit log. A change that moves `killed` counts as a kill or a restore, whatever else it changes.
  */
 function actionOf(before: boolean, after: boolean): AuditAction {
   if (before === after) return 'update';
@@ -211,8 +207,8 @@ function actionOf(before: boolean, after: boolean): AuditAction {
 }
 
 /**
- * Applies the contract's patch operations. Without title and comment, where the workspace requires
- * them, the contract has a 400 with an empty body for this operation alone.
+ * Applies the contract's patch operations. If the workspace requires title and comment and they are missing, the
+ * contract answers this operation alone with a 400 without a body.
  */
 export async function patchDefinition(db: Db, request: ApiRequest): Promise<JsonText> {
   const operations = request.body as PatchOperation[];
@@ -221,7 +217,7 @@ export async function patchDefinition(db: Db, request: ApiRequest): Promise<Json
   return change(db, request, demands, next);
 }
 
-/** Replaces the members that a client may set, by the rules of `definitionReplaced`. */
+/** Replaces the members that a client may set, as `definitionReplaced` describes. */
 export async function replaceDefinition(db: Db, request: ApiRequest): Promise<JsonText> {
   const given = request.body as object;
   const next = (before: WireDefinition) => {
@@ -232,7 +228,7 @@ export async function replaceDefinition(db: Db, request: ApiRequest): Promise<Js
 }
 
 /**
- * Kills a flag in an environment or ends the kill. Repeated, it changes nothing and succeeds.
+ * Kills a flag in an environment or ends the kill. May be repeated.
  *
  * Kills may be exempt from approvals (`allowKills` of the environment); the end of a kill never is.
  */
@@ -240,15 +236,16 @@ export async function setKilled(db: Db, request: ApiRequest, killed: boolean): P
   const demands = { note: 'both', moves: killed ? 'kill' : 'restore' } as const;
   const { stored, ...place } = await definitionOfChange(db, request, demands);
   if (stored.killed === Number(killed)) return true;
-  // Nothing else of the definition is looked at: whatever it holds, it can be killed.
+  // Does not look at the rest of the definition, so that even a broken one can be killed.
   const before = wireDefinition(stored);
   await saveChanged(db, request, place, { stored, before, killed, body_json: stored.body_json });
   return true;
 }
 
 /**
- * Takes note that keys are to be given to treatments anew. Whoever evaluates would draw a new seed for it; no answer of the interface
- * holds a seed, and this service evaluates nothing. So the time of the last change moves, and the audit log has a row.
+ * Records that keys are to be assigned to treatments anew. Evaluators would draw a new seed for that, but no answer of
+ * the interface holds a seed, and this service evaluates nothing. So only the time of the last change and the audit log
+ * change.
  */
 export async function reallocate(db: Db, request: ApiRequest): Promise<true> {
   const { stored, ...place } = await definitionOfChange(db, request, { note: 'both' });
@@ -267,7 +264,7 @@ export async function reallocate(db: Db, request: ApiRequest): Promise<true> {
 }
 
 /**
- * Deletes the definition in one environment and leaves the flag itself in place.
+ * Deletes the definition in one environment; the flag itself stays.
  *
  * @throws Problem (409) another flag depends on this one in the same environment.
  */
@@ -298,7 +295,7 @@ export async function removeDefinition(db: Db, request: ApiRequest): Promise<tru
   return true;
 }
 
-/** Records a change of a definition, and answers the definition after it. */
+/** Records a change of a definition, and answers its new state. */
 async function recorded(
   db: Db,
   { caller }: ApiRequest,

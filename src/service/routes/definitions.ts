@@ -1,13 +1,13 @@
 /**
  * Endpoints of the definitions of flags in environments.
  *
- * The contract shows get, create (POST with a full definition), edit (PATCH with patch operations)
- * and delete, all under one path. It says that a separate kill endpoint exists but not its method,
- * path or payload; `kill` and `restore` here follow public documentation of such services.
- * Replacing a definition and listing those of an environment are not in the contract either.
+ * The contract shows get, create (POST with a full definition), edit (PATCH with patch operations) and delete, all
+ * under one path. It says that a separate kill endpoint exists but not its method, path or payload; `kill` and
+ * `restore` here follow public documentation of such services. Replacing a definition and listing those of an
+ * environment are not in the contract either.
  *
- * Rules of the contract that apply: a get without a definition is a 404 with its own message, a
- * PATCH without required title and comment is a 400 without a body, and a deletion answers `true`.
+ * Rules of the contract: a get without a definition is a 404 with its own message, a PATCH without required title and
+ * comment is a 400 without a body, and a deletion answers `true`.
  */
 
 import { JsonText, type ApiRequest, type Endpoint } from '../http/endpoint.js';
@@ -38,9 +38,7 @@ import {
 import { answer, answerPage } from './answer-schemas.js';
 import { PAGE_QUERY } from './query-schemas.js';
 
-/**
- * The contract names the flag by its id to read and by its name to write. Either is taken for both.
- */
+/** The contract reads with the flag's id and writes with its name. This service takes either for both. */
 const PATH = '/splits/ws/:ws/:flag/environments/:env';
 
 /** Kill and restore take PUT and POST, because clients are known to use either. */
@@ -123,7 +121,7 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-/** The definition as JSON text, made without parsing the stored members. */
+/** The definition as JSON text, without parsing the stored members. */
 async function readDefinition(db: Db, request: ApiRequest): Promise<JsonText> {
   const workspace = await workspaceAt(db, request);
   const environment = await environmentAt(db, request, workspace);
@@ -131,9 +129,9 @@ async function readDefinition(db: Db, request: ApiRequest): Promise<JsonText> {
 }
 
 /**
- * Answers the same as `readDefinition` with one statement and no transaction, because clients ask
- * for single definitions all the time. Where the caller's key does not see what was found it
- * answers undefined, so that `readDefinition` makes the refusal.
+ * Gives the answer of `readDefinition` with one statement and no transaction, because clients ask for single
+ * definitions all the time. If the caller's key may not see the definition it returns undefined, so that
+ * `readDefinition` refuses the request.
  */
 async function lookUpOne(
   lookUp: PreparedRead,
@@ -148,8 +146,8 @@ async function lookUpOne(
 }
 
 /**
- * One page of the definitions of an environment, in the order of the flags' names. The answer is
- * put together from the stored texts, without parsing them.
+ * One page of the definitions of an environment, sorted by the names of the flags. The answer is put together from the
+ * stored texts, without parsing them.
  */
 async function readDefinitions(db: Db, request: ApiRequest): Promise<JsonText> {
   const workspace = await workspaceAt(db, request);
@@ -159,7 +157,10 @@ async function readDefinitions(db: Db, request: ApiRequest): Promise<JsonText> {
   return pageText(page, { objects: definitions.map(definitionText).join(','), totalCount });
 }
 
-/** Answers the same as `readDefinitions`, as `lookUpOne` does: clients read such lists page by page. */
+/**
+ * Gives the answer of `readDefinitions` with fewer statements, because clients read such lists page by page; see
+ * `lookUpOne`.
+ */
 async function lookUpPage(
   lookUp: PreparedRead,
   { params, query, caller }: ApiRequest,
@@ -174,7 +175,10 @@ async function lookUpPage(
   return pageText(page, found);
 }
 
-/** Null for one that is refused: whether the place is there comes first. */
+/**
+ * The page that the query asks for. Gives null instead of an error, because the error for a missing workspace comes
+ * first.
+ */
 function pageIn(query: ApiRequest['query']): Page | null {
   try {
     return pageFrom(query, PAGE_SIZES.objects);

@@ -1,10 +1,9 @@
 /**
- * Endpoints that create, change and delete environments. The contract shows only how environments
- * are listed (see `workspaces.ts`), so a strict service has none of these.
+ * Endpoints that create, change and delete environments. The contract only lists environments (see `workspaces.ts`), so
+ * a strict service has none of these.
  *
- * All three need a key that is not restricted to environments. Beside the contract's fields of an
- * environment the answers hold its time of creation and who may change it, as public documentation
- * of such services has it.
+ * All three need a key that is not restricted to environments. Beside the contract's fields of an environment, the
+ * answers hold its time of creation and who may change it, as in public documentation of such services.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -90,7 +89,7 @@ async function addEnvironment(db: Db, request: ApiRequest): Promise<WholeEnviron
   return recorded(db, request, workspace, { id, before: null });
 }
 
-/** Truth values as the columns of the store hold them, 0 or 1. */
+/** The members as the store's columns hold them, with 0 or 1 for truth values. */
 function rowMembers({ name, production, approvalsRequired, allowKills }: EnvironmentContent) {
   return {
     name,
@@ -100,10 +99,7 @@ function rowMembers({ name, production, approvalsRequired, allowKills }: Environ
   };
 }
 
-/**
- * Ids are looked at too: an environment whose name is the id of another could not be found by that
- * name.
- */
+/** Also compares with ids: an environment whose name is the id of another could not be found by that name. */
 async function checkNameIsFree(db: Db, workspace: WorkspaceRow, name: string): Promise<void> {
   if (await findEnvironment(db, workspace.id, name)) {
     throw conflict(`Environment ${name} already exists`);
@@ -111,8 +107,8 @@ async function checkNameIsFree(db: Db, workspace: WorkspaceRow, name: string): P
 }
 
 /**
- * Applies patch operations to the environment as its own endpoints answer it. An environment may
- * keep its name, which is therefore looked up only where it changes.
+ * Applies patch operations to the environment in the form of its own endpoints. An environment may keep its name, so
+ * the name is checked only if it changes.
  */
 async function patchEnvironment(db: Db, request: ApiRequest): Promise<WholeEnvironment> {
   const workspace = await workspaceAt(db, request);
@@ -137,7 +133,7 @@ async function patchEnvironment(db: Db, request: ApiRequest): Promise<WholeEnvir
 /**
  * Records a creation or a change, and answers the environment as the store has it afterwards.
  *
- * @param before null: the environment is new.
+ * @param before null if the environment is new.
  */
 async function recorded(
   db: Db,
@@ -154,8 +150,8 @@ async function recorded(
 }
 
 /**
- * Deletes an environment with its identities. Definitions and active segments have to be removed
- * before, so that nobody deletes by one request what a whole environment serves.
+ * Deletes an environment with its identities. Definitions and active segments have to be removed first, so that no
+ * single request can delete everything that an environment serves.
  *
  * @throws Problem (409) a flag has a definition there, or a segment is active there.
  */
@@ -193,7 +189,7 @@ async function record(
   });
 }
 
-/** `type` and `status` are the same for every environment of this service. */
+/** `type` and `status` have one fixed value each in this service. */
 function wholeEnvironment(row: EnvironmentRow): WholeEnvironment {
   return {
     ...wireEnvironment(row),

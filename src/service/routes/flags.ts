@@ -1,15 +1,14 @@
 /**
  * Endpoints of flags at the level of the workspace: everything but their definitions.
  *
- * The contract shows create, edit (PATCH with patch operations) and delete. It has no operation
- * that lists flags or gets one; those here, the plain-text change of a description and the
- * replacement of tags follow public documentation of such services.
+ * The contract shows create, edit (PATCH with patch operations) and delete. It has no operation that lists flags or
+ * gets one; those here, the plain-text change of a description and the replacement of tags follow public documentation
+ * of such services.
  *
- * Rules of the contract that apply: the traffic type of a new flag stands in the path alone, a new
- * flag has the rollout status Pre-Production and no definitions, description, tags and rollout
- * status are edited here and not in an environment, and a deletion removes the definitions in all
- * environments and answers `true`. Title and comment, where a workspace requires them, are asked of
- * every write that can change what environments hold: of these endpoints, the deletion alone.
+ * Rules of the contract: the traffic type of a new flag comes from the path alone; a new flag has the rollout status
+ * Pre-Production and no definitions; description, tags and rollout status are edited here and not in an environment; a
+ * deletion removes the definitions in all environments and answers `true`. A workspace that requires title and comment
+ * demands them for every write that can change an environment: of these endpoints, for the deletion alone.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -173,15 +172,15 @@ async function firstRolloutStatus(db: Db, workspace: WorkspaceRow): Promise<Roll
   return first;
 }
 
-/** Applies patch operations to the flag as it is sent. */
+/** Applies patch operations to the flag in the form of answers. */
 async function patchFlag(db: Db, request: ApiRequest): Promise<WireFlag> {
   const operations = request.body as PatchOperation[];
   return changeFlag(db, request, (flag) => flagPatched(flag, operations, request.isStrict));
 }
 
 /**
- * Changes a flag, and answers it as it is afterwards. Members that `next` leaves out stay as they
- * are; a change without a difference leaves no entry in the audit log.
+ * Changes a flag, and answers its new state. Members that `next` leaves out stay as they are. A change without a
+ * difference leaves no entry in the audit log.
  */
 async function changeFlag(
   db: Db,
@@ -207,14 +206,14 @@ export async function moveRolloutStatus(db: Db, request: ApiRequest, id: string)
   await changeFlag(db, request, () => ({ rolloutStatus: { id } }));
 }
 
-/** A tag with the object that bears it, the shape that public documentation shows for tags. */
+/** A tag with the object that has it, in the shape of public documentation. */
 interface TagAnswer {
   readonly name: string;
   readonly objectType: 'Split';
   readonly objectName: string;
 }
 
-/** Replaces all tags of a flag by those that are sent, each once. */
+/** Replaces all tags of a flag by the given ones, without repetitions. */
 async function replaceTags(db: Db, request: ApiRequest): Promise<WirePage<TagAnswer>> {
   const tags = [...new Set(request.body as string[])];
   const flag = await changeFlag(db, request, () => ({ tags }));
@@ -227,9 +226,8 @@ async function replaceTags(db: Db, request: ApiRequest): Promise<WirePage<TagAns
 }
 
 /**
- * The columns that a move to another rollout status changes; none where the flag has that status
- * already. The contract updates `rolloutStatusTimestamp` with a move and shows no restriction of
- * moves, so every one is allowed.
+ * The columns that a move to another rollout status changes; empty if the flag has that status already. The contract
+ * updates `rolloutStatusTimestamp` with a move and restricts no moves, so this service allows all of them.
  *
  * @throws Problem (400) the workspace has no such rollout status.
  */
@@ -275,7 +273,7 @@ async function recorded(
  * @throws Problem (400) the workspace requires title and comment, and one is missing.
  * @throws Problem (403) one of the environments with a definition requires approvals.
  * @throws Problem (409) another flag depends on this one in some environment.
- * @throws Problem (423) a change of one of its definitions is requested.
+ * @throws Problem (423) a change request for one of its definitions is open.
  */
 async function removeFlag(db: Db, request: ApiRequest): Promise<true> {
   const flag = await takenAway(db, request, 'delete');
@@ -284,7 +282,8 @@ async function removeFlag(db: Db, request: ApiRequest): Promise<true> {
 }
 
 /**
- * Makes sure that a flag may go from all environments, and records that it does, with what stood there.
+ * Makes sure that a flag may be removed from all environments, and records the removal with the content of its
+ * definitions.
  *
  * @throws Problem as `removeFlag` does.
  */
@@ -313,7 +312,7 @@ export async function takenAway(
     action,
     workspaceId: workspace.id,
   } as const;
-  // What stood in each environment is recorded there, as if it had been deleted by itself.
+  // Each environment gets an entry of its own, as if its definition had been deleted by itself.
   for (const environment of environments) {
     const definition = await findDefinition(db, environment.id, flag.name);
     if (definition === undefined)
@@ -326,9 +325,7 @@ export async function takenAway(
   return flag;
 }
 
-/**
- * One page of flags, in the order of their names; `totalCount` counts those that the filter leaves.
- */
+/** One page of flags, sorted by name; `totalCount` counts all that match the filter. */
 async function readFlags(db: Db, request: ApiRequest): Promise<WirePage<WireFlag>> {
   const workspace = await workspaceAt(db, request);
   const page = pageFrom(request.query, PAGE_SIZES.objects);

@@ -1,13 +1,13 @@
 /**
  * Endpoints of identities: keys with attributes, for one traffic type in one environment.
  *
- * The contract shows one of them, a POST that creates or updates a list of identities. Single
- * identities that are created, changed or deleted by their key follow public documentation of such
- * services; the contract knows no operation that reads identities, and neither does this service.
+ * The contract shows one of them, a POST that creates or updates a list of identities. Creating, changing and deleting
+ * a single identity by its key follow public documentation of such services. The contract has no operation that reads
+ * identities, and neither has this service.
  *
- * Rules of the contract that apply: a POST for a key that exists updates its attributes, attribute
- * values that are sent as numbers are answered as strings, and what could not be taken is listed
- * under `failed` beside what was saved. The path names the environment without a workspace.
+ * Rules of the contract: a POST for an existing key updates its attributes; attribute values that are sent as numbers
+ * are answered as strings; the answer lists the identities that could not be saved under `failed`. The path names the
+ * environment without a workspace.
  */
 
 import {
@@ -93,8 +93,8 @@ interface Place {
 }
 
 /**
- * The environment may be named by a name that several workspaces have; the one that also has the
- * traffic type is meant.
+ * Environments of several workspaces may have the name in the path; the one counts whose workspace has the traffic
+ * type.
  */
 async function placeOf(db: Db, request: ApiRequest): Promise<Place> {
   const { workspace, environment } = await environmentByItself(
@@ -106,14 +106,14 @@ async function placeOf(db: Db, request: ApiRequest): Promise<Place> {
   return { environment, trafficType: await trafficTypeAt(db, request, workspace.id) };
 }
 
-/** So many identities are written by one statement. */
+/** Identities that one statement writes. */
 const IDENTITIES_AT_ONCE = 100;
 
 /**
- * Takes each identity by itself: one that cannot be taken stands in `failed` with the reason, and
- * the others are saved. Attributes that are not sent stay as they are.
+ * Saves each identity by itself: the ones that are not valid are listed under `failed` with the reason, and the others
+ * are saved. Attributes that are not sent stay as they are.
  *
- * @throws Problem (400) more identities than the contract's limit of one upload of keys.
+ * @throws Problem (400) more identities than the contract's limit for one upload of keys.
  */
 async function saveMany(db: Db, request: ApiRequest, store: Store): Promise<WireIdentitiesResult> {
   const place = await placeOf(db, request);
@@ -159,10 +159,9 @@ async function saveOne(
 }
 
 /**
- * Deletes the attributes of a key. Segments that hold the key keep it, because keys need no
- * identity.
+ * Deletes the attributes of a key. Segments with the key keep it, because keys need no identity.
  *
- * @throws Problem (404) the key has no identity here, so that a repetition fails.
+ * @throws Problem (404) the key has no identity here, so that repeating a deletion fails.
  */
 async function removeIdentity(db: Db, request: ApiRequest, store: Store): Promise<true> {
   const place = await placeOf(db, request);
@@ -182,7 +181,7 @@ async function removeIdentity(db: Db, request: ApiRequest, store: Store): Promis
   return true;
 }
 
-/** An identity as it was read, with its values as text. */
+/** An identity of a request, with its values as text. */
 interface SentIdentity {
   readonly key: string;
   readonly values: IdentityValues;
@@ -191,8 +190,8 @@ interface SentIdentity {
 }
 
 /**
- * Writes identities and records the changes, in their order; a key may be there more than once. Without a difference no
- * entry is recorded.
+ * Writes identities and records the changes, in their order; a key may occur more than once. Identities that do not
+ * change get no entry.
  *
  * @returns each identity as it was after its own turn.
  */
@@ -231,10 +230,7 @@ function idsOf({ environment, trafficType }: Place): IdentityPlace {
   return { environmentId: environment.id, trafficTypeId: trafficType.id };
 }
 
-/**
- * An identity as it is sent, with the members that public samples show beside those of the
- * contract.
- */
+/** An identity in the form of answers, with the members that public samples show beside those of the contract. */
 function wireIdentity(
   place: Place,
   key: string,

@@ -36,7 +36,7 @@ export async function publish(
   if (row.rollout_status_id !== null) await moveRolloutStatus(db, request, row.rollout_status_id);
 }
 
-/** What the endpoint that makes the change takes: of a replacement, all but `killed`. */
+/** The body that the endpoint of the change takes; for a replacement, without `killed`. */
 function bodyOf({ kind, operation, content_json }: StoredChangeRequest): unknown {
   const content = JSON.parse(content_json) as unknown;
   if (kind === 'segment' || content === null) return content;
@@ -65,6 +65,6 @@ const PUBLISH: Readonly<
     RESTORE: kills(false),
     ARCHIVE: removeDefinition,
   },
-  // Of keys no other operations are taken.
+  // Change requests for keys only add or remove; the other operations never occur.
   segment: { CREATE: ADD, UPDATE: ADD, KILL: REMOVE, RESTORE: ADD, ARCHIVE: REMOVE },
 };

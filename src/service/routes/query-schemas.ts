@@ -1,6 +1,6 @@
 import type { Schema } from '../rules/matchers.js';
 
-/** Parameters of queries, for the description of the service; what they mean is read by the rules. */
+/** Parameters of queries, for the description of the service. The modules in `rules/` interpret them. */
 
 const text = (description: string): Schema => ({ type: 'string', description });
 

@@ -1,14 +1,14 @@
 /**
  * Endpoints of the keys of a segment in one environment.
  *
- * The contract shows list, upload and removal, under a path that names the environment without a
- * workspace. `uploadKeys` and `deleteKeys` are the same operations under other names, which clients
- * of such services are known to use; a strict service does not have them.
+ * The contract shows list, upload and removal, under a path that names the environment without a workspace.
+ * `uploadKeys` and `deleteKeys` are other names of the last two, which clients of such services are known to use; a
+ * strict service does not have them.
  *
- * Rules of the contract that apply: a segment must be activated in the environment first, one upload
- * has at most 10,000 keys and a segment at most 100,000, keys need no identity, and a removal answers
- * `code` 200 with a message that reports the number of deleted keys. The contract mentions an upload
- * of CSV files but not its endpoint; here `upload` takes a form with such a file.
+ * Rules of the contract: a segment must be activated in the environment first; one upload has at most 10,000 keys and a
+ * segment at most 100,000; keys need no identity; a removal answers `code` 200 with a message that reports the number
+ * of deleted keys. The contract mentions an upload of CSV files but not its endpoint; here `upload` takes a form with
+ * such a file.
  */
 
 import type {
@@ -53,7 +53,7 @@ import {
 import { answer } from './answer-schemas.js';
 import { PAGE_QUERY, UPLOAD_QUERY } from './query-schemas.js';
 
-/** The segment is named by its name; segments have no id in the contract. */
+/** The path holds the name of the segment; segments have no id in the contract. */
 const PATH = '/segments/:env/:segment';
 
 /** The contract's three first, then the other names of two of them. */
@@ -115,7 +115,7 @@ function keysOf({ body }: ApiRequest): string[] {
   return Array.isArray(body) ? (body as string[]) : (body as { keys: string[] }).keys;
 }
 
-/** One page of keys, in the order of their bytes; `count` is that of the whole segment. */
+/** One page of keys, sorted by their bytes; `count` is the number of keys of the whole segment. */
 async function readKeys(db: Db, request: ApiRequest): Promise<WireSegmentKeys> {
   const { environment } = await environmentOfSegment(db, request);
   const activation = await activationAt(db, request, environment);
@@ -130,12 +130,12 @@ async function readKeys(db: Db, request: ApiRequest): Promise<WireSegmentKeys> {
 }
 
 /**
- * Looks up a segment whose keys are to be changed, and makes sure that the caller may change them.
+ * Looks up the segment of a change of keys, and makes sure that the caller may make it.
  *
  * @throws Problem (404) the segment is not active in the environment.
  * @throws Problem (400) the workspace requires title or comment, and it is missing.
  * @throws Problem (403) the environment requires approvals.
- * @throws Problem (423) a change of the keys is requested.
+ * @throws Problem (423) a change request for the keys is open.
  */
 async function segmentToChange(
   db: Db,
@@ -151,8 +151,8 @@ async function segmentToChange(
 }
 
 /**
- * Adds keys, and with `?replace` removes those that were not sent. Keys that are there already are
- * no mistake, so that an upload may be repeated.
+ * Adds keys, and with `?replace` removes all others. Keys that the segment already has are no error, so that an upload
+ * may be repeated.
  *
  * @throws Problem (400) too many keys, or a key that cannot be stored.
  */
@@ -188,10 +188,13 @@ async function addMissing(
   return { added, removed: [] };
 }
 
-/** To take a key out takes about as long as to put so many into an empty segment. */
+/**
+ * Removing one key takes about as long as adding this many to an empty segment. If much is removed, it is faster to
+ * empty the segment and add everything again.
+ */
 const REMOVAL_IN_ADDITIONS = 6;
 
-/** Makes the keys of a segment those that are given. */
+/** Replaces all keys of a segment. */
 async function replaceKeys(
   db: Db,
   store: Store,
@@ -213,7 +216,7 @@ async function replaceKeys(
   return { added, removed };
 }
 
-/** In the order in which they are kept, which takes a third of the time of any other. */
+/** Adds the keys in the order in which the store keeps them, which takes a third of the time of any other order. */
 async function addAll(
   db: Db,
   { dialect }: Store,
@@ -225,7 +228,7 @@ async function addAll(
   }
 }
 
-/** So many keys are looked for or written by one statement. */
+/** Keys that one statement looks for or writes. */
 const KEYS_AT_ONCE = 2_000;
 
 /** The keys among those given that the segment has. */
@@ -243,14 +246,14 @@ async function presentOf(
   return present;
 }
 
-/** The keys that `others` does not have. */
+/** The keys that are not in `others`. */
 function without(keys: readonly string[], others: ReadonlySet<string>): string[] {
   return keys.filter((key) => !others.has(key));
 }
 
 /**
- * Removes keys; those that are not there are passed over, so that a removal may be repeated. The
- * answer counts the keys that were really removed.
+ * Removes keys and ignores those that the segment does not have, so that a removal may be repeated. The answer counts
+ * the keys that were really removed.
  */
 export async function removeGivenKeys(
   db: Db,
@@ -276,10 +279,10 @@ export async function removeGivenKeys(
 }
 
 /**
- * Stores the new count and records the change; where no key was added or removed it does nothing.
+ * Stores the new count and records the change. Does nothing if no key was added or removed.
  *
- * @throws Problem (400) the segment would hold more keys than the contract allows; the transaction
- * then undoes what was added.
+ * @throws Problem (400) the segment would hold more keys than the contract allows; the transaction then undoes the
+ * additions.
  */
 async function changed(
   db: Db,

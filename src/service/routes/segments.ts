@@ -1,14 +1,13 @@
 /**
  * Endpoints of segments: at the level of the workspace, and their activation in environments.
  *
- * The contract shows create, list and delete under the workspace, and activate under the
- * environment alone. It says that a deactivate endpoint exists but not its path; the one here is
- * the DELETE of what activation creates. Getting one segment and listing the active ones follow
- * public documentation. A strict service answers the contract's four.
+ * The contract shows create, list and delete under the workspace, and activate under the environment alone. It says
+ * that a deactivate endpoint exists but not its path; here it is the DELETE of the activation's path. Getting one
+ * segment and listing the active ones follow public documentation. A strict service answers the contract's four.
  *
- * Rules of the contract that apply: the traffic type of a new segment stands in the path, a segment
- * has keys in an environment only after it was activated there, deactivation requires that no keys
- * are left in that environment, and a deletion answers `true`.
+ * Rules of the contract: the traffic type of a new segment comes from the path; a segment has keys in an environment
+ * only after it was activated there; deactivation requires that no keys are left in that environment; a deletion
+ * answers `true`.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -53,8 +52,7 @@ import { answer, answerPage } from './answer-schemas.js';
 import { PAGE_QUERY } from './query-schemas.js';
 
 /**
- * The contract's four first. Activation needs no body; one that is sent may hold title and comment
- * as JSON, and text that is no JSON is passed over.
+ * The contract's four first. Activation needs no body. A JSON body may hold title and comment; other text is ignored.
  */
 export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
   {
@@ -178,7 +176,7 @@ async function readActivations(
  * @throws Problem (400) the workspace requires title and comment, and one is missing.
  * @throws Problem (403) the segment has keys in an environment that requires approvals.
  * @throws Problem (409) a definition names the segment.
- * @throws Problem (423) a change of its keys is requested somewhere.
+ * @throws Problem (423) a change request for its keys is open somewhere.
  */
 async function removeSegment(db: Db, request: ApiRequest): Promise<true> {
   const workspace = await workspaceAt(db, request);
@@ -210,8 +208,8 @@ async function removeSegment(db: Db, request: ApiRequest): Promise<true> {
 }
 
 /**
- * What a segment leaves behind in one environment when it is deleted: the activation, and the number
- * of keys with a sample of them. Empty where it is not active.
+ * The audit record of a segment's deletion in one environment: the activation, and the number of keys with a sample of
+ * them. Empty if the segment is not active there.
  */
 async function activationGone(db: Db, environmentId: string, name: string): Promise<unknown[]> {
   const activation = await findActivation(db, environmentId, name);
@@ -225,7 +223,7 @@ async function activationGone(db: Db, environmentId: string, name: string): Prom
 }
 
 /**
- * @param segment without `environmentId` definitions of all environments are looked at.
+ * @param segment without `environmentId`, definitions of all environments count.
  * @throws Problem (409) a definition names the segment.
  */
 async function checkUnused(
@@ -240,10 +238,10 @@ async function checkUnused(
 }
 
 /**
- * Activates a segment in an environment. One that is active already is answered as it is and
- * nothing is written, so that an activation may be repeated.
+ * Activates a segment in an environment. If it is active already, answers it and writes nothing, so that an activation
+ * may be repeated.
  *
- * Approvals are not asked for: an active segment without keys changes nothing for anybody.
+ * Needs no approval, because an active segment without keys affects no user.
  */
 async function activate(db: Db, request: ApiRequest): Promise<WireSegmentInEnvironment> {
   const { workspace, environment } = await environmentOfSegment(db, request);

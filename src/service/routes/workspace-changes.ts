@@ -1,10 +1,9 @@
 /**
- * Endpoints that create, change and delete workspaces and traffic types. The contract shows only
- * how workspaces are listed and takes traffic types as given, so a strict service has none of
- * these.
+ * Endpoints that create, change and delete workspaces and traffic types. The contract only lists workspaces and takes
+ * traffic types as given, so a strict service has none of these.
  *
- * What restricts the caller: only a key without any restriction creates or deletes workspaces, and
- * a key that is restricted to environments changes nothing that all environments share.
+ * Only an unrestricted key creates or deletes workspaces, and a key that is restricted to environments cannot change
+ * what all environments of a workspace share.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -76,7 +75,7 @@ export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
 /**
  * Creates a workspace with the usual rollout statuses and without environments and traffic types.
  *
- * @throws Problem (409) there is a workspace of this name.
+ * @throws Problem (409) a workspace of this name exists.
  */
 async function addWorkspace(db: Db, request: ApiRequest): Promise<WireWorkspace> {
   checkUnrestricted(request);
@@ -86,15 +85,12 @@ async function addWorkspace(db: Db, request: ApiRequest): Promise<WireWorkspace>
   return recordedWorkspace(db, request, id, null);
 }
 
-/**
- * Ids are looked at too: a workspace whose name is the id of another could not be found by that
- * name.
- */
+/** Also compares with ids: a workspace whose name is the id of another could not be found by that name. */
 async function checkNameIsFree(db: Db, name: string): Promise<void> {
   if (await findWorkspace(db, name)) throw conflict(`Workspace ${name} already exists`);
 }
 
-/** Applies patch operations to the workspace as it is sent. */
+/** Applies patch operations to the workspace in the form of answers. */
 async function patchWorkspace(db: Db, request: ApiRequest): Promise<WireWorkspace> {
   checkMayChangeWorkspace(request);
   const workspace = await workspaceAt(db, request);
@@ -108,7 +104,7 @@ async function patchWorkspace(db: Db, request: ApiRequest): Promise<WireWorkspac
 /**
  * Records a creation or a change, and answers the workspace as the store has it afterwards.
  *
- * @param before null: the workspace is new.
+ * @param before null if the workspace is new.
  */
 async function recordedWorkspace(
   db: Db,
@@ -167,10 +163,9 @@ async function addTrafficType(db: Db, request: ApiRequest): Promise<WireTrafficT
 }
 
 /**
- * Deletes a traffic type by its id. The path names no workspace, so a name would be ambiguous and
- * is not taken.
+ * Deletes a traffic type by its id. The path names no workspace, so a name would be ambiguous.
  *
- * @throws Problem (404) there is none, or the caller's key does not see its workspace.
+ * @throws Problem (404) the traffic type does not exist, or the caller's key does not see its workspace.
  * @throws Problem (409) flags, segments or identities use it.
  */
 async function removeTrafficType(db: Db, request: ApiRequest): Promise<true> {
@@ -188,7 +183,7 @@ async function removeTrafficType(db: Db, request: ApiRequest): Promise<true> {
   return true;
 }
 
-/** Undefined where the caller's key may not touch the workspace of the traffic type. */
+/** The workspace of a traffic type; undefined if the caller's key may not touch it. */
 async function visibleWorkspace(
   db: Db,
   { caller }: ApiRequest,

@@ -1,13 +1,11 @@
 /**
- * Endpoints that list workspaces, environments, rollout statuses and traffic types, and the shapes
- * in which these are sent.
+ * Endpoints that list workspaces, environments, rollout statuses and traffic types, and the shapes of these in answers.
  *
- * The contract shows the first three. It lists workspaces in pages of up to 200, and environments
- * and rollout statuses as a bare array without pages; the workspace of the rollout statuses stands
- * in the query. The list under a path and the list of traffic types follow public documentation of
- * such services.
+ * The contract shows the first three. It lists workspaces in pages of up to 200, and environments and rollout statuses
+ * as a bare array without pages; the workspace of the rollout statuses comes from the query. The list of rollout
+ * statuses under a path and the list of traffic types follow public documentation of such services.
  *
- * A key that is restricted sees only what it may touch; the rest is left out, and is not counted.
+ * With a restricted key, lists hold and count only the objects that the key may touch.
  */
 
 import type {
@@ -77,10 +75,7 @@ export const WORKSPACE_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-/**
- * One page of workspaces, in the order of their names. All of them are read for it: a store has
- * few.
- */
+/** One page of workspaces, sorted by name. Reads all of them, because a store has few. */
 async function readWorkspaces(
   db: Db,
   { query, caller }: ApiRequest,
@@ -101,7 +96,7 @@ async function readWorkspaces(
 const NAME_OPERATORS = ['IS', 'STARTS_WITH', 'CONTAINS'];
 
 /**
- * How `name` is compared; without `nameOp` the whole name has to be equal.
+ * How to compare `name`; without `nameOp` the whole name has to be equal.
  *
  * @throws Problem (400) `nameOp` is none of the three words.
  */
@@ -130,10 +125,10 @@ async function readEnvironments(db: Db, request: ApiRequest): Promise<WireEnviro
 }
 
 /**
- * The rollout statuses of the workspace that the query names; those of all workspaces that the
- * caller's key sees, in the order of the workspaces' names, where it names none.
+ * The rollout statuses of the workspace in the query. Without one, those of all workspaces that the caller's key sees,
+ * sorted by the names of the workspaces.
  *
- * @throws Problem (400) `wsId` stands in the query more than once.
+ * @throws Problem (400) the query has `wsId` more than once.
  */
 async function readStatusesByQuery(
   db: Db,
@@ -183,7 +178,7 @@ export function wireTrafficType(row: TrafficTypeRow): WireTrafficType {
     id: row.id,
     name: row.name,
     displayAttributeId: row.display_attribute_id,
-    // Clients that have just created one ask by this for the list that it stands in.
+    // Clients that have just created a traffic type look up the list of its workspace by this.
     workspace: { type: 'workspace', id: row.workspace_id },
   };
 }

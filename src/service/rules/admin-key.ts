@@ -1,8 +1,8 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 
-/** The start of every key, by which people and scanners of secrets know one. */
+/** Every key starts with this, so that people and scanners of secrets recognise it. */
 const PREFIX = 'fka_';
-/** Base 62: digits and letters, which no URL and no shell has to escape. */
+/** Base 62: digits and letters need no escaping in URLs and shells. */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ID_LENGTH = 12;
 const SECRET_LENGTH = 30;
@@ -10,18 +10,18 @@ const CHECKSUM_LENGTH = 6;
 const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${ID_LENGTH + SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
 
 /**
- * An Admin API key: `fka_`, 12 characters by which it is found, 30 that are its secret, 6 that tell a typing error
- * or a chance match of a scanner from a key.
+ * An Admin API key: `fka_`, a 12-character id, a 30-character secret, and a 6-character checksum that tells keys from
+ * typing errors and chance matches of scanners.
  */
 export interface NewAdminKey {
   readonly id: string;
-  /** Shown once, to whoever asked for it; the store keeps `hash` alone. */
+  /** The full key, shown once to its creator; the store keeps only `hash`. */
   readonly key: string;
   readonly hash: string;
 }
 
 /**
- * Makes a key from random bytes. Keeping its hash is up to the caller.
+ * Makes a key from random bytes. The caller stores its hash.
  *
  * @param randomBytes source of unguessable bytes.
  */
@@ -34,7 +34,7 @@ export function createAdminKey(randomBytes: (count: number) => Uint8Array): NewA
 
 /** Text in which every character of the alphabet is equally likely. */
 function randomText(length: number, randomBytes: (count: number) => Uint8Array): string {
-  // 248 is the largest multiple of 62 in a byte: what lies above would make some characters likelier than others.
+  // 248 is the largest multiple of 62 in a byte: bytes above it would make some characters likelier than others.
   const fair = 248;
   let text = '';
   while (text.length < length) {
@@ -46,8 +46,8 @@ function randomText(length: number, randomBytes: (count: number) => Uint8Array):
 }
 
 /**
- * Six characters from the SHA-256 of the rest. It keeps no secret: it only tells a key from text
- * that happens to look like one.
+ * Six characters from the SHA-256 of the rest. The checksum protects no secret: it only tells a key from text that
+ * happens to look like one.
  */
 function checksum(payload: string): string {
   const digest = hash('sha256', payload, 'buffer');
@@ -56,12 +56,12 @@ function checksum(payload: string): string {
     .join('');
 }
 
-/** SHA-256 in lower-case hex. The secret is random and long: nothing slower is needed to keep it. */
+/** SHA-256 in lower-case hex. The secret is long and random, so a slower hash would add nothing. */
 function hashKey(key: string): string {
   return hash('sha256', key, 'hex');
 }
 
-/** Id of a key; undefined where the text is no key at all, which needs no look at the store. */
+/** Id of a key; undefined if the text cannot be a key, so that the store need not be asked. */
 export function adminKeyId(text: string): string | undefined {
   if (!SHAPE.test(text)) return undefined;
   const payload = text.slice(PREFIX.length, -CHECKSUM_LENGTH);
@@ -70,8 +70,8 @@ export function adminKeyId(text: string): string | undefined {
 }
 
 /**
- * Whether the text is the key whose hash is kept. The comparison takes the same time wherever the
- * two differ, so that its length tells nothing of the hash.
+ * Whether the text is the key with this hash. The comparison always takes the same time, so that its duration reveals
+ * nothing about the hash.
  */
 export function isSameKey(text: string, keptHash: string): boolean {
   const given = Buffer.from(hashKey(text), 'hex');
@@ -80,10 +80,10 @@ export function isSameKey(text: string, keptHash: string): boolean {
 }
 
 /**
- * The key of a request: `Authorization: Bearer …` as the contract has it, or `x-api-key` as some
- * clients send it. The contract's header comes first where both are there.
+ * The key of a request: `Authorization: Bearer …` as in the contract, or `x-api-key` as some clients send it. With
+ * both, the contract's header counts.
  *
- * @param strict whether the contract's header is the only one that counts.
+ * @param strict accepts the contract's header only.
  */
 export function keyFromHeaders(
   headers: {

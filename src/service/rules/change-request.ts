@@ -19,7 +19,7 @@ const OPERATIONS: readonly ChangeRequestOperation[] = [
   'ARCHIVE',
 ];
 
-/** A definition as it would be, or as much of it as its operation needs; the name is that of the flag. */
+/** The new definition, or as much of it as the operation needs; the name is that of the flag. */
 const SPLIT: Schema = {
   ...REPLACEMENT_BODY,
   type: ['object', 'null'],
@@ -40,7 +40,7 @@ const SEGMENT: Schema = {
   },
 };
 
-/** The body of a new change request: either `split` or `segment`. Nothing is done later by itself. */
+/** The body of a new change request, with either `split` or `segment`. Changes cannot be scheduled for later. */
 export const CHANGE_REQUEST_BODY: Schema = {
   type: 'object',
   required: ['operationType'],
@@ -74,7 +74,7 @@ export const DECISION_BODY: Schema = {
   properties: { status: { enum: ['APPROVED', 'REJECTED', 'WITHDRAWN'] }, ...WORDS_MEMBERS },
 };
 
-/** What is asked for, as far as its body alone tells it. */
+/** The requested change, as far as the body describes it. */
 export interface RequestedChange {
   readonly kind: ChangeRequestKind;
   readonly name: string;
@@ -96,7 +96,8 @@ interface GivenRequest {
 
 /**
  * @param body fits `CHANGE_REQUEST_BODY`.
- * @throws Problem (400) it is about nothing, about two objects, or asks of a segment what only a definition can do.
+ * @throws Problem (400) it names no object or two objects, or asks of a segment an operation that only definitions
+ * have.
  */
 export function requestedChange(body: unknown): RequestedChange {
   const { split, segment, operationType, rolloutStatus, approvers } = body as GivenRequest;
@@ -119,11 +120,11 @@ export function requestedChange(body: unknown): RequestedChange {
   };
 }
 
-/** What a decision makes of a change request that is open. */
+/** The result of a decision on an open change request. */
 export interface Decision {
   readonly status: ChangeRequestStatus;
   readonly action: AuditAction;
-  /** The side of the key that decides, as public documentation calls it. */
+  /** The side of the deciding key, in the words of public documentation. */
   readonly role: 'SUBMITTER' | 'APPROVER';
 }
 
@@ -140,12 +141,13 @@ interface DecidingKey {
 }
 
 /**
- * The decision that a key makes on a change request. A key without restrictions may end any request without the change:
- * the keys that could otherwise do so may all be revoked.
+ * The decision that a key makes on a change request. An unrestricted key may end any request without the change,
+ * because all keys that could otherwise do so may be revoked.
  *
  * @param body fits `DECISION_BODY`.
- * @throws Problem (409) it was decided before.
- * @throws Problem (403) its author approves or rejects it, another withdraws it, or it names other approvers.
+ * @throws Problem (409) the request is decided already.
+ * @throws Problem (403) the author tries to approve or reject it, another key to withdraw it, or it names other
+ * approvers.
  */
 export function decisionOn(
   request: ChangeRequestTable | Omit<ChangeRequestTable, 'position'>,
@@ -164,7 +166,7 @@ export function decisionOn(
   return { ...decision, role: isAuthor ? 'SUBMITTER' : 'APPROVER' };
 }
 
-/** @throws Problem (403) */
+/** @throws Problem (403) the key may not make this decision, see `decisionOn`. */
 function checkMayDecide(
   request: Pick<ChangeRequestTable, 'approvers_json'>,
   { keyId, isAuthor }: { readonly keyId: string | null; readonly isAuthor: boolean },

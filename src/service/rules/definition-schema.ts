@@ -1,8 +1,6 @@
 import { CONTRACT_MATCHER_SCHEMA, matcherSchema, type Schema } from './matchers.js';
 
-/**
- * Percentages by treatment. That they sum to 100 no JSON Schema can say; `definition.ts` checks it.
- */
+/** Percentages by treatment. JSON Schema cannot demand that they sum to 100, so `definition.ts` checks it. */
 const BUCKETS_SCHEMA: Schema = {
   type: 'array',
   description: 'The sizes sum to 100.',
@@ -40,9 +38,9 @@ function treatmentSchema(isClosed: boolean): Schema {
   };
 }
 
-/** Of a definition. More than anybody can read, and few enough to check them all in a moment. */
+/** The most rules of a definition: more than people can read, and few enough to check quickly. */
 export const MAX_RULES = 250;
-/** Of a rule. */
+/** The most matchers of a rule. */
 export const MAX_MATCHERS = 20;
 
 /** A targeting rule. The contract shows `AND` as the only combiner. */
@@ -76,8 +74,8 @@ function ruleSchema(isClosed: boolean, isContract = false): Schema {
  *
  * Number and form of treatments are those of public documentation: 2 to 20.
  *
- * @param isClosed whether treatments and matchers may hold no members but the known ones. What a client sends is held to
- *   that; what is kept already is not, or a definition of an earlier version could not even be killed.
+ * @param isClosed whether treatments and matchers may have known members only. New content has to; stored content need
+ * not, or a definition of an earlier version could not even be killed.
  */
 function definitionMembers(isClosed: boolean) {
   return {
@@ -97,14 +95,14 @@ function definitionMembers(isClosed: boolean) {
   } as const satisfies Readonly<Record<string, Schema>>;
 }
 
-/** A definition as it is kept. */
+/** A definition as the store keeps it. */
 export const DEFINITION_SCHEMA = {
   type: 'object',
   required: ['treatments', 'defaultTreatment', 'defaultRule'],
   properties: definitionMembers(false),
 } as const satisfies Schema;
 
-/** An object by its id or name, or by both, as answers show it. */
+/** An object by its id or name, or by both as in answers. */
 const OWNER_SCHEMA: Schema = {
   type: ['object', 'string', 'null'],
   additionalProperties: false,
@@ -114,9 +112,9 @@ const OWNER_SCHEMA: Schema = {
 const CLOSED_MEMBERS = definitionMembers(true);
 
 /**
- * The body that replaces a definition. Clients send back what they read: what the definition belongs to, which
- * `checkBelongs` holds against the path, and times, which are passed over. Any other member is refused, for it may be
- * one that was misspelt. Clients send `rules: null` for a definition without rules.
+ * The body that replaces a definition. Clients send back everything that they read: the owners of the definition, which
+ * `checkBelongs` compares with the path, and times, which are ignored. Any other member is refused, because it may be
+ * misspelt. Clients send `rules: null` for a definition without rules.
  */
 export const REPLACEMENT_BODY = {
   ...DEFINITION_SCHEMA,
@@ -137,8 +135,8 @@ export const REPLACEMENT_BODY = {
 } as const satisfies Schema;
 
 /**
- * The body of a new definition. There is no baseline treatment yet that `baselineTreatment: null`, which clients send,
- * could take away.
+ * The body of a new definition. It may not say `baselineTreatment: null`, because there is no baseline treatment yet to
+ * remove.
  */
 export const DEFINITION_BODY = {
   ...REPLACEMENT_BODY,
@@ -149,8 +147,8 @@ export const DEFINITION_BODY = {
 } as const satisfies Schema;
 
 /**
- * A definition after a patch. The members that would otherwise get a default must still be there: a patch that takes
- * `trafficAllocation` away must not mean 100 percent, nor one that takes `killed` away the end of a kill.
+ * A definition after a patch. Members with a default must still be there: removing `trafficAllocation` must not mean
+ * 100 percent, and removing `killed` must not end a kill.
  */
 export const PATCHED_DEFINITION_SCHEMA = {
   ...DEFINITION_SCHEMA,

@@ -19,15 +19,15 @@ import { sizeOf } from './json.js';
 import { checkTreatmentName } from './names.js';
 import { checkShape, checkUntouched, compileSchema } from './shape.js';
 
-/** What a client may set of a definition, complete and tidy: the form that is stored and sent. */
+/** The members of a definition that a client may set, complete and tidied, as they are stored and sent. */
 export interface DefinitionContent {
   readonly killed: boolean;
   readonly body: DefinitionBody;
 }
 
 /**
- * The members that the store keeps as one JSON text. `flagSets` and `impressionsDisabled` are
- * members of public documentation that the contract does not show; they are kept and sent back.
+ * The members that the store keeps as one JSON text. `flagSets` and `impressionsDisabled` come from public
+ * documentation; the contract does not show them. They are stored and sent back.
  */
 export interface DefinitionBody {
   readonly treatments: readonly WireTreatment[];
@@ -40,7 +40,7 @@ export interface DefinitionBody {
   readonly impressionsDisabled?: boolean;
 }
 
-/** Sorted, unique names of what a definition needs to exist. */
+/** Sorted, unique names of the objects that a definition refers to. */
 export interface Uses {
   readonly segments: readonly string[];
   readonly flags: readonly string[];
@@ -59,7 +59,7 @@ interface GivenDefinition {
   readonly impressionsDisabled?: boolean;
 }
 
-/** A treatment may hold further members, which are kept. */
+/** A treatment may have further members, which are kept. */
 type GivenTreatment = Readonly<Record<string, unknown>> & {
   readonly name: string;
   readonly keys?: readonly string[] | null;
@@ -71,7 +71,7 @@ const hasPatchedShape = compileSchema(PATCHED_DEFINITION_SCHEMA);
 const isInContract = compileSchema(CONTRACT_DEFINITION_SCHEMA);
 
 /**
- * Reads a definition that a client sent. Members that the service sets itself may stand in it and are passed over.
+ * Reads a definition that a client sent, and ignores members that only the service sets.
  *
  * @throws Problem (400) it is no definition, is too large, or contradicts itself.
  */
@@ -82,9 +82,9 @@ export function definitionFrom(given: unknown): DefinitionContent {
 }
 
 /**
- * The definition that replaces another. Lists that the body does not name are empty afterwards. `killed`,
- * `trafficAllocation` and `baselineTreatment` keep their values where the body does not name them: a client that does
- * not know of them must not end a kill or widen a rollout. A baseline treatment that is gone cannot be kept.
+ * Makes the definition that replaces another. Lists that the body leaves out become empty. `killed`,
+ * `trafficAllocation` and `baselineTreatment` keep their values if the body leaves them out: a client that does not
+ * know them must not end a kill or widen a rollout. A baseline treatment that no longer exists is dropped.
  *
  * @throws Problem (400) as `definitionFrom`.
  */
@@ -118,10 +118,10 @@ function contentOf(definition: GivenDefinition): DefinitionContent {
   return { killed: definition.killed ?? false, body };
 }
 
-/** The largest definition, by `sizeOf`: what is larger would hold everybody up whenever it is changed. */
+/** The largest definition, by `sizeOf`. Each change of a larger one would hold up all other requests. */
 const MAX_SIZE = 1024 * 1024;
 
-/** @param before may have been larger already, in an earlier version; then it may stay so. */
+/** @param before a definition of an earlier version may be larger already; then it may stay so. */
 function checkSize(given: unknown, before: WireDefinition | null): void {
   if (sizeOf(given, MAX_SIZE) <= MAX_SIZE) return;
   const most = before === null ? MAX_SIZE : Math.max(MAX_SIZE, sizeOf(before));
@@ -131,7 +131,7 @@ function checkSize(given: unknown, before: WireDefinition | null): void {
   );
 }
 
-/** Bodies are held to the same numbers by their schema. */
+/** A schema checks these limits for whole bodies; this checks them for patched definitions. */
 function checkRules(after: GivenDefinition, before: WireDefinition): void {
   const longest = ({ rules }: Pick<GivenDefinition, 'rules'>): number =>
     Math.max(0, ...(rules ?? []).map(({ condition }) => condition.matchers.length));
@@ -143,12 +143,11 @@ function checkRules(after: GivenDefinition, before: WireDefinition): void {
   }
 }
 
-/** What a definition belongs to, by ids and names. */
+/** The flag and the environment of a definition, by ids and names. */
 export type Belonging = Pick<WireDefinition, 'id' | 'name' | 'environment' | 'trafficType'>;
 
 /**
- * Holds what a body says of the flag and the environment that it belongs to against those that the
- * path named. Members that are absent or null say nothing.
+ * Checks that flag and environment in a body are those of the path. Members that are absent or null are not checked.
  *
  * @param given fits `DEFINITION_BODY`.
  * @throws Problem (400) it is the definition of another flag, or of another environment.
@@ -173,7 +172,7 @@ function checkNames(what: string, said: unknown, of: { id: string; name: string 
   }
 }
 
-/** What a patch of a definition cannot change: what it belongs to, its times, and what is asked for. */
+/** Members that a patch cannot change: where the definition belongs, its times, and its open change request. */
 const FIXED = [
   'id',
   'name',
@@ -184,19 +183,18 @@ const FIXED = [
   'openChangeRequestId',
 ];
 
-/** Misspelt, one would otherwise be dropped and the patch look like a success. */
+/** All names of members. A misspelt one would be dropped, and the patch would seem to succeed. */
 const KNOWN: ReadonlySet<string> = new Set([
   ...FIXED,
   ...Object.keys(DEFINITION_SCHEMA.properties),
 ]);
 
 /**
- * The definition as a patch makes it. A patch may take away what is optional, such as `rules` or
- * the description of a treatment.
+ * Applies a patch to a definition. It may remove optional members, such as `rules` or the description of a treatment.
  *
- * @param isStrict whether a patch of a definition that is in the contract must leave it there.
- * @throws Problem (400) the patch cannot be run, touches what cannot be changed, or its result is no definition, or larger than one
- *   may be.
+ * @param isStrict whether a definition that fits the contract must fit it after the patch too.
+ * @throws Problem (400) the patch cannot be run, touches members that cannot be changed, or its result is no definition
+ * or too large.
  */
 export function definitionPatched(
   before: WireDefinition,
@@ -217,8 +215,8 @@ export function definitionPatched(
 }
 
 /**
- * What a patch makes of `killed` that does nothing else: the contract shows no other way to kill and to restore.
- * undefined: it does something else, or nothing.
+ * Recognises a patch that only changes `killed`: the contract shows no other way to kill and to restore. Gives
+ * undefined for any other patch.
  */
 export function killAlone(operations: readonly PatchOperation[]): 'kill' | 'restore' | undefined {
   const isAlone = operations.every(
@@ -229,12 +227,12 @@ export function killAlone(operations: readonly PatchOperation[]): 'kill' | 'rest
   return last && (last.value === true ? 'kill' : 'restore');
 }
 
-/** The contract's path to a key of a treatment: where it is added, and where a list begins. */
+/** The contract's path for adding a key to a treatment: to the end of its list, or as the first one. */
 const NEW_KEY_PATH = /^\/treatments\/\d+\/keys\/[-0]$/;
 
 /**
- * The contract adds a key to a treatment under `/treatments/N/keys/-`; where a patch does so, treatments without a list of
- * keys have an empty one for it.
+ * The contract adds a key to a treatment under `/treatments/N/keys/-`. For patches that do so, treatments without a
+ * list of keys get an empty one.
  */
 function withKeyLists(before: WireDefinition): WireDefinition {
   return {
@@ -243,7 +241,7 @@ function withKeyLists(before: WireDefinition): WireDefinition {
   };
 }
 
-/** Those that got no key lose their list again. */
+/** Removes the lists of `withKeyLists` that are still empty after the patch. */
 function withoutEmptyLists(after: GivenDefinition, before: WireDefinition): GivenDefinition {
   const without = before.treatments.filter(({ keys }) => keys === undefined);
   const names = new Set<unknown>(without.map(({ name }) => name));
@@ -257,8 +255,8 @@ function withoutEmptyLists(after: GivenDefinition, before: WireDefinition): Give
 }
 
 /**
- * A treatment as it is stored. Null members are left out: clients walk these lists and stumble
- * over null. An empty list of keys stays, as it was sent.
+ * A treatment as it is stored. Null members are left out, because clients fail on null in these lists. An empty list of
+ * keys stays.
  */
 function tidyTreatment({
   name,
@@ -276,7 +274,7 @@ function tidyTreatment({
   };
 }
 
-/** A rule as it is stored; members that are not the contract's are dropped. */
+/** A rule as it is stored, with the contract's members only. */
 function tidyRule(rule: WireRule): WireRule {
   return {
     buckets: rule.buckets.map(tidyBucket),
@@ -289,15 +287,12 @@ function tidyBucket({ treatment, size }: WireBucket): WireBucket {
   return { treatment, size };
 }
 
-/** A matcher as it is stored. Fields are kept as they came, also those of unknown types. */
+/** A matcher as it is stored. All its fields stay unchanged, also those of unknown types. */
 function tidyMatcher({ type, negate, ...fields }: WireMatcher): WireMatcher {
   return { type, ...(negate ? { negate } : {}), ...withoutNulls(tidyDepends(type, fields)) };
 }
 
-/**
- * Dependencies on a flag are sent with one `treatment` by some clients, and read with `treatments`
- * by all.
- */
+/** Some clients send dependencies on a flag with one `treatment`; all clients read `treatments`. */
 function tidyDepends(type: string, fields: Record<string, unknown>): Record<string, unknown> {
   if (type !== 'IN_SPLIT') return fields;
   const { treatment, ...depends } = fields['depends'] as Record<string, unknown>;
@@ -311,7 +306,7 @@ function withoutNulls(members: Readonly<Record<string, unknown>>): Record<string
 }
 
 /**
- * Checks what no JSON Schema can say: that names agree with each other and sizes sum to 100.
+ * Checks the rules that JSON Schema cannot express: names agree with each other, and sizes sum to 100.
  *
  * @throws Problem (400) with the first contradiction.
  */
@@ -332,7 +327,7 @@ function checkDefinition(body: DefinitionBody): void {
   }
 }
 
-/** The configuration of a treatment is JSON inside of a text, which clients parse. */
+/** The configuration of a treatment is JSON inside a text, which clients parse. */
 function checkConfiguration(treatment: string, configurations: string | undefined): void {
   if (configurations === undefined) return;
   try {
@@ -363,7 +358,7 @@ function checkTreatmentExists(names: ReadonlySet<string>, name: string, where: s
   if (!names.has(name)) throw badRequest(`There is no treatment ${name}, which ${where} names`);
 }
 
-/** Every treatment at most once, all of them known, and sizes that sum to 100. */
+/** Checks that every treatment occurs at most once and exists, and that sizes sum to 100. */
 function checkBuckets(
   names: ReadonlySet<string>,
   buckets: readonly WireBucket[],
@@ -381,8 +376,8 @@ function checkBuckets(
 }
 
 /**
- * Names of the segments and flags that the definition refers to, sorted. Among matchers only the
- * types `IN_SEGMENT` and `IN_SPLIT` are known to refer to what this service keeps.
+ * Names of the segments and flags that the definition refers to, sorted. Only matchers of the types `IN_SEGMENT` and
+ * `IN_SPLIT` refer to objects of this service.
  */
 export function usesOf(body: DefinitionBody): Uses {
   const segments = new Set<string>();

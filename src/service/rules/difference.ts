@@ -1,9 +1,6 @@
 import { isSameJson } from './json.js';
 
-/**
- * One member that a change touched. `before` is absent where the member did not exist, `after`
- * where it no longer does.
- */
+/** One member that a change touched. `before` is absent if the member is new, `after` if it was removed. */
 export interface MemberChange {
   readonly path: string;
   readonly before?: unknown;
@@ -11,8 +8,8 @@ export interface MemberChange {
 }
 
 /**
- * A change to a list of keys: how many were added and removed, and the first of them. A row of the
- * audit log would otherwise hold ten thousand keys.
+ * A change of a list of keys: how many were added and removed, and the first of them. A row of the audit log would
+ * otherwise hold ten thousand keys.
  */
 export interface KeysChange {
   readonly path: string;
@@ -21,15 +18,14 @@ export interface KeysChange {
   readonly sample: readonly string[];
 }
 
-/** The keys that one entry names at most. */
+/** The most keys that one entry names. */
 export const SAMPLE_SIZE = 20;
 
 /**
- * Compares the members at the top of two objects, and gives those that differ, in code-unit order
- * of their names.
+ * Compares the top-level members of two objects, and gives those that differ, in code-unit order of their names.
  *
- * @param before null: the object did not exist.
- * @param after null: the object no longer exists.
+ * @param before null if the object is new.
+ * @param after null if the object was deleted.
  */
 export function differenceOf(before: object | null, after: object | null): MemberChange[] {
   const had = membersOf(before);
@@ -47,7 +43,7 @@ function membersOf(holder: object | null): ReadonlyMap<string, unknown> {
   return new Map(Object.entries(holder ?? {}));
 }
 
-/** @param path the place of the list in the object that was changed. */
+/** @param path of the list in the object that was changed. */
 export function keysDifference(
   added: readonly string[],
   removed: readonly string[],
@@ -62,9 +58,9 @@ export function keysDifference(
 }
 
 /**
- * A list of keys that is gone as a whole; nothing where it was empty.
+ * The record of a list of keys that was removed as a whole; empty if the list was.
  *
- * @param first `SAMPLE_SIZE` of the keys, or all where there were fewer.
+ * @param first `SAMPLE_SIZE` of the keys, or all if there were fewer.
  */
 export function keysGone(count: number, first: readonly string[]): KeysChange[] {
   return count === 0 ? [] : [{ path: '/keys', added: 0, removed: count, sample: first }];
@@ -76,9 +72,8 @@ interface WithTreatments {
 }
 
 /**
- * Compares two definitions as `differenceOf` does, but for individual targets: these are compared
- * treatment by treatment and summed up as lists of keys are, because a treatment may have
- * thousands.
+ * Compares two definitions as `differenceOf` does, except for individual targets: a treatment may have thousands, so
+ * these are compared treatment by treatment and summed up like lists of keys.
  */
 export function definitionDifference(
   before: WithTreatments | null,

@@ -12,10 +12,13 @@ export interface EnvironmentContent {
   readonly allowKills: boolean;
 }
 
-/** Some clients send truth values as text, so that `'true'` counts as `true`. */
+/** Some clients send truth values as text, so `'true'` counts as `true`. */
 const TRUTH: Schema = { enum: [true, false, 'true', 'false'] };
 
-/** What public documentation lets a client restrict, and nobody here would enforce: it may ask for nothing. */
+/**
+ * Public documentation lets clients restrict changes to certain people. This service would not enforce that, so it
+ * accepts only empty lists.
+ */
 const RESTRICTED_TO_NOBODY: Schema = { type: ['array', 'null'], maxItems: 0 };
 const NOT_RESTRICTED: Schema = { enum: [false, 'false', null] };
 
@@ -66,7 +69,7 @@ interface GivenEnvironment {
   } | null;
 }
 
-/** Everything else, an absent member included, is false. */
+/** Everything else is false, also an absent member. */
 const isTrue = (value: unknown): boolean => value === true || value === 'true';
 
 /**
@@ -92,8 +95,8 @@ const hasEnvironmentShape = compileSchema({
 });
 
 /**
- * The environment as a patch makes it. The patch sees the members in the shape in which the
- * endpoint answers them, with permissions under `changePermissions`.
+ * Applies a patch to an environment. The patch sees the members in the form of the endpoint's answers, with permissions
+ * under `changePermissions`.
  *
  * @throws Problem (400) the patch cannot be run, changes the id, or its result is no environment.
  */
@@ -157,7 +160,7 @@ export function workspaceFrom(given: unknown): WorkspaceContent {
 }
 
 /**
- * The workspace as a patch makes it.
+ * Applies a patch to a workspace.
  *
  * @throws Problem (400) the patch cannot be run, changes id or type, or its result is no workspace.
  */

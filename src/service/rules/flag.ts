@@ -6,19 +6,19 @@ import { NAME_SCHEMA } from './names.js';
 import { WORDS_MEMBERS } from './note.js';
 import { checkShape, checkUntouched, compileSchema } from './shape.js';
 
-/** What a client may set of a flag at the level of the workspace. */
+/** The members of a flag at the level of the workspace that a client may set. */
 export interface FlagContent {
   readonly description: string;
   /** Unique, in the order given. */
   readonly tags: readonly string[];
   readonly owners: readonly unknown[];
-  /** Another name than that of the status with this id is a contradiction. */
+  /** The service refuses a name that is not that of the status with this id. */
   readonly rolloutStatus: { readonly id: string; readonly name?: string };
 }
 
 /**
- * The members of a flag that clients may set, as they are sent. The contract leaves the shape of an
- * owner and of a tag open; the ones here are those of public documentation.
+ * The members of a flag that clients may set. The contract leaves the shape of an owner and of a tag open; these shapes
+ * are those of public documentation.
  */
 const MEMBERS = {
   description: { type: ['string', 'null'], maxLength: 10_000 },
@@ -44,7 +44,7 @@ const MEMBERS = {
   },
 } satisfies Readonly<Record<string, Schema>>;
 
-/** The body of a new flag. Its traffic type stands in the path alone. */
+/** The body of a new flag. Its traffic type comes from the path alone. */
 export const NEW_FLAG_SCHEMA: Schema = {
   type: 'object',
   required: ['name'],
@@ -56,7 +56,7 @@ export const NEW_FLAG_SCHEMA: Schema = {
   },
 };
 
-/** What a patch cannot change. Name and traffic type are settled with the creation of a flag. */
+/** Members that a patch cannot change. Name and traffic type are fixed when a flag is created. */
 const FIXED = ['id', 'name', 'trafficType', 'creationTime', 'rolloutStatusTimestamp'] as const;
 
 /** The shape of a flag after a patch; a patch cannot remove the rollout status. */
@@ -84,7 +84,7 @@ export interface GivenFlagMembers {
 }
 
 /**
- * Members that are null or absent come out empty.
+ * Fills in empty values for members that are null or absent.
  *
  * @param given fits a schema with `MEMBERS`.
  */
@@ -97,10 +97,10 @@ export function flagMembersFrom(given: GivenFlagMembers): Omit<FlagContent, 'rol
 }
 
 /**
- * The flag as a patch makes it. Lists that are sent as null, or not at all, are empty ones to the patch, so that the
- * first tag can be added.
+ * Applies a patch to a flag. The patch sees empty lists in place of lists that are null or absent in answers, so that
+ * it can add the first tag.
  *
- * @throws Problem (400) the patch cannot be run, or touches what cannot be changed.
+ * @throws Problem (400) the patch cannot be run, or touches members that cannot be changed.
  */
 export function flagPatched(
   flag: WireFlag & { readonly owners?: readonly unknown[] },
@@ -119,13 +119,13 @@ export function flagPatched(
   };
 }
 
-/** A rollout status as a patch leaves it: the id decides, and the name may stand beside it. */
+/** A rollout status after a patch: the id decides, and the name is optional. */
 interface GivenRolloutStatus {
   readonly id: string;
   readonly name?: string | null;
 }
 
-/** The name that a patch of the id alone left behind says nothing of the new status. */
+/** If the patch changed the id alone, the name is still that of the old status and is ignored. */
 function statusFrom(
   before: WireFlag['rolloutStatus'],
   { id, name }: GivenRolloutStatus,

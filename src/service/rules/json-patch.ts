@@ -2,9 +2,8 @@ import { badRequest } from '../http/problem.js';
 import { copyOf, isSameJson, isTooDeep, MAX_JSON_DEPTH, sizeOf } from './json.js';
 
 /**
- * One operation of RFC 6902. The contract names the first three and the members `op`, `path` and
- * `value`; tools that compute differences also send the other operations, and `from` with two of
- * them.
+ * One operation of RFC 6902. The contract names the first three and the members `op`, `path` and `value`. Tools that
+ * compute differences also send the other operations, and two of them have `from`.
  */
 export interface PatchOperation {
   readonly op: 'replace' | 'add' | 'remove' | 'move' | 'copy' | 'test';
@@ -13,35 +12,36 @@ export interface PatchOperation {
   readonly value?: unknown;
 }
 
-/** What has members or elements that a path can lead into. */
+/** A value whose members or elements a path can lead into. */
 type Container = Record<string, unknown> | unknown[];
 
-/** Where a patch runs, and how much work it may still make. */
+/** The document of a patch, and how much work the patch may still cause. */
 interface Run {
   document: unknown;
-  /** By `sizeOf`. */
+  /** Measured by `sizeOf`. */
   copiesLeft: number;
-  /** Elements of lists that insertions and removals move. */
+  /** Elements of lists that insertions and removals may still move. */
   shiftsLeft: number;
 }
 
 /**
- * How much the copies of one patch may hold together, by `sizeOf`: as much as a whole definition. Copies of copies double:
- * without a bound, two dozen short operations would fill the memory.
+ * The most that the copies of one patch may hold together, by `sizeOf`: as much as a whole definition. Copies of copies
+ * double: without a bound, two dozen short operations would fill the memory.
  */
 const MAX_COPIED = 1024 * 1024;
 
-/** How many elements of lists one patch may shift, of which each operation may shift as many as the list is long. */
+/** The most elements of lists that one patch may shift; a single operation may shift as many as the list is long. */
 const MAX_SHIFTED = 20_000_000;
 
 /**
- * Runs all operations on a copy, in order; the document itself is never changed. What it costs is bounded before it is
- * done.
+ * Runs all operations in order on a copy; the document itself never changes. Checks the cost of each operation before
+ * running it.
  *
- * @throws Problem (400) one of them cannot be run, they copy or shift too much, or nest too deep; then none was.
+ * @throws Problem (400) one of them cannot be run, they copy or shift too much, or nest too deep; then no operation
+ * takes effect.
  */
 export function applyPatch(document: object, operations: readonly PatchOperation[]): unknown {
-  // The holder makes the whole document a member like any other, so that the path "" needs no case of its own.
+  // The holder makes the whole document a member like any other, so that the path "" needs no special case.
   const holder = {
     document: copyOf(document),
     copiesLeft: MAX_COPIED,
@@ -66,7 +66,7 @@ function run(holder: Run, operation: PatchOperation): void {
       add(holder, path, valueOf(operation));
       return;
     case 'replace':
-      // Assignment would create a member that is not there; a replacement of nothing is a mistake.
+      // An assignment would create a missing member, but replacing a missing member is an error.
       read(holder, path);
       replace(holder, path, valueOf(operation));
       return;
@@ -93,7 +93,7 @@ function run(holder: Run, operation: PatchOperation): void {
   }
 }
 
-/** A copy of what the document holds; it is measured before it is made. */
+/** Copies a part of the document, after checking its size. */
 function copied(holder: Run, value: unknown): unknown {
   const size = sizeOf(value, holder.copiesLeft);
   if (size > holder.copiesLeft) throw badRequest('Patch copies more than a document can hold');
@@ -101,7 +101,7 @@ function copied(holder: Run, value: unknown): unknown {
   return copyOf(value);
 }
 
-/** A copy, so that a later operation does not change the request's own body. */
+/** Copies the value, so that a later operation does not change the request's own body. */
 function valueOf(operation: PatchOperation): unknown {
   if (!Object.hasOwn(operation, 'value')) {
     throw badRequest(`Patch operation ${operation.op} of ${operation.path} has no value`);
@@ -169,10 +169,7 @@ function shift(holder: Run, count: number): void {
   if (holder.shiftsLeft < 0) throw badRequest('Patch shifts too many elements of lists');
 }
 
-/**
- * Defines an own member, also where the name is `__proto__`: an assignment would change the
- * prototype instead.
- */
+/** Defines an own member, even if the name is `__proto__`: an assignment would change the prototype instead. */
 function setMember(parent: Record<string, unknown>, name: string, value: unknown): void {
   Object.defineProperty(parent, name, {
     value,
@@ -183,9 +180,9 @@ function setMember(parent: Record<string, unknown>, name: string, value: unknown
 }
 
 /**
- * The value at a path; inherited members are not seen.
+ * The value at a path. Inherited members do not count.
  *
- * @throws Problem (400) there is none.
+ * @throws Problem (400) the path leads nowhere.
  */
 function read(holder: object, path: readonly string[]): unknown {
   let value: unknown = holder;
@@ -216,7 +213,7 @@ function isContainer(value: unknown): value is Container {
   return typeof value === 'object' && value !== null;
 }
 
-/** @param path with the holder's member, which the message leaves out. */
+/** @param path includes the holder's member, which the message leaves out. */
 function missing(path: readonly string[]): Error {
   return badRequest(`Patch path /${path.slice(1).join('/')} does not exist`);
 }

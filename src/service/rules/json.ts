@@ -1,21 +1,21 @@
-/** Deeper than any object of the interface; unbounded, it would exhaust the stack of whoever walks it. */
+/** Deeper than any object of the interface. Without a limit, a deep value could exhaust the stack of recursive code. */
 export const MAX_JSON_DEPTH = 64;
 
-/** What a value counts beside its text: about what it costs to walk it. */
+/** The size of a value itself, beside its text: about the cost of walking it. */
 const VALUE_SIZE = 20;
 
-/** A value within another, or that other itself. */
+/** A value within another, or the outer value itself. */
 interface Visit {
   readonly value: unknown;
   /** Empty for elements of lists. */
   readonly name: string;
-  /** Lists and objects that it stands in, itself included. */
+  /** Number of lists and objects around it, itself included. */
   readonly depth: number;
 }
 
 /**
- * Whether all values within a JSON value, itself included, are as `holds` has it. In no order, and without recursion, so that no depth is
- * too much; ends with the first that is not.
+ * Whether `holds` is true for all values within a JSON value and for the value itself. The order is arbitrary. Works
+ * without recursion, so that any depth is safe, and stops at the first value that fails.
  */
 function everyValue(value: unknown, holds: (visit: Visit) => boolean): boolean {
   const waiting = [visitOf(value, '', 0)];
@@ -41,17 +41,24 @@ function isContainer(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** A copy, member by member: three times as fast as by its text, and more so than `structuredClone`, which knows of much else. */
+/**
+ * A deep copy, three times as fast as a copy by JSON text, and even faster compared with `structuredClone`, which
+ * supports much more than JSON.
+ */
 export function copyOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyOf);
   if (!isContainer(value)) return value;
-  // It has these members as its own, so that an assignment to one of any name does not change the prototype.
+  // The spread makes all members own ones, so that assigning to a name such as `__proto__` does not change the
+  // prototype.
   const copy = { ...value };
   for (const name of Object.keys(copy)) copy[name] = copyOf(copy[name]);
   return copy;
 }
 
-/** Whether two JSON values are equal, whatever the order of members. Twice as fast as `isDeepStrictEqual`, which knows of much else. */
+/**
+ * Whether two JSON values are equal, in any order of members. Twice as fast as `isDeepStrictEqual`, which supports much
+ * more than JSON.
+ */
 export function isSameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (!isContainer(a) || !isContainer(b) || Array.isArray(a) !== Array.isArray(b)) return false;
@@ -66,8 +73,8 @@ export function isSameJson(a: unknown, b: unknown): boolean {
 }
 
 /**
- * The size of a JSON value: characters of its text and of its names, and 20 for each value. What is larger than `most`
- * is not counted to its end.
+ * The size of a JSON value: the characters of its texts and names, and 20 for each value. Stops counting once the size
+ * exceeds `most`.
  */
 export function sizeOf(value: unknown, most = Infinity): number {
   let size = 0;
@@ -79,7 +86,7 @@ export function sizeOf(value: unknown, most = Infinity): number {
   return size;
 }
 
-/** Whether a JSON value has more lists and objects within each other than `MAX_JSON_DEPTH`. */
+/** Whether lists and objects in a JSON value are nested deeper than `MAX_JSON_DEPTH`. */
 export function isTooDeep(value: unknown): boolean {
   return !everyValue(value, ({ depth }) => depth <= MAX_JSON_DEPTH);
 }

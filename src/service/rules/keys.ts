@@ -26,8 +26,8 @@ export function keysToAdd(given: readonly string[]): string[] {
 }
 
 /**
- * The keys of one removal as a set. Clients are known to send empty keys beside the real ones: no
- * segment holds such keys, so they are passed over and are no mistake.
+ * The keys of one removal as a set. Clients are known to send empty keys beside the real ones; no segment holds such
+ * keys, so they are ignored.
  *
  * @throws Problem (400) more than 10,000.
  */
@@ -37,14 +37,14 @@ export function keysToRemove(given: readonly string[]): string[] {
 }
 
 /**
- * Whether a key comes back as it was sent. Half of a surrogate pair has no bytes of its own, and
- * PostgreSQL cannot hold the null character.
+ * Whether the store can return a key unchanged. Half of a surrogate pair has no bytes of its own, and PostgreSQL cannot
+ * hold the null character.
  */
 export function isStorable(key: string): boolean {
   return !/[\0\p{Surrogate}]/u.test(key);
 }
 
-/** The contract's limit of keys that are added at one time; removals are held to the same. */
+/** The contract's limit of keys in one upload; it applies to removals too. */
 function checkRequestSize(count: number): void {
   if (count <= MAX_KEYS_PER_REQUEST) return;
   throw badRequest(
@@ -67,7 +67,7 @@ export function checkSegmentSize(count: number): void {
 /**
  * Reads `replace` of the query in any spelling that clients use: `true`, `True`, or the bare word.
  *
- * @throws Problem (400) it is another word.
+ * @throws Problem (400) it is any other word.
  */
 export function wantsReplacement({ replace }: Readonly<Record<string, unknown>>): boolean {
   if (replace === undefined) return false;
@@ -83,7 +83,10 @@ const MAX_VALUE_LENGTH = 10_000;
 export const ATTRIBUTE_NAME = '^[A-Za-z][-_A-Za-z0-9]{0,199}$';
 const ATTRIBUTE = new RegExp(ATTRIBUTE_NAME);
 
-/** Clients send back what they read: what an identity belongs to is held against the path. */
+/**
+ * Clients send back everything that they read: the service compares traffic type and environment of an identity with
+ * the path.
+ */
 const IDENTITY_MEMBERS: Readonly<Record<string, Schema>> = {
   key: { type: 'string' },
   values: { type: ['object', 'null'] },
@@ -99,7 +102,7 @@ export const IDENTITY_SCHEMA: Schema = {
   properties: IDENTITY_MEMBERS,
 };
 
-/** Where the key stands in the path. */
+/** The body for an identity whose key comes from the path. */
 export const IDENTITY_VALUES_SCHEMA: Schema = {
   type: 'object',
   additionalProperties: false,
@@ -114,7 +117,7 @@ export const IDENTITY_VALUES_SCHEMA: Schema = {
   },
 };
 
-/** Where the path of a request puts an identity; `key` where it names one. */
+/** The traffic type and environment in the path of a request, and the key if the path has one. */
 export interface IdentityOwner {
   readonly key?: string;
   readonly trafficTypeId: string;
@@ -126,14 +129,14 @@ export interface GivenIdentity extends Partial<IdentityOwner> {
   readonly values?: Readonly<Record<string, unknown>> | null;
 }
 
-/** Attribute → value as text, or why the identity cannot be taken. */
+/** Attribute → value as text, or the reason why the identity cannot be saved. */
 export type ReadIdentity =
   { readonly values: Readonly<Record<string, string>> } | { readonly failure: string };
 
 /**
- * Values are sent as text, numbers or truth values, and kept as text.
+ * Reads an identity. Values may be text, numbers or truth values, and are stored as text.
  *
- * @param owner of the path; what the identity itself says of it must not differ.
+ * @param owner from the path; the identity itself must not contradict it.
  */
 export function readIdentity(identity: GivenIdentity, owner: IdentityOwner): ReadIdentity {
   const { key, values } = identity;

@@ -13,10 +13,7 @@ const between = (bound: Schema): Schema => ({
   properties: { from: bound, to: bound },
 });
 
-/**
- * The attribute whose value is compared. Where a type below does not demand it, it may still be
- * given.
- */
+/** The attribute whose value is compared. It is optional for types that do not demand it below. */
 const ATTRIBUTE = { attribute: TEXT };
 const SET = { ...ATTRIBUTE, strings: TEXTS };
 const ON_DATE = { ...ATTRIBUTE, date: TIME };
@@ -24,8 +21,8 @@ const NUMERIC = { ...ATTRIBUTE, number: NUMBER };
 const SEMVER = { ...ATTRIBUTE, string: TEXT };
 
 /**
- * The fields that a matcher of each known type must have. Public documentation of such services; types that do not
- * stand here are taken and kept as they come, for a service learns new ones.
+ * The fields that a matcher of each known type must have, from public documentation of such services. The service takes
+ * and keeps matchers of other types unchanged, because new types appear.
  */
 const MATCHER_FIELDS: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
   IN_SEGMENT: { string: TEXT },
@@ -67,7 +64,10 @@ const MATCHER_FIELDS: Readonly<Record<string, Readonly<Record<string, Schema>>>>
 /** The types whose fields are checked, in the order above. */
 export const KNOWN_MATCHER_TYPES: readonly string[] = Object.keys(MATCHER_FIELDS);
 
-/** Members that a matcher of any known type may hold, used by it or not: some clients send all of them, most empty. */
+/**
+ * Members that a matcher of any known type may have, even if its type does not use them: some clients send all of them,
+ * most empty.
+ */
 const ANY_MEMBERS = Object.fromEntries(
   ['type', 'negate', ...Object.values(MATCHER_FIELDS).flatMap((fields) => Object.keys(fields))].map(
     (name) => [name, true],
@@ -75,10 +75,10 @@ const ANY_MEMBERS = Object.fromEntries(
 );
 
 /**
- * A matcher. The contract shows `type` and `string`, with the type `IN_SEGMENT` alone.
+ * A matcher. The contract shows `type` and `string`, and only the type `IN_SEGMENT`.
  *
- * @param isClosed whether a matcher of a known type may hold no member that no known type has: it may be one that was
- *   misspelt, and `negat: true` would serve the contrary.
+ * @param isClosed whether matchers of known types may have known members only. Any other member may be misspelt, and
+ * `negat: true` would serve the contrary.
  */
 export function matcherSchema(isClosed: boolean): Schema {
   return {
@@ -103,8 +103,8 @@ export function matcherSchema(isClosed: boolean): Schema {
 }
 
 /**
- * A matcher on a strict service. The contract says that there are other types than the one that it shows, so that those of
- * public documentation are taken; a type that neither shows is refused.
+ * A matcher on a strict service. The contract says that it does not show all types, so the types of public
+ * documentation are allowed too; any other type is refused.
  */
 export const CONTRACT_MATCHER_SCHEMA: Schema = {
   ...matcherSchema(true),

@@ -2,13 +2,13 @@ import { badRequest } from '../http/problem.js';
 import type { Schema } from './matchers.js';
 
 /**
- * The contract shows no rule for names. Public documentation of such services has one: a letter
- * first, then letters, digits, `-` and `_`.
+ * The contract shows no rule for names. Public documentation of such services has one: a letter first, then letters,
+ * digits, `-` and `_`.
  */
 const NAME = /^[A-Za-z][-_A-Za-z0-9]*$/;
 const MAX_NAME_LENGTH = 256;
 
-/** The name of a flag, a segment or a traffic type, where a body brings a new one. */
+/** The name of a flag, a segment or a traffic type in a body that creates one. */
 export const NAME_SCHEMA: Schema = {
   type: 'string',
   minLength: 1,
@@ -24,10 +24,9 @@ export const TITLE_NAME_SCHEMA: Schema = {
   pattern: '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$',
 };
 
-/** So many characters the name of an Admin API key has at most. */
 export const MAX_KEY_NAME_LENGTH = 100;
 
-/** The name of an Admin API key, where a body brings a new one: any text that is not blank. */
+/** The name of an Admin API key in a body that creates one: any text that is not blank. */
 export const KEY_NAME_SCHEMA: Schema = {
   type: 'string',
   minLength: 1,
@@ -35,17 +34,17 @@ export const KEY_NAME_SCHEMA: Schema = {
   pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$',
 };
 
-/** Names that public documentation of such services keeps from being names of flags. */
+/** Public documentation of such services does not allow these names for flags. */
 const RESERVED_FLAG_NAMES: ReadonlySet<string> = new Set(['datetime', 'string', 'set', 'integer']);
 
-/** What clients are served where a flag cannot be evaluated: a treatment of this name would hide it. */
+/** Clients get this treatment if a flag cannot be evaluated; a treatment of the same name would hide that. */
 const RESERVED_TREATMENT_NAME = 'control';
 
 /** Names of treatments may start with `_` too. */
 const TREATMENT_NAME = /^[_A-Za-z][-_A-Za-z0-9]*$/;
 
 /**
- * Its form is held against `NAME_SCHEMA` before.
+ * The form of the name is checked by `NAME_SCHEMA` before.
  *
  * @throws Problem (400) the name is a reserved word.
  */
@@ -54,7 +53,7 @@ export function checkFlagName(name: string): void {
 }
 
 /**
- * Of a seed; bodies of requests are held against `NAME_SCHEMA`.
+ * For seeds; the bodies of requests are checked by `NAME_SCHEMA`.
  *
  * @throws Problem (400) the name has a wrong form.
  */
@@ -68,7 +67,7 @@ export function checkTrafficTypeName(name: string): void {
 }
 
 /**
- * A treatment may be called `true` or `constructor`: names are values here, never names of members.
+ * A treatment may be called `true` or `constructor`, because names are values here and never names of members.
  *
  * @throws Problem (400) the name has a wrong form or is `control`.
  */
@@ -99,10 +98,7 @@ export function checkTitleName(what: string, name: string): void {
   }
 }
 
-/**
- * The form of a name by whose bytes lists are ordered: upper and lower case do not part names that
- * are otherwise alike.
- */
+/** The form of a name by which lists are sorted, byte by byte: upper and lower case make no difference. */
 export function sortName(name: string): string {
   return name.toLowerCase();
 }

@@ -1,30 +1,30 @@
 import { badRequest, Problem } from '../http/problem.js';
 import type { Schema } from './matchers.js';
 
-/** Title and comment of a change, as far as they were given. */
+/** Title and comment of a change, if they were given. */
 export interface GivenNote {
   readonly title: string | null;
   readonly comment: string | null;
 }
 
-/** Title and comment of a change, where a client sends them in the body and not in the query. */
+/** Title and comment of a change in a body; clients may also send them in the query. */
 export const WORDS_MEMBERS: Readonly<Record<string, Schema>> = {
   title: { type: ['string', 'null'] },
   comment: { type: ['string', 'null'] },
 };
 
-/** The longest text that is kept, in UTF-16 code units. Longer texts are cut and not refused. */
+/** The longest text that is stored, in UTF-16 code units. Longer texts are cut and not refused. */
 const MAX_LENGTH = 10_000;
 
 /**
- * Reads title and comment. The contract has them in the query, and the comment of a removal in the
- * body; the query comes first, and empty text counts as not given.
+ * Reads title and comment. The contract has them in the query, and the comment of a removal in the body. If both places
+ * have one, the query counts; empty text counts as not given.
  */
 export function noteFrom(query: unknown, body: unknown): GivenNote {
   return { title: wordFrom('title', query, body), comment: wordFrom('comment', query, body) };
 }
 
-/** The first of the places that holds a text under this name. */
+/** The first non-empty text under this name. */
 function wordFrom(name: 'title' | 'comment', ...places: unknown[]): string | null {
   for (const place of places) {
     if (typeof place !== 'object' || place === null || Array.isArray(place)) continue;
@@ -37,17 +37,18 @@ function wordFrom(name: 'title' | 'comment', ...places: unknown[]): string | nul
 }
 
 /**
- * What a workspace that requires title and comment asks of one change.
+ * The texts that a workspace with required title and comment demands for a change.
  *
  * - `both`: title and comment
- * - `both-or-empty-answer`: the same, refused without a body (the contract, for PATCH of a definition)
+ * - `both-or-empty-answer`: title and comment, or else a refusal without a body (the contract, for PATCH of a
+ * definition)
  * - `comment`: the contract's body of `removeKeys` has no place for a title
  */
 export type NoteRequirement = 'both' | 'both-or-empty-answer' | 'comment';
 
 /**
- * @param needed what the change asks for; the caller knows that the workspace requires it.
- * @throws Problem (400) something of it is missing.
+ * @param needed the texts that the change needs; the caller knows that the workspace requires them.
+ * @throws Problem (400) one of them is missing.
  */
 export function checkNote(note: GivenNote, needed: NoteRequirement): void {
   const complete = note.comment !== null && (note.title !== null || needed === 'comment');

@@ -8,15 +8,15 @@ export interface Page {
 
 /** How many objects a page of one kind of list has. */
 export interface PageSizes {
-  /** Where the query names no limit. */
+  /** The limit if the query names none. */
   readonly usual: number;
-  /** A larger one is cut to this, and the answer says so. */
+  /** A larger limit is cut to this, and the answer says so. */
   readonly largest: number;
 }
 
 /**
- * The contract shows pages of 10 workspaces and at most 200, 20 segments and 100 keys. Where it is
- * silent the sizes are those of public documentation.
+ * The contract shows pages of 10 workspaces and at most 200, of 20 segments and of 100 keys. The other sizes are those
+ * of public documentation.
  */
 export const PAGE_SIZES = {
   workspaces: { usual: 10, largest: 200 },
@@ -27,7 +27,7 @@ export const PAGE_SIZES = {
 /**
  * Reads `offset` and `limit` of a query. A limit that is too large is cut and never refused.
  *
- * @param query what the client sent: text, a list of texts, or nothing.
+ * @param query from the client: text, a list of texts, or nothing.
  * @throws Problem (400) one of them is no whole number, or the limit is 0.
  */
 export function pageFrom(query: unknown, sizes: PageSizes): Page {
@@ -41,7 +41,7 @@ export function pageFrom(query: unknown, sizes: PageSizes): Page {
 /**
  * Reads one number of a query.
  *
- * @param absent the number where the query has none, or an empty one.
+ * @param absent the number if the query has none, or an empty one.
  * @throws Problem (400) it is no whole number.
  */
 export function wholeNumber(name: string, value: unknown, absent: number): number {

@@ -4,11 +4,11 @@ export interface RateLimit {
   readonly perSeconds: number;
 }
 
-/** What became of one request. */
+/** The result of counting one request. */
 export interface Allowance {
   readonly allowed: boolean;
   readonly remaining: number;
-  /** Until the window ends; at least 1. */
+  /** Seconds until the window ends; at least 1. */
   readonly resetSeconds: number;
 }
 
@@ -39,11 +39,11 @@ export class RequestCounter {
     };
   }
 
-  /** The caller's current window; a new one where it has none or the last has ended. */
+  /** The caller's current window; a new one if there is none or the last has ended. */
   #windowOf(caller: string, now: number): { endsAt: number; used: number } {
     const current = this.#windows.get(caller);
     if (current !== undefined && current.endsAt > now) return current;
-    // Ended windows would pile up, one for each address that ever asked.
+    // Without this, ended windows would pile up, one for each address that ever sent a request.
     for (const [each, { endsAt }] of this.#windows) {
       if (endsAt <= now) this.#windows.delete(each);
     }

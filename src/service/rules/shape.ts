@@ -4,8 +4,8 @@ import { isSameJson } from './json.js';
 import type { Schema } from './matchers.js';
 
 /**
- * A test checks the schemas against their meta-schema; to compile that one at every start took as
- * long as to compile all of ours.
+ * A test checks the schemas against their meta-schema. Compiling the meta-schema at every start took as long as
+ * compiling all of ours.
  */
 const ajv = new Ajv2020({
   allowUnionTypes: true,
@@ -16,22 +16,22 @@ const ajv = new Ajv2020({
 });
 
 /**
- * Compiles a JSON Schema. This is the one compiler: of bodies of requests, of what a patch makes,
- * and of seeds.
+ * Compiles a JSON Schema. All schemas go through this one compiler: those of request bodies, of results of patches, and
+ * of seeds.
  */
 export function compileSchema(schema: Schema): ValidateFunction {
   return ajv.compile(schema);
 }
 
-/** @throws Problem (400) with the first thing that is wrong and where. */
+/** @throws Problem (400) with the first fault and its place. */
 export function checkShape(validate: ValidateFunction, value: unknown, what = 'Body'): void {
   if (validate(value)) return;
   throw badRequest(describeShapeErrors(validate.errors ?? [], what));
 }
 
 /**
- * The first error as a sentence with its place as a JSON Pointer. An error of the keyword `if` is
- * passed over: it only says that its `then` failed, and the error of that says why.
+ * The first error as a sentence with its place as a JSON Pointer. Errors of the keyword `if` are skipped: they only say
+ * that the `then` failed, whose own error gives the reason.
  */
 export function describeShapeErrors(errors: readonly ErrorObject[], what: string): string {
   const error = errors.find(({ keyword }) => keyword !== 'if') ?? errors[0];
@@ -45,7 +45,7 @@ export function describeShapeErrors(errors: readonly ErrorObject[], what: string
   return `${place} ${error.message ?? 'is invalid'}${choices}`;
 }
 
-/** @throws Problem (400) one of the members that a client cannot set differs. */
+/** @throws Problem (400) a member that clients cannot set differs. */
 export function checkUntouched(before: object, after: object, members: readonly string[]): void {
   const read = (holder: object, name: string): unknown =>
     Object.hasOwn(holder, name) ? (holder as Record<string, unknown>)[name] : undefined;

@@ -3,10 +3,7 @@ import type { AdminKeyRow, Db, SessionRow } from './tables.js';
 
 const ADMIN_KEY: Lookup = { name: 'admin-key', text: 'select * from admin_keys where id = $1' };
 
-/**
- * Runs outside of any transaction. Null where there is no key of this id; a revoked one is found
- * too.
- */
+/** Runs outside of any transaction. Finds revoked keys too; gives null if no key has this id. */
 export async function lookUpAdminKey(
   lookUp: PreparedRead,
   id: string,
@@ -19,13 +16,13 @@ export async function listAdminKeys(db: Db): Promise<AdminKeyRow[]> {
   return db.selectFrom('admin_keys').selectAll().orderBy('creation_time').orderBy('id').execute();
 }
 
-/** A revoked key is found too. */
+/** Finds revoked keys too. */
 export async function findAdminKey(db: Db, id: string): Promise<AdminKeyRow | undefined> {
   return db.selectFrom('admin_keys').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
 /**
- * Whether a key has this name that was neither revoked nor has ended.
+ * Whether a key of this name is valid: neither revoked nor ended.
  *
  * @param now milliseconds since the epoch.
  */
@@ -40,7 +37,7 @@ export async function isNameInUse(db: Db, name: string, now: number): Promise<bo
   return found !== undefined;
 }
 
-/** Keeps the newer time where another process has noted one already. @param now milliseconds since the epoch. */
+/** Keeps the newer time if another process has recorded one already. @param now milliseconds since the epoch. */
 export async function noteUseOfAdminKey(db: Db, id: string, now: number): Promise<void> {
   await db
     .updateTable('admin_keys')
@@ -50,7 +47,7 @@ export async function noteUseOfAdminKey(db: Db, id: string, now: number): Promis
     .execute();
 }
 
-/** @param key holds the hash alone; the text of a key is never stored. */
+/** @param key contains only the hash; the text of a key is never stored. */
 export async function insertAdminKey(db: Db, key: AdminKeyRow): Promise<void> {
   await db.insertInto('admin_keys').values(key).execute();
 }
@@ -64,7 +61,7 @@ export async function revokeAdminKey(db: Db, id: string, now: number): Promise<v
   await db.updateTable('admin_keys').set({ revocation_time: now }).where('id', '=', id).execute();
 }
 
-/** Keeps a session, and forgets those that have ended. @param now milliseconds since the epoch. */
+/** Stores a session, and deletes those that have ended. @param now milliseconds since the epoch. */
 export async function startSession(db: Db, session: SessionRow, now: number): Promise<void> {
   await db.deleteFrom('sessions').where('expiration_time', '<=', now).execute();
   await db.insertInto('sessions').values(session).execute();
@@ -76,7 +73,7 @@ const SESSION: Lookup = {
 };
 
 /**
- * The id of the key of a session; undefined: there is no such session, or it has ended.
+ * The id of the key of a session; undefined if the session does not exist or has ended.
  *
  * @param now milliseconds since the epoch.
  */
@@ -89,7 +86,7 @@ export async function lookUpSession(
   return row?.key_id;
 }
 
-/** Repeated, it changes nothing. */
+/** May be repeated. */
 export async function endSession(db: Db, hash: string): Promise<void> {
   await db.deleteFrom('sessions').where('hash', '=', hash).execute();
 }

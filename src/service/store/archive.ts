@@ -9,8 +9,8 @@ import {
 } from './tables.js';
 
 /**
- * Archived flags. One is taken out of the tables of flags, whole, and kept as the rows that it was: so that nothing else has to know that it is
- * there, and what a list, a rule or a count does not see it cannot see by mistake.
+ * An archived flag. All its rows leave the tables of flags and are kept as JSON, so that no list, rule or count can see
+ * an archived flag by mistake.
  */
 export interface ArchivedFlag {
   readonly flag: FlagRow;
@@ -42,7 +42,7 @@ export async function archiveFlag(db: Db, flagId: string, now: number): Promise<
   await deleteFlag(db, flagId);
 }
 
-/** A name comes before an id. */
+/** A flag of this name comes before one with this id. */
 export async function findArchived(
   db: Db,
   workspaceId: string,
@@ -58,7 +58,7 @@ export async function findArchived(
   return row && (JSON.parse(row.rows_json) as ArchivedFlag);
 }
 
-/** Brings back a flag as it was. Environments, traffic type and rollout status of its rows must be there. */
+/** Restores all rows of a flag. The environments, traffic type and rollout status that they refer to must exist. */
 export async function unarchiveFlag(
   db: Db,
   { flag, definitions, uses }: ArchivedFlag,

@@ -5,7 +5,7 @@ import type { Dialect } from './migrations.js';
 import { statement } from './statement.js';
 import type { Db } from './tables.js';
 
-/** One change, as the audit log keeps it. */
+/** One change, as the audit log stores it. */
 export interface AuditEntry {
   /** Grows with every change. */
   readonly id: number;
@@ -13,10 +13,7 @@ export interface AuditEntry {
   readonly time: number;
   readonly transactionId: string;
   readonly workspaceId: string | null;
-  /**
-   * Name of the environment as it was then; null: the change was made at the level of the
-   * workspace.
-   */
+  /** Name of the environment at the time of the change; null for changes at the level of the workspace. */
   readonly environment: string | null;
   readonly environmentId: string | null;
   readonly kind: AuditKind;
@@ -25,11 +22,11 @@ export interface AuditEntry {
   readonly title: string | null;
   readonly comment: string | null;
   /**
-   * Id of the Admin API key. Null where the change came without one (seed, operator), and in entries of versions that
-   * recorded names alone. The id of a key that was lent is in no list of keys.
+   * Id of the Admin API key; null for changes without one (seed, operator), and in entries of versions that recorded
+   * names alone. The id of a lent key is in no list of keys.
    */
   readonly keyId: string | null;
-  /** Name of the Admin API key; a later key may have the name of one that was revoked. */
+  /** Name of the Admin API key. A later key may have the name of a revoked one. */
   readonly keyName: string | null;
   readonly difference: readonly unknown[];
 }
@@ -45,9 +42,7 @@ export type AuditKind =
   | 'attribute'
   | 'admin-key';
 
-/**
- * What was done to the object. `kill` and `restore` are changes of a definition that move `killed`.
- */
+/** The kind of change. `kill` and `restore` are changes of a definition that move `killed`. */
 export type AuditAction =
   | 'create'
   | 'update'
@@ -68,14 +63,14 @@ export type AuditAction =
   | 'withdraw'
   | 'expire';
 
-/** Which entries are listed; all that is given has to match. */
+/** Selects entries; all given conditions have to match. */
 export interface AuditFilter {
   readonly workspaceId?: string;
   /** Id or name. */
   readonly environment?: string;
   readonly kind?: string;
   readonly name?: string;
-  /** Only entries that are older than the one with this id. */
+  /** Selects entries that are older than the one with this id. */
   readonly before?: number;
 }
 

@@ -10,15 +10,15 @@ import { isToBeMade, openStore, type Store, type StoreLocation } from './store.j
 import { PRIMARY_KEYS, type Db } from './tables.js';
 
 /**
- * A backup is text: one JSON value in each line. First the head, then rows of each table, parents before their children,
- * and at the end what tells that it is whole. It knows nothing of the database that it was made from, so that it can be
- * restored into the other one.
+ * A backup is text with one JSON value in each line: first the head, then rows of each table, parents before their
+ * children, and at the end counts and a checksum, which show that it is complete. It does not depend on the kind of
+ * database, so that it can be restored into the other kind.
  */
 interface Head {
   readonly format: typeof FORMAT;
-  /** The version that made it. */
+  /** The version of flagkeel that made it. */
   readonly flagkeel: string;
-  /** Steps that the tables had taken, in their order. */
+  /** Steps of the migration that the tables had taken, in their order. */
   readonly steps: readonly string[];
   /** ISO 8601, in UTC. */
   readonly takenAt: string;
@@ -34,16 +34,16 @@ interface Rows {
 }
 
 interface End {
-  /** How many rows of each table there are. */
+  /** Table → number of its rows. */
   readonly rows: Readonly<Record<string, number>>;
-  /** Of all lines before this one, with their line feeds, in lower-case hex. */
+  /** Covers all lines before this one, with their line feeds; in lower-case hex. */
   readonly sha256: string;
 }
 
-/** What a backup holds. */
+/** The content of a backup, in numbers. */
 export interface BackupSummary {
   readonly takenAt: string;
-  /** By the names of the tables. */
+  /** Table → number of its rows. */
   readonly rows: Readonly<Record<string, number>>;
 }
 
@@ -51,17 +51,18 @@ type TableName = keyof typeof PRIMARY_KEYS;
 
 const FORMAT = 'flagkeel-backup/1';
 
-/** A line ends once it is longer, so that nobody has to hold much of a backup in memory. */
+/** A line ends once it is longer than this, so that reading and writing need little memory. */
 const LINE_LENGTH = 1024 * 1024;
 
 /**
- * Copies a store into a file, as it was at one moment: what is written meanwhile is either wholly in it or not at all. A
- * service may have the store open, and goes on. The store is not changed; it may be one of an earlier version.
+ * Copies a store into a file, as it was at one moment: each write is in the copy completely or not at all. A service
+ * may have the store open and keeps running. The store is not changed; an earlier version may have made it.
  *
- * The file appears once it is whole. It is for its owner alone: it holds everything but the Admin API keys themselves.
+ * The file appears once it is complete. Only its owner may read it, because it holds everything but the Admin API keys
+ * themselves.
  *
  * @param now milliseconds since the epoch.
- * @throws FlagkeelError (USAGE) there is no store, or the file is there already.
+ * @throws FlagkeelError (USAGE) the store does not exist, or the file does already.
  * @throws FlagkeelError (STATE_UNREADABLE) the store cannot be read.
  * @throws FlagkeelError (OUTPUT) the file cannot be written.
  */
@@ -82,7 +83,7 @@ export async function backUp(
   }
 }
 
-/** Writes beside the file and puts it in its place at the end. */
+/** Writes beside the file, and moves the result to its place at the end. */
 async function intoFile<T>(file: string, write: (handle: FileHandle) => Promise<T>): Promise<T> {
   const partial = `${file}.partial`;
   try {
@@ -134,7 +135,7 @@ function noStore(): FlagkeelError {
 }
 
 /**
- * The steps that the tables of a store have taken, in their order; none where there are no tables.
+ * The steps of the migration that a store has taken, in their order; empty if it has no tables.
  *
  * @throws FlagkeelError (STATE_UNREADABLE) one of them is of a newer version.
  */
@@ -156,17 +157,19 @@ async function namesOfTables(db: Db): Promise<ReadonlySet<string>> {
   return new Set(tables.map(({ name }) => name));
 }
 
-/** Those that a store has; one of an earlier version may lack some. Tables come before those that refer to them. */
+/**
+ * The tables that a store has; one of an earlier version may lack some. Tables come before those that refer to them.
+ */
 async function tablesOf(db: Db): Promise<TableName[]> {
   const names = await namesOfTables(db);
   return (Object.keys(PRIMARY_KEYS) as TableName[]).filter((name) => names.has(name));
 }
 
-/** Rows are read in pages of so many; those of keys are small, others may be large. */
+/** Rows of one page. Rows of keys are small, so that their pages hold more; other rows may be large. */
 const ROWS_AT_ONCE = 100;
 const KEYS_AT_ONCE = 5_000;
 
-/** The rows of a table in the order of its primary key, read page by page, in lines that nobody minds to hold in memory. */
+/** The rows of a table, sorted by primary key, read page by page and given as lines of bounded length. */
 async function* linesOf(db: Db, table: TableName): AsyncGenerator<Rows> {
   const limit = table === 'segment_keys' ? KEYS_AT_ONCE : ROWS_AT_ONCE;
   let page: Record<string, string | number | null>[];
@@ -207,12 +210,12 @@ function* inLines(rows: readonly Row[]): Generator<readonly Row[]> {
 }
 
 /**
- * Fills a store that holds nothing from a backup, of this version or an earlier one, and brings its tables up to date:
- * either everything is there afterwards or nothing. The file is read whole before the store is touched.
+ * Fills an empty store from a backup of this version or an earlier one, and brings its tables up to date. Restores
+ * everything or nothing. Reads the whole file before touching the store.
  *
- * @throws FlagkeelError (USAGE) the store holds something already, or is in memory.
+ * @throws FlagkeelError (USAGE) the store is not empty, or is in memory.
  * @throws FlagkeelError (IN_USE) a service has the store open.
- * @throws FlagkeelError (STATE_UNREADABLE) the file is no backup, not whole, damaged, or of a newer version.
+ * @throws FlagkeelError (STATE_UNREADABLE) the file is no backup, incomplete, damaged, or of a newer version.
  */
 export async function restore(location: StoreLocation, file: string): Promise<BackupSummary> {
   if (location.kind === 'memory') {
@@ -230,7 +233,7 @@ export async function restore(location: StoreLocation, file: string): Promise<Ba
       await goOnCounting(db, store.dialect);
     }),
   );
-  // Steps that came after the backup are taken as at the start of a service.
+  // Opening the store takes the steps that are newer than the backup, like the start of a service does.
   await within(await openStore(location), async (store) => store.ping());
   return { takenAt: head.takenAt, rows: end.rows };
 }
@@ -243,7 +246,7 @@ async function within(store: Store, work: (store: Store) => Promise<void>): Prom
   }
 }
 
-/** @throws FlagkeelError (USAGE) the store holds something, or its tables are not those of the backup. */
+/** @throws FlagkeelError (USAGE) the store is not empty, or its tables are not those of the backup. */
 async function checkFree(location: StoreLocation, { steps }: Head): Promise<void> {
   if (isToBeMade(location)) return;
   const opening = { beside: true, tables: 'as-they-are' } as const;
@@ -251,7 +254,7 @@ async function checkFree(location: StoreLocation, { steps }: Head): Promise<void
     store.read(async (db) => {
       const taken = await stepsTaken(db, store.dialect);
       if (taken.length === 0) return;
-      // A restore that was ended by force has left the tables, and nothing in them.
+      // An earlier restore that was killed may have left empty tables.
       if (taken.join() !== steps.join() || !(await isEmptyStore(db))) throw notEmpty();
     }),
   );
@@ -264,7 +267,7 @@ function notEmpty(): FlagkeelError {
   );
 }
 
-/** Reads a backup to its end. @throws FlagkeelError (STATE_UNREADABLE) it is not whole, or not one at all. */
+/** Reads a whole backup. @throws FlagkeelError (STATE_UNREADABLE) it is incomplete, or no backup at all. */
 async function checkWhole(file: string): Promise<{ head: Head; end: End }> {
   const digest = createHash('sha256');
   const rows: Record<string, number> = {};
@@ -285,7 +288,7 @@ async function checkWhole(file: string): Promise<{ head: Head; end: End }> {
   return { head, end };
 }
 
-/** The lines of a backup. @throws FlagkeelError (STATE_UNREADABLE) one is not such a line, or the file cannot be read. */
+/** The lines of a backup. @throws FlagkeelError (STATE_UNREADABLE) a line is not valid, or the file cannot be read. */
 async function* valuesOf(
   file: string,
 ): AsyncGenerator<{ readonly line: string; readonly value: Head | Rows | End }> {
@@ -306,7 +309,7 @@ function unreadable(file: string, why: string, cause?: unknown): FlagkeelError {
   return new FlagkeelError('STATE_UNREADABLE', `cannot restore "${file}": ${why}`, { cause });
 }
 
-/** Whether nobody has ever done anything with a store: a service plants its workspace before it listens. */
+/** Whether a store is unused: a service adds its workspace before it listens, so a used store has one. */
 async function isEmptyStore(db: Db): Promise<boolean> {
   for (const table of ['workspaces', 'admin_keys', 'audit'] as const) {
     const row = await sql`select 1 from ${sql.table(table)} limit 1`.execute(db);
@@ -315,12 +318,12 @@ async function isEmptyStore(db: Db): Promise<boolean> {
   return true;
 }
 
-/** Both databases bound how many values stand in one statement. */
+/** Both databases limit how many values one statement may have. */
 const VALUES_AT_ONCE = 10_000;
 
 async function fillTable(db: Db, dialect: Dialect, { table, columns, rows }: Rows): Promise<void> {
   const names = sql.join(columns.map((name) => sql.ref(name)));
-  // Ids that the database gives by itself are taken over as they are.
+  // Restores ids that the database would otherwise generate.
   const overriding = dialect === 'postgres' ? sql`overriding system value` : sql``;
   const atOnce = Math.max(1, Math.floor(VALUES_AT_ONCE / columns.length));
   for (let start = 0; start < rows.length; start += atOnce) {
@@ -332,7 +335,7 @@ async function fillTable(db: Db, dialect: Dialect, { table, columns, rows }: Row
   }
 }
 
-/** PostgreSQL counts on from the ids that were taken over; SQLite does so by itself. */
+/** Makes PostgreSQL continue counting behind the restored ids; SQLite does so by itself. */
 async function goOnCounting(db: Db, dialect: Dialect): Promise<void> {
   if (dialect === 'sqlite') return;
   const counters = [
@@ -341,7 +344,7 @@ async function goOnCounting(db: Db, dialect: Dialect): Promise<void> {
     ['change_requests', 'position'],
   ] as const;
   for (const [table, column] of counters) {
-    // A copy of an earlier version lacks what came later.
+    // A copy of an earlier version lacks newer tables.
     const { rows } = await sql<{ found: string | null }>`
       select to_regclass(${table}::text)::text as found`.execute(db);
     if (rows[0]?.found === null) continue;

@@ -9,10 +9,10 @@ import type {
   Db,
 } from './tables.js';
 
-/** A change request with the names and ids that it is sent with. */
+/** A change request with the names and ids for answers. */
 export interface StoredChangeRequest extends Selectable<ChangeRequestTable> {
   readonly environment_name: string;
-  /** Null where the flag is gone, and for segments. */
+  /** null if the flag does not exist any more, and for segments. */
   readonly flag_id: string | null;
 }
 
@@ -37,15 +37,15 @@ export async function findChangeRequest(
   return selectChangeRequests(db).where('change_requests.id', '=', id).executeTakeFirst();
 }
 
-/** Which change requests are listed; all that is given has to match. */
+/** Selects change requests; all given conditions have to match. */
 export interface ChangeRequestFilter {
-  /** Ids that the caller's key sees; null: all. */
+  /** Ids of the workspaces and environments that the caller's key sees; null means all. */
   readonly workspaces: readonly string[] | null;
   readonly environments: readonly string[] | null;
   /** Id or name. */
   readonly environment?: string;
   readonly status?: string;
-  /** Only requests that are older than the one at this position. */
+  /** Selects requests that are older than the one at this position. */
   readonly before?: number;
 }
 
@@ -70,17 +70,17 @@ export async function listChangeRequests(
   return query.execute();
 }
 
-/** What a change request may be about: in one environment, or in all of a workspace. */
+/** The object of a change request, in one environment or in all environments of a workspace. */
 export interface RequestedObject {
   readonly kind: ChangeRequestKind;
   readonly name: string;
   readonly workspaceId: string;
   readonly environmentId?: string;
-  /** Default: requests of all operations. */
+  /** Default: requests of any operation. */
   readonly operation?: ChangeRequestOperation;
 }
 
-/** Ids of the open ones, the oldest first. */
+/** Ids of the open requests, the oldest first. */
 export async function openChangeRequests(
   db: Db,
   { kind, name, workspaceId, environmentId, operation }: RequestedObject,
@@ -97,13 +97,15 @@ export async function openChangeRequests(
   return rows.map(({ id }) => id);
 }
 
-/** Whose rows wait for a change request, by what it is about. */
+/** The rows that a change request blocks, by the kind of its object. */
 const HELD = {
   flag: { table: 'definitions', column: 'flag_id', objects: 'flags' },
   segment: { table: 'activations', column: 'segment_id', objects: 'segments' },
 } as const satisfies Readonly<Record<ChangeRequestKind, object>>;
 
-/** Those that are open and were submitted before a moment, the oldest first. @param time milliseconds since the epoch. */
+/**
+ * The open requests that were submitted before a moment, the oldest first. @param time milliseconds since the epoch.
+ */
 export async function openChangeRequestsBefore(
   db: Db,
   time: number,
@@ -115,7 +117,9 @@ export async function openChangeRequestsBefore(
     .execute();
 }
 
-/** What it is about bears its id from now on, where it is there and bears no older one. */
+/**
+ * Stores a request and blocks its object with the request's id, if the object exists and no older request blocks it.
+ */
 export async function insertChangeRequest(
   db: Db,
   request: Omit<ChangeRequestTable, 'position'>,
@@ -129,7 +133,7 @@ export async function insertChangeRequest(
       where workspace_id = ${request.workspace_id} and name = ${request.name})`.execute(db);
 }
 
-/** Ends a change request; what waited for it bears the id of the next that is open, if there is one. */
+/** Ends a change request. Its object is then blocked by the next open request, if there is one. */
 export async function closeChangeRequest(
   db: Db,
   { id, kind, name, workspace_id, environment_id }: StoredChangeRequest,
@@ -143,7 +147,7 @@ export async function closeChangeRequest(
     where environment_id = ${environment_id} and open_change_request_id = ${id}`.execute(db);
 }
 
-/** What somebody said who asked or decided. */
+/** A comment of the author of a request, or of a key that decided on it. */
 export interface RequestComment {
   readonly comment: string | null;
   /** Name of the Admin API key. */
@@ -152,7 +156,10 @@ export interface RequestComment {
   readonly timestamp: number;
 }
 
-/** As it is sent. Clients look into `split` and `segment` alike, so that the one it is not about is null. */
+/**
+ * The request in the form of answers. Clients look into both `split` and `segment`, so the one that does not apply is
+ * null.
+ */
 export function wireChangeRequest(row: StoredChangeRequest) {
   const environment = { id: row.environment_id, name: row.environment_name };
   return {

@@ -4,10 +4,10 @@ import type { Lookup, PreparedRead } from './lookup.js';
 import { statement } from './statement.js';
 import type { Db, EnvironmentRow, WorkspaceRow } from './tables.js';
 
-/** By the id or the name of each; flags by name alone. */
+/** Each by id or by name; flags by name alone. */
 type DefinitionNames = readonly [workspace: string, environment: string, flag: string];
 
-/** @param more columns of the workspace and the environment, each with a comma before it. */
+/** @param more further columns of the workspace and the environment, each with a comma before it. */
 const definitionByNames = (more = ''): string => `
     select workspaces.id as workspace_id, definitions.*, flags.name as flag_name,
       environments.name as environment_name, traffic_types.id as traffic_type_id,
@@ -23,9 +23,9 @@ const definitionByNames = (more = ''): string => `
 
 const DEFINITION: Lookup = { name: 'definition', text: definitionByNames() };
 
-/** Of a workspace, what a change of a definition depends on. */
+/** The columns of a workspace that a change of a definition depends on. */
 export type WorkspaceOfChange = Pick<WorkspaceRow, 'id' | 'requires_title_and_comments'>;
-/** Of an environment, the same. */
+/** The columns of an environment that a change of a definition depends on. */
 export type EnvironmentOfChange = Pick<
   EnvironmentRow,
   'id' | 'name' | 'approvals_required' | 'allow_kills'
@@ -37,7 +37,7 @@ export interface Place {
   readonly environment: EnvironmentOfChange;
 }
 
-/** A definition that is to be changed, with the place that it is in. */
+/** A definition to change, with its place. */
 export interface PlacedDefinition extends Place {
   readonly stored: StoredDefinition;
 }
@@ -51,7 +51,9 @@ const placedByNames = statement<PlacedRow>(
   definitionByNames(', requires_title_and_comments, approvals_required, allow_kills'),
 );
 
-/** A definition and its place by one statement, within a transaction. Undefined as `lookUpDefinition` has it. */
+/**
+ * Finds a definition and its place by one statement within a transaction. Gives undefined as `lookUpDefinition` does.
+ */
 export async function findPlacedDefinition(
   db: Db,
   names: DefinitionNames,
@@ -74,13 +76,13 @@ export async function findPlacedDefinition(
 export interface FoundDefinition {
   readonly workspaceId: string;
   readonly environmentId: string;
-  /** JSON as it is sent. */
+  /** JSON in the form of answers. */
   readonly text: string;
 }
 
 /**
- * A definition by one statement. Undefined: there is none, or what was asked for could mean several things, and only
- * the ordinary way tells which.
+ * Finds a definition by one statement. Gives undefined if there is none, or if a name could also be the id of another
+ * object; then only the separate lookups can decide.
  */
 export async function lookUpDefinition(
   lookUp: PreparedRead,
@@ -108,7 +110,7 @@ function theOneMeant<
   return areMeant ? row : undefined;
 }
 
-/** Where a page is, and how long the list is. */
+/** Finds the ids for a page, and the length of the whole list. */
 const PLACE: Lookup = {
   name: 'definitions-place',
   isKept: true,
@@ -133,9 +135,9 @@ interface PlaceRow {
 }
 
 /**
- * A page as one text, by the ids of workspace and environment: to read a row for each definition takes longer than all else. Where every
- * flag of the workspace has a definition here ($5), none is asked whether it has: the flags before the page are skipped in the index of
- * their names. SQLite takes what is joined by `cross join` in the order in which it stands.
+ * A page as one text, by the ids of workspace and environment. One text takes less time than a row for each definition.
+ * If every flag of the workspace has a definition here ($5), the statement skips the flags before the page in the index
+ * of their names, without looking for their definitions. SQLite joins tables of a `cross join` in the written order.
  */
 const DEFINITIONS: Lookup = {
   name: 'definitions',
@@ -159,12 +161,14 @@ const DEFINITIONS: Lookup = {
 export interface FoundDefinitions {
   readonly workspaceId: string;
   readonly environmentId: string;
-  /** JSON of the definitions as they are sent, with a comma between two. */
+  /** JSON of the definitions in the form of answers, separated by commas. */
   readonly objects: string;
   readonly totalCount: number;
 }
 
-/** What `listDefinitions` finds, by two statements. Undefined as `lookUpDefinition` has it, and for an empty page. */
+/**
+ * The page of `listDefinitions`, by two statements. Gives undefined as `lookUpDefinition` does, and for an empty page.
+ */
 export async function lookUpDefinitions(
   lookUp: PreparedRead,
   [workspace, environment]: readonly [workspace: string, environment: string],
@@ -184,7 +188,7 @@ export async function lookUpDefinitions(
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** What looks like an id and was found by name may be the id of another, which comes first. */
+/** False if `asked` looks like an id but was found as a name: an object with that id would come first. */
 function isMeant(asked: string, id: string): boolean {
   return asked === id || !ID.test(asked);
 }

@@ -5,7 +5,7 @@ import type { Page } from '../rules/paging.js';
 import { statement } from './statement.js';
 import { NAMES_AT_ONCE, type Db, type DefinitionRow, type EnvironmentRow } from './tables.js';
 
-/** A definition with the names that it is sent with. */
+/** A definition with the names for answers. */
 export interface StoredDefinition extends DefinitionRow {
   readonly flag_name: string;
   readonly environment_name: string;
@@ -13,7 +13,7 @@ export interface StoredDefinition extends DefinitionRow {
   readonly traffic_type_name: string;
 }
 
-/** All definitions of an environment, with the names that they are sent with. */
+/** All definitions of an environment, with the names for answers. */
 function selectDefinitions(db: Db, environmentId: string) {
   return (
     db
@@ -22,7 +22,7 @@ function selectDefinitions(db: Db, environmentId: string) {
       .innerJoin('environments', 'environments.id', 'definitions.environment_id')
       .innerJoin('traffic_types', 'traffic_types.id', 'flags.traffic_type_id')
       .where('environments.id', '=', environmentId)
-      // Says what is so anyway: without it a name is sought among all definitions of the environment.
+      // Logically redundant, but without it the database looks for a name among all definitions of the environment.
       .whereRef('flags.workspace_id', '=', 'environments.workspace_id')
       .selectAll('definitions')
       .select([
@@ -34,7 +34,7 @@ function selectDefinitions(db: Db, environmentId: string) {
   );
 }
 
-/** A name comes before an id, should one flag's name be the id of another. */
+/** Looks for the name before the id, in case the name of one flag is the id of another. */
 export async function findDefinition(
   db: Db,
   environmentId: string,
@@ -61,10 +61,7 @@ function definitionsBy(column: 'id' | 'name') {
     where environments.id = $1 and flags.${column} = $2`);
 }
 
-/**
- * One page of the definitions of an environment, in the order of the flags' names; `totalCount`
- * counts all of them.
- */
+/** One page of the definitions of an environment, sorted by the names of the flags; `totalCount` counts all of them. */
 export async function listDefinitions(
   db: Db,
   environment: Pick<EnvironmentRow, 'id' | 'workspace_id'>,
@@ -85,10 +82,7 @@ export async function listDefinitions(
   return { definitions, totalCount: count };
 }
 
-/**
- * Finds only the ids of a page: otherwise whole definitions would be sorted, and most of them
- * thrown away.
- */
+/** Finds only the ids of a page: otherwise the database would sort whole definitions and drop most of them. */
 async function pageOfFlags(
   db: Db,
   { id, workspace_id }: Pick<EnvironmentRow, 'id' | 'workspace_id'>,
@@ -115,7 +109,7 @@ async function pageOfFlags(
   return rows.map((row) => row.id);
 }
 
-/** @param place must have no definition yet. */
+/** @param place the flag must have no definition in this environment yet. */
 export async function insertDefinition(
   db: Db,
   place: { flagId: string; environmentId: string },
@@ -137,7 +131,7 @@ export async function insertDefinition(
   await insertUses(db, place, uses);
 }
 
-/** @param uses what the definition refers to; null where that did not change. */
+/** @param uses the new references of the definition; null if they stay as they are. */
 export async function updateDefinition(
   db: Db,
   { flag_id, environment_id, killed, body_json, last_update_time }: DefinitionRow,
@@ -154,7 +148,7 @@ const updateBody = statement(`
   update definitions set killed = $1, body_json = $2, last_update_time = $3
   where flag_id = $4 and environment_id = $5`);
 
-/** Deletes the definition and what is known of its references; nothing where there is none. */
+/** Deletes the definition and its references; does nothing if there is none. */
 export async function deleteDefinition(
   db: Db,
   place: { flagId: string; environmentId: string },
@@ -167,10 +161,7 @@ export async function deleteDefinition(
     .execute();
 }
 
-/**
- * References are kept in a table of their own, so that who uses a segment is known without reading
- * every definition.
- */
+/** References have a table of their own, so that the users of a segment are found without reading every definition. */
 async function insertUses(
   db: Db,
   { flagId, environmentId }: { flagId: string; environmentId: string },
@@ -203,7 +194,7 @@ export interface Use {
   readonly environment: string;
 }
 
-/** Definitions that name a segment or flag of the workspace, in order; of one environment or of all. */
+/** Definitions that name a segment or flag of the workspace, sorted; in one environment or in all. */
 export async function usersOf(
   db: Db,
   used: { kind: 'segment' | 'flag'; name: string; workspaceId: string; environmentId?: string },
@@ -260,7 +251,7 @@ export async function environmentsOfFlag(db: Db, flagId: string): Promise<Enviro
     .execute();
 }
 
-/** JSON text of the definition as it is sent: the stored members are not parsed for it. */
+/** JSON text of the definition in the form of answers, made without parsing the stored members. */
 export function definitionText(definition: StoredDefinition): string {
   const head = JSON.stringify({
     id: definition.flag_id,
@@ -279,9 +270,11 @@ export function definitionText(definition: StoredDefinition): string {
 }
 
 /**
- * The same text as an expression of SQL, for both databases. Ids and the names of flags and traffic types hold nothing that JSON would escape.
+ * The text of `definitionText` as an SQL expression for both databases. Ids and the names of flags and traffic types
+ * contain no character that JSON would escape.
  *
- * @param flag what the statement calls the flag; definition and traffic type go by the names of their tables.
+ * @param flag the name of the flag's table in the statement; definition and traffic type have the names of their
+ * tables.
  * @param environment JSON of the environment, as a parameter.
  */
 export function definitionTextSql(flag: string, environment: string): string {

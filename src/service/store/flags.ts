@@ -11,7 +11,7 @@ export interface StoredFlag extends FlagRow {
   readonly rollout_status_name: string;
 }
 
-/** Which flags are listed; all that is given has to match. */
+/** Selects flags; all given conditions have to match. */
 export interface FlagFilter {
   /** A part of the name, in upper or lower case. */
   readonly nameContains?: string;
@@ -20,7 +20,7 @@ export interface FlagFilter {
   readonly tags: readonly string[];
 }
 
-/** All flags of a workspace, with the names that they are sent with. */
+/** All flags of a workspace, with the names for answers. */
 function selectFlags(db: Db, workspaceId: string) {
   return db
     .selectFrom('flags')
@@ -34,10 +34,7 @@ const COLUMNS = [
   'rollout_statuses.name as rollout_status_name',
 ] as const;
 
-/**
- * One page of the flags that match, in the order of their names; `totalCount` counts all that
- * match.
- */
+/** One page of the flags that match, sorted by name; `totalCount` counts all that match. */
 export async function listFlags(
   db: Db,
   workspaceId: string,
@@ -53,7 +50,7 @@ export async function listFlags(
     query = query.where(sql<boolean>`flags.sort_name like ${wanted} escape '\\'`);
   }
   for (const tag of filter.tags) {
-    // Tags are stored as JSON text, in which a whole tag stands between quotation marks.
+    // Tags are stored as JSON text, in which each whole tag is between quotation marks.
     const wanted = `%${JSON.stringify(tag).replaceAll(/[\\%_]/g, '\\$&')}%`;
     query = query.where(sql<boolean>`flags.tags_json like ${wanted} escape '\\'`);
   }
@@ -71,7 +68,7 @@ export async function listFlags(
   return { flags, totalCount: count };
 }
 
-/** A name comes before an id, should one flag's name be the id of another. */
+/** Looks for the name before the id, in case the name of one flag is the id of another. */
 export async function findFlag(
   db: Db,
   workspaceId: string,
@@ -84,7 +81,7 @@ export async function findFlag(
   );
 }
 
-/** The names that no flag of the workspace has, in the order given. */
+/** The names that no flag of the workspace has, in the given order. */
 export async function missingFlags(
   db: Db,
   workspaceId: string,
@@ -103,7 +100,7 @@ export async function missingFlags(
   return names.filter((name) => !found.has(name));
 }
 
-/** The workspace must have no flag of this name. */
+/** No flag of the workspace may have this name yet. */
 export async function insertFlag(db: Db, flag: Omit<FlagRow, 'sort_name'>): Promise<void> {
   await db
     .insertInto('flags')
@@ -111,7 +108,7 @@ export async function insertFlag(db: Db, flag: Omit<FlagRow, 'sort_name'>): Prom
     .execute();
 }
 
-/** @param changed columns that are not named stay as they are. */
+/** @param changed columns that are left out stay as they are. */
 export async function updateFlag(
   db: Db,
   flagId: string,
@@ -133,8 +130,8 @@ export async function deleteFlag(db: Db, flagId: string): Promise<void> {
 }
 
 /**
- * A flag as the contract shows it: no tags are null and not an empty list. Owners are a member of
- * public documentation and stand there only where there are any.
+ * A flag as the contract shows it: null in place of an empty list of tags. Owners come from public documentation, and
+ * are left out if there are none.
  */
 export function wireFlag(flag: StoredFlag): WireFlag & { owners?: unknown[] } {
   const tags = JSON.parse(flag.tags_json) as string[];

@@ -3,7 +3,7 @@ import { jsonRows } from './json-rows.js';
 import type { Dialect } from './migrations.js';
 import type { AttributeRow, Db } from './tables.js';
 
-/** Where identities are: those of one traffic type in one environment. */
+/** The traffic type and the environment of identities. */
 export interface IdentityPlace {
   readonly trafficTypeId: string;
   readonly environmentId: string;
@@ -23,7 +23,7 @@ export async function findIdentities(
     dialect,
     keys.map((key) => [key]),
   );
-  // The `offset` keeps PostgreSQL from holding every key that is given against every key that is there.
+  // The `offset` keeps PostgreSQL from comparing every given key with every stored key.
   const { rows } = await (
     dialect === 'sqlite'
       ? sql<{ key: string; values_json: string }>`
@@ -41,7 +41,7 @@ export async function findIdentities(
   );
 }
 
-/** Writes all values of each key, whether the key has an identity or not. */
+/** Writes all values of each key, whether or not the key has an identity. */
 export async function saveIdentities(
   db: Db,
   dialect: Dialect,
@@ -67,7 +67,7 @@ export async function deleteIdentity(db: Db, place: IdentityPlace, key: string):
     .execute();
 }
 
-/** What is known of the attributes of a traffic type, in the order of their ids by bytes. */
+/** The attributes of a traffic type, sorted by the bytes of their ids. */
 export async function listAttributes(db: Db, trafficTypeId: string): Promise<AttributeRow[]> {
   return db
     .selectFrom('attributes')
@@ -77,7 +77,7 @@ export async function listAttributes(db: Db, trafficTypeId: string): Promise<Att
     .execute();
 }
 
-/** Creates it, or replaces all of it. */
+/** Creates the attribute, or replaces all of it. */
 export async function saveAttribute(db: Db, row: AttributeRow): Promise<void> {
   await deleteAttribute(db, row);
   await db.insertInto('attributes').values(row).execute();

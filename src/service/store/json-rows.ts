@@ -2,9 +2,9 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Dialect } from './migrations.js';
 
 /**
- * Rows as one parameter, a JSON list that the database unfolds itself, to stand behind `from`; `value ->> N` is column
- * N of a row as text. As single parameters, rows would pass what either database takes in one statement, and
- * each number of rows would be a statement of its own.
+ * Rows as one parameter, for use behind `from`: a JSON list that the database unfolds, where `value ->> N` is column N
+ * of a row as text. As single parameters, rows would exceed the limit of either database, and each number of rows would
+ * need a prepared statement of its own.
  */
 export function jsonRows(
   dialect: Dialect,

@@ -3,8 +3,8 @@ import type { Dialect } from './migrations.js';
 import type { Db } from './tables.js';
 
 /**
- * Ten thousand keys travel as one parameter, a JSON list that the database itself unfolds: as single parameters they
- * would pass what either database takes in one statement.
+ * Passes ten thousand keys as one parameter, a JSON list that the database unfolds: single parameters would exceed the
+ * limit of either database.
  */
 function unfolded(dialect: Dialect, keys: readonly string[]) {
   const list = JSON.stringify(keys);
@@ -26,7 +26,7 @@ export async function addKeys(
     where true on conflict do nothing`.execute(db);
 }
 
-/** Removes the keys that the segment has; the others are passed over. */
+/** Removes the keys that the segment has, and ignores the others. */
 export async function removeKeys(
   db: Db,
   dialect: Dialect,
@@ -58,9 +58,9 @@ export async function presentKeys(
 }
 
 /**
- * PostgreSQL plans with what it knows of the table, which after a first upload is nothing: it would hold every key that
- * is given against every key that is there, half a minute for ten thousand of each. The `offset` forbids that plan; what
- * is left is one search in the index for each key.
+ * PostgreSQL plans with statistics of the table, which are empty after a first upload: it would compare every given key
+ * with every stored key, which takes half a minute for ten thousand of each. The `offset` rules out that plan and
+ * leaves one search in the index for each key.
  */
 function soughtOneByOne(activationId: number, keys: readonly string[], column: 'key' | 'ctid') {
   return sql`
@@ -70,13 +70,13 @@ function soughtOneByOne(activationId: number, keys: readonly string[], column: '
       where activation_id = ${activationId} and key = given.value offset 0) as found`;
 }
 
-/** All keys of a segment, at most the contract's 100,000, in the order of their bytes. */
+/** All keys of a segment, at most the contract's 100,000, sorted by their bytes. */
 export async function allKeys(
   db: Db,
   dialect: Dialect,
   activationId: number,
 ): Promise<readonly string[]> {
-  // One row with a list is read in an eighth of the time of a row for each key.
+  // Reading one row with a list takes an eighth of the time of reading one row for each key.
   const list =
     dialect === 'sqlite'
       ? sql`(select json_group_array(key) from (${sortedKeys(activationId)}) as sorted)`
@@ -89,7 +89,7 @@ function sortedKeys(activationId: number) {
   return sql`select key from segment_keys where activation_id = ${activationId} order by key`;
 }
 
-/** Empties a segment. */
+/** Removes all keys of a segment. */
 export async function removeAllKeys(db: Db, activationId: number): Promise<void> {
   await sql`delete from segment_keys where activation_id = ${activationId}`.execute(db);
 }

@@ -4,23 +4,23 @@ import type { SqliteDatabase, SqliteStatement } from '../../platform/sqlite.js';
 import type { Db } from './tables.js';
 
 /**
- * A statement that is one look at the store by itself: it needs no transaction, and is prepared once. Parameters are
- * `$1`, `$2`, … in both databases.
+ * A single statement that reads the store without a transaction and is prepared once. Parameters are `$1`, `$2`, … in
+ * both databases.
  */
 export interface Lookup {
-  /** The name under which a database keeps the prepared statement; no other lookup has it. */
+  /** The name of the prepared statement in the database, unique among all lookups. */
   readonly name: string;
   readonly text: string;
-  /** It looks at much and finds little, such as a number: what it finds may be remembered until something changes. */
+  /** The lookup reads much and returns little, such as a number, so its result is cached until something changes. */
   readonly isKept?: true;
 }
 
-/** Runs a lookup on what was written last. Rows are what its text selects. */
+/** Runs a lookup on the newest committed state. Rows have the columns that its text selects. */
 export type PreparedRead = <Row>(lookup: Lookup, values: readonly unknown[]) => Promise<Row[]>;
 
 /**
- * Runs lookups on the one connection that SQLite has. While a writer holds that connection, changes
- * that it has not committed could be seen: then the lookup waits for its turn like any other work.
+ * Runs lookups on the only connection of SQLite. While a writer uses that connection, a lookup could see changes that
+ * are not committed; then it waits for its turn like any other work.
  */
 export function sqliteLookUp(
   database: SqliteDatabase,
@@ -39,12 +39,12 @@ export function sqliteLookUp(
   };
 }
 
-/** Parameters as SQLite numbers them. */
+/** Parameters in the notation of SQLite. */
 function numbered(text: string): string {
   return text.replaceAll('$', '?');
 }
 
-/** Runs lookups on any free connection; PostgreSQL shows what is committed. */
+/** Runs lookups on any free connection; PostgreSQL shows only committed changes. */
 export function postgresLookUp(pool: Pool): PreparedRead {
   return async <Row>({ name, text }: Lookup, values: readonly unknown[]) => {
     const { rows } = await pool.query({ name, text, values: [...values] });

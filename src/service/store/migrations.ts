@@ -3,8 +3,8 @@ import { sql, type Kysely, type Migration } from 'kysely';
 export type Dialect = 'sqlite' | 'postgres';
 
 /**
- * Every step that a store ever took, by the name under which it is remembered. A step that was published never
- * changes; what a store needs next is a step of its own.
+ * All steps of the migration, by the names under which the store records them. A published step never changes; further
+ * changes of the tables need a new step.
  */
 export function migrations(dialect: Dialect): Record<string, Migration> {
   return {
@@ -60,8 +60,8 @@ export function migrations(dialect: Dialect): Record<string, Migration> {
 }
 
 /**
- * Rows of keys come and go by tens of thousands, always with their activation at hand: to have the reference checked for
- * each took most of the time of an upload.
+ * Uploads insert and delete tens of thousands of keys, always for an existing activation. Checking the reference for
+ * each of them took most of the time of an upload.
  */
 async function withoutReference(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { text, time, clustered } = dialectTypesOf(dialect);
@@ -74,7 +74,7 @@ async function withoutReference(db: Kysely<unknown>, dialect: Dialect): Promise<
     'drop table segment_keys',
     'alter table keys_without_reference rename to segment_keys',
   ];
-  // One after the other: each needs what the one before left.
+  // One after the other, because each step needs the result of the one before.
   for (const statement of statements) await sql.raw(statement).execute(db);
 }
 
@@ -92,7 +92,7 @@ async function addAttributes(db: Kysely<unknown>, dialect: Dialect): Promise<voi
   await sql.raw(table).execute(db);
 }
 
-/** What is asked for, and what it keeps from being changed meanwhile. */
+/** The table of change requests, and the columns that let a request block its object. */
 async function addChangeRequests(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { text, time, counter } = dialectTypesOf(dialect);
   const statements = [
@@ -118,29 +118,29 @@ async function addChangeRequests(db: Kysely<unknown>, dialect: Dialect): Promise
     `alter table definitions add column open_change_request_id ${text}`,
     `alter table activations add column open_change_request_id ${text}`,
   ];
-  // One after the other: an index needs its table.
+  // One after the other, because an index needs its table.
   for (const statement of statements) await sql.raw(statement).execute(db);
 }
 
-/** The tables of the first version, see `tables.ts` for what the columns hold. */
+/** The tables of the first version; `tables.ts` describes their columns. */
 async function createFirst(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const types = dialectTypesOf(dialect);
   const statements = [...workspaceTables(types), ...flagTables(types), ...segmentTables(types)]
     .concat(accessTables(types))
     .map((statement) => sql.raw(statement));
-  // One after the other: tables refer to those before them.
+  // One after the other, because tables refer to earlier ones.
   for (const statement of statements) await statement.execute(db);
 }
 
-/** The few words in which the two databases differ. */
+/** The few words that differ between the two databases. */
 interface DialectTypes {
   /** Text compared byte by byte, so that both databases sort alike. */
   readonly text: string;
-  /** An id that grows with every row and is never given twice. */
+  /** An id that grows with every row and is never reused. */
   readonly counter: string;
   /** Whole numbers of 64 bits. */
   readonly time: string;
-  /** What makes SQLite keep the rows of a table in the order of their key and nowhere else. */
+  /** Makes SQLite store the rows of a table only in the index of their key. */
   readonly clustered: string;
 }
 

@@ -34,14 +34,14 @@ function selectSegments(db: Db) {
     .select('traffic_types.name as traffic_type_name');
 }
 
-/** All active segments of an environment, with the names that they are sent with. */
+/** All active segments of an environment, with the names for answers. */
 function selectActivations(db: Db, environmentId: string) {
   return (
     selectSegments(db)
       .innerJoin('activations', 'activations.segment_id', 'segments.id')
       .innerJoin('environments', 'environments.id', 'activations.environment_id')
       .where('environments.id', '=', environmentId)
-      // Says what is so anyway: without it a name is sought among all activations of the environment.
+      // Logically redundant, but without it the database looks for a name among all activations of the environment.
       .whereRef('segments.workspace_id', '=', 'environments.workspace_id')
       .select([
         'activations.id as activation_id',
@@ -55,7 +55,7 @@ function selectActivations(db: Db, environmentId: string) {
   );
 }
 
-/** One page of the segments of a workspace, in the order of their names. */
+/** One page of the segments of a workspace, sorted by name. */
 export async function listSegments(
   db: Db,
   workspaceId: string,
@@ -76,7 +76,7 @@ export async function listSegments(
   return { segments, totalCount: count };
 }
 
-/** Finds a segment by name alone: the contract gives segments no id. */
+/** Finds a segment by name alone, because the contract gives segments no id. */
 export async function findSegment(
   db: Db,
   workspaceId: string,
@@ -88,7 +88,7 @@ export async function findSegment(
     .executeTakeFirst();
 }
 
-/** The workspace must have no segment of this name. */
+/** No segment of the workspace may have this name yet. */
 export async function insertSegment(db: Db, segment: Omit<SegmentRow, 'sort_name'>): Promise<void> {
   await db
     .insertInto('segments')
@@ -103,7 +103,7 @@ export async function deleteSegment(db: Db, segmentId: string): Promise<void> {
     .select('id')
     .where('segment_id', '=', segmentId)
     .execute();
-  // One after the other: a transaction has one connection.
+  // One after the other, because a transaction has one connection.
   for (const { id } of activations) await deleteActivation(db, id);
   await db.deleteFrom('segments').where('id', '=', segmentId).execute();
 }
@@ -120,7 +120,7 @@ export async function environmentsWithKeys(db: Db, segmentId: string): Promise<E
     .execute();
 }
 
-/** One page of the segments that are active in an environment, in the order of their names. */
+/** One page of the segments that are active in an environment, sorted by name. */
 export async function listActivations(
   db: Db,
   environmentId: string,
@@ -140,7 +140,7 @@ export async function listActivations(
   return { activations, totalCount: count };
 }
 
-/** Undefined where the segment is not active in the environment, or does not exist. */
+/** Undefined if the segment is not active in the environment, or does not exist. */
 export async function findActivation(
   db: Db,
   environmentId: string,
@@ -160,7 +160,7 @@ const activationsCalled = statement<StoredActivation>(`
   join traffic_types on traffic_types.id = segments.traffic_type_id
   where environments.id = $1 and segments.name = $2`);
 
-/** The names that are not those of active segments of the environment, in the order given. */
+/** The names that belong to no active segment of the environment, in the given order. */
 export async function inactiveSegments(
   db: Db,
   environmentId: string,
@@ -205,10 +205,7 @@ export async function deleteActivation(db: Db, activationId: number): Promise<vo
   await db.deleteFrom('activations').where('id', '=', activationId).execute();
 }
 
-/**
- * Stores the number of keys after a change, and the time of the change. The number is kept beside
- * the keys so that nobody has to count them.
- */
+/** Stores the number of keys after a change, and the time of the change. The stored number saves counting the keys. */
 export async function touchActivation(
   db: Db,
   activationId: number,
@@ -221,7 +218,7 @@ const updateActivation = statement(
   'update activations set key_count = $1, last_update_time = $2 where id = $3',
 );
 
-/** One page of keys, in the order of their bytes. */
+/** One page of keys, sorted by their bytes. */
 export async function listKeys(db: Db, activationId: number, page: Page): Promise<string[]> {
   const { rows } = await sql<{ key: string }>`
     select key from segment_keys where activation_id = ${activationId}
@@ -230,9 +227,9 @@ export async function listKeys(db: Db, activationId: number, page: Page): Promis
 }
 
 /**
- * Keys in the order of their bytes, from the one behind `after` on.
+ * Keys sorted by their bytes, starting with the one after `after`.
  *
- * @param wanted `contains`: a part of the key, in upper or lower case of ASCII; empty: any key.
+ * @param wanted `contains` is a part of the key, in upper or lower case of ASCII; if empty, any key matches.
  */
 export async function searchKeys(
   db: Db,
@@ -240,7 +237,7 @@ export async function searchKeys(
   wanted: { readonly contains: string; readonly after: string; readonly limit: number },
 ): Promise<string[]> {
   const escaped = wanted.contains.replaceAll(/[\\%_]/g, '\\$&');
-  // As both databases do it, which know no other letters.
+  // Lower case for ASCII alone, because both databases know no other letters.
   const part = `%${escaped.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())}%`;
   const { rows } = await sql<{ key: string }>`
     select key from segment_keys
@@ -249,7 +246,7 @@ export async function searchKeys(
   return rows.map(({ key }) => key);
 }
 
-/** A segment as the contract shows it: no tags are null and not an empty list. */
+/** A segment as the contract shows it: null in place of an empty list of tags. */
 export function wireSegment(segment: StoredSegment): WireSegment {
   const tags = JSON.parse(segment.tags_json) as string[];
   return {

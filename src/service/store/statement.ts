@@ -2,10 +2,10 @@ import { CompiledQuery } from 'kysely';
 import type { Db } from './tables.js';
 
 /**
- * A statement that every change runs: its text is put together once, because to build it takes longer than to run it.
- * Both databases take `$1`, `$2`, … for its values, where each comes first in this order.
+ * A statement of every change. Its text is built once, because building it takes longer than running it. Both databases
+ * take `$1`, `$2`, … for its values; each has to occur first in this order.
  *
- * @returns runs it in a transaction, and gives the rows that it selects.
+ * @returns a function that runs the statement in a transaction, and gives the rows that it selects.
  */
 export function statement<Row = never>(
   text: string,

@@ -23,39 +23,39 @@ import { runAll, writeAlone, WriteCounter, writeTogether } from './writers.js';
 
 export type StoreLocation =
   | { readonly kind: 'memory' }
-  /** Made where there is none. One process at a time. */
+  /** Created if it does not exist. One process at a time. */
   | { readonly kind: 'directory'; readonly path: string }
   /** `postgres://…`; any number of processes. */
   | { readonly kind: 'postgres'; readonly url: string };
 
 export interface Store {
   readonly dialect: Dialect;
-  /** Runs `work` on one state of the store: no other's change comes in between. */
+  /** Runs `work` on one consistent state of the store, without changes of others in between. */
   read<T>(work: (db: Db) => Promise<T>): Promise<T>;
   /**
-   * Runs `work` alone: writers come one after the other, in all processes. What it throws undoes all it did; once it
-   * returned, its changes outlive the process.
+   * Runs `work` as the only writer: writers run one after the other, across all processes. If it throws, all its
+   * changes are undone; once it has returned, they are durable.
    */
   write<T>(work: (db: Db) => Promise<T>): Promise<T>;
-  /** Runs what is asked for all the time: one statement, without a transaction around it. */
+  /** Runs frequent queries: one statement, without a transaction around it. */
   readonly lookUp: PreparedRead;
   /**
-   * A number that is another one after every write, before the write returns. Null where other
-   * processes write too, whose writes it could not count.
+   * Changes with every write, before the write returns. null if other processes write too, because their writes could
+   * not be counted.
    */
   version(): number | null;
-  /** Asks the store for nothing but an answer. It does not wait for writers. Rejects where no answer comes. */
+  /** Checks that the store answers, without waiting for writers. Rejects if it does not. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** How a store is to be opened. */
 export interface StoreOpening {
-  /** A directory that a service has open is opened beside it; its tables are left as they are. */
+  /** Opens a directory even if a service has it open, and leaves its tables as they are. */
   readonly beside?: boolean;
   /**
-   * What becomes of the tables. `newest`, the default: every step is taken that is missing. `as-they-are`: none, and
-   * there may be none. Otherwise the last step that is taken, of a store that has taken no later one.
+   * The migration of the tables. Default: `newest`, takes all missing steps. `as-they-are` takes none, and the store
+   * may have no tables. Otherwise the last step to take; the store must not have taken a later one.
    */
   readonly tables?: 'newest' | 'as-they-are' | { readonly upTo: string };
 }
@@ -63,7 +63,7 @@ export interface StoreOpening {
 /**
  * Opens the store and brings its tables up to date, unless `opening` says otherwise.
  *
- * @throws FlagkeelError (IN_USE) another process has the directory open, and the store is not to be opened beside it.
+ * @throws FlagkeelError (IN_USE) another process has the directory open, and `opening` does not allow that.
  * @throws FlagkeelError (STATE_UNREADABLE) the store cannot be opened, or was written by another version.
  */
 export async function openStore(
@@ -75,7 +75,7 @@ export async function openStore(
   return openDirectory(location.path, opening);
 }
 
-/** Whether the store is one of those that `openStore` would have to make. */
+/** Whether `openStore` would have to create the store. */
 export function isToBeMade(location: StoreLocation): boolean {
   return location.kind === 'directory' && !existsSync(databaseFile(location.path));
 }
@@ -84,21 +84,21 @@ function databaseFile(path: string): string {
   return join(path, 'service.sqlite');
 }
 
-/** A store that ends with the process. */
+/** A store in memory, which ends with the process. */
 async function openMemory(): Promise<Store> {
   const database = openSqlite(':memory:');
   database.exec('pragma foreign_keys = on');
   return storeOver(sqliteParts(database));
 }
 
-/** A store of one SQLite file in a directory that one service holds at a time. */
+/** A store of one SQLite file in a directory, for one service at a time. */
 async function openDirectory(path: string, opening: StoreOpening): Promise<Store> {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     const lock = takeLock(path);
     if (lock === undefined && opening.beside !== true) throw inUse(path);
     try {
-      // It often stands inside a checkout, and is no part of it.
+      // The directory is often inside a checkout and must not be committed.
       if (lock !== undefined) writeFileSync(join(path, '.gitignore'), '*\n');
       const parts = sqliteParts(openDurable(databaseFile(path)));
       return await storeOver(parts, {
@@ -127,12 +127,12 @@ function inUse(path: string): FlagkeelError {
   );
 }
 
-/** Opens the SQLite file with durable commits and with references between tables checked. */
+/** Opens the SQLite file with durable commits, and with checks of references between tables. */
 function openDurable(file: string): SqliteDatabase {
   const database = openSqlite(file);
   try {
     database.exec('pragma journal_mode = wal');
-    // Every commit reaches the disk before it is answered: what was acknowledged survives a power cut.
+    // Every commit reaches the disk before it is answered, so that it survives a power cut.
     database.exec('pragma synchronous = full');
     database.exec('pragma foreign_keys = on');
     return database;
@@ -143,9 +143,9 @@ function openDurable(file: string): SqliteDatabase {
 }
 
 /**
- * An exclusive lock on a file of its own: the system takes it back when the process dies, however it dies.
+ * An exclusive lock on a separate file. The system releases it when the process dies, however it dies.
  *
- * @returns undefined: another process holds it.
+ * @returns undefined if another process holds it.
  */
 function takeLock(path: string): SqliteDatabase | undefined {
   const lock = openSqlite(join(path, 'lock'));
@@ -159,17 +159,17 @@ function takeLock(path: string): SqliteDatabase | undefined {
   }
 }
 
-/** What a store is made of. */
+/** The parts of a store that differ between databases. */
 interface Parts {
   readonly dialect: Dialect;
   readonly kysely: KyselyDialect;
   readonly lookUp: (db: Db, isWriting: () => boolean) => PreparedRead;
   readonly ping: () => Promise<void>;
-  /** A number that is another one after other connections have written; absent where nobody can tell. */
+  /** A value that changes after other connections have written; left out if the database cannot say. */
   readonly othersVersion?: () => unknown;
 }
 
-/** What a store over SQLite is made of. */
+/** The parts of a store over SQLite. */
 function sqliteParts(database: SqliteDatabase): Parts {
   const kysely = new SqliteDialect({
     database: {
@@ -188,19 +188,19 @@ function sqliteParts(database: SqliteDatabase): Parts {
   };
 }
 
-/** What SQLite counts for each connection: commits of others, those of other processes too. Asking takes microseconds. */
+/**
+ * SQLite's counter for each connection: it counts commits of other connections, also in other processes. Asking takes
+ * microseconds.
+ */
 function dataVersionOf(database: SqliteDatabase): () => unknown {
   const statement = database.prepare('pragma data_version');
   return () => (statement.all([])[0] as { readonly data_version: unknown }).data_version;
 }
 
-/**
- * The statements of this service are far fewer, but those with lists of parameters are one for each
- * length.
- */
+/** The service has far fewer statements, but each length of a list of parameters needs one of its own. */
 const MAX_PREPARED_STATEMENTS = 500;
 
-/** Statements are few and asked for all the time; preparing one costs more than running it. */
+/** Prepares each statement once: they are few and frequent, and preparing one costs more than running it. */
 function preparedOnce(database: SqliteDatabase): (text: string) => SqliteStatement {
   const prepared = new Map<string, SqliteStatement>();
   return (text) => {
@@ -208,17 +208,19 @@ function preparedOnce(database: SqliteDatabase): (text: string) => SqliteStateme
     if (known !== undefined) return known;
     if (prepared.size >= MAX_PREPARED_STATEMENTS) prepared.clear();
     const made = database.prepare(text);
-    // The library asks the database for it each time.
+    // The library would ask the database for this property each time.
     const statement = Object.defineProperty(made, 'reader', { value: made.reader });
     prepared.set(text, statement);
     return statement;
   };
 }
 
-/** Work in a transaction takes milliseconds. A process that froze gives up its turn as writer after this. */
+/**
+ * Transactions take milliseconds. After this time PostgreSQL takes the turn as writer away from a process that froze.
+ */
 const MAX_IDLE_IN_TRANSACTION_MS = 10_000;
 
-/** Whoever asks whether the service is well gives up after a few seconds. */
+/** Health checks usually give up after a few seconds. */
 const PING_WITHIN_MS = 3_000;
 
 /** A store in PostgreSQL that any number of processes share. */
@@ -229,13 +231,13 @@ async function openPostgres(url: string, { tables }: StoreOpening): Promise<Stor
     max: 10,
     idle_in_transaction_session_timeout: MAX_IDLE_IN_TRANSACTION_MS,
     types: {
-      // 64-bit integers are times and counts here, all far below 2^53; `pg` gives them as text.
+      // 64-bit integers are times and counts here, all far below 2^53, but `pg` gives them as text.
       getTypeParser: (oid, format) =>
         oid === pg.types.builtins.INT8 ? Number : (pg.types.getTypeParser(oid, format) as unknown),
     },
   });
-  // A connection that breaks is replaced at the next use, and who uses it now learns of it by the query that fails.
-  // Unheard, either would end the process.
+  // The pool replaces a broken connection at the next use; its current user gets the error from the failing query.
+  // Without listeners, either event would end the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
@@ -260,16 +262,16 @@ async function openPostgres(url: string, { tables }: StoreOpening): Promise<Stor
   return storeOver(parts, { tables });
 }
 
-/** How a store was opened. */
+/** The options of an open store. */
 interface Opened {
   readonly tables?: StoreOpening['tables'];
-  /** Its tables are those of whoever opened it first. */
+  /** Another process opened the store first, so its tables are left as they are. */
   readonly isBeside?: boolean;
   /** Called after the database was closed. */
   readonly closed?: () => void;
 }
 
-/** Brings the tables up to date and puts transactions around the work. */
+/** Brings the tables up to date, and runs work in transactions. */
 async function storeOver(parts: Parts, opened: Opened = {}): Promise<Store> {
   const { dialect, kysely, lookUp, ping } = parts;
   const db = new Kysely<Tables>({ dialect: kysely });
@@ -321,7 +323,7 @@ async function prepareTables(
   else await migrate(db, dialect, tables === 'newest' ? undefined : tables.upTo);
 }
 
-/** @throws FlagkeelError (STATE_UNREADABLE) the service that has the store open is of another version. */
+/** @throws FlagkeelError (STATE_UNREADABLE) the service with the open store is of another version. */
 async function checkUpToDate(db: Db, dialect: Dialect): Promise<void> {
   const { rows } = await sql<{ name: string }>`
     select name from kysely_migration order by name`.execute(db);
@@ -332,10 +334,7 @@ async function checkUpToDate(db: Db, dialect: Dialect): Promise<void> {
   );
 }
 
-/**
- * Runs the steps that the store has not taken yet, the last of them `upTo`. A store with a step that this version does not
- * know is refused.
- */
+/** Takes the missing steps, up to `upTo`. Refuses a store with a step that this version does not know. */
 async function migrate(db: Db, dialect: Dialect, upTo: string | undefined): Promise<void> {
   const migrator = new Migrator({
     db,

@@ -1,9 +1,9 @@
 import type { Generated, Kysely } from 'kysely';
 
 /**
- * The tables, the same in SQLite and PostgreSQL: text, whole numbers, and nothing that only one of them has. Times are
- * milliseconds since the epoch, truth values 0 and 1, columns that end in `_json` JSON text. `sort_name` is the name
- * in lower case: lists are in its order, by bytes.
+ * The tables, equal in SQLite and PostgreSQL: they have only text and whole numbers, and no features of one database
+ * alone. Times are milliseconds since the epoch, truth values 0 and 1, and columns that end in `_json` hold JSON text.
+ * `sort_name` is the name in lower case; lists are sorted by its bytes.
  */
 export interface Tables {
   workspaces: WorkspaceRow;
@@ -26,8 +26,8 @@ export interface Tables {
 }
 
 /**
- * The columns that tell the rows of a table apart, and by which they are found in their order; tables before those that
- * refer to them. Sessions are not among them: nobody copies or restores these.
+ * The primary key of each table, which also gives the order of its rows; tables come before those that refer to them.
+ * Sessions are left out, because backups do not include them.
  */
 export const PRIMARY_KEYS: {
   readonly [Table in Exclude<keyof Tables, 'sessions'>]: readonly (keyof Tables[Table])[];
@@ -50,7 +50,7 @@ export const PRIMARY_KEYS: {
   audit: ['id'],
 };
 
-/** So many names, or rows of up to four columns, stand in one statement: both databases bound its parameters. */
+/** The most names, or rows of up to four columns, in one statement: both databases limit its parameters. */
 export const NAMES_AT_ONCE = 5_000;
 
 /** Either the whole store or one transaction. */
@@ -70,7 +70,7 @@ export interface EnvironmentRow {
   sort_name: string;
   production: number;
   approvals_required: number;
-  /** Whether a kill needs no approval where all else does. */
+  /** Whether kills need no approval although other changes do. */
   allow_kills: number;
   creation_time: number;
 }
@@ -82,7 +82,7 @@ export interface TrafficTypeRow {
   display_attribute_id: string | null;
 }
 
-/** What is known of an attribute of a traffic type. */
+/** An attribute of a traffic type. */
 export interface AttributeRow {
   traffic_type_id: string;
   id: string;
@@ -120,15 +120,15 @@ export interface DefinitionRow {
   flag_id: string;
   environment_id: string;
   killed: number;
-  /** The members from `treatments` to `defaultRule` as one JSON object, ready to be sent. */
+  /** The members from `treatments` to `defaultRule` as one JSON object, in the form of answers. */
   body_json: string;
   creation_time: number;
   last_update_time: number;
-  /** Id of the change request that keeps it from being changed. */
+  /** Id of the open change request that blocks changes. */
   open_change_request_id: string | null;
 }
 
-/** What a definition refers to by name; one row per name. */
+/** A reference of a definition, by name; one row per name. */
 export interface DefinitionUseRow {
   flag_id: string;
   environment_id: string;
@@ -136,7 +136,7 @@ export interface DefinitionUseRow {
   name: string;
 }
 
-/** A flag that is kept out of everyone's way. */
+/** A flag that was archived. */
 export interface ArchivedFlagRow {
   id: string;
   workspace_id: string;
@@ -165,7 +165,7 @@ export interface ActivationTable {
   creation_time: number;
   last_update_time: number;
   key_count: number;
-  /** Id of the change request that keeps the keys from being changed. */
+  /** Id of the open change request that blocks changes of the keys. */
   open_change_request_id: string | null;
 }
 
@@ -188,26 +188,28 @@ export interface AdminKeyRow {
   hash: string;
   creation_time: number;
   revocation_time: number | null;
-  /** From this moment on the key is refused; null: it does not end by itself. */
+  /** The service refuses the key from this moment on; null for a key that does not end by itself. */
   expiration_time: number | null;
-  /** Exact to the hour: it is written seldom. Null: it was not used since this is kept. */
+  /** Exact to the hour, because it is written seldom; null while no use was recorded (older versions recorded none). */
   last_use_time: number | null;
-  /** Ids of what the key may touch; null: everything. */
+  /** Ids of the workspaces and environments that the key may touch; null means all of them. */
   workspaces_json: string | null;
   environments_json: string | null;
-  /** 0: an earlier version made it, which gave a key more than its restrictions said where workspaces share names. */
+  /**
+   * 0 for a key of an earlier version, which let a key do more than its restrictions said if workspaces shared names.
+   */
   is_exact: number;
 }
 
-/** Of a browser that is signed in to the console. */
+/** A browser that is signed in to the console. */
 export interface SessionRow {
-  /** SHA-256 of what the browser holds, in lower-case hex. */
+  /** SHA-256 of the browser's token, in lower-case hex. */
   hash: string;
   key_id: string;
   expiration_time: number;
 }
 
-/** A change that somebody asked for, and what became of it. */
+/** A requested change and its decision. */
 export interface ChangeRequestTable {
   /** Grows with every request. */
   position: Generated<number>;
@@ -215,16 +217,16 @@ export interface ChangeRequestTable {
   workspace_id: string;
   environment_id: string;
   kind: ChangeRequestKind;
-  /** Of the flag or the segment. */
+  /** Name of the flag or the segment. */
   name: string;
   operation: ChangeRequestOperation;
   status: ChangeRequestStatus;
   title: string | null;
   comment: string | null;
-  /** `DefinitionContent` of a definition that would be written, or the list of keys; otherwise null. */
+  /** The new definition (`DefinitionContent`) or the list of keys; otherwise JSON null. */
   content_json: string;
   rollout_status_id: string | null;
-  /** `{id, name}` of the Admin API keys that alone may approve; empty: any but the author's. */
+  /** `{id, name}` of the Admin API keys that alone may approve; empty means any but the author's. */
   approvers_json: string;
   comments_json: string;
   author_id: string;
@@ -234,7 +236,7 @@ export interface ChangeRequestTable {
 
 export type ChangeRequestKind = 'flag' | 'segment';
 export type ChangeRequestOperation = 'CREATE' | 'UPDATE' | 'KILL' | 'RESTORE' | 'ARCHIVE';
-/** `REQUESTED` is open; the others are its ends. */
+/** `REQUESTED` is open; the others are final. */
 export type ChangeRequestStatus = 'REQUESTED' | 'PUBLISHED' | 'REJECTED' | 'WITHDRAWN';
 
 export interface AuditTable {

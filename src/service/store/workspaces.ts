@@ -10,15 +10,15 @@ import type {
   WorkspaceRow,
 } from './tables.js';
 
-/** Which workspaces are listed; all that is given has to match. */
+/** Selects workspaces; all given conditions have to match. */
 export interface WorkspaceFilter {
-  /** Ids to which a key is restricted; null: all. */
+  /** Ids to which a key is restricted; null means all. */
   readonly ids: readonly string[] | null;
   readonly name?:
     { readonly is: string } | { readonly startsWith: string } | { readonly contains: string };
 }
 
-/** All workspaces that match, in the order of their names. */
+/** All workspaces that match, sorted by name. */
 export async function listWorkspaces(db: Db, filter: WorkspaceFilter): Promise<WorkspaceRow[]> {
   const rows = await db
     .selectFrom('workspaces')
@@ -38,15 +38,12 @@ function matches(row: WorkspaceRow, { ids, name }: WorkspaceFilter): boolean {
     : row.name.includes(name.contains);
 }
 
-/** For lists that are so short that all of them are read. */
+/** A page of a list that is short enough to be read in full. */
 export function pageOf<T>(rows: readonly T[], page: Page): T[] {
   return rows.slice(page.offset, page.offset + page.limit);
 }
 
-/**
- * Finds a workspace by id or name. An id comes before a name, should one workspace's name be the id
- * of another.
- */
+/** Looks for the id before the name, in case the name of one workspace is the id of another. */
 export async function findWorkspace(db: Db, idOrName: string): Promise<WorkspaceRow | undefined> {
   return byIdFirst(await workspacesCalled(db, idOrName), idOrName);
 }
@@ -59,7 +56,7 @@ function byIdFirst<T extends { id: string }>(rows: readonly T[], id: string): T 
   return rows.find((row) => row.id === id) ?? rows[0];
 }
 
-/** There must be no workspace of this id or name. */
+/** No workspace may have this id or name yet. */
 export async function insertWorkspace(
   db: Db,
   workspace: { id: string; name: string; requiresTitleAndComments: boolean },
@@ -75,10 +72,7 @@ export async function insertWorkspace(
     .execute();
 }
 
-/**
- * The environments of a workspace in the order of their creation, of which the contract says
- * nothing.
- */
+/** The environments of a workspace, in the order of their creation; the contract demands no order. */
 export async function listEnvironments(db: Db, workspaceId: string): Promise<EnvironmentRow[]> {
   return db
     .selectFrom('environments')
@@ -89,10 +83,7 @@ export async function listEnvironments(db: Db, workspaceId: string): Promise<Env
     .execute();
 }
 
-/**
- * Finds an environment by id or name. An id comes before a name, should one environment's name be
- * the id of another.
- */
+/** Looks for the id before the name, in case the name of one environment is the id of another. */
 export async function findEnvironment(
   db: Db,
   workspaceId: string,
@@ -105,10 +96,7 @@ export async function findEnvironment(
   );
 }
 
-/**
- * Environments of all workspaces with this id or name: an id is that of one, a name may be that of
- * many.
- */
+/** Environments of all workspaces with this id or name: an id belongs to one, a name may belong to many. */
 export async function environmentsCalled(db: Db, idOrName: string): Promise<EnvironmentRow[]> {
   return environmentsWhere(db, idOrName);
 }
@@ -117,7 +105,7 @@ const environmentsWhere = statement<EnvironmentRow>(
   'select * from environments where id = $1 or name = $1',
 );
 
-/** The workspace must have no environment of this name. */
+/** No environment of the workspace may have this name yet. */
 export async function insertEnvironment(
   db: Db,
   environment: Omit<EnvironmentRow, 'sort_name'>,
@@ -128,7 +116,7 @@ export async function insertEnvironment(
     .execute();
 }
 
-/** The traffic types of a workspace in the order of their names, by bytes. */
+/** The traffic types of a workspace, sorted by the bytes of their names. */
 export async function listTrafficTypes(db: Db, workspaceId: string): Promise<TrafficTypeRow[]> {
   return db
     .selectFrom('traffic_types')
@@ -138,7 +126,7 @@ export async function listTrafficTypes(db: Db, workspaceId: string): Promise<Tra
     .execute();
 }
 
-/** An id comes before a name. */
+/** Looks for the id before the name. */
 export async function findTrafficType(
   db: Db,
   workspaceId: string,
@@ -177,7 +165,7 @@ export async function insertRolloutStatuses(
     .execute();
 }
 
-/** Changes all that a client may set of a workspace. */
+/** Updates all columns that a client may set. */
 export async function updateWorkspace(
   db: Db,
   id: string,
@@ -194,9 +182,7 @@ export async function updateWorkspace(
     .execute();
 }
 
-/**
- * Deletes a workspace with its traffic types, their attributes, and rollout statuses; nothing else may be left in it.
- */
+/** Deletes a workspace with its traffic types, their attributes, and rollout statuses. It must have nothing else. */
 export async function deleteWorkspace(db: Db, id: string): Promise<void> {
   await db
     .deleteFrom('attributes')
@@ -210,7 +196,7 @@ export async function deleteWorkspace(db: Db, id: string): Promise<void> {
   await db.deleteFrom('workspaces').where('id', '=', id).execute();
 }
 
-/** Changes all that a client may set of an environment. */
+/** Updates all columns that a client may set. */
 export async function updateEnvironment(
   db: Db,
   id: string,
@@ -223,20 +209,14 @@ export async function updateEnvironment(
     .execute();
 }
 
-/**
- * Deletes an environment with its identities; neither definitions nor activations may be left in
- * it.
- */
+/** Deletes an environment with its identities. It must have neither definitions nor activations. */
 export async function deleteEnvironment(db: Db, id: string): Promise<void> {
   await db.deleteFrom('identities').where('environment_id', '=', id).execute();
   await db.deleteFrom('change_requests').where('environment_id', '=', id).execute();
   await db.deleteFrom('environments').where('id', '=', id).execute();
 }
 
-/**
- * Finds a traffic type by id alone, because traffic types of several workspaces may have the same
- * name.
- */
+/** Finds a traffic type by id alone, because traffic types of several workspaces may have the same name. */
 export async function findTrafficTypeAnywhere(
   db: Db,
   id: string,
@@ -244,19 +224,19 @@ export async function findTrafficTypeAnywhere(
   return db.selectFrom('traffic_types').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** With what is known of its attributes. Nothing else may refer to it any more. */
+/** Deletes a traffic type with its attributes. Nothing else may refer to it any more. */
 export async function deleteTrafficType(db: Db, id: string): Promise<void> {
   await db.deleteFrom('attributes').where('traffic_type_id', '=', id).execute();
   await db.deleteFrom('traffic_types').where('id', '=', id).execute();
 }
 
-/** The columns by which rows refer to a workspace, a traffic type or an environment. */
+/** The columns that refer to a workspace, a traffic type or an environment. */
 type Used =
   | [table: 'environments' | 'flags' | 'segments', column: 'workspace_id']
   | [table: 'flags' | 'segments' | 'identities', column: 'traffic_type_id']
   | [table: 'definitions' | 'activations', column: 'environment_id'];
 
-/** How many rows of a table refer to something. */
+/** The number of rows in a table that refer to an object. */
 export async function countUses(
   db: Db,
   ...[table, column, id]: [...Used, string]

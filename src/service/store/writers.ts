@@ -4,10 +4,10 @@ import type { Dialect } from './migrations.js';
 import { statement } from './statement.js';
 import type { Db } from './tables.js';
 
-/** What one writer does in a transaction. */
+/** The work of one writer within a transaction. */
 export type Work = (db: Db) => Promise<unknown>;
 
-/** What became of a work that was run in a transaction. */
+/** The result of one work. */
 type Settled = PromiseSettledResult<unknown>;
 
 interface Writer {
@@ -16,22 +16,21 @@ interface Writer {
 }
 
 /**
- * How long the writers of one transaction may take together before those that are left go into the next one: readers
- * of the embedded store wait for a transaction to end.
+ * How long the writers of one transaction may take together; the others have to wait for the next one. A limit is
+ * needed because readers of the embedded store wait for the transaction to end.
  */
 const TOGETHER_MS = 20;
 
-/** Takes the work that waits for the longest time; undefined: none does. */
+/** Takes the work that has waited longest; undefined if no work waits. */
 export type NextWork = () => Work | undefined;
 
 /**
- * Lets writers that wait at the same time write in one transaction, one after the other: to bring a transaction to the
- * disk takes longer than most of what is written. Each is answered after that transaction has ended. The writers of a
- * process queue here and not at the database, where each would hold a connection while it waits, until none is left for
- * readers.
+ * Lets waiting writers share one transaction, one after the other, because bringing a transaction to the disk takes
+ * longer than most writes. Each gets its answer after that transaction has ended. Writers queue here and not at the
+ * database, where each would hold a connection while it waits, until readers have none left.
  *
- * @param transact runs works in one transaction, as many of them as `runAll` takes, and says what became of these.
- * Where it rejects, those that it took are rejected, or all that wait where it took none: none of them did anything.
+ * @param transact runs works in one transaction, as many as `runAll` takes, and returns their results. If it rejects,
+ * the works that it took are rejected, or all waiting ones if it took none; none of these has changed anything.
  */
 export function writeTogether(
   transact: (next: NextWork) => Promise<readonly Settled[]>,
@@ -41,7 +40,7 @@ export function writeTogether(
   const writeAll = async (): Promise<void> => {
     isWriting = true;
     while (waiting.length > 0) {
-      // Requests that have come already are read first, so that they write together with this one.
+      // Reads requests that have arrived already, so that they can share this transaction.
       await afterWhatHasCome();
       await transactOnce(waiting, transact);
     }
@@ -58,7 +57,9 @@ export function writeTogether(
     });
 }
 
-/** Takes those that wait by now. Whoever comes later is answered later: those before would have to wait for them. */
+/**
+ * Takes the works that wait now. Later ones have to wait for the next transaction, or earlier ones would wait for them.
+ */
 async function transactOnce(
   waiting: Writer[],
   transact: (next: NextWork) => Promise<readonly Settled[]>,
@@ -79,11 +80,11 @@ async function transactOnce(
 }
 
 /**
- * Runs works one after the other, each as if it were alone: what one throws undoes what it did and nothing else. Ends after
- * the first that brings the time to `TOGETHER_MS`; says what became of those that were taken, in their order.
+ * Runs works one after the other, each independently: a work that throws undoes only its own changes. Stops after the
+ * first one that exceeds `TOGETHER_MS`, and returns the results in order.
  *
- * @throws what the first throws, after which no other was taken: the whole transaction is to be undone. So it needs no
- *   savepoint, which would cost one that is alone two round trips to PostgreSQL.
+ * @throws the error of the first work, after which no other was taken: the whole transaction has to be undone. So the
+ * first work needs no savepoint, which would cost a lone writer two round trips to PostgreSQL.
  */
 export async function runAll(db: Db, next: NextWork): Promise<readonly Settled[]> {
   const start = performance.now();
@@ -115,7 +116,7 @@ const beginWork = statement('savepoint work');
 const endWork = statement('release savepoint work');
 const undoWork = statement('rollback to savepoint work');
 
-/** Counts writes, our own and those of other connections. */
+/** Counts the writes of this connection and of others. */
 export class WriteCounter {
   readonly #othersVersion: (() => unknown) | undefined;
   #others: unknown;
@@ -138,11 +139,11 @@ export class WriteCounter {
   }
 }
 
-/** Whoever works beside a service writes for milliseconds. */
+/** Other processes beside a service write for milliseconds only. */
 const WAIT_FOR_OTHERS_MS = 5_000;
 const ASK_AGAIN_MS = 5;
 
-/** A transaction that waits until no other process writes. Work that has begun is never run again. */
+/** Runs a transaction after waiting until no other process writes. Never repeats work that has begun. */
 export async function writeAlone<T>(
   db: Db,
   dialect: Dialect,
@@ -165,8 +166,8 @@ export async function writeAlone<T>(
 }
 
 /**
- * PostgreSQL has to be told that there is one writer, and waits; SQLite knows from the first statement that writes,
- * and fails where another process has begun. Either lock ends with the transaction.
+ * PostgreSQL needs an explicit lock, and waits for it. SQLite locks at the first statement that writes, and fails if
+ * another process holds the lock. Either lock ends with the transaction.
  */
 async function waitForOtherWriters(transaction: Db, dialect: Dialect): Promise<void> {
   await WAITS[dialect](transaction);
