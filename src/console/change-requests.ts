@@ -15,7 +15,7 @@ import type { StoredDefinition } from '../service/store/definitions.js';
 import type { ChangeRequestKind, ChangeRequestOperation } from '../service/store/tables.js';
 import { consolePage, linkTo, pager, type Place } from './layout.js';
 
-/** What a status says to people, by its name in the interface. */
+/** Status → its words for people. */
 const STATUSES: Readonly<Record<string, string>> = {
   REQUESTED: 'waits for a decision',
   PUBLISHED: 'approved and made',
@@ -23,7 +23,7 @@ const STATUSES: Readonly<Record<string, string>> = {
   WITHDRAWN: 'withdrawn',
 };
 
-/** What is asked for, by kind and operation. */
+/** The requested change in words, by kind and operation. */
 const WORDS: Readonly<Record<string, string>> = {
   'flag CREATE': 'Create the definition of',
   'flag UPDATE': 'Change',
@@ -38,7 +38,7 @@ function titleOf({ kind, operation, name, environment_name }: StoredChangeReques
   return `${WORDS[`${kind} ${operation}`] ?? operation} ${clean(name)} in ${clean(environment_name)}`;
 }
 
-/** The newest first. @param older position of the last one shown; null: there is none before it. */
+/** Change requests, the newest first. @param older position of the last one shown; null if it has none before it. */
 export function requestsPage(
   place: Place,
   requests: readonly StoredChangeRequest[],
@@ -65,7 +65,7 @@ export function requestsPage(
   return consolePage(place, 'Change requests', html`${list} ${pager({ Older: next })}`);
 }
 
-/** When, by whom, and the two texts that it came with. */
+/** Time, author, title and comment of a request. */
 function factsOf(request: StoredChangeRequest): Html {
   const words = [request.title, request.comment].filter((text) => text !== null).join(': ');
   return html`<p class="soft">
@@ -80,10 +80,10 @@ function timeOf(milliseconds: number): Html {
 }
 
 /**
- * One change request, with what it would change now. What a request that was decided has changed stands in the log: what is there may
- * be another by now.
+ * One change request, with the effect that it would have now. For a decided request it refers to the log, because the
+ * object may have changed since.
  *
- * @param stored the definition of a flag of its name as it is now, which is what a request for a flag is about.
+ * @param stored the current definition of the flag, for a request about a flag.
  */
 export function requestPage(
   place: Place,
@@ -128,7 +128,10 @@ function changesPart(request: StoredChangeRequest, stored: StoredDefinition | un
 
 type Differences = readonly (MemberChange | KeysChange)[];
 
-/** What would differ if a request were approved now, by what it is about. @param stored of a flag of its name. */
+/**
+ * The difference that approving a request would make now, by the kind of its object. @param stored the current
+ * definition of the flag.
+ */
 const CHANGES: Readonly<
   Record<
     ChangeRequestKind,
@@ -146,7 +149,7 @@ const CHANGES: Readonly<
   },
 };
 
-/** All that a client may set. */
+/** The members of a definition that a client may set. */
 type Content = { readonly killed: boolean } & DefinitionContent['body'];
 
 function contentOf({ killed, body_json }: StoredDefinition): Content {
@@ -166,7 +169,7 @@ const FLAG_CHANGES: Readonly<
   Record<ChangeRequestOperation, (before: Content | null, wanted: DefinitionContent) => Differences>
 > = {
   CREATE: (before, { killed, body }) => definitionDifference(before, contentWith(body, killed)),
-  // A replacement leaves the kill.
+  // A replacement does not change `killed`.
   UPDATE: (before, { body }) =>
     definitionDifference(before, contentWith(body, before?.killed ?? false)),
   KILL: killing(true),

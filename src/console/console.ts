@@ -25,7 +25,7 @@ import { CONSOLE_POLICY, refusalPage, signInPage, type Place } from './layout.js
 import { flagArticle, flagsPage, keysPage, logPage, segmentsPage, switchPage } from './pages.js';
 import { SignIn, type Session, type SignInParts } from './sign-in.js';
 
-/** Text of the address or of a form, by name. Of a name that stands twice the first one counts. */
+/** Parameters of the address or of a form. If a name occurs twice, the first value counts. */
 type Given = URLSearchParams;
 
 const FLAGS_AT_ONCE = 25;
@@ -33,21 +33,21 @@ const SEGMENTS_AT_ONCE = 50;
 const KEYS_AT_ONCE = 200;
 const ENTRIES_AT_ONCE = 50;
 const REQUESTS_AT_ONCE = 50;
-/** Larger forms are answered 413. */
+/** The service answers 413 to larger forms. */
 const MAX_FORM_BYTES = 16 * 1024;
 
-/** What a page is made from. */
+/** The input of a page. */
 interface Visit {
   readonly db: Db;
   readonly session: Session;
   readonly given: Given;
-  /** For what the service's own rules ask of a request. */
+  /** The request in the form that the rules of the service check. */
   readonly request: ApiRequest;
 }
 
 /**
- * Pages for people: what the service holds, as far as the key of the session may see it, and the two writes that cannot
- * wait, under the rules that the interface has for them. They need no script.
+ * Pages for people: the content of the service, as far as the key of the session may see it, and two urgent writes,
+ * under the rules of the interface. They need no script.
  */
 export function addConsole(app: FastifyInstance, parts: SignInParts): void {
   const signIn = new SignIn(parts);
@@ -68,7 +68,7 @@ export function addConsole(app: FastifyInstance, parts: SignInParts): void {
   }
 }
 
-/** A refused key is told on the form itself, with the status of the refusal. */
+/** The form itself shows why a key was refused, with the status of the refusal. */
 function addSignIn(app: FastifyInstance, signIn: SignIn): void {
   addForm(app, '/console/sign-in', async (request, reply, given) => {
     try {
@@ -86,7 +86,7 @@ function addSignIn(app: FastifyInstance, signIn: SignIn): void {
   });
 }
 
-/** Pages by their paths; each is read in one look at the store. */
+/** Path → page; each page reads one consistent state of the store. */
 const PAGES: Readonly<Record<string, (visit: Visit) => Promise<string>>> = {
   '/': showFlags,
   '/console/segments': showSegments,
@@ -97,7 +97,7 @@ const PAGES: Readonly<Record<string, (visit: Visit) => Promise<string>>> = {
   '/console/switch': showSwitch,
 };
 
-/** Whoever is not signed in gets the form for it in the place of any page, and learns nothing of what there is. */
+/** Without a session, every page is the sign-in form, so that it reveals nothing about what exists. */
 function addPages(app: FastifyInstance, { store, clock }: SignInParts, signIn: SignIn): void {
   for (const [path, show] of Object.entries(PAGES)) {
     app.get(path, { config: { isPublic: true } }, async (request, reply) =>
@@ -113,14 +113,14 @@ function addPages(app: FastifyInstance, { store, clock }: SignInParts, signIn: S
   }
 }
 
-/** @throws Problem (400) it holds the null character, which PostgreSQL cannot hold. */
+/** @throws Problem (400) the text holds the null character, which PostgreSQL cannot hold. */
 function givenIn(text: unknown): Given {
   const given = new URLSearchParams(typeof text === 'string' ? text : '');
   if (given.toString().includes('%00')) throw badRequest('Nothing may hold a null character');
   return given;
 }
 
-/** A form that is sent as browsers send it. What it asks for is never asked for by an address alone. */
+/** A form as browsers send it. Forms use POST, so that following an address never changes anything. */
 function addForm(
   app: FastifyInstance,
   path: string,
@@ -134,7 +134,7 @@ function addForm(
   );
 }
 
-/** Shows a refusal as a page. What went wrong inside the service is left to whoever logs it. */
+/** Shows a refusal as a page. Faults of the service itself are rethrown for the log. */
 async function refusing(
   reply: FastifyReply,
   work: () => Promise<FastifyReply>,
@@ -148,7 +148,7 @@ async function refusing(
   }
 }
 
-/** Pages are of one moment and one key: nobody keeps them. */
+/** Pages depend on the moment and the key, so neither browsers nor proxies may cache them. */
 function send(reply: FastifyReply, page: string): FastifyReply {
   return reply
     .headers({
@@ -161,12 +161,12 @@ function send(reply: FastifyReply, page: string): FastifyReply {
     .send(page);
 }
 
-/** The mark of the console in the audit log; the reason is the comment. */
+/** Title of the console's changes in the audit log; the reason that the user gives becomes the comment. */
 const TITLE = 'By hand in the console';
 
 /**
- * The request that the interface would see, so that its rules and lookups are the ones that count here: the names of
- * the address or form stand in the place of those of a path.
+ * The request as an endpoint would see it, so that its rules and lookups apply here too: the parameters of the address
+ * or form take the place of path parameters.
  */
 function apiRequestOf(
   { id }: FastifyRequest,
@@ -192,7 +192,7 @@ function apiRequestOf(
   };
 }
 
-/** The workspace of the address, or the first that the key sees. @throws Problem (404) it sees none. */
+/** The workspace of the address, or the first that the key sees. @throws Problem (404) the key sees none. */
 async function placeOf(
   { db, session, given, request }: Visit,
   page: Place['page'],
@@ -204,7 +204,7 @@ async function placeOf(
   return { session, workspaces, workspace, page };
 }
 
-/** In the order of the interface, as far as the key sees them. */
+/** The environments that the key sees, in the order of the interface. */
 async function environmentsOf(
   { db, request }: Visit,
   { workspace }: Place,
@@ -213,12 +213,12 @@ async function environmentsOf(
   return (await listEnvironments(db, workspace.id)).filter(({ id }) => isVisible(environments, id));
 }
 
-/** A whole number from 0 on; whatever else was given is 0. */
+/** A whole number from 0 on; anything else counts as 0. */
 function wholeNumber(text: string | null): number {
   return /^\d{1,12}$/.test(text ?? '') ? Number(text) : 0;
 }
 
-/** Twenty-five flags, and of each the definitions that the key sees. */
+/** Shows twenty-five flags, each with the definitions that the key sees. */
 async function showFlags(visit: Visit): Promise<string> {
   const { db, given } = visit;
   const place = await placeOf(visit, 'flags');
@@ -236,7 +236,7 @@ async function showFlags(visit: Visit): Promise<string> {
       cells.push({ environment, definition });
     }
     articles.push(flagArticle({ flag, cells }, place.workspace.id));
-    // A definition may be a megabyte: others have their turn between two flags.
+    // A definition may be a megabyte, so other requests get their turn between two flags.
     await letOthersRun();
   }
   return flagsPage(place, articles, { ...page, q, totalCount });
@@ -249,7 +249,7 @@ async function showSwitch(visit: Visit): Promise<string> {
   return switchPage(place, await definitionAt(db, request, environment));
 }
 
-/** Segments by name, with where they are active. */
+/** Shows segments by name, with the environments in which they are active. */
 async function showSegments(visit: Visit): Promise<string> {
   const { db, given } = visit;
   const place = await placeOf(visit, 'segments');
@@ -268,7 +268,10 @@ async function showSegments(visit: Visit): Promise<string> {
   return segmentsPage(place, rows, { ...page, q: '', totalCount });
 }
 
-/** Keys go on behind the last one shown, so that the last page of a large segment takes no longer than the first. */
+/**
+ * Shows the keys after the last one of the page before, so that the last page of a large segment is as fast as the
+ * first.
+ */
 async function showKeys(visit: Visit): Promise<string> {
   const { db, given, request } = visit;
   const place = await placeOf(visit, 'segments');
@@ -282,7 +285,7 @@ async function showKeys(visit: Visit): Promise<string> {
   return keysPage(place, activation, { q, keys, next });
 }
 
-/** Those of the environments that the key sees. */
+/** Shows the change requests of the environments that the key sees. */
 async function showRequests(visit: Visit): Promise<string> {
   const { db, given, request } = visit;
   const place = await placeOf(visit, 'requests');
@@ -310,7 +313,7 @@ async function showRequest(visit: Visit): Promise<string> {
 async function showLog(visit: Visit): Promise<string> {
   const { db, given, request } = visit;
   const place = await placeOf(visit, 'log');
-  // As the interface has it: the log tells of all environments.
+  // As in the interface: the log contains changes in all environments.
   checkMayChangeWorkspace(request);
   const object = given.get('object') ?? '';
   const [kind = '', ...name] = object.split('/');

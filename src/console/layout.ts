@@ -4,8 +4,8 @@ import type { WorkspaceRow } from '../service/store/tables.js';
 import type { Session } from './sign-in.js';
 
 /**
- * Where somebody is: whose session, in which workspace, on which page. The workspaces are those that the key of the
- * session sees, by name; links lead to the same page of each.
+ * The position of a user: session, workspace and page. The workspaces are those that the key of the session sees, by
+ * name; their links lead to the same page of each.
  */
 export interface Place {
   readonly session: Session;
@@ -14,7 +14,7 @@ export interface Place {
   readonly page: 'flags' | 'segments' | 'requests' | 'log';
 }
 
-/** All widths are of the text, and nothing is wider than the window: columns become rows on a telephone. */
+/** Widths are relative to the text, and nothing is wider than the window: on a telephone columns become rows. */
 const STYLE = `${PAGE_STYLE}
 .skip { position: absolute; inset-inline-start: -99rem; }
 .skip:focus { position: static; }
@@ -46,7 +46,7 @@ input:focus-visible, textarea:focus-visible, button:focus-visible { outline: 2px
 .log li { padding-block: 0.375rem; } .log > li { border-block-end: 1px solid var(--line); } .diff li { padding: 0; }
 `;
 
-/** Goes with every page: nothing is loaded, nothing runs, and forms go nowhere but to this service. */
+/** The policy of every page: it loads nothing, runs nothing, and sends forms only to this service. */
 export const CONSOLE_POLICY = [
   "default-src 'none'",
   `style-src ${policyHashOf(STYLE)}`,
@@ -56,9 +56,9 @@ export const CONSOLE_POLICY = [
 ].join('; ');
 
 /**
- * A whole document.
+ * A whole HTML document.
  *
- * @param title of our own, or cleaned.
+ * @param title our own words, or cleaned.
  */
 function documentOf(title: string, body: Html): string {
   return html`<!doctype html>
@@ -75,7 +75,7 @@ function documentOf(title: string, body: Html): string {
     </html> `.text;
 }
 
-/** All that is seen by whoever is not signed in. @param wrong what the last try was refused for. */
+/** The only page for users who are not signed in. @param wrong the reason why the last try was refused. */
 export function signInPage(wrong?: string): string {
   const alert = wrong === undefined ? [] : html`<p class="wrong" role="alert">${clean(wrong)}</p>`;
   return documentOf(
@@ -93,7 +93,7 @@ export function signInPage(wrong?: string): string {
   );
 }
 
-/** A page that says why there is no other one. */
+/** A page that says why the requested one cannot be shown. */
 export function refusalPage(message: string): string {
   return documentOf(
     'Not done',
@@ -105,7 +105,7 @@ export function refusalPage(message: string): string {
   );
 }
 
-/** Where each page is, and what its link says, in the order of the links. */
+/** Path and label of each page, in the order of the links. */
 const PAGES = {
   flags: ['/', 'Flags'],
   segments: ['/console/segments', 'Segments'],
@@ -113,7 +113,7 @@ const PAGES = {
   log: ['/console/log', 'Log'],
 } as const;
 
-/** A path with what it is asked for; what is empty is left out. */
+/** A path with its query; empty parameters are left out. */
 export function linkTo(path: string, query: Readonly<Record<string, string | number>>): string {
   const given = Object.entries(query).filter(([, value]) => value !== '' && value !== 0);
   const texts = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
@@ -121,7 +121,7 @@ export function linkTo(path: string, query: Readonly<Record<string, string | num
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** A page for whoever is signed in. @param title of our own, or cleaned. */
+/** A page for signed-in users. @param title our own words, or cleaned. */
 export function consolePage(place: Place, title: string, body: Html): string {
   const { session, workspaces, workspace, page } = place;
   const pages = Object.entries(PAGES).map(([name, [path, words]]) =>
@@ -156,21 +156,24 @@ export function consolePage(place: Place, title: string, body: Html): string {
   );
 }
 
-/** The page that is shown is a link too, and says that it is the one. */
+/** A link to a page. The link to the current page is marked as such. */
 function linkItem(href: string, words: string, isCurrent: boolean): Html {
   const current = isCurrent ? html`aria-current="page"` : html``;
   return html`<li><a href="${href}" ${current}>${words}</a></li>`;
 }
 
-/** Every form that writes bears it, by which it is known as one of ours, see `SignIn.require`. */
+/**
+ * A hidden field for every form that writes. It proves that the form comes from a page of this session, see
+ * `SignIn.require`.
+ */
 export function tokenField({ formToken }: Session): Html {
   return html`<input type="hidden" name="token" value="${formToken}" />`;
 }
 
 /**
- * A search that works without a script: the address holds what is sought, so that it can be kept and sent on.
+ * A search that works without a script: the address holds the search text, so that it can be bookmarked and shared.
  *
- * @param kept what else the address holds.
+ * @param kept further parameters of the address.
  */
 export function searchForm(
   path: string,
@@ -189,9 +192,9 @@ export function searchForm(
 }
 
 /**
- * Links to other parts of a list, by their words.
+ * Links to other parts of a list.
  *
- * @param links null: there is no such part, and no link.
+ * @param links label → address; null if there is no such part, and no link.
  */
 export function pager(links: Readonly<Record<string, string | null>>): Html {
   const items = Object.entries(links).flatMap(([words, href]) =>

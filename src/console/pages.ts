@@ -11,7 +11,7 @@ import type { StoredActivation, StoredSegment } from '../service/store/segments.
 import type { EnvironmentRow } from '../service/store/tables.js';
 import { consolePage, linkTo, pager, searchForm, tokenField, type Place } from './layout.js';
 
-/** A part of a list that is counted, and what it was narrowed down by. */
+/** A numbered part of a list, with the search that narrowed the list down. */
 export interface ListPart {
   readonly q: string;
   readonly offset: number;
@@ -19,7 +19,7 @@ export interface ListPart {
   readonly totalCount: number;
 }
 
-/** For lists that somebody skips through by numbers: they are short, or sorted by name. */
+/** Links for lists that are short or sorted by name, so that skipping through them by numbers makes sense. */
 function offsetPager(path: string, ws: string, { q, offset, limit, totalCount }: ListPart): Html {
   const at = (to: number): string => linkTo(path, { ws, q, offset: to });
   return pager({
@@ -28,7 +28,7 @@ function offsetPager(path: string, ws: string, { q, offset, limit, totalCount }:
   });
 }
 
-/** A flag with what it is in each environment; null: it has no definition there. */
+/** A flag with its definition in each environment; null where it has none. */
 export interface FlagRow {
   readonly flag: StoredFlag;
   readonly cells: readonly {
@@ -38,10 +38,10 @@ export interface FlagRow {
 }
 
 /**
- * Flags with all environments side by side, each flag a heading and each environment one below it, so that a screen
- * reader walks through them as the eye does. On a telephone environments stand below each other.
+ * Flags with all environments side by side. Each flag is a heading with one heading for each environment below it, so
+ * that a screen reader follows the order on the screen. On a telephone environments are below each other.
  *
- * @param articles of `flagArticle`.
+ * @param articles from `flagArticle`.
  */
 export function flagsPage(place: Place, articles: readonly Html[], part: ListPart): string {
   const ws = place.workspace.id;
@@ -54,7 +54,10 @@ export function flagsPage(place: Place, articles: readonly Html[], part: ListPar
   );
 }
 
-/** Status, traffic type and tags of a flag in one line, and below it what it serves where. @param ws id of the workspace. */
+/**
+ * Status, traffic type and tags of a flag in one line, and below it the treatments that it serves in each environment.
+ * @param ws id of the workspace.
+ */
 export function flagArticle({ flag, cells }: FlagRow, ws: string): Html {
   const facts = [flag.rollout_status_name, flag.traffic_type_name, ...tagsOf(flag)].map(clean);
   return html`<article class="sheet">
@@ -78,7 +81,7 @@ export function flagArticle({ flag, cells }: FlagRow, ws: string): Html {
   </article>`;
 }
 
-/** Its name, and that it is one of production where the name does not say so. */
+/** The environment's name, marked as production if the name does not say so. */
 function environmentText({ name, production }: EnvironmentRow): string {
   const isTold = production === 0 || name.toLowerCase().includes('production');
   return isTold ? clean(name) : `${clean(name)} (production)`;
@@ -88,7 +91,10 @@ function tagsOf({ tags_json }: Pick<StoredFlag, 'tags_json'>): string[] {
   return (JSON.parse(tags_json) as string[]).map((tag) => `#${tag}`);
 }
 
-/** What a definition serves, in the words of the catalogue; targeted keys are counted. The link names what it would do to which flag. */
+/**
+ * The treatments that a definition serves, in the words of the catalogue; targeted keys are counted. The link names its
+ * action and the flag.
+ */
 function definitionPart(stored: StoredDefinition, ws: string): Html {
   const { targets, ...definition } = definitionFromWire(wireDefinition(stored));
   const keys = Object.values(targets).reduce((sum, each) => sum + each.length, 0);
@@ -103,8 +109,8 @@ function definitionPart(stored: StoredDefinition, ws: string): Html {
 }
 
 /**
- * Asks for the reason before a flag is killed or restored. Which of the two it is hangs on how the flag stands now: what
- * somebody else did meanwhile is seen here first.
+ * Asks for the reason before a flag is killed or restored. The current state of the flag decides which of the two it
+ * is, so the page shows first if someone else has just changed it.
  */
 export function switchPage(place: Place, stored: StoredDefinition): string {
   const { flag_name: flag, environment_name: environment, environment_id, killed } = stored;
@@ -175,7 +181,9 @@ export function segmentsPage(
   );
 }
 
-/** Keys of a segment in one environment. @param next the key behind which the next page begins; null: there is none. */
+/**
+ * Keys of a segment in one environment. @param next the key after which the next page begins; null on the last page.
+ */
 export function keysPage(
   place: Place,
   activation: StoredActivation,
@@ -199,7 +207,7 @@ export function keysPage(
   );
 }
 
-/** What was changed, the newest first. @param older id of the last entry shown; null: there is none before it. */
+/** Changes, the newest first. @param older id of the last entry shown; null if it has none before it. */
 export function logPage(
   place: Place,
   entries: readonly AuditEntry[],
@@ -224,7 +232,7 @@ export function logPage(
   );
 }
 
-/** One change; what differs is folded, for one may touch many members. */
+/** One change. Its difference is folded, because it may have many members. */
 function entryItem(entry: AuditEntry): Html {
   const time = new Date(entry.time).toISOString();
   const place = entry.environment === null ? '' : `@${entry.environment}`;

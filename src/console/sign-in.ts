@@ -7,14 +7,14 @@ import { endSession, lookUpSession, startSession } from '../service/store/admin-
 import type { Store } from '../service/store/store.js';
 import type { AdminKeyRow } from '../service/store/tables.js';
 
-/** Whom a browser stands for. */
+/** The key that a browser acts for. */
 export interface Session {
   readonly key: AdminKeyRow;
-  /** Stands in every form of a page, which nobody but this browser can read. */
+  /** A secret in every form of a page. Only this browser can read it. */
   readonly formToken: string;
 }
 
-/** What signing in hangs on. */
+/** The parts that signing in needs. */
 export interface SignInParts {
   readonly store: Store;
   readonly keys: KeyCheck;
@@ -24,14 +24,17 @@ export interface SignInParts {
 
 const COOKIE = 'flagkeel_console';
 const LASTS_MS = 8 * 3_600_000;
-/** Of one address, and of all together: a key cannot be guessed, and nobody is to keep the store busy by trying. */
+/**
+ * The most tries of one address, and of all together. Keys are too long to guess; the limits protect the store from the
+ * load of trying.
+ */
 const TRIES = { requests: 10, perSeconds: 60 };
 const ALL_TRIES = { requests: 100, perSeconds: 60 };
 const TOKEN_BYTES = 32;
 
 /**
- * Lets browsers in with an Admin API key. The store keeps a hash of what the browser holds, and the id of the key: what
- * the key may do is asked for each time, so that a revoked key ends its sessions.
+ * Signs browsers in with an Admin API key. The store keeps a hash of the browser's token and the id of the key. Each
+ * request looks up the key again, so that revoking a key ends its sessions.
  */
 export class SignIn {
   readonly #parts: SignInParts;
@@ -42,7 +45,13 @@ export class SignIn {
     this.#parts = parts;
   }
 
-  /** Gives the browser a cookie. @throws Problem 401 the key lets nobody in, 403 another site asks, 429 too many tries. */
+  /**
+   * Gives the browser a cookie.
+   *
+   * @throws Problem (401) the key is not valid.
+   * @throws Problem (403) the form comes from another site.
+   * @throws Problem (429) too many tries.
+   */
   async begin(request: FastifyRequest, reply: FastifyReply, keyText: string): Promise<void> {
     const { keys, clock, store } = this.#parts;
     const now = clock();
@@ -64,7 +73,7 @@ export class SignIn {
     void reply.header('set-cookie', cookieOf(request, token, (expirationTime - now) / 1_000));
   }
 
-  /** Undefined: nobody is signed in. */
+  /** The session of a request; undefined if it has none. */
   async find(request: FastifyRequest): Promise<Session | undefined> {
     const { store, keys, clock } = this.#parts;
     const token = tokenOf(request);
@@ -76,12 +85,16 @@ export class SignIn {
       throw error;
     });
     if (key === undefined) return undefined;
-    // For the log of requests.
+    // The log of requests shows this key.
     request.adminKey = key;
     return { key, formToken: formTokenOf(token) };
   }
 
-  /** The session that may write. @throws Problem 403 nobody is signed in, or the form is not from a page of ours. */
+  /**
+   * The session of a form that writes.
+   *
+   * @throws Problem (403) the request has no session, or the form is not from one of its pages.
+   */
   async require(request: FastifyRequest, formToken: string | null): Promise<Session> {
     checkOwnOrigin(request);
     const session = await this.find(request);
@@ -92,7 +105,7 @@ export class SignIn {
     return session;
   }
 
-  /** From now on the cookie lets nobody in, wherever else it is kept. */
+  /** Ends the session, so that copies of its cookie stop working too. */
   async end(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const token = tokenOf(request);
     if (token !== undefined) {
@@ -103,9 +116,9 @@ export class SignIn {
 }
 
 /**
- * Browsers say with every form from which site it is.
+ * Compares the origin of a form, which browsers always send, with this site.
  *
- * @throws Problem (403) it is from another one, or nobody says.
+ * @throws Problem (403) the origin is another site, or missing.
  */
 function checkOwnOrigin({ headers }: FastifyRequest): void {
   const { origin = '', host } = headers;
@@ -113,7 +126,7 @@ function checkOwnOrigin({ headers }: FastifyRequest): void {
   throw forbidden('The form is not from a page of this service');
 }
 
-/** Secure where the browser came by HTTPS, which ends at a proxy. */
+/** The cookie is `Secure` if the browser used HTTPS. TLS ends at a proxy, which says so in a header. */
 function cookieOf({ headers }: FastifyRequest, token: string, seconds: number): string {
   const secure = headers['x-forwarded-proto'] === 'https' ? '; Secure' : '';
   const age = Math.floor(seconds);

@@ -1,14 +1,14 @@
-/** Leave for the plan with this hash and no other, as an account wrote it below a pull request. */
+/** An approval of the plan with this hash, written as a comment on a pull request. */
 export interface PlanApproval {
   /** `sha256:` and lower-case hex. */
   readonly hash: string;
   /** Name of the account; untrusted text. */
   readonly by: string;
-  /** Name of the comment, which no other comment of the forge has: `github 1234`. */
+  /** The comment's name, unique within the forge: `github 1234`. */
   readonly comment: string;
 }
 
-/** Why an approval counts for nothing. */
+/** The reason why an approval does not count. */
 export type RefusedBecause = 'edited' | 'before the last push' | 'may not merge';
 
 export interface RefusedApproval extends PlanApproval {
@@ -21,7 +21,7 @@ export interface CommentApprovals {
   readonly refused: readonly RefusedApproval[];
 }
 
-/** A comment as its forge has it. Body and author are untrusted text, the times are the forge's own, in ISO 8601. */
+/** A comment from the forge. Body and author are untrusted text; the times are the forge's own, in ISO 8601. */
 export interface WrittenComment {
   /** See `PlanApproval`. */
   readonly comment: string;
@@ -31,18 +31,18 @@ export interface WrittenComment {
   readonly updatedAt: string;
 }
 
-/** The forge's answers about a pull request; it is asked only where a comment approves something. */
+/** The forge's answers about a pull request. It is asked only if a comment approves something. */
 export interface PullRequestFacts {
-  /** When it was pushed to last, in ms since the epoch; null: the forge does not say, and nothing counts. */
+  /** Time of the last push, in ms since the epoch; null if the forge does not say, and then no approval counts. */
   readonly pushedAt: () => Promise<number | null>;
   /** Whether an account may merge it; called once for each account. */
   readonly mayMerge: (author: string) => Promise<boolean>;
 }
 
-/** The first line of a comment. In quotes and within other text it is none. */
+/** The first line of a comment. A command in a quotation or within other text does not count. */
 const COMMAND = /^\/flagkeel approve (sha256:[0-9a-f]{64})[ \t]*(?:\r?\n|$)/;
 
-/** The approvals among comments. One counts as it was written at first, and for what had been pushed by then. */
+/** The approvals among comments. An edited comment does not count, nor does one from before the last push. */
 export async function approvalsIn(
   comments: readonly WrittenComment[],
   { pushedAt, mayMerge }: PullRequestFacts,

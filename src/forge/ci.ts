@@ -1,6 +1,6 @@
 import type { ForgeTarget } from './forge.js';
 
-/** What the environment of a CI job says of the pull request that it runs for. */
+/** The pull request of a CI job, from the job's environment. */
 export interface CiContext {
   readonly kind: ForgeTarget['kind'];
   readonly apiUrl?: string | undefined;
@@ -10,24 +10,27 @@ export interface CiContext {
   readonly commit?: string | undefined;
   /** A commit of the target branch. */
   readonly base?: string | undefined;
-  /** The merge that the forge made to be tested, where the job runs on one: its first parent is the target's newest. */
+  /**
+   * The merge that the forge made for testing, if the job runs on one: its first parent is the newest commit of the
+   * target.
+   */
   readonly merge?: string | undefined;
   /** Name of the target branch. */
   readonly target?: string | undefined;
   readonly runUrl?: string | undefined;
   readonly token?: string | undefined;
-  /** The pull request comes from another repository, which is given no secrets. */
+  /** The pull request comes from another repository, so the job gets no secrets. */
   readonly isFork: boolean;
-  /** A file that the job's summary is added to. */
+  /** The file to which the job's summary is appended. */
   readonly summaryFile?: string | undefined;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the environment of GitHub Actions or GitLab CI; null: it is neither.
+ * Reads the environment of GitHub Actions or GitLab CI; null in any other environment.
  *
- * @param event what `GITHUB_EVENT_PATH` holds, parsed. Untrusted: members of another shape count as absent.
+ * @param event the parsed content of `GITHUB_EVENT_PATH`. Untrusted: members of another shape count as absent.
  */
 export function ciContext(environment: Environment, event: unknown): CiContext | null {
   if (environment['GITHUB_ACTIONS'] === 'true') return githubContext(environment, event);
@@ -63,13 +66,16 @@ function githubContext(environment: Environment, event: unknown): CiContext {
   };
 }
 
-/** Of a job that runs because of a comment: a pull request is an issue there, and one that says so. */
+/**
+ * The pull request of a job that runs because of a comment. GitHub sends it as an issue that is marked as a pull
+ * request.
+ */
 function commentedPull(event: unknown): number | undefined {
   const issue = member(event, 'issue');
   return member(issue, 'pull_request') === undefined ? undefined : count(member(issue, 'number'));
 }
 
-/** A pipeline of merged results runs on a merge, and names the commits that went into it. */
+/** A pipeline of merged results runs on a merge commit, and its environment names the two commits that were merged. */
 function gitlabContext(environment: Environment): CiContext {
   const target = sha(environment['CI_MERGE_REQUEST_TARGET_BRANCH_SHA']);
   return {

@@ -1,21 +1,22 @@
 import { createHash } from 'node:crypto';
 import type { FlagkeelError } from '../errors.js';
 
-/** The pull request that a review is about, as its forge shows it. Every method may be called again. */
+/** The pull request under review. Every method may be called again. */
 export interface Forge {
   readonly name: string;
   /**
-   * The oldest comment that our own account wrote and that has `marker` as its first line; null where there is none.
-   * Anybody may write a marker, and text of theirs may stand further down in a comment of ours.
+   * The oldest comment of our own account with `marker` as its first line; null if there is none. Comments of others do
+   * not count, since anyone can write a marker; nor do markers below the first line, because our comments quote text of
+   * others.
    *
    * @throws FlagkeelError `FORGE`; likewise below.
    */
   findComment(marker: string): Promise<ForgeComment | null>;
   postComment(body: string): Promise<void>;
   updateComment(id: number, body: string): Promise<void>;
-  /** Of the commit under review; a status of the same context replaces the last one. */
+  /** Sets a status of the commit under review. It replaces the last one of the same context. */
   setStatus(status: CommitStatus): Promise<void>;
-  /** Notes on lines of files. A forge that knows none does nothing. */
+  /** Adds notes to lines of files. Does nothing if the forge has no such notes. */
   annotate(annotations: readonly Annotation[], summary: string): Promise<void>;
 }
 
@@ -25,15 +26,15 @@ export interface ForgeComment {
 }
 
 export interface CommitStatus {
-  /** What the status is of: `flagkeel/production`. */
+  /** The name of the status: `flagkeel/production`. */
   readonly context: string;
   readonly state: 'pending' | 'success' | 'failure' | 'error';
-  /** One sentence; cut to what the forge takes. */
+  /** One sentence, cut to the length that the forge takes. */
   readonly description: string;
 }
 
 export interface Annotation {
-  /** From the top of the repository. */
+  /** Relative to the root of the repository. */
   readonly file: string;
   readonly line: number;
   readonly level: 'notice' | 'warning' | 'failure';
@@ -41,13 +42,13 @@ export interface Annotation {
   readonly message: string;
 }
 
-/** What may be said of a commit, whether there is a pull request or not. */
+/** The operations on a commit, with or without a pull request. */
 export type CommitForge = Pick<Forge, 'name' | 'setStatus'>;
 
 /** A repository on a forge. */
 export interface RepositoryTarget {
   readonly kind: 'github' | 'gitlab';
-  /** Of its API, such as `https://api.github.com` or `https://gitlab.com/api/v4`. */
+  /** The address of the API, such as `https://api.github.com` or `https://gitlab.com/api/v4`. */
   readonly apiUrl: string;
   /** `owner/name`; for GitLab the path of a project, or its id. */
   readonly repository: string;
@@ -62,41 +63,41 @@ export interface PullRequestTarget extends RepositoryTarget {
 export interface CommitTarget extends RepositoryTarget {
   /** The commit that gets the statuses. */
   readonly commit: string;
-  /** Where a reader finds the run; absent: nowhere. */
+  /** The address of the run for readers, if there is one. */
   readonly runUrl?: string | undefined;
 }
 
-/** Where the forge is and what is reviewed there. */
+/** A pull request and its commit on a forge. */
 export type ForgeTarget = CommitTarget & PullRequestTarget;
 
 export interface ForgeOptions<P extends RepositoryTarget = ForgeTarget> {
   readonly place: P;
   readonly token: string;
   readonly version: string;
-  /** Milliseconds until a silent forge is given up. */
+  /** Milliseconds to wait for an answer. */
   readonly timeoutMs: number;
   readonly wait: (waitMs: number) => Promise<void>;
   readonly now: () => number;
-  /** Aborted: nothing more is waited for. A library that takes no signal ends by its timeout. */
+  /** If aborted, waiting ends. A library that takes no signal ends by its timeout. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An answer of a forge that is no success, or none; `status` null: there was no answer. */
+/** An error answer of a forge; `status` is null if no answer came. */
 export interface ForgeRefusal {
   readonly error: FlagkeelError;
   readonly status: number | null;
-  /** How long the forge asks to wait; null: it does not. */
+  /** How long the forge asks to wait; null if it does not ask. */
   readonly waitMs: number | null;
 }
 
 export interface ReviewComment {
-  /** The config directory. Each directory that is reviewed on a pull request has a comment of its own. */
+  /** The config directory. Each directory has a comment of its own on a pull request. */
   readonly scope: string;
   /** Markdown. */
   readonly body: string;
 }
 
-/** Posts the one comment of a review, or edits it. A comment that has this body already is left alone. */
+/** Posts the one comment of a review, or edits it. Does nothing if a comment has this body already. */
 export async function syncComment(
   forge: Forge,
   comment: ReviewComment,
@@ -118,7 +119,7 @@ export function isMarked(body: string, marker: string): boolean {
   return asForgesKeepIt(body).split('\n', 1)[0] === marker;
 }
 
-/** Forges may write line ends in their own way and drop white space around a text. */
+/** Forges may change line ends and drop white space around a text. */
 function asForgesKeepIt(body: string): string {
   return body.replaceAll('\r\n', '\n').trim();
 }
@@ -127,9 +128,9 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** At most `most` UTF-16 code units, `…` in place of what was cut; no forge counts more. */
+/** At most `most` UTF-16 code units, with `…` in place of the rest. No forge counts more units for a text. */
 export function limited(text: string, most: number): string {
   if (text.length <= most) return text;
-  // Not between the halves of a surrogate pair.
+  // Does not cut between the halves of a surrogate pair.
   return `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

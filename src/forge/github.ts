@@ -16,14 +16,14 @@ import { approvalsIn, type CommentApprovals } from './approvals.js';
 import { withRetry } from './retry.js';
 
 const PAGE = 100;
-/** What GitHub takes, by its documentation. */
+/** GitHub's limits, from its documentation. */
 const MOST_DESCRIPTION = 140;
 const MOST_ANNOTATIONS = 50;
 const MOST_TITLE = 255;
 const MOST_MESSAGE = 60_000;
 const CHECK = 'flagkeel';
 
-/** A pull request on GitHub, or on a server of the same make. */
+/** A pull request on GitHub, or on GitHub Enterprise Server. */
 export function openGithub(options: ForgeOptions): Forge {
   const { place } = options;
   const at = repositoryOf(place);
@@ -57,12 +57,15 @@ export function openGithub(options: ForgeOptions): Forge {
   };
 }
 
-/** A commit there, without a pull request. */
+/** A commit on GitHub, without a pull request. */
 export function openGithubCommit(options: ForgeOptions<CommitTarget>): CommitForge {
   return commitForge(githubClient(options), options.place);
 }
 
-/** What comments of a pull request there approve. An account that may write to the repository may merge; a bot approves nothing. */
+/**
+ * Approvals in the comments of a pull request. Accounts that may write to the repository may merge; bots approve
+ * nothing.
+ */
 export async function githubApprovals(
   options: ForgeOptions<PullRequestTarget>,
 ): Promise<CommentApprovals> {
@@ -83,8 +86,8 @@ export async function githubApprovals(
 }
 
 /**
- * When the newest commit of a pull request was pushed: the date of a commit is whatever its author wrote. Where the branch
- * cannot be asked, the merge is later than every push.
+ * Time of the push of a pull request's newest commit. The date of the commit is no help, because its author can write
+ * any. If the activity of the branch cannot be read, the time of the merge serves, which is later than every push.
  */
 async function lastPush(
   octokit: Octokit,
@@ -99,11 +102,11 @@ async function lastPush(
 interface PullHead {
   readonly sha: string;
   readonly ref: string;
-  /** Null: the fork is gone. */
+  /** null if the fork was deleted. */
   readonly repo: { readonly name: string; readonly owner: { readonly login: string } } | null;
 }
 
-/** When a branch was last moved to this commit; null: GitHub does not say. */
+/** When a branch was last moved to this commit; null if GitHub does not say. */
 async function pushOf(octokit: Octokit, { sha, ref, repo }: PullHead): Promise<string | null> {
   if (repo === null) return null;
   const branch = { owner: repo.owner.login, repo: repo.name, ref: `refs/heads/${ref}` };
@@ -150,12 +153,12 @@ function repositoryOf({ repository }: RepositoryTarget): { owner: string; repo: 
   return { owner, repo };
 }
 
-/** As which the token of a workflow writes. */
+/** The account of a workflow's token. */
 const WORKFLOW_ACCOUNT = 'github-actions[bot]';
 
 /**
- * The account that our token writes as. GitHub refuses `GET /user` to tokens of workflows and of apps, but names them as
- * the viewer of a query. A server that knows no such queries has workflows alone.
+ * The account of our token. GitHub refuses `GET /user` to tokens of workflows and of apps, but names them as the viewer
+ * of a query. A server without such queries has workflow tokens only.
  */
 async function ownLogin(octokit: Octokit): Promise<string> {
   try {
@@ -167,13 +170,13 @@ async function ownLogin(octokit: Octokit): Promise<string> {
     const asked = octokit.graphql<{ viewer: { login: string } }>('{ viewer { login } }');
     return (await asked).viewer.login;
   } catch (error) {
-    // What was answered without a name throws another error, of the library.
+    // For an answer without a name the library throws another type of error.
     if (error instanceof GithubError && error.status !== 403 && error.status !== 404) throw error;
     return WORKFLOW_ACCOUNT;
   }
 }
 
-/** A check run takes few annotations at a time; more are added to the same run. */
+/** Adds notes. A check run takes few annotations at a time, so the others are added to the same run. */
 async function annotate(
   octokit: Octokit,
   { owner, repo, commit }: { owner: string; repo: string; commit: string },
@@ -193,7 +196,7 @@ async function annotate(
   });
   const { data } = await octokit.rest.checks.create({
     ...{ owner, repo, head_sha: commit, name: CHECK },
-    // The statuses judge; these are notes.
+    // The commit statuses decide; these are only notes.
     ...{ status: 'completed', conclusion: 'neutral' },
     output: outputOf(first),
   });
@@ -225,7 +228,7 @@ class GithubError extends FlagkeelError {
   }
 }
 
-/** Of the API, with the token, tries and time limits of these options. */
+/** A client of the API, with the token, retries and time limits of these options. */
 function githubClient(options: ForgeOptions<RepositoryTarget>): Octokit {
   const { place, token, version, timeoutMs, wait, now, signal } = options;
   const silent = (): void => undefined;
@@ -236,7 +239,7 @@ function githubClient(options: ForgeOptions<RepositoryTarget>): Octokit {
     log: { debug: silent, info: silent, warn: silent, error: silent },
   });
   octokit.hook.wrap('request', async (request, asked) => {
-    // A token goes to one origin and follows nobody elsewhere.
+    // The token is for one origin, so redirects are errors.
     const send = async () =>
       request({
         ...asked,
@@ -246,7 +249,7 @@ function githubClient(options: ForgeOptions<RepositoryTarget>): Octokit {
           signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
         },
       });
-    // Of what is posted, a status replaces the one before it, and a query changes nothing.
+    // These POST requests may be repeated: a status replaces the one before it, and a query changes nothing.
     const repeatable = asked.method !== 'POST' || /\/statuses\/|\/graphql$/.test(asked.url);
     return withRetry(send, (error) => refusalOf(error, now), { wait, repeatable });
   });
@@ -260,7 +263,7 @@ interface Answered {
 
 function refusalOf(error: unknown, now: () => number): ForgeRefusal {
   const { status, response } = (error ?? {}) as Answered;
-  // The library gives what never was answered a status of its own.
+  // The library sets a status of its own if no answer came.
   const answered = typeof status === 'number' && response !== undefined ? status : null;
   const what = answered === null ? 'no answer' : `status ${String(answered)}`;
   const message = `cannot tell GitHub: ${what}, ${messageOf(error)}${wayOut(answered)}`;
@@ -278,7 +281,7 @@ function wayOut(status: number | null): string {
     : '';
 }
 
-/** GitHub says 403 or 429 of both its rate limits. */
+/** GitHub answers 403 or 429 for both of its rate limits. */
 function waitAsked(
   status: number | null,
   headers: Readonly<Record<string, string | number | undefined>>,

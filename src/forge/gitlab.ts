@@ -15,9 +15,9 @@ import { approvalsIn, type CommentApprovals } from './approvals.js';
 import { withRetry } from './retry.js';
 
 const PAGE = 100;
-/** What GitLab takes, by its documentation. */
+/** GitLab's limits, from its documentation. */
 const MOST_DESCRIPTION = 255;
-/** The library tries a few times within a second by itself. */
+/** The library itself only retries within a second, so this waits longer. */
 const WAIT_AFTER_LIMIT_MS = 15_000;
 
 const STATES = {
@@ -27,7 +27,7 @@ const STATES = {
   error: 'failed',
 } as const;
 
-/** A merge request on GitLab. Notes on lines come from reports there, so `annotate` does nothing. */
+/** A merge request on GitLab. GitLab takes notes on lines from reports, so `annotate` does nothing. */
 export function openGitlab(options: ForgeOptions): Forge {
   const { wait } = options;
   const gitlab = gitlabClient(options);
@@ -60,7 +60,7 @@ export function openGitlab(options: ForgeOptions): Forge {
   };
 }
 
-/** What notes of a merge request there approve. */
+/** Approvals in the notes of a merge request. */
 export async function gitlabApprovals(
   options: ForgeOptions<PullRequestTarget>,
 ): Promise<CommentApprovals> {
@@ -85,7 +85,7 @@ export async function gitlabApprovals(
   );
   let mergers: Promise<MayMerge> | undefined;
   return approvalsIn(written, {
-    // Each push makes a version of the merge request.
+    // Each push makes a new version of the merge request.
     pushedAt: async () => {
       const versions = await ask(async () =>
         gitlab.MergeRequests.allDiffVersions(project, pullRequest),
@@ -103,12 +103,12 @@ export async function gitlabApprovals(
 type Ask = <T>(send: () => Promise<T>) => Promise<T>;
 type MayMerge = (userId: number) => Promise<boolean>;
 
-/** As GitLab has it: of a branch that is not protected, developers merge. */
+/** GitLab's default: developers may merge into a branch that is not protected. */
 const DEVELOPER = 30;
 
 /**
- * Who may merge into the target branch. Leave that a protected branch gives to a group is not looked at, so that its members count by
- * their own level alone.
+ * The accounts that may merge into the target branch. Permissions that a protected branch gives to a group are ignored,
+ * so that its members count by their own level alone.
  */
 async function mergersOf(gitlab: Client, ask: Ask, place: PullRequestTarget): Promise<MayMerge> {
   const { repository: project, pullRequest } = place;
@@ -131,7 +131,7 @@ interface MergeLevel {
   readonly group_id?: number | null;
 }
 
-/** Level 0 is nobody. */
+/** Whether a rule is for a role, not for a user or a group. Level 0 stands for no role at all. */
 function isForRole({ access_level: level, user_id: user, group_id: group }: MergeLevel): boolean {
   return level > 0 && (user ?? null) === null && (group ?? null) === null;
 }
@@ -145,12 +145,12 @@ async function absentIsNull<T>(answer: Promise<T>): Promise<T | null> {
   }
 }
 
-/** A commit there, without a merge request. */
+/** A commit on GitLab, without a merge request. */
 export function openGitlabCommit(options: ForgeOptions<CommitTarget>): CommitForge {
   return commitForge(gitlabClient(options), options);
 }
 
-/** Of the API, with the token and the time limit of these options. */
+/** A client of the API, with the token and the time limit of these options. */
 function gitlabClient({ place, token, timeoutMs }: ForgeOptions<RepositoryTarget>) {
   return new Gitlab({
     host: place.apiUrl.replace(/\/api\/v4\/?$/, ''),
@@ -191,7 +191,7 @@ class GitlabError extends FlagkeelError {
   }
 }
 
-/** The library gives up on 429 and 502 with an error of its own, which has no answer in it. */
+/** If retries on 429 and 502 fail, the library throws this error, which contains no answer. */
 const RETRY_ERROR = 'GitbeakerRetryError';
 
 function gitlabRefusal(error: unknown): ForgeRefusal {

@@ -13,16 +13,16 @@ import type {
 
 const TIMEOUT_MS = 30_000;
 
-/** Of the API of the forge that everybody knows. */
+/** The addresses of the public forges' APIs. */
 export const DEFAULT_API = {
   github: 'https://api.github.com',
   gitlab: 'https://gitlab.com/api/v4',
 } as const;
 
 /**
- * The forge of a review. Its library is loaded only here.
+ * Opens the forge of a review, and loads its library.
  *
- * @throws FlagkeelError `USAGE`: the address is none that a token may be sent to.
+ * @throws FlagkeelError `USAGE` if the address is not safe for a token.
  */
 export async function openForge(
   place: ForgeTarget,
@@ -34,7 +34,7 @@ export async function openForge(
 }
 
 /**
- * What comments of a pull request approve, and who may not. Its library is loaded only here.
+ * Reads the approvals in the comments of a pull request, valid and refused. Loads the forge's library.
  *
  * @throws FlagkeelError `FORGE`; `USAGE` as `openForge`.
  */
@@ -57,7 +57,7 @@ function optionsFor<P extends RepositoryTarget>(
 }
 
 /**
- * The forge of a commit that nobody reviews, such as one that was applied. Its library is loaded only here.
+ * Opens the forge of a commit without a review, such as one that was applied. Loads the forge's library.
  *
  * @throws FlagkeelError as `openForge`.
  */
@@ -69,7 +69,7 @@ export async function openCommitForge(options: ForgeOptions<CommitTarget>): Prom
   return (await import('./gitlab.js')).openGitlabCommit(options);
 }
 
-/** @throws FlagkeelError `USAGE`: the address is none that a token may be sent to. */
+/** @throws FlagkeelError `USAGE` if the address is not safe for a token. */
 export function refuseUnsafeApi(apiUrl: string): void {
   const url = URL.canParse(apiUrl) ? new URL(apiUrl) : null;
   const isLocal = url !== null && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);

@@ -1,16 +1,16 @@
 import type { ForgeOptions, ForgeRefusal } from './forge.js';
 
 const MOST_TRIES = 4;
-/** A forge that asks for more is not waited for: a job costs money while it sleeps. */
+/** The longest wait that a forge may ask for; jobs cost money while they sleep. */
 const LONGEST_WAIT_MS = 60_000;
 const FIRST_WAIT_MS = 1_000;
 
 /**
- * Sends a request again where the forge asked to wait, and, where it may be sent twice, after a fault of the forge or of
- * the network.
+ * Sends a request again if the forge asks to wait and, for a repeatable request, after a fault of the forge or of the
+ * network.
  *
- * @param refusalOf what was thrown, as a refusal; what it throws itself ends the tries.
- * @throws FlagkeelError `FORGE`, of the last try.
+ * @param refusalOf turns the thrown error into a refusal; if it throws itself, the retries end.
+ * @throws FlagkeelError `FORGE`, with the error of the last try.
  */
 export async function withRetry<T>(
   send: () => Promise<T>,

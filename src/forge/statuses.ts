@@ -3,7 +3,7 @@ import type { CommitStatus, Forge } from './forge.js';
 
 export type ReviewStatus = Pick<CommitStatus, 'state' | 'description'>;
 
-/** The commit statuses of one review: opened together, and closed on every path. */
+/** The commit statuses of one review: set to pending together, and set to a final state on every path. */
 export class Statuses {
   readonly #forge: Forge;
   readonly #contexts: readonly string[];
@@ -21,7 +21,7 @@ export class Statuses {
   }
 
   /**
-   * Sets every status, also where one of them fails.
+   * Sets every status, even if one of them fails.
    *
    * @param statusOf the status of one context.
    * @throws Error the first failure.
