@@ -8,11 +8,11 @@ import { cut } from './text/layout.js';
 /** A note on a line of a spec. */
 export interface Finding {
   readonly level: 'error' | 'warning' | 'note';
-  /** Stable and kebab-case: a code of a diagnostic, a risk, `change`, `guard`. */
+  /** Stable and kebab-case: the code of a diagnostic, a risk, `change`, or `guard`. */
   readonly rule: string;
-  /** Null where it is about the whole run. */
+  /** null for findings about the whole run. */
   readonly place: { readonly file: string; readonly line: number; readonly column: number } | null;
-  /** The object, or the file. */
+  /** The name of the object or of the file. */
   readonly subject: string;
   /** One line of cleaned text. */
   readonly message: string;
@@ -20,7 +20,7 @@ export interface Finding {
 
 const MESSAGE_COLUMNS = 600;
 
-/** What is wrong with the specs. */
+/** Findings for the faults in the specs. */
 export function diagnosticFindings(diagnostics: readonly Diagnostic[]): Finding[] {
   return diagnostics.map(({ severity, code, location, message }) => ({
     level: severity,
@@ -31,7 +31,7 @@ export function diagnosticFindings(diagnostics: readonly Diagnostic[]): Finding[
   }));
 }
 
-/** Refusals by guards, then each change, with its risks. */
+/** First the refusals of guards, then each change, with its risks. */
 export function planFindings(report: PlanReport): Finding[] {
   return [
     ...guardTexts(report).refusals.map((text): Finding => ({
@@ -64,7 +64,7 @@ export function planFindings(report: PlanReport): Finding[] {
 /**
  * Findings as SARIF 2.1.0, for code scanning.
  *
- * @param findings with files as they are seen from the top of the repository.
+ * @param findings with files relative to the root of the repository.
  */
 export function sarif(findings: readonly Finding[], version: string): string {
   const rules = [...new Set(findings.map(({ rule }) => rule))].sort();
@@ -88,7 +88,7 @@ export function sarif(findings: readonly Finding[], version: string): string {
 }
 
 function locationOf({ file, line, column }: NonNullable<Finding['place']>): object {
-  // Half of a surrogate pair has no form in a URI.
+  // A URI cannot contain half of a surrogate pair.
   const whole = file.replace(/\p{Cs}/gu, '\ufffd');
   const uri = whole.split('/').map(encodeURIComponent).join('/');
   return {
@@ -104,7 +104,7 @@ const ANNOTATION = { error: 'error', warning: 'warning', note: 'notice' } as con
 /**
  * Findings as commands to the runner of GitHub Actions, which shows them at their lines; one line each.
  *
- * @param findings with files as they are seen from the top of the repository.
+ * @param findings with files relative to the root of the repository.
  */
 export function workflowCommands(findings: readonly Finding[]): string {
   return findings
@@ -120,7 +120,7 @@ export function workflowCommands(findings: readonly Finding[]): string {
     .join('');
 }
 
-/** What would end the command or begin another is spelled out, as the runner reads it back. */
+/** Escapes the characters that would end the command or begin another; the runner decodes them. */
 function commandText(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
@@ -129,7 +129,7 @@ function property(text: string): string {
   return commandText(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/** Findings as JUnit XML: what is an error fails, everything else passes and says what it is. */
+/** Findings as JUnit XML: errors fail, everything else passes with its message. */
 export function junit(findings: readonly Finding[]): string {
   const failures = findings.filter(({ level }) => level === 'error').length;
   const counts = `tests="${String(findings.length)}" failures="${String(failures)}"`;
@@ -160,7 +160,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '"': '&quot;',
 };
 
-/** What XML cannot say at all (control characters, halves of pairs) is left out. */
+/** Removes characters that XML cannot represent: control characters, and halves of surrogate pairs. */
 function attribute(text: string): string {
   return text
     .replace(/[&<>"]/g, (each) => ENTITIES[each] ?? '')

@@ -3,7 +3,7 @@ import type { Json } from '../model/json.js';
 /**
  * The value with members in code-unit order of their names, so that equal values print as equal text.
  *
- * @param mask is applied to every object on the way, before its members.
+ * @param mask is applied to every object first, and then its members are visited.
  */
 export function ordered(
   value: unknown,
@@ -17,8 +17,8 @@ export function ordered(
 }
 
 /**
- * Text that is equal for equal values. Unlike the form of RFC 8785 it exists for every string, half
- * surrogate pairs included, because a report must not fail on what a service answered.
+ * Text that is equal for equal values. Unlike the form of RFC 8785 it exists for every string, even with halves of
+ * surrogate pairs, because a report must not fail on an answer of the service.
  */
 export function jsonText(value: unknown): string {
   return JSON.stringify(ordered(value));

@@ -32,8 +32,8 @@ export function listsKeys(
 }
 
 /**
- * A field's value with the lists of keys in its rules replaced by `{count, sha256}`, and members in code-unit order of
- * their names. Nothing else is changed.
+ * A field's value with `{count, sha256}` in place of the lists of keys in its rules, and members in code-unit order of
+ * their names. Everything else stays unchanged.
  */
 export function maskKeys(value: unknown): Json {
   return ordered(value, (record) => {
@@ -42,7 +42,7 @@ export function maskKeys(value: unknown): Json {
   });
 }
 
-/** The numbers of a key change as documents have them, and with `showKeys` the keys; undefined where no keys change. */
+/** The numbers of a key change in the form of documents, and with `showKeys` the keys; undefined if no keys change. */
 export function keyCounts(
   keys: KeyChange | undefined,
   { showKeys }: { readonly showKeys: boolean },

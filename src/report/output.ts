@@ -6,18 +6,18 @@ import type { Writable } from 'node:stream';
 import { FlagkeelError, messageOf } from '../errors.js';
 import { quoted } from './sanitize.js';
 
-/** Where the result of a command goes; logs and progress never go there. */
+/** The destination of a command's result. Logs and progress never go there. */
 export interface OutputTarget {
-  /** The file of `--output`; standard output where there is none. */
+  /** The file of `--output`. Default: standard output. */
   readonly file?: string | undefined;
   readonly stdout: Writable;
 }
 
 /**
- * Writes a result whole: a file is replaced in one move, so that no reader sees half of it and a failed run leaves the
- * old one. May be repeated.
+ * Writes a result completely. A file is replaced in one move, so that readers never see half of it and a failed run
+ * keeps the old one. May be repeated.
  *
- * @throws FlagkeelError `OUTPUT`: it could not be written. A reader that closed the pipe early is no error.
+ * @throws FlagkeelError `OUTPUT` if it cannot be written. A reader that closes the pipe early is no error.
  */
 export async function writeResult(text: string, { file, stdout }: OutputTarget): Promise<void> {
   if (file === undefined) {
@@ -33,9 +33,9 @@ export async function writeResult(text: string, { file, stdout }: OutputTarget):
   }
 }
 
-/** What decides whether text is coloured. */
+/** The facts that decide whether text is coloured. */
 export interface ColorFacts {
-  /** `--no-color` was given. */
+  /** Whether `--no-color` was given. */
   readonly noColorFlag: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether the text goes to a terminal; false for a file. */
@@ -43,8 +43,8 @@ export interface ColorFacts {
 }
 
 /**
- * Whether to print in colour. `--no-color`, then a non-empty `NO_COLOR`, say no before anything can say yes;
- * `FORCE_COLOR` (`0` and `false` are no) goes before the terminal.
+ * Whether to print in colour. First `--no-color` and a non-empty `NO_COLOR` turn colour off; then `FORCE_COLOR` decides
+ * (`0` and `false` turn it off); then the terminal.
  */
 export function resolveColor({ noColorFlag, env, isTTY }: ColorFacts): boolean {
   const { NO_COLOR, FORCE_COLOR, TERM } = env;
@@ -55,21 +55,21 @@ export function resolveColor({ noColorFlag, env, isTTY }: ColorFacts): boolean {
   return isTTY && TERM !== 'dumb';
 }
 
-/** What decides how wide text may be. */
+/** The facts that decide how wide text may be. */
 export interface WidthFacts {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether the text goes to a terminal; false for a file. */
   readonly isTTY: boolean;
-  /** Of the terminal; 0 or absent where it is not known. */
+  /** Of the terminal; 0 or absent if unknown. */
   readonly columns: number | undefined;
 }
 
-/** Columns where nothing says how wide the terminal is. */
+/** Columns if the width of the terminal is unknown. */
 const DEFAULT_WIDTH = 100;
 
 /**
- * Columns that a row of text may have. `COLUMNS` goes before the terminal; text that goes elsewhere is not broken into rows,
- * so that programs find each fact on one line.
+ * The most columns of a row. `COLUMNS` comes before the width of the terminal. Text that does not go to a terminal is
+ * not broken into rows, so that programs find each fact on one line.
  */
 export function resolveWidth({ env, isTTY, columns = 0 }: WidthFacts): number {
   const { COLUMNS = '' } = env;
@@ -78,14 +78,16 @@ export function resolveWidth({ env, isTTY, columns = 0 }: WidthFacts): number {
   return columns > 0 ? columns : DEFAULT_WIDTH;
 }
 
-/** Streams that have our listener: an `EPIPE` is also emitted, and unheard it would end the process. */
+/**
+ * Streams with our listener: an `EPIPE` is also emitted as an event, and without a listener it would end the process.
+ */
 const guarded = new WeakSet<Writable>();
 
-/** Writes to a stream, and returns once the stream has taken the text. */
+/** Writes to a stream, and resolves once the stream has accepted the text. */
 async function writeStream(stream: Writable, text: string): Promise<void> {
   if (!guarded.has(stream)) {
     guarded.add(stream);
-    // Every failure reaches the callback of its write as well.
+    // The callback of each write gets its failure too.
     stream.on('error', () => undefined);
   }
   await new Promise<void>((resolve, reject) => {
@@ -102,15 +104,12 @@ async function writeStream(stream: Writable, text: string): Promise<void> {
   });
 }
 
-/** Whether the reader went away (as `| head` does), at this write or at an earlier one. */
+/** Whether the reader closed the pipe (as `| head` does), at this write or at an earlier one. */
 function isClosedPipe(error: NodeJS.ErrnoException): boolean {
   return error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED';
 }
 
-/**
- * Writes a file beside its final place and moves it there once it is on disk. The mode of an old
- * file is kept.
- */
+/** Writes a file beside its final place, and moves it there once it is on disk. Keeps the mode of an old file. */
 async function writeWhole(file: string, text: string): Promise<void> {
   const target = await targetOf(file);
   if (!target.replaceable) {
@@ -134,26 +133,27 @@ async function writeWhole(file: string, text: string): Promise<void> {
   }
 }
 
-/** Where a result is really written. */
+/** The real destination of a result. */
 interface Target {
   readonly path: string;
-  /** False for a device or a pipe, which is written to and must not be replaced by a file. */
+  /** False for a device or a pipe, which must not be replaced by a file. */
   readonly replaceable: boolean;
   readonly mode?: number;
 }
 
-/** Follows a link: the file that it points to is replaced, and the link stays. */
+/** Follows a link, so that the file behind it is replaced and the link stays. */
 async function targetOf(file: string): Promise<Target> {
   const found = await ifThere(stat(file));
   if (found?.isFile()) {
     return { path: await realpath(file), replaceable: true, mode: found.mode & 0o777 };
   }
-  // A link that leads nowhere yet, or (`/dev/stdout`) to what has no path of its own, is written through.
+  // Links to files that do not exist yet, and links such as `/dev/stdout` whose target has no path, are written to and
+  // not replaced.
   const isTaken = found !== undefined || (await ifThere(lstat(file))) !== undefined;
   return { path: file, replaceable: !isTaken };
 }
 
-/** Undefined where there is nothing at the path. */
+/** Undefined if nothing exists at the path. */
 async function ifThere(found: Promise<Stats>): Promise<Stats | undefined> {
   try {
     return await found;

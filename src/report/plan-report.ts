@@ -14,69 +14,73 @@ import type { ClosedEnvironment, Suspension } from '../model/run.js';
 import type { Outcome, Outcomes, Revision, Unknown } from '../model/outcome.js';
 
 /**
- * Everything that a report of one run says, whatever its format. A report with `outcomes` says what
- * was done, one without what would be done.
+ * The content of a report on one run, in any format. With `outcomes` the report describes what was done, without them
+ * what would be done.
  */
 export interface PlanReport {
   readonly plan: Plan;
-  /** Title and comment of the writes of each change; a withheld change may have none. */
+  /** Title and comment of the writes of each change; withheld changes may have none. */
   readonly notes: PlanNotes;
   /** `sha256:` and lower-case hex. */
   readonly planHash: string;
-  /** Approves what a guard or a window holds back; absent where neither does. */
+  /** The hash that approves the changes held by guards or windows; left out if there are none. */
   readonly heldHash?: string;
   /** Scheme, host and port of the service. */
   readonly origin: string;
   readonly workspace: { readonly id: string; readonly name: string };
   readonly revision: Revision;
-  /** Whether nothing was remembered from earlier runs and nothing will be. */
+  /** Whether the run neither read nor will write a state of earlier runs. */
   readonly stateless: boolean;
-  /** Holds back all writes but kills, where the source is suspended. */
+  /** A suspension of the source, which holds all writes but kills. */
   readonly suspended?: Suspension | null;
-  /** How far the ramps of the definitions have come, sorted by id. */
+  /** The progress of the ramps of definitions, sorted by id. */
   readonly ramps?: readonly RampStanding[];
-  /** What the specs wanted looked at again by now, sorted by id. */
+  /** Reviews that the specs wanted by now, sorted by id. */
   readonly reminders?: readonly Reminder[];
-  /** Where changes go at another time, in the order of the environments. */
+  /** Environments that are closed to changes for now, in the order of the environments. */
   readonly closed?: readonly ClosedEnvironment[];
   /** Names as the service has them, in the order of application; others follow in the order of the plan. */
   readonly environments: readonly string[];
-  /** Those of the environments that are protected; reports show them first. */
+  /** The protected environments; reports show them first. */
   readonly protectedEnvironments?: ReadonlySet<string>;
-  /** The newest commit behind a change, where one is known. */
+  /** The newest commit behind a change, if known. */
   readonly commits?: ReadonlyMap<ObjectId, string>;
-  /** Names of the rules as they will be, position by position; they are no part of the canonical form. */
+  /** Names of the rules after the change, by position; they are not part of the canonical form. */
   readonly ruleNames?: ReadonlyMap<ObjectId, readonly (string | undefined)[]>;
-  /** Users that each change reaches; a change without an entry reaches none by itself. */
+  /** The users that each change reaches; a change without an entry reaches none by itself. */
   readonly impacts?: ReadonlyMap<ObjectId, Impact>;
-  /** Why the break-glass list kills a definition, and who put it there. */
+  /** The reason why the break-glass list kills a definition, and the author of the entry. */
   readonly killReasons?: ReadonlyMap<ObjectId, string>;
   readonly guardFindings?: readonly GuardFinding[];
-  /** Guards that the specs let the plan pass. */
+  /** Findings of guards that the specs allow. */
   readonly allowed?: readonly AllowedFinding[];
-  /** What could not be known. The text report says it while the run goes on and not here. */
+  /**
+   * Facts that the run could not find out. The text report leaves them out, because the run has already printed them.
+   */
   readonly unknowns?: readonly Unknown[];
-  /** `KIND/NAME` of what was left as it is because its specs are invalid; sorted. */
+  /** `KIND/NAME` of objects that the run leaves alone because their specs are invalid; sorted. */
   readonly held?: readonly string[];
   readonly outcomes?: Outcomes;
-  /** How the service stands after the apply, by a second look. */
+  /** The state of the service after the apply, from a second look. */
   readonly standing?: Standing;
-  /** Whether that is `in-sync`. */
+  /** Whether `standing` is `in-sync`. */
   readonly converged?: boolean;
-  /** The differences that the second look found: `after` is what was wanted, `before` what was found. */
+  /** The differences that the second look found: `after` is the wanted value, `before` the found one. */
   readonly left?: readonly Change[];
 }
 
 /**
- * How a change ended; undefined in a report without outcomes. A change that the apply never came to
- * was skipped.
+ * The result of a change; undefined in a report without outcomes. A change that the apply did not reach counts as
+ * skipped.
  */
 export function outcomeOf(report: PlanReport, id: ObjectId): Outcome | undefined {
   if (!report.outcomes) return undefined;
   return report.outcomes.get(id) ?? { status: 'skipped', why: 'the apply ended before it' };
 }
 
-/** What happens to an object; an activation counts as a creation, a deactivation as a deletion. */
+/**
+ * The action on an object in the words of reports; an activation counts as a creation, a deactivation as a deletion.
+ */
 const DEED_OF = {
   create: 'create',
   activate: 'create',
@@ -85,14 +89,14 @@ const DEED_OF = {
   deactivate: 'delete',
 } as const;
 
-/** A flag that the service keeps is archived, and not deleted. */
+/** Flags that the service keeps are archived and not deleted. */
 type Deed = (typeof DEED_OF)[keyof typeof DEED_OF] | 'archive';
 
 export function deedOf({ action, archive }: Pick<Change, 'action' | 'archive'>): Deed {
   return archive ? 'archive' : DEED_OF[action];
 }
 
-/** How many changes do what, as `textOf` words each; of archived flags only where there are any. */
+/** The number of changes by action, each worded by `textOf`; archived flags are counted only if there are any. */
 export function deedsText(
   changes: readonly Change[],
   textOf: (deed: Deed, count: number) => string,

@@ -1,7 +1,7 @@
 import type { Phase, Progress, Wait } from '../model/run.js';
 import { clean } from './sanitize.js';
 
-/** How progress is shown: one line that is rewritten in place, a plain line now and then, or facts for a log. */
+/** The form of progress: one line that is rewritten in place, a plain line now and then, or facts for a log. */
 export type ProgressSink =
   | {
       readonly kind: 'terminal';
@@ -11,22 +11,22 @@ export type ProgressSink =
   | { readonly kind: 'plain'; readonly write: (text: string) => unknown }
   | { readonly kind: 'facts'; readonly tell: (facts: ProgressFacts) => void };
 
-/** How far a run is. */
+/** The progress of a run. */
 export interface ProgressFacts {
   readonly phase: Phase;
   readonly done: number;
   readonly total: number;
   readonly requests: number;
-  /** Milliseconds until requests are sent again; 0: none is held back. */
+  /** Milliseconds until held requests are sent again; 0 if none is held. */
   readonly waitMs: number;
   readonly why?: string;
 }
 
-/** Clock and ticks, passed in so that tests need not wait. */
+/** Clock and ticks, as a parameter so that tests need not wait. */
 export interface Ticker {
   /** Milliseconds. */
   now(): number;
-  /** Calls until the returned function is called; keeps no process alive. */
+  /** Calls `tick` until the returned function is called. Does not keep the process alive. */
   every(ms: number, tick: () => void): () => void;
 }
 
@@ -43,18 +43,18 @@ const realTicker: Ticker = {
 
 const REDRAWN_EACH_MS = 200;
 const TOLD_EACH_MS = 5_000;
-/** Waits that are worth a plain line of their own. */
+/** Longer waits get a plain line of their own. */
 const LONG_WAIT_MS = 2_000;
 /** Goes to the beginning of the line and clears the line. */
 const ERASE = '\r\u001b[K';
 
-/** What the run is doing, in words. */
+/** The current activity of the run, in words. */
 const DOING: Readonly<Record<Phase, string>> = {
   look: 'looking at the service',
   apply: 'applying',
   verify: 'looking again',
 };
-/** What `done` and `total` count. */
+/** The things that `done` and `total` count. */
 const COUNTED: Readonly<Record<Phase, string>> = {
   look: 'objects',
   apply: 'steps',
@@ -62,8 +62,8 @@ const COUNTED: Readonly<Record<Phase, string>> = {
 };
 
 /**
- * Shows the progress of a run. Nothing is shown before the first tick, so that a short run shows
- * nothing. All other text for the same stream has to go through `print` or come after `end`.
+ * Shows the progress of a run. Shows nothing before the first tick, so that a short run stays silent. All other text
+ * for the same stream has to go through `print` or come after `end`.
  */
 export class ProgressReporter implements Progress {
   readonly #sink: ProgressSink;
@@ -102,9 +102,7 @@ export class ProgressReporter implements Progress {
     this.#sent = sent;
   }
 
-  /**
-   * Notes that requests are held back. Of several waits at once the one that ends last is shown.
-   */
+  /** Reports that requests are held. Of several waits at once, the one that ends last is shown. */
   waiting({ waitMs, why, what }: Wait): void {
     const until = this.#ticker.now() + waitMs;
     if (until <= this.#waitingUntil) return;
@@ -117,7 +115,7 @@ export class ProgressReporter implements Progress {
     }
   }
 
-  /** Writes other text where the line stands; the next tick draws the line again. */
+  /** Writes other text in the place of the line; the next tick draws the line again. */
   print(write: () => void): void {
     this.#erase();
     write();
@@ -131,7 +129,7 @@ export class ProgressReporter implements Progress {
     this.#erase();
   }
 
-  /** Shows how the run stands now. */
+  /** Shows the current progress. */
   #show(): void {
     const phase = this.#phase;
     if (phase === undefined) return;
@@ -149,7 +147,7 @@ export class ProgressReporter implements Progress {
         sink.write(`${lineOf(facts)}\n`);
         return;
       case 'terminal':
-        // One column is left free: a terminal that wraps would keep what is to be overwritten.
+        // One column stays free: at the last column a terminal would wrap, and the line could not be overwritten.
         sink.write(ERASE + lineOf(facts).slice(0, Math.max(0, sink.columns() - 1)));
         this.#isDrawn = true;
     }
@@ -162,7 +160,7 @@ export class ProgressReporter implements Progress {
   }
 }
 
-/** Parts that say nothing yet are left out. */
+/** Parts without information are left out. */
 function lineOf({ phase, done, total, requests, waitMs, why }: ProgressFacts): string {
   const parts = [
     DOING[phase],

@@ -1,17 +1,17 @@
 import { withoutApiKeys } from '../model/api-keys.js';
 
 /**
- * Untrusted text on its way to a person: names, titles, keys, descriptions, the service's messages.
+ * Cleans untrusted text for people: names, titles, keys, descriptions, the service's messages.
  *
- * Everything that is printed and that this program did not write itself goes through `clean` first.
+ * All printed text that this program did not write itself goes through `clean` first.
  */
 
-/** Every kind of white space, line breaks included: one line stays one line. */
+/** Every kind of white space, line breaks included, so that text stays on one line. */
 const SPACE = /\r\n|[\t\n\v\f\r\u0085\u2028\u2029]|\p{Zs}/gu;
 
 /**
- * Control, format (bidi overrides among them) and other characters that a terminal acts on or does not show. Spared:
- * the joiners and variation selectors within an emoji.
+ * Control, format (bidi overrides among them) and other characters that a terminal acts on or does not show. Joiners
+ * and variation selectors within an emoji are kept.
  */
 const KEPT_JOINER =
   '(?<=\\p{Extended_Pictographic}\\p{Emoji_Modifier}?\\ufe0f?)\\u200d(?=\\p{Extended_Pictographic})';
@@ -24,13 +24,12 @@ const UNSEEN = new RegExp(
 const PRINTABLE_ASCII = /^[ -~]*$/;
 
 /**
- * One line of text that shows what it holds: white space becomes a space, and what has no glyph of its own is spelled
- * out (`<U+202E>`), so that two texts that differ look different. No Admin API key is shown. Cleaning twice changes
- * nothing more.
+ * One line of text that shows all its characters: white space becomes a space, and invisible characters are spelled out
+ * (`<U+202E>`), so that different texts look different. Admin API keys are hidden. Cleaning twice changes nothing more.
  */
 export function clean(text: string): string {
   const safe = withoutApiKeys(text);
-  // Most text is like this, and the test takes a tenth of the time that the rest does.
+  // Most text takes this path; the test needs a tenth of the time of the full cleaning.
   if (PRINTABLE_ASCII.test(safe) && !safe.includes(WORKFLOW_COMMAND)) return safe;
   return safe
     .replace(SPACE, ' ')
@@ -44,15 +43,12 @@ function spelled(character: string): string {
   return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
 }
 
-/** GitHub's runner executes what follows this, wherever in a line of a job's output it stands. */
+/** GitHub's runner executes the text after this, anywhere in a line of a job's output. */
 const WORKFLOW_COMMAND = '##[';
 
 const PLAIN_WORD = /^[\p{L}\p{M}\p{N}_.@:+/%*#&=-]+$/u;
 
-/**
- * Cleaned text, in double quotes where a reader could not see where it ends: empty text, and text with
- * spaces, commas or brackets.
- */
+/** Cleaned text, in double quotes if its end would be unclear: empty text, and text with spaces, commas or brackets. */
 export function quoted(text: string): string {
   const cleaned = clean(text);
   return PLAIN_WORD.test(cleaned) ? cleaned : JSON.stringify(cleaned);

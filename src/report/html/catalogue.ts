@@ -5,14 +5,14 @@ import { bucketsText } from '../view/buckets.js';
 import { conditionText } from '../view/matcher.js';
 import { plural } from '../values.js';
 
-/** What specs say of all flags and segments, for people who look something up. */
+/** The flags and segments of the specs, for people who look something up. */
 export interface Catalogue {
   readonly workspace: string;
-  /** The commit that the specs are of, as far as nothing differs from it on disk; null: none. */
+  /** The commit of the specs; null if there is none, or if files on disk differ from it. */
   readonly commit: string | null;
-  /** In the order of application. */
+  /** In the order in which changes are applied. */
   readonly environments: readonly string[];
-  /** By name; likewise the segments. */
+  /** Sorted by name, like the segments. */
   readonly flags: readonly CataloguedFlag[];
   readonly segments: readonly CataloguedSegment[];
 }
@@ -24,40 +24,40 @@ export interface CataloguedFlag {
   readonly owner?: string;
   /** Day, `YYYY-MM-DD`. */
   readonly expires?: string;
-  /** Days of the first and the newest commit of its files; absent: there is none. */
+  /** Days of the first and the newest commit of its files; left out if there is none. */
   readonly addedOn?: string;
   readonly changedOn?: string;
   readonly tags: readonly string[];
-  /** Those that the flag is declared for. */
+  /** The environments that the flag is declared for. */
   readonly environments: readonly CataloguedDefinition[];
 }
 
 export interface CataloguedDefinition {
   readonly environment: string;
-  /** By the specs: `killed: true` or an entry of the break-glass list. */
+  /** Killed by the specs: `killed: true`, or an entry of the break-glass list. */
   readonly killed: boolean;
   readonly defaultTreatment: string;
-  /** Whole per cent. */
+  /** In whole per cent. */
   readonly trafficAllocation: number;
-  /** How many keys are targeted one by one. */
+  /** Number of keys that are targeted one by one. */
   readonly targets: number;
   readonly rules: readonly Rule[];
-  /** For whom no rule matches. */
+  /** Serves the users for whom no rule matches. */
   readonly defaultRule: readonly Bucket[];
 }
 
 export interface CataloguedSegment {
   readonly name: string;
   readonly file: string;
-  /** Environment → number of keys; null: the keys are not kept in git. */
+  /** Environment → number of keys; null if git does not hold the keys. */
   readonly environments: Readonly<Record<string, number | null>>;
 }
 
 /**
- * One page that needs neither a server nor anything from elsewhere: its style and its script stand in it. Texts of the
- * specs are escaped; keys are counted and never shown.
+ * A page that needs no server and loads nothing: it contains its style and its script. Texts of the specs are escaped;
+ * keys are counted and never shown.
  *
- * @param today UTC day; an expiry before it is marked.
+ * @param today UTC day; earlier expiry dates are marked.
  */
 export function cataloguePage(catalogue: Catalogue, today: string): string {
   const { workspace, commit, environments, flags, segments } = catalogue;
@@ -93,7 +93,7 @@ export function cataloguePage(catalogue: Catalogue, today: string): string {
     </html> `.text;
 }
 
-/** @param kind what stands in each row, in the singular. */
+/** @param kind of the objects in the rows, in the singular. */
 function tableOf(kind: string, environments: readonly string[], rows: readonly Html[]): Html {
   return html`<table>
     <caption>
@@ -140,7 +140,10 @@ function definitionCell(definition: CataloguedDefinition): Html {
   return html`<td>${definitionBlock(definition)}</td>`;
 }
 
-/** What a flag does in one environment: the shares as a bar, and the rules in words. Keys are counted and never shown. */
+/**
+ * The effect of a flag in one environment: the shares as a bar, and the rules in words. Keys are counted and never
+ * shown.
+ */
 export function definitionBlock(definition: Omit<CataloguedDefinition, 'environment'>): Html {
   const { killed, defaultTreatment, trafficAllocation, targets, rules, defaultRule } = definition;
   const lines = [
@@ -161,7 +164,7 @@ export function definitionBlock(definition: Omit<CataloguedDefinition, 'environm
     </ul>`;
 }
 
-/** Shares of the default rule, side by side; the words below it say the same. */
+/** Shares of the default rule, side by side. The words below repeat them. */
 function barOf(buckets: readonly Bucket[]): Html {
   let from = 0;
   const parts = buckets.map(({ size }, at) => {

@@ -10,9 +10,9 @@ import { countDeeds, outcomeOf, type PlanReport } from '../plan-report.js';
 
 type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
 
-/** The plan for programs, as `schemas/plan.schema.json` describes it. */
+/** The plan for programs, in the form of `schemas/plan.schema.json`. */
 export type PlanDocument = Frozen<WrittenPlan>;
-/** One change; one that is held back has more members. */
+/** One change. Withheld changes have more members. */
 export type ChangeDocument = PlanDocument['changes'][number];
 /** A kill on the service that git does not order. */
 export type LiveKillDocument = NonNullable<PlanDocument['liveKills']>[number];
@@ -21,13 +21,13 @@ type FieldDocument = ChangeDocument['fields'][number];
 type FlagImpactDocument = NonNullable<ChangeDocument['afterRestore']>;
 
 export interface JsonOptions {
-  /** Lists of keys in full; otherwise count and hash. */
+  /** Shows lists of keys in full; otherwise count and hash. */
   readonly showKeys: boolean;
 }
 
 /**
- * The document of a report. Changes are in the order of the plan. Equal reports give equal
- * documents, with members in the same order.
+ * The document of a report. Changes are in the order of the plan. Equal reports give equal documents, with members in
+ * the same order.
  */
 export function planDocument(
   report: PlanReport,
@@ -90,20 +90,19 @@ export function planDocument(
   };
 }
 
-/** The members that have a value. */
+/** Leaves out members that are undefined. */
 function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const entries = Object.entries(members).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as ReturnType<typeof present<T>>;
 }
 
-/** The document leaves out empty lists. */
+/** Gives undefined for an empty list, so that the document leaves it out. */
 function some<T>(list: readonly T[] | undefined): readonly T[] | undefined {
   return list?.length ? list : undefined;
 }
 
 /**
- * Documents as text: two spaces of indent, and a line feed at the end. An array of documents is an
- * array in the text.
+ * Documents as text, indented by two spaces, with a line feed at the end. An array of documents becomes a JSON array.
  */
 export function planJson(documents: PlanDocument | readonly PlanDocument[]): string {
   return `${JSON.stringify(documents, null, 2)}\n`;
@@ -129,7 +128,7 @@ function changeDocument(change: Change, report: PlanReport, options: JsonOptions
   };
 }
 
-/** A change that reaches no flag has none of them. */
+/** A change that reaches no flag has no impact members. */
 function impactMembers(
   impact: Impact | undefined,
   options: JsonOptions,
@@ -143,7 +142,7 @@ function impactMembers(
   };
 }
 
-/** The environment is that of the change. Names are keys. */
+/** Leaves out the environment, which is that of the change. */
 function flagImpactDocument(
   { environment: _, moves, ...impact }: FlagImpact,
   { showKeys }: JsonOptions,
@@ -154,7 +153,7 @@ function flagImpactDocument(
   };
 }
 
-/** How a change ended; nothing in the document of a plan that was not applied. */
+/** The result of a change; empty in the document of a plan that was not applied. */
 function outcomeMembers(
   outcome: Outcome | undefined,
   options: JsonOptions,
@@ -179,7 +178,7 @@ function leftDocument({ id, action, fields, keys }: Change, options: JsonOptions
   };
 }
 
-/** Without `showKeys` lists of keys in a value are replaced by their number and hash. */
+/** Without `showKeys`, count and hash replace lists of keys in a value. */
 export function fieldDocument(
   { path, reason, ...field }: FieldChange,
   options: JsonOptions,

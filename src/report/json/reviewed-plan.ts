@@ -6,7 +6,9 @@ import { jsonText } from '../json-value.js';
 import { keyCounts, maskKeys } from '../masked-keys.js';
 import { fieldDocument, type ChangeDocument, type PlanDocument } from './plan.js';
 
-/** A plan that was reviewed. The hash alone decides whether another plan is the same; the document says how the two differ. */
+/**
+ * A plan that was reviewed. Two plans are equal if their hashes are; the document only helps to say how they differ.
+ */
 export interface ReviewedPlan {
   /** `sha256:` and lower-case hex. */
   readonly planHash: string;
@@ -14,18 +16,18 @@ export interface ReviewedPlan {
 }
 
 const HASH = /^sha256:[0-9a-f]{64}$/;
-/** Values of fields may be nested in an untrusted file as deeply as its writer likes. */
+/** The most levels in an untrusted file, whose values could be nested without limit. */
 const MAX_DEPTH = 64;
 /** The most objects that a sentence names. */
 const MAX_NAMED = 3;
 
 /**
- * The plans in a JSON file that an earlier dry run wrote: one document, or an array of them. Members that a later version
- * added are dropped.
+ * The plans in a JSON file of an earlier dry run: one document, or an array of them. Members that a later version added
+ * are dropped.
  *
- * @param text untrusted; the caller has bounded its size.
- * @param file the name of the file in errors.
- * @throws FlagkeelError `USAGE`: the text is no such file.
+ * @param text untrusted; the caller has limited its size.
+ * @param file its name, for error messages.
+ * @throws FlagkeelError `USAGE` if the text is not such a file.
  */
 export async function parseReviewedPlans(
   text: string,
@@ -39,7 +41,7 @@ export async function parseReviewedPlans(
   });
 }
 
-/** As the schema library generates it. */
+/** The type of the validator that the schema library generates. */
 interface PlanValidator {
   (value: unknown): value is PlanDocument;
   readonly errors?: readonly Fault[] | null;
@@ -50,7 +52,7 @@ interface Fault {
   readonly params: { readonly missingProperty?: string };
 }
 
-/** The member that the schema does not admit. */
+/** The member that does not fit the schema. */
 function faultOf(fault: Fault | undefined): string {
   const member = `${fault?.instancePath ?? ''}/${fault?.params.missingProperty ?? ''}`.replace(
     /^\/|\/$/g,
@@ -60,9 +62,9 @@ function faultOf(fault: Fault | undefined): string {
 }
 
 /**
- * A reviewed plan of which only the hash is known, as a person gives it.
+ * A reviewed plan of which only the hash is known, given by a person.
  *
- * @throws FlagkeelError `USAGE`: the text is no hash of a plan.
+ * @throws FlagkeelError `USAGE` if the text is no hash of a plan.
  */
 export function reviewedHash(hash: string): ReviewedPlan {
   if (HASH.test(hash)) return { planHash: hash };
@@ -72,7 +74,10 @@ export function reviewedHash(hash: string): ReviewedPlan {
   );
 }
 
-/** How the plan of now differs from the reviewed one, in a few words that follow a sentence; empty where unknown. */
+/**
+ * The difference between the current plan and the reviewed one, in a few words to append to a sentence; empty if
+ * unknown.
+ */
 export function differencesFrom(
   { document }: ReviewedPlan,
   plan: Plan,
@@ -98,7 +103,7 @@ export function differencesFrom(
   return parts.length === 0 ? '' : `; ${parts.join('; ')}`;
 }
 
-/** Whether the reviewed plan has every change of this one, each as it stands; a plan of nothing is part of any. */
+/** Whether the reviewed plan contains every change of this one, unaltered. An empty plan is part of any. */
 export function isPartOf(
   { document }: ReviewedPlan,
   plan: Plan,
@@ -111,7 +116,7 @@ export function isPartOf(
   return [...writtenNow(plan)].every(([id, text]) => then.get(id) === text);
 }
 
-/** Id → what a change writes, as text for comparison. */
+/** Id → the values that a change writes, as text for comparison. */
 type Written = ReadonlyMap<string, string>;
 
 function writtenThen({ changes }: PlanDocument): Written {
@@ -128,14 +133,14 @@ function writtenNow({ changes }: Plan): Written {
   );
 }
 
-/** The first ids of a list, with the number of the others; empty for an empty list. */
+/** The first ids of a list and the number of the others; empty for an empty list. */
 function named(what: string, ids: readonly string[]): string {
   if (ids.length === 0) return '';
   const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : '';
   return `${what}: ${ids.slice(0, MAX_NAMED).map(quoted).join(', ')}${more}`;
 }
 
-/** Lists of keys are compared by their number and hash, because a document may have been written with them or without. */
+/** Compares lists of keys by their number and hash, because a document may contain the keys or leave them out. */
 function writtenText({
   action,
   fields,
@@ -160,7 +165,7 @@ function counted(keys: ChangeDocument['keys'] | undefined): unknown {
   return { added, removed, changed, sha256 };
 }
 
-/** @throws FlagkeelError `USAGE`: the text is no JSON, or nested more deeply than any plan. */
+/** @throws FlagkeelError `USAGE` if the text is no JSON, or nested more deeply than any plan. */
 function parsed(text: string, file: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -171,7 +176,7 @@ function parsed(text: string, file: string): unknown {
   }
 }
 
-/** An error that says how such a file is made. */
+/** An error that explains how to make such a file. */
 function noPlan(file: string, why: string, cause?: unknown): FlagkeelError {
   return new FlagkeelError(
     'USAGE',

@@ -1,29 +1,27 @@
 import { joined, type Markup, trusted } from './markup.js';
 
-/** A piece of a report that is kept or left out as a whole, with all its markup closed. */
+/** A piece of a report. It is kept or left out as a whole, and all its markup is closed. */
 export interface Block {
   readonly rank: Rank;
-  /** What the block is one of (`detail`, `table`), for the sentence that says what was cut. */
+  /** The kind of the block (`detail`, `table`), for the sentence that counts the blocks left out. */
   readonly what: string;
-  /** Called at most once, and for no block behind the first that does not fit. */
+  /** Called at most once, and only for blocks up to the first one that does not fit. */
   readonly markup: () => Markup;
 }
 
-/**
- * The most important first. Blocks of the rank `head` are never cut, and are small by construction.
- */
+/** Most important first. Blocks of the rank `head` are never left out, and are small by construction. */
 const RANKS = ['head', 'table', 'risky detail', 'held back', 'detail', 'elsewhere'] as const;
 export type Rank = (typeof RANKS)[number];
 
 const GAP = '\n\n';
-/** UTF-16 code units that are kept free for the sentence that says what was cut. */
+/** UTF-16 code units reserved for the sentence that counts the blocks left out. */
 const RESERVE = 500;
 
 /**
- * The blocks in the order given, as far as they fit into the budget. Blocks that do not fit are
- * left out, the least important first, and a last sentence counts them.
+ * The blocks in the given order, as far as they fit into the budget. Otherwise the least important are left out, and a
+ * last sentence counts them.
  *
- * @param budget in UTF-16 code units, of which no forge counts more.
+ * @param budget in UTF-16 code units; no forge counts more for a text.
  */
 export function assembled(blocks: readonly Block[], budget: number): string {
   const kept = fitting(blocks, budget);
@@ -33,8 +31,8 @@ export function assembled(blocks: readonly Block[], budget: number): string {
 }
 
 /**
- * The blocks that fit. After the first that does not fit nothing of the same or of a lower rank is
- * taken, so that what matters less never takes the place of what matters more.
+ * The blocks that fit. Once a block does not fit, no other of its rank or a lower one is taken, so that less important
+ * blocks never replace more important ones.
  */
 function fitting(blocks: readonly Block[], budget: number): ReadonlyMap<Block, Markup> {
   const kept = new Map<Block, Markup>();
@@ -50,7 +48,7 @@ function fitting(blocks: readonly Block[], budget: number): ReadonlyMap<Block, M
   return kept;
 }
 
-/** The sentence that counts what was left out; nothing where all was kept. */
+/** The sentence that counts the blocks left out; empty if there are none. */
 function cutNote(left: readonly Block[]): Markup[] {
   if (left.length === 0) return [];
   const counts = new Map<string, number>();

@@ -11,10 +11,9 @@ import { fencedChunks } from './rows.js';
 const MESSAGE_COLUMNS = 1_000;
 
 /**
- * The report in the place of a plan where there is none: why there is none, and what is wrong with
- * the specs. It is within the budget of a comment.
+ * The report if no plan could be made: the reason, and the faults in the specs. It fits into the budget of a comment.
  *
- * @param diagnostics may be empty, where the specs are not the reason.
+ * @param diagnostics empty if the specs are not the reason.
  */
 export function failureMarkdown(message: string, diagnostics: readonly Diagnostic[] = []): string {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
@@ -42,12 +41,12 @@ export function failureMarkdown(message: string, diagnostics: readonly Diagnosti
 }
 
 /**
- * A diagnostic as rows of a fence. The first begins with a mark of our own, because a row that
- * others begin could look like a marked one.
+ * A diagnostic as rows of a fence. The first row begins with our own mark, because text of others at the beginning of a
+ * row could imitate a marked one.
  */
 function problemRows(diagnostic: Diagnostic): string[] {
   const text = diagnosticsText([diagnostic], { color: false });
-  // The last two rows count what there is.
+  // The last two rows are totals.
   const [head = '', ...excerpt] = text.trimEnd().split('\n').slice(0, -2);
   return [`${diagnostic.severity === 'error' ? '-' : '!'} ${head}`, ...excerpt];
 }

@@ -1,9 +1,8 @@
 import { clean } from '../sanitize.js';
 
 /**
- * Markdown that this program wrote. Only the functions of this file make any, and they escape text
- * that comes from elsewhere: what a commit or a spec holds can neither break a report nor make it
- * address anybody.
+ * Markdown that this program wrote. Only the functions of this file create it, and they escape text of others, so that
+ * no commit and no spec can break a report or mention anyone.
  */
 export class Markup {
   readonly #text: string;
@@ -12,7 +11,7 @@ export class Markup {
     this.#text = text;
   }
 
-  /** @param text this program's own words; never anything that came from outside. */
+  /** @param text this program's own words; never text from outside. */
   static own(text: string): Markup {
     return new Markup(text);
   }
@@ -27,8 +26,8 @@ export class Markup {
 }
 
 /**
- * A template of our own Markdown. Strings that are put in are escaped, `Markup` is not. The
- * function is not called `md`, because a formatter would take the template for a document.
+ * A template of our own Markdown. Inserted strings are escaped, inserted `Markup` is not. The function is not called
+ * `md`, because a formatter would then format the template as a document.
  */
 export function trusted(
   words: TemplateStringsArray,
@@ -45,22 +44,22 @@ export function joined(parts: readonly Markup[], separator: string): Markup {
   return Markup.own(parts.map(String).join(separator));
 }
 
-/** A name or a hash, as code that reads the same in a table and in HTML. */
+/** A name or a hash as code, which looks alike in tables and in HTML. */
 export function code(text: string): Markup {
   return Markup.own(`<code>${entities(clean(text))}</code>`);
 }
 
-/** A link, where `url` is one that may be followed (http or https); otherwise the label alone. */
+/** A link if `url` is http or https; otherwise the label alone. */
 export function link(label: string, url: string): Markup {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return trusted`${label}`;
-  // Nothing that ends the target early is left in it.
+  // Encodes every character that could end the link target early.
   const target = new URL(url).href.replace(/[^\w\-.~:/?#@&=+,;%]/g, percent);
   return Markup.own(`[${escaped(label)}](${target})`);
 }
 
 /**
- * Rows of text as they are, in a fence longer than any run of backticks in them, so that no row can
- * close it. The beginning of a hidden comment is spelled out: by such a one this program finds what it wrote itself.
+ * Rows of text in a fence that is longer than any run of backticks in them, so that no row can close it. The beginning
+ * of a hidden comment is escaped, because such a comment marks this program's own text.
  */
 export function fenced(texts: readonly string[], language: string): Markup {
   const rows = texts.map((text) => text.replaceAll('<!--', '<<U+0021>--'));
@@ -69,7 +68,7 @@ export function fenced(texts: readonly string[], language: string): Markup {
   return Markup.own([`${fence}${language}`, ...rows, fence].join('\n'));
 }
 
-/** Percent-encoding of one ASCII character; a URL that was parsed holds no others. */
+/** Percent-encoding of one ASCII character; a parsed URL contains no others. */
 function percent(character: string): string {
   return `%${(character.codePointAt(0) ?? 0).toString(16).padStart(2, '0')}`;
 }
@@ -78,23 +77,19 @@ function asText(value: string | number | Markup): string {
   return typeof value === 'string' ? escaped(value) : String(value);
 }
 
-/**
- * Characters that Markdown or HTML could take for structure; as entities they are plain text in
- * both.
- */
+/** Characters that Markdown or HTML could take for structure; as entities they are plain text in both. */
 const ACTIVE = /[&<>"'`*_{}[\]()#+!|\\~@$^=:]/g;
-/** What turns a line that begins with it into a list, a heading or a rule. */
+/** A line that begins with one of these would become a list, a heading or a rule. */
 const OPENING = /^-|(?<=^\d{1,9})\./;
 
 /**
- * Forges look for mentions, references, labels and addresses in the text that is shown, whether or
- * not it was written with entities. An invisible joiner inside of one keeps them from finding it.
- * They leave code alone.
+ * Forges look for mentions, references, labels and addresses in the displayed text, even in entities. An invisible
+ * joiner inside of one prevents that. Forges do not look into code.
  */
 const REFERENCE = /\$|[@#!~%&^](?=[\p{L}\p{N}_"'-])|:(?=[\p{L}\p{N}_/+-])|www(?=\.)|\bGH(?=-\d)/giu;
 const JOINER = '\u2060';
 
-/** Text of others as it is put into Markdown. */
+/** Text of others, escaped for Markdown. */
 function escaped(text: string): string {
   return entities(
     clean(text)

@@ -14,28 +14,28 @@ import { riskBlocks, risksText } from './risks.js';
 import { fencedChunks, rowsOf } from './rows.js';
 import { tableBlocks } from './table.js';
 
-/** How long the report may be, and where it is shown. */
+/** The length of the report, and where it is shown. */
 export interface MarkdownOptions extends ReportContext {
-  /** UTF-16 code units that the whole may have; no forge counts more than these. */
+  /** The most UTF-16 code units of the whole report; no forge counts more for a text. */
   readonly budget?: number;
 }
 
-/** GitHub takes 65,536 characters in a comment; room is left for a marker and for what a workflow adds. */
+/** GitHub allows 65,536 characters in a comment; the rest is for a marker and for additions of a workflow. */
 export const COMMENT_BUDGET = 60_000;
 
 const NAME_COLUMNS = 100;
-/** The objects of a group that its details name; the others are counted. */
+/** The details of a group name this many objects and count the others. */
 const GROUP_NAMES = 200;
-/** The objects that a summary names; the others are counted. */
+/** A summary names this many objects and counts the others. */
 const SUMMARY_NAMES = 5;
 const CAVEAT_COLUMNS = 400;
 
 /**
- * The plan as Markdown, for reviews and job summaries: a verdict; risks, which are never folded nor
- * cut; one table of objects and environments; folded details. Keys are counted and never named.
+ * The plan as Markdown, for reviews and job summaries: a verdict; risks, which are never folded or cut; one table of
+ * objects and environments; folded details. Keys are counted and never named.
  *
- * The text is balanced and within the budget whatever the plan holds. Text of others is shown as
- * text: it makes no markup, no mention, and no command to a workflow.
+ * Whatever the plan contains, the markup is balanced and within the budget. Text of others is shown as text: it cannot
+ * add markup, mention anyone, or give commands to a workflow.
  */
 export function planMarkdown(report: PlanReport, options: MarkdownOptions = {}): string {
   const view = planView(report, { showKeys: false });
@@ -54,13 +54,13 @@ export function planMarkdown(report: PlanReport, options: MarkdownOptions = {}):
   );
 }
 
-/** The verdict and the risks alone: the part that matters most and changes least. */
+/** The verdict and the risks alone, the most important and most stable part. */
 export function summaryOf(report: PlanReport, options: MarkdownOptions = {}): string {
   const risks = riskBlocks(report).map(({ markup }) => markup());
   return String(joined([headline(report, options), ...risks], '\n\n'));
 }
 
-/** One object, or several to which the same happens, field by field, folded. */
+/** The details of a fold, field by field, in a folded section. */
 function detail(fold: Fold): Block {
   const [key = '', ...others] = fold.keys;
   const title = others.length === 0 ? code(cut(key, NAME_COLUMNS)) : trusted`${countText(fold)}`;
@@ -79,7 +79,7 @@ function folded(summary: Markup, inside: readonly Markup[]): Markup {
   );
 }
 
-/** Changes that are held back, but for those that `otherWorkspaceBlocks` lists. */
+/** The withheld changes, except for those in `otherWorkspaceBlocks`. */
 function withheldBlocks({ withheld }: PlanView): Block[] {
   const held = withheld.filter((row) => !isElsewhere(row));
   const rows = held.map((row) => rowsOf(rowLines(row)));
@@ -90,13 +90,13 @@ function isElsewhere({ change }: ChangeRow): boolean {
   return 'why' in change && change.why === 'not-reviewed';
 }
 
-/** What a second look found, each with what was wanted and what was found. */
+/** The differences that the second look found, each with the wanted and the found value. */
 function leftBlocks({ left }: PlanView): Block[] {
   const rows = left.map((row) => rowsOf(rowLines(row)));
   return titled(trusted`#### ${LEFT_TITLE}: ${left.length}`, fencedChunks(rows), 'held back');
 }
 
-/** Blocks of one list, with the title above the first. */
+/** Blocks of one list; the first has the title. */
 function titled(title: Markup, chunks: readonly Markup[], rank: Rank): Block[] {
   return chunks.map((chunk, index) => ({
     rank,
@@ -105,7 +105,7 @@ function titled(title: Markup, chunks: readonly Markup[], rank: Rank): Block[] {
   }));
 }
 
-/** Differences that were there before and are not this change's doing, folded at the end. */
+/** Differences that existed before this change, folded at the end. */
 function otherWorkspaceBlocks({ withheld }: PlanView, { subject }: ReportContext): Block[] {
   const others = withheld.filter(isElsewhere);
   const rows = others.map((row) => rowsOf(rowLines(row)));
@@ -118,7 +118,7 @@ function otherWorkspaceBlocks({ withheld }: PlanView, { subject }: ReportContext
   }));
 }
 
-/** The first of them by name, and how many of all were changed outside git. */
+/** The first names, and how many of all were changed outside git. */
 function otherNames(others: readonly ChangeRow[]): Markup {
   const names = others
     .slice(0, SUMMARY_NAMES)
@@ -133,29 +133,29 @@ function partOf(index: number, length: number): string {
   return length === 1 ? '' : `, part ${String(index + 1)} of ${String(length)}`;
 }
 
-/** Where a report is shown and what it is about. All members are absent for a plan by itself. */
+/** Where a report is shown, and its subject. For a plan by itself all members are absent. */
 interface ReportContext {
-  /** What lets the plan happen; default: `apply`. */
+  /** The event that carries the plan out. Default: `apply`. */
   readonly subject?: 'merge' | 'apply';
-  /** The branch that it would be merged into. */
+  /** The target branch of the merge. */
   readonly target?: string | undefined;
   /** The address of the full plan. */
   readonly planUrl?: string | undefined;
-  /** When the service was looked at. */
+  /** When the state of the service was read. */
   readonly madeAt?: Date | undefined;
-  /** The plan was made without the service: it compares with the specs of the target branch. */
+  /** The plan was made without the service, by comparing with the specs of the target branch. */
   readonly offline?: boolean;
 }
 
-/** Names in the headline and the footer are cut shorter than those of the tables. */
+/** Names in the headline and the footer are shorter than those in the tables. */
 const HEADLINE_NAME_COLUMNS = 60;
-/** Characters of a commit's hash that people are shown. */
+/** Characters of a commit's hash to show. */
 const SHORT_SHA = 7;
 const SHOWN_PLACES = 12;
 
 /**
- * The first sentences: what is risky, and what happens or that nothing does. A plan that a guard refuses has no other
- * first sentence.
+ * The first sentences: the risks, and what happens or that nothing does. If a guard refuses the plan, that comes first
+ * and alone.
  */
 function headline(report: PlanReport, place: ReportContext): Markup {
   const { plan } = report;
@@ -175,9 +175,7 @@ function headline(report: PlanReport, place: ReportContext): Markup {
   return risks === null ? trusted`### ${all}` : trusted`### ⚠️ ${risks}\n\n${all}.`;
 }
 
-/**
- * What a merge or an apply does next, and the facts that identify this report.
- */
+/** The next steps after a merge or an apply, and the facts that identify this report. */
 function footer(report: PlanReport, place: ReportContext): Markup {
   return joined(
     [
@@ -189,7 +187,7 @@ function footer(report: PlanReport, place: ReportContext): Markup {
   );
 }
 
-/** What happens after this report. */
+/** The next steps after this report. */
 function nextStepsText(report: PlanReport, { subject, target, offline }: ReportContext): Markup {
   if (report.outcomes) return trusted`${report.converged === true ? 'Verified.' : 'Not in sync.'}`;
   if (offline === true) {
@@ -226,7 +224,7 @@ function facts(report: PlanReport, { planUrl, madeAt }: ReportContext): Markup[]
   ];
 }
 
-/** The places that change, in the order of application; places beyond a bound are counted. */
+/** The places that change, in the order of application; beyond a limit they are counted. */
 function environmentsText({ plan, environments }: PlanReport, separator = ', '): Markup {
   const touched = new Set(plan.changes.map(({ ref }) => ref.environment));
   const inOrder = [null, ...environments].filter((each) => touched.has(each));

@@ -11,22 +11,18 @@ import { caveatsOf } from '../view/sentences.js';
 import type { Block } from './blocks.js';
 import { code, joined, Markup, trusted } from './markup.js';
 
-/**
- * The objects that are named for each risk. The others are counted, and each is marked in the
- * tables.
- */
+/** Each risk names this many objects and counts the others; the tables mark each of them. */
 const SHOWN_OBJECTS = 8;
 const SHOWN_TEXTS = 12;
-/** The risks, and the objects of each, that the headline names. */
+/** The headline names this many risks, and this many objects of each. */
 const HEADLINE_GROUPS = 3;
 const HEADLINE_OBJECTS = 3;
 const NAME_COLUMNS = 80;
 const TEXT_COLUMNS = 240;
 
 /**
- * What a reviewer should not overlook: what refuses the plan, deletions, risks of the impact, what
- * could not be known. The list is always shown and never folded, so each risk is one line, however
- * many objects it is about.
+ * Everything that a reviewer should not overlook: refusals of guards, deletions, risks of the impact, and unknowns. The
+ * list is always shown and never folded, so each risk is one line, whatever its number of objects.
  */
 export function riskBlocks(report: PlanReport): Block[] {
   const groups = riskGroups(report);
@@ -68,7 +64,7 @@ function isReleased({ wasOrdered }: LiveKill): boolean {
   return wasOrdered === true;
 }
 
-/** The risks of the changes for a headline: how many, and the first by name; null where there is none. */
+/** The risks of the changes for a headline: their number, and the first by name; null if there is none. */
 export function risksText(report: PlanReport): Markup | null {
   const groups = riskGroups(report);
   const count = groups.reduce((sum, { changes }) => sum + changes.length, 0);
@@ -85,7 +81,7 @@ export function risksText(report: PlanReport): Markup | null {
   return trusted`${plural(count, 'risk')}: ${joined([...texts, ...rest], '; ')}`;
 }
 
-/** How a sentence about the objects of a risk ends. */
+/** The end of a sentence about the objects of a risk. */
 function riskPhrase(risk: Risk, place: string | null): Markup {
   const where = code(cut(place ?? 'the workspace', NAME_COLUMNS));
   const phrases: Readonly<Record<Risk, Markup>> = {
@@ -98,7 +94,7 @@ function riskPhrase(risk: Risk, place: string | null): Markup {
   return phrases[risk];
 }
 
-/** The first texts, each on a line, and how many more there are. */
+/** The first texts, each on a line, and the number of the others. */
 function boundedItems(sign: string, texts: readonly string[], more: string, end = ''): Markup[] {
   const rest = texts.length - SHOWN_TEXTS;
   const mark = Markup.own(sign);
@@ -116,7 +112,7 @@ interface RiskGroup {
   readonly changes: readonly Change[];
 }
 
-/** In the order of `RISKS`, and within each in that of the plan. */
+/** In the order of `RISKS`, and within each risk in the order of the plan. */
 function riskGroups(report: PlanReport): RiskGroup[] {
   return RISKS.flatMap((risk) => {
     const found = report.plan.changes.filter((change) => risksOf(change, report).includes(risk));
@@ -130,7 +126,7 @@ function riskGroups(report: PlanReport): RiskGroup[] {
   });
 }
 
-/** One line for each risk, and for each environment where the words name it. */
+/** One line for each risk, and one for each environment if the words name it. */
 function riskItems(groups: readonly RiskGroup[]): Markup[] {
   return [...new Set(groups.map(({ word }) => word))].flatMap((word) =>
     items(

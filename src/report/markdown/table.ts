@@ -9,23 +9,23 @@ import { code, joined, Markup, trusted } from './markup.js';
 
 const NAME_COLUMNS = 100;
 const LINE_COLUMNS = 120;
-/** Lines of a cell beside the fact and whom it reaches; the details below hold all. */
+/** The most lines of a cell below the fact and the reach; the details contain all. */
 const SHOWN_LINES = 3;
 const SHOWN_TITLES = 2;
 const SHOWN_NAMES = 3;
-/** Environments side by side; others go on in the next table. */
+/** The most environments side by side; the others follow in the next table. */
 const SHOWN_PLACES = 6;
 /**
- * UTF-16 code units of one table, about. A longer one goes on in the next, so that a budget can end
- * between the two.
+ * Approximate size of one table in UTF-16 code units. A longer table is split, so that a budget can end between two
+ * parts.
  */
 const TABLE_SIZE = 8_000;
 
 const LINE_BREAK = Markup.own('<br>');
 
 /**
- * What happens to each object in each environment, the protected environments first: by how much, and whom it reaches.
- * Titles of commits have a column where they differ; one that all changes share stands above.
+ * Shows for each object and environment the size of the change and the users that it reaches; protected environments
+ * come first. If titles of commits differ they have a column; a common title is above the table.
  */
 export function tableBlocks(folds: readonly Fold[], report: PlanReport): Block[] {
   const titles = titlesOf(folds);
@@ -47,7 +47,7 @@ export function tableBlocks(folds: readonly Fold[], report: PlanReport): Block[]
 /** An environment, or null for the level of the workspace. */
 type Place = string | null;
 
-/** The places where something changes, in groups that go side by side. */
+/** The places with changes, in groups that fit side by side. */
 function columnsOf(report: PlanReport): Place[][] {
   const changed = new Set(report.plan.changes.map(({ ref }) => ref.environment));
   const places = [...shownEnvironments(report), null].filter((place) => changed.has(place));
@@ -71,7 +71,7 @@ function headOf(columns: readonly Place[], shared: string | undefined): Markup {
   return joined([head, Markup.own(`|${' --- |'.repeat(count)}`)], '\n');
 }
 
-/** Rows in tables of bounded size, each with its own head. */
+/** Splits rows into tables of bounded size, each with its own head. */
 function tables(rows: readonly Markup[], head: Markup): Markup[] {
   const parts: { rows: Markup[]; size: number }[] = [];
   for (const each of rows) {
@@ -88,7 +88,7 @@ function row(cells: readonly Markup[]): Markup {
   return trusted`| ${joined(cells, ' | ')} |`;
 }
 
-/** One object, or several to which the same happens. */
+/** One row for a fold. */
 function tableRow(
   fold: Fold,
   columns: readonly Place[],
@@ -124,7 +124,7 @@ function titlesOf(folds: readonly Fold[]): ReadonlySet<string> {
   return new Set(folds.flatMap(({ titles }) => [...titles].map((each) => cut(each, LINE_COLUMNS))));
 }
 
-/** By how much, as words and as bars, what else changes, and whom it reaches. */
+/** The size of the change in words and as bars, its other effects, and the users that it reaches. */
 function cell(change: Change, report: PlanReport): Markup {
   const { fact, reasons, share, others, reach } = briefOf(change, report);
   const more = others.length - SHOWN_LINES;
@@ -145,7 +145,7 @@ function cell(change: Change, report: PlanReport): Markup {
 
 const BAR_BLOCKS = 10;
 
-/** A share of a hundred as a bar. It is empty for 0 alone, and full for 100 alone. */
+/** A percentage as a bar. It is empty only for 0, and full only for 100. */
 function bar(percent: number): Markup {
   const rounded = Math.round((percent / 100) * BAR_BLOCKS);
   const most = percent < 100 ? BAR_BLOCKS - 1 : BAR_BLOCKS;
