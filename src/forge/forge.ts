@@ -128,7 +128,7 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** At most `most` UTF-16 code units, with `…` in place of the rest. No forge counts more units for a text. */
+/** At most `most` UTF-16 code units, with `…` in place of the rest. No forge counts a text as longer. */
 export function limited(text: string, most: number): string {
   if (text.length <= most) return text;
   // Does not cut between the halves of a surrogate pair.

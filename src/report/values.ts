@@ -4,17 +4,17 @@ import { clean, quoted } from './sanitize.js';
 import { isRecord, jsonText } from './json-value.js';
 import { cut } from './text/layout.js';
 
-/** Values put in words, cleaned, and the questions what a planned value is. */
+/** Values in words, cleaned, and tests for the shape of planned values. */
 
-/** Stands where there is no value. */
+/** Printed in the place of a missing value. */
 export const NONE = 'none';
 
-/** Values in brackets: `[ES, FR]`. Values beyond `limit` are counted. */
+/** Values in brackets: `[ES, FR]`. At most `limit` are listed, the others counted. */
 export function listText(values: readonly string[], limit = Infinity): string {
   return `[${itemText(values, limit)}]`;
 }
 
-/** Values beyond `limit` are counted: `ES, FR, … 3 more`. */
+/** At most `limit` values are listed, the others counted: `ES, FR, … 3 more`. */
 export function itemText(values: readonly string[], limit: number): string {
   const shown = values.slice(0, limit).map(quoted);
   const more = values.length - shown.length;
@@ -26,7 +26,7 @@ export function boundedJson(value: unknown, columns = Infinity): string {
   return cut(clean(jsonText(value)), columns);
 }
 
-/** A scalar by itself, anything else as JSON, and `none` where there is no value. */
+/** A scalar by itself, anything else as JSON, and `none` for a missing value. */
 export function valueText(value: unknown, columns = Infinity): string {
   if (value === undefined) return NONE;
   if (typeof value === 'boolean') return yesNo(value);
@@ -43,8 +43,8 @@ export function plural(count: number, one: string, many = `${one}s`): string {
 }
 
 /**
- * Both sides of a changed text, in quotes. Long ones are cut at both ends around the first difference, so that what
- * changed is always seen.
+ * Both sides of a changed text, in quotes. Long texts are cut on both sides of the first difference, so that it is
+ * always visible.
  */
 export function textChange(before: string, after: string, columns = 60): [string, string] {
   const [a, b] = [clean(before), clean(after)];
@@ -61,7 +61,7 @@ export function textChange(before: string, after: string, columns = 60): [string
 function wordStart(text: string, index: number): number {
   const space = text.lastIndexOf(' ', index);
   if (space > index - 16) return space + 1;
-  // Not between the halves of a surrogate pair.
+  // Does not cut between the halves of a surrogate pair.
   return /[\udc00-\udfff]/.test(text[index] ?? '') ? index - 1 : index;
 }
 

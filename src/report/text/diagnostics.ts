@@ -4,14 +4,14 @@ import { clean } from '../sanitize.js';
 import { displayWidth } from './layout.js';
 import { plural } from '../values.js';
 
-/** Columns of a long line that are shown on either side of the problem. */
+/** Columns of a long line to show on either side of the problem. */
 const CONTEXT = 60;
-/** The most columns that are underlined. */
+/** The longest underline, in columns. */
 const LONGEST_MARK = 80;
 
 /**
- * Every problem with its place, the line in which it stands, and a mark below that; totals last, and how to learn more.
- * Problems are in the order given. Without problems the text is empty.
+ * Every problem with its place, its line, and a mark below that; at the end the totals, and a hint for more help.
+ * Problems are in the given order. Without problems the text is empty.
  */
 export function diagnosticsText(
   diagnostics: readonly Diagnostic[],
@@ -54,7 +54,7 @@ function excerptLines({ excerpt, location }: Diagnostic): ExcerptLine[] {
   ];
 }
 
-/** As wide as `text`: tabs stay tabs, so that both lines go to the same stops. */
+/** White space as wide as `text`. Tabs are kept, so that both lines use the same tab stops. */
 function blank(text: string): string {
   return text
     .split('\t')

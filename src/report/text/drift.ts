@@ -9,20 +9,20 @@ import { EMPTY_LINE, renderLines, span, type Layout } from './layout.js';
 import { rowLines } from './rows.js';
 import { plural } from '../values.js';
 
-/** What a comparison of the specs with the service found. */
+/** The result of comparing the specs with the service. */
 export interface DriftReport {
   readonly differences: readonly { readonly change: Change; readonly gone: boolean }[];
-  /** Changes in git that the service does not have yet. */
+  /** Number of changes in git that the service does not have yet. */
   readonly pending: number;
-  /** Objects that are equal. */
+  /** Number of objects that are equal. */
   readonly unchanged: number;
-  /** Objects with identities, which the service cannot show. */
+  /** Number of objects with identities, which the service cannot show. */
   readonly unseen: number;
-  /** What was looked at less closely than the rest. */
+  /** The parts that were compared less closely than the rest. */
   readonly notCompared: readonly NotCompared[];
 }
 
-/** What each reason says about a difference. */
+/** The words for each reason of a difference. */
 const WORDS: Readonly<Record<string, string>> = {
   drift: 'changed outside git',
   conflict: 'changed outside git, and in git too',
@@ -30,10 +30,7 @@ const WORDS: Readonly<Record<string, string>> = {
   unknown: 'differs, and nothing is remembered that would tell why',
 };
 
-/**
- * What the service has that git does not. Arrows lead from the value in git to the value on the
- * service.
- */
+/** The differences that the service has from git. Arrows lead from the value in git to the value on the service. */
 export function driftText(
   { differences, pending, unchanged, unseen, notCompared }: DriftReport,
   { showKeys, ...layout }: Layout & { readonly showKeys: boolean },
@@ -58,7 +55,7 @@ export function driftText(
   );
 }
 
-/** One object that differs, or that is gone from the service. */
+/** One object that differs, or that the service no longer has. */
 function differenceRow(
   { change, gone }: DriftReport['differences'][number],
   showKeys: boolean,
@@ -77,7 +74,7 @@ function differenceRow(
   };
 }
 
-/** The same change read the other way: plans lead from the service to git. */
+/** Swaps both sides: plans lead from the service to git, and this report from git to the service. */
 function turned({ path, reason, before, after, keys }: FieldChange): FieldChange {
   return {
     path,

@@ -2,10 +2,10 @@ import { FlagkeelError, messageOf } from '../../errors.js';
 import { clean } from '../sanitize.js';
 
 /**
- * One sentence for the person whose run failed: `flagkeel: <message>`, a line feed at the end. A second line names the
- * code of an error of the run, and how to learn more of it.
+ * The error of a failed run for people: `flagkeel: <message>`, with a line feed at the end. For an error of the run, a
+ * second line names its code and how to learn more.
  *
- * A stack follows only where the fault is this program's own: a `bug:` error, or one that the language threw.
+ * A stack follows only for faults of this program: a `bug:` error, or one that JavaScript itself threw.
  */
 export function errorText(error: unknown): string {
   const sentence = `flagkeel: ${clean(messageOf(error))}\n`;
@@ -25,7 +25,7 @@ function isBug(error: unknown): error is Error {
   );
 }
 
-/** The frames alone: the message stands above them already. */
+/** The frames alone, because the message is printed already. */
 function stackOf(error: Error): string {
   return (error.stack ?? '')
     .split('\n')

@@ -6,7 +6,7 @@ import { bucketsText } from '../view/buckets.js';
 import { conditionText } from '../view/matcher.js';
 import { EMPTY_LINE, noBreak, renderLines, span, type Layout, type Line } from './layout.js';
 
-/** What the specs say of one flag, for people. */
+/** The content of the specs about one flag, for people. */
 export interface ExplainedFlag {
   readonly name: string;
   readonly location: Location;
@@ -22,45 +22,50 @@ export interface ExplainedDefinition {
   readonly location: Location;
   readonly killed: boolean;
   readonly defaultTreatment: string;
-  /** Whole per cent. */
+  /** In whole per cent. */
   readonly trafficAllocation: number;
   /** Treatment → keys. */
   readonly targets: Readonly<Record<string, readonly string[]>>;
   readonly rules: readonly ExplainedRule[];
   readonly defaultRule: readonly Bucket[];
-  /** Of the key that the user asked about, if there is one. */
+  /** The answer for the key that the user asked about, if any. */
   readonly answer?: ExplainedAnswer;
-  /** What the service has, or null where it has nothing; absent where the run did not ask it. */
+  /** The definition on the service; null if it has none; left out if the run did not ask the service. */
   readonly live?: ExplainedLive | null;
 }
 
 export interface ExplainedLive {
   readonly killed: boolean;
-  /** Fields that git manages and that are otherwise there, in the order of plans. */
+  /** Managed fields that differ on the service, in the order of plans. */
   readonly differs: readonly string[];
   readonly defaultRule: readonly Bucket[];
 }
 
 export interface ExplainedRule extends Rule {
   readonly name?: string;
-  /** Names of the conditions that the rule uses, in its order; its matchers are what they stand for. */
+  /** Names of the conditions that the rule uses, in its order; the rule's matchers are their content. */
   readonly uses?: readonly string[];
   readonly location: Location;
 }
 
 export interface ExplainedAnswer {
-  /** What the key gets, the largest share first; `null`: control. In per cent. */
+  /** The treatments that the key may get, the largest share first, in per cent; `null` stands for control. */
   readonly shares: readonly {
     readonly treatment: string | null;
     readonly atLeast: number;
     readonly atMost: number;
   }[];
-  /** `killed`, `target`, `rule N` (from 1), `default rule`, or `depends` where an attribute is missing that decides it. */
+  /**
+   * `killed`, `target`, `rule N` (from 1), `default rule`, or `depends` if the decision needs an attribute that is
+   * missing.
+   */
   readonly by: string;
   readonly untold: readonly string[];
 }
 
-/** A flag in words: who gets what in each environment, by which rule, and where that stands. */
+/**
+ * A flag in words: the treatments in each environment, the rules that serve them, and the places of these in the specs.
+ */
 export function explainText(
   flag: ExplainedFlag,
   { showKeys, ...layout }: Layout & { readonly showKeys: boolean },
@@ -117,7 +122,7 @@ function definitionLines(definition: ExplainedDefinition, showKeys: boolean): Li
   ];
 }
 
-/** @param killed whether git has it killed. */
+/** @param killed whether git orders the kill. */
 function liveLines(live: ExplainedLive | null, killed: boolean): Line[] {
   if (live === null) return [line(2, [span('on the service: not there', 'change')])];
   const { differs, defaultRule } = live;

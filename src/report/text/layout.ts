@@ -1,13 +1,10 @@
 import { createColors } from 'picocolors';
 import stringWidth from 'string-width';
 
-/** What a piece of text is, so that colour can follow it. No information is in the colour alone. */
+/** The role of a piece of text, which decides its colour. Colour carries no information of its own. */
 export type Tone = 'plain' | 'strong' | 'faint' | 'add' | 'change' | 'remove' | 'alarm';
 
-/**
- * Cleaned text of one tone. A no-break space holds words together on one line and is printed as a
- * space.
- */
+/** Cleaned text of one tone. A no-break space keeps words on one line, and is printed as a space. */
 export interface Span {
   readonly text: string;
   readonly tone: Tone;
@@ -16,23 +13,23 @@ export interface Span {
 /** A paragraph about one field. */
 export type FieldLine = readonly Span[];
 
-/** One paragraph; without spans it is an empty line. */
+/** One paragraph; an empty line if it has no spans. */
 export interface Line {
   readonly indent: number;
   readonly spans: readonly Span[];
 }
 
-/** How lines become rows of text. */
+/** The settings for breaking lines into rows of text. */
 export interface Layout {
   readonly color: boolean;
-  /** Columns. A longer word stands out over the edge and is not cut. */
+  /** In columns. A longer word is not cut and exceeds the width. */
   readonly width: number;
 }
 
-/** Parts sections from each other. */
+/** Separates sections. */
 export const EMPTY_LINE: Line = { indent: 0, spans: [] };
 
-/** Further columns by which every row of a paragraph but the first is indented. */
+/** Additional indent of all rows of a paragraph but the first, in columns. */
 const HANG = 4;
 
 export function span(text: string, tone: Tone = 'plain'): Span {
@@ -49,7 +46,7 @@ export function noBreak(text: string): string {
   return text.replaceAll(' ', '\u00a0');
 }
 
-/** Rows of text, each ended by a line feed. The text is the same with and without colour. */
+/** Rows of text, each with a line feed at the end. The text is the same with and without colour. */
 export function renderLines(lines: readonly Line[], layout: Layout): string {
   const paint = painter(layout.color);
   return lines
@@ -61,16 +58,13 @@ export function renderLines(lines: readonly Line[], layout: Layout): string {
     .join('');
 }
 
-/**
- * A row that does not begin with `::`: the runner of a workflow takes such a row for a command,
- * even behind spaces.
- */
+/** Changes a row that begins with `::`, because the runner of a workflow takes it for a command, even behind spaces. */
 function unlikeCommand(words: readonly Word[]): readonly Word[] {
   const start = words.map((word) => word.map(({ text }) => text).join('')).join(' ');
   return start.trimStart().startsWith('::') ? [[span('·')], ...words] : words;
 }
 
-/** What is never broken; it may consist of pieces of several tones. */
+/** A unit that is never broken, which may have pieces of several tones. */
 type Word = readonly Span[];
 
 interface Row {
@@ -96,10 +90,7 @@ function rows(line: Line, width: number): Row[] {
   return [...done, row];
 }
 
-/**
- * The text of a row, with one span where neighbours have the same tone. Spaces between two tones
- * are plain.
- */
+/** The spans of a row, with neighbours of one tone merged. Spaces between two tones are plain. */
 function merged(words: readonly Word[]): Span[] {
   const spans: { text: string; tone: Tone }[] = [];
   for (const [index, word] of words.entries()) {
@@ -114,7 +105,7 @@ function merged(words: readonly Word[]): Span[] {
   return spans;
 }
 
-/** The words of a paragraph. Only ordinary spaces part words. */
+/** The words of a paragraph. Only ordinary spaces separate words. */
 function wordsOf(spans: readonly Span[]): Word[] {
   const words: Span[][] = [[]];
   for (const { text, tone } of spans) {
@@ -126,7 +117,7 @@ function wordsOf(spans: readonly Span[]): Word[] {
   return words.filter((word) => word.length > 0);
 }
 
-/** How a span is printed. */
+/** A function that prints a span, in colour or without. */
 function painter(color: boolean): (piece: Span) => string {
   const colors = createColors(color);
   const paints: Readonly<Record<Tone, (text: string) => string>> = {
@@ -143,19 +134,16 @@ function painter(color: boolean): (piece: Span) => string {
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Columns that a terminal gives to cleaned text, by the widths of the Unicode standard. */
+/** The number of columns of cleaned text in a terminal, by the widths of the Unicode standard. */
 export function displayWidth(text: string): number {
-  // Nearly all text is plain, and there is much of it.
+  // A quick path, because nearly all text is plain and there is much of it.
   return PLAIN.test(text) ? text.length : stringWidth(text);
 }
 
-/** Characters that have one column each. */
+/** Characters of one column each. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
-/**
- * The text, or as much of it as fits into so many columns with `…` at its end. No character is cut
- * in two.
- */
+/** The text, or as much of it as fits into `columns`, with `…` at its end. Does not cut characters in two. */
 export function cut(text: string, columns: number): string {
   if (displayWidth(text) <= columns) return text;
   let kept = '';

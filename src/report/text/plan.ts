@@ -8,28 +8,28 @@ import { EMPTY_LINE, renderLines, span, type Layout, type Line } from './layout.
 import { foldLines, rowLines } from './rows.js';
 import { summaryLine } from './summary.js';
 
-/** How the report is laid out, and how much of it there is. */
+/** The layout of the report, and its level of detail. */
 export type TextOptions = Layout & ViewOptions;
 
 const SHORT_SHA = 7;
 const GUARDS_TITLE = 'Refused by a guard, nothing is sent';
 
 /**
- * The report for people: changes by object, then what is withheld, then one line of totals.
- * With outcomes it says what was done. Colour adds nothing that the words do not say.
+ * The report for people: changes by object, then the withheld ones, then one line of totals. With outcomes it says what
+ * was done. Colour adds nothing that the words do not say.
  */
 export function planText(report: PlanReport, options: TextOptions): string {
   const view = planView(report, options);
   return renderLines([...bodyLines(report, view), ...endLines(report, view)], options);
 }
 
-/** The last line of the report alone; above it the guards that refuse the plan, since the line counts none. */
+/** The last line of the report alone. The refusals of guards come before it, because the line does not count them. */
 export function planSummary(report: PlanReport, layout: Layout): string {
   const refused = section(GUARDS_TITLE, guardLines(guardTexts(report))).slice(1);
   return renderLines([...refused, paragraph(summaryLine(report), 'strong')], layout);
 }
 
-/** Everything but the end; nothing where there is nothing to say. */
+/** Everything but the end; empty if there is nothing to report. */
 function bodyLines(report: PlanReport, view: PlanView): Line[] {
   const { folds, withheld, liveKills, left, guards, commit } = view;
   if (folds.length + withheld.length + liveKills.length + guards.refusals.length === 0) return [];
@@ -48,7 +48,7 @@ function bodyLines(report: PlanReport, view: PlanView): Line[] {
   ];
 }
 
-/** What refuses the plan, and in the last line the remedy. */
+/** The refusals of guards, with the remedy in the last line. */
 function guardLines({ refusals, remedy }: GuardTexts): Line[] {
   if (refusals.length === 0) return [];
   return [
@@ -57,7 +57,7 @@ function guardLines({ refusals, remedy }: GuardTexts): Line[] {
   ];
 }
 
-/** A title and its lines; nothing where there are no lines. */
+/** A title and its lines; empty if there are no lines. */
 function section(title: string, lines: readonly Line[]): Line[] {
   if (lines.length === 0) return [];
   return [EMPTY_LINE, { indent: 0, spans: [span(title, 'strong')] }, ...lines];
@@ -78,7 +78,7 @@ function endLines(report: PlanReport, { caveats }: PlanView): Line[] {
   ];
 }
 
-/** Which workspace of which service the report is about, the commit that it compares, and the one behind all changes. */
+/** Workspace and service of the report, the commit that it compares, and the common commit of all changes. */
 function placeText({ workspace, origin, revision }: PlanReport, commit: string): string {
   const head =
     revision.commit === null ? 'no commit' : `commit ${clean(revision.commit).slice(0, SHORT_SHA)}`;

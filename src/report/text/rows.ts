@@ -28,13 +28,13 @@ export function rowLines({
   return [headline, ...lines.map((spans) => ({ indent: 6, spans }))];
 }
 
-/** The objects that a fold names; the others are counted. */
+/** A fold names this many objects and counts the others. */
 const SHOWN_NAMES = 3;
 
 /**
- * One object, or several to which the same happens.
+ * The lines of one object, or of several with equal changes.
  *
- * @param around.commit stands above all objects, and is not repeated.
+ * @param around.commit is printed above all objects, and not repeated here.
  */
 export function foldLines(
   fold: Fold,

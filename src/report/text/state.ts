@@ -6,22 +6,22 @@ import { byCodeUnits } from '../../model/json.js';
 import { clean } from '../sanitize.js';
 import { valueText } from '../values.js';
 
-/** What is remembered of one object in one environment, without its spec. */
+/** The remembered state of one object in one environment, without its spec. */
 export interface StateRow {
-  /** `KIND/NAME` or `KIND/NAME@ENVIRONMENT`; the environment's id where its name is not known. */
+  /** `KIND/NAME` or `KIND/NAME@ENVIRONMENT`; with the environment's id if its name is unknown. */
   readonly id: string;
   readonly kind: string;
   readonly name: string;
   readonly environment: string | null;
-  /** The commit that the base came from. */
+  /** The commit of the base. */
   readonly commit: string | null;
-  /** False where the object was never found equal yet. */
+  /** False until a run has found the object equal for the first time. */
   readonly hasBase: boolean;
   readonly pending: 'create' | 'delete' | null;
   readonly liveKillSeenAt: string | null;
 }
 
-/** One apply, as `history` lists it. */
+/** One apply, in the list of `history`. */
 export interface HistoryRow {
   /** ISO 8601, UTC. */
   readonly time: string;
@@ -33,7 +33,7 @@ export interface HistoryRow {
     readonly action: string;
     readonly id: string;
     readonly title: string;
-    /** That of the writes, and what they wrote; absent where nothing was written, or an older version wrote it. */
+    /** Comment of the writes, and what they wrote; left out if nothing was written, or an older version wrote it. */
     readonly comment?: string;
     readonly fields?: readonly HistoryField[];
     readonly keys?: HistoryKeys;
@@ -41,7 +41,7 @@ export interface HistoryRow {
   readonly more: number;
 }
 
-/** A field that was written; of individual targets the numbers of keys. */
+/** A field that was written; for individual targets, the numbers of keys. */
 interface HistoryField {
   /** JSON Pointer. */
   readonly path: string;
@@ -56,16 +56,16 @@ interface HistoryKeys {
   readonly changed?: number;
 }
 
-/** An environment, or null for the workspace, and what is remembered there. */
+/** An environment (null for the workspace), and the state that is remembered for it. */
 type Place = readonly [string | null, Base<unknown>];
 
-/** Characters of a commit's hash that people are shown. */
+/** Characters of a commit's hash to show. */
 const SHORT = 8;
 const PENDING = { create: 'creation begun', delete: 'deletion held back' } as const;
 
 /**
- * The remembered objects as rows, in the code-unit order of their ids, so that an object's own row
- * comes before those of its environments.
+ * The remembered objects as rows, in the code-unit order of their ids, so that an object's own row comes before those
+ * of its environments.
  *
  * @param names environment id → name.
  */
@@ -94,12 +94,12 @@ export function stateRows(
     .sort((a, b) => byCodeUnits(a.id, b.id));
 }
 
-/** An entry whose environments may hold less than what is remembered. */
+/** An entry whose environments may leave out parts of the remembered state. */
 type ShownEntry = Omit<StateEntry, 'environments'> & {
   readonly environments: Readonly<Record<string, object>>;
 };
 
-/** An entry as it is shown: without `showKeys` the keys of identities are counted and not named. */
+/** An entry for display: without `showKeys` the keys of identities are counted and not named. */
 export function shownEntry(entry: StateEntry, { showKeys }: { showKeys: boolean }): ShownEntry {
   if (showKeys || !KIND_TEXTS[entry.kind].hasKeysInBase) return entry;
   const bases = Object.entries<Base<Definition | ActivationBase | IdentitiesBase>>(
@@ -126,7 +126,7 @@ export function stateText(rows: readonly StateRow[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** What is unusual about an object. */
+/** The unusual facts about an object. */
 function marks({ pending, hasBase, liveKillSeenAt }: StateRow): string {
   return [
     ...(pending === null ? [] : [PENDING[pending]]),
@@ -135,13 +135,13 @@ function marks({ pending, hasBase, liveKillSeenAt }: StateRow): string {
   ].join(', ');
 }
 
-/** Columns of a value that was written. */
+/** Columns for a value that was written. */
 const VALUE_COLUMNS = 60;
 
 /**
- * Applies as given, the newest first, each with its changes below it.
+ * Applies in the given order, the newest first, each with its changes below it.
  *
- * @param isDetailed with the values that were written, and the comments.
+ * @param isDetailed adds the values that were written, and the comments.
  */
 export function historyText(
   rows: readonly HistoryRow[],

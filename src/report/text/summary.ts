@@ -9,7 +9,7 @@ import { risksOf } from '../view/impact.js';
 import { butForKills } from '../view/sentences.js';
 import { plural } from '../values.js';
 
-/** One line about a kill that was sent, or that could not be. */
+/** One line about a kill that was sent, or that failed. */
 export function killLine(id: string, result: KillResult): string {
   switch (result.status) {
     case 'killed':
@@ -21,7 +21,7 @@ export function killLine(id: string, result: KillResult): string {
   }
 }
 
-/** The last line of a report: what is to be done, or what was done and how the service stands now. */
+/** The last line of a report: the work ahead, or the work done and the state of the service now. */
 export function summaryLine(report: PlanReport): string {
   const { plan } = report;
   if (plan.changes.length === 0 && plan.withheld.length === 0 && report.converged !== false) {
@@ -30,12 +30,12 @@ export function summaryLine(report: PlanReport): string {
   return report.outcomes ? appliedLine(report) : plannedLine(report);
 }
 
-/** How a sentence goes on that holds for one workspace of one service. */
+/** The words for the workspace and the service, to append to a sentence. */
 function where({ workspace, origin }: PlanReport): string {
   return ` in workspace ${clean(workspace.name)} at ${clean(origin)}`;
 }
 
-/** Numbers of what would be done, and of the risks that are marked `!!` above. */
+/** Numbers of the planned changes, and of the risks that are marked `!!` above. */
 function plannedLine(report: PlanReport): string {
   const { plan } = report;
   const risks = plan.changes.flatMap((change) => risksOf(change, report)).length;
@@ -52,7 +52,7 @@ function plannedLine(report: PlanReport): string {
   return `Plan: ${parts.join('; ')}.`;
 }
 
-/** Numbers of what was done, and how the service stands now. */
+/** Numbers of the changes made, and the state of the service now. */
 function appliedLine(report: PlanReport): string {
   const { plan } = report;
   const ended = (status: Outcome['status']): readonly Change[] =>
@@ -66,7 +66,7 @@ function appliedLine(report: PlanReport): string {
   return `Applied: ${parts.join('; ')}.${standing(report)}`;
 }
 
-/** What the second look found; nothing where there was none. */
+/** The result of the second look; empty if there was none. */
 function standing({ converged, standing: found, plan, outcomes }: PlanReport): string {
   if (converged === undefined) return '';
   if (outcomes && (found === 'held' || found === 'waits')) {
@@ -81,7 +81,7 @@ function standing({ converged, standing: found, plan, outcomes }: PlanReport): s
   return ` In sync${asFarAsCompared(plan)}${but}.`;
 }
 
-/** What git orders and the service does not have, and for whom or what it waits. */
+/** The changes that git orders and the service does not have yet, and what they wait for. */
 function unfinishedText({ held, waits, until }: Unfinished): string {
   const end = until === null ? 'for a window to open' : `until ${clean(until)}`;
   return [
@@ -90,7 +90,7 @@ function unfinishedText({ held, waits, until }: Unfinished): string {
   ].join('; ');
 }
 
-/** Objects that a line names; all of them stand above it. */
+/** A line names this many objects; all of them are listed above it. */
 const MAX_NAMED = 3;
 
 function waiting(ids: readonly ObjectId[]): string {
@@ -99,12 +99,12 @@ function waiting(ids: readonly ObjectId[]): string {
   return `${ids.slice(0, MAX_NAMED).map(clean).join(', ')}${more} ${verb}`;
 }
 
-/** How a sentence that says all is equal goes on where not all was compared. */
+/** The words to append to "all is equal" if not everything was compared. */
 export function asFarAsCompared({ notCompared }: Pick<PlanReport['plan'], 'notCompared'>): string {
   return notCompared.length === 0 ? '' : ' as far as was compared';
 }
 
-/** Objects that nothing is done about. */
+/** Counts of the objects that the run does not act on. */
 function restCounts(plan: PlanReport['plan']): string[] {
   return [
     `${String(plan.unchanged.length)} unchanged`,

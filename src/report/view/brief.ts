@@ -12,20 +12,26 @@ import { rulesFact, wholeRuleLines, type FieldContext } from './rules.js';
 import { KIND_TEXTS } from './words.js';
 
 const REASON_COLUMNS = 80;
-/** What matters most comes first. */
+/** The most important first. */
 const FACT_PATHS = ['/killed', '/defaultRule', '/trafficAllocation'];
 
-/** A change in the few words that a cell of a table holds; keys are counted. All text is cleaned. */
+/** A change in the few words of a table's cell. Keys are counted. All text is cleaned. */
 interface Brief {
   /** `on 25 → 40 %`, `new: on 5 %`, `deleted`; never empty. */
   readonly fact: string;
-  /** Why, of what the fact says, but for the usual reason and for kills, which the fact names. */
+  /**
+   * Reasons of the parts that the fact names, without the usual reason and without kills, which the fact itself
+   * mentions.
+   */
   readonly reasons: readonly Reason[];
-  /** The first share that changes; undefined where none does. */
+  /** The first share that changes; undefined if none does. */
   readonly share: ShareChange | undefined;
-  /** What the fact leaves out, line by line. */
+  /** The changes that the fact leaves out, one per line. */
   readonly others: readonly string[];
-  /** Users that an existing object reaches; undefined for new ones, and where the change reaches nobody by itself. */
+  /**
+   * The users that a change of an existing object reaches; undefined for new objects, and if the change reaches no
+   * users by itself.
+   */
   readonly reach: string | undefined;
 }
 
@@ -59,7 +65,7 @@ function meaningOf(change: Change, report: PlanReport): Pick<Brief, 'fact' | 'ot
   }
 }
 
-/** Of the fields that the fact does not name. */
+/** Lines about the fields that the fact does not name. */
 function otherLines(change: Change, report: PlanReport): string[] {
   const context = contextOf(change, report, false);
   return change.fields.flatMap((field) => {
@@ -69,7 +75,7 @@ function otherLines(change: Change, report: PlanReport): string[] {
   });
 }
 
-/** `new: on 5 %`, `new: killed`; `new` alone of what serves nobody by itself. */
+/** `new: on 5 %`, `new: killed`; only `new` for objects that serve no users by themselves. */
 function newText(change: Change, report: PlanReport): string {
   const valueOf = (path: string): unknown => {
     return fieldAt(change, path)?.after;
@@ -96,7 +102,7 @@ function withKeys(word: string, change: Change): string {
   return [word, ...keysFacts(change)].join(': ');
 }
 
-/** Numbers of keys or identities; nothing where the change is about none. */
+/** Numbers of keys or identities; empty if the change has none. */
 function keysFacts(change: Change): string[] {
   if (!change.keys) return [];
   switch (KIND_TEXTS[change.ref.kind].details) {
@@ -116,15 +122,15 @@ function fieldAt({ fields }: Change, path: string): FieldChange | undefined {
   return fields.find((field) => field.path === path);
 }
 
-/** What the lines about the fields of a change need to know. */
+/** The context for the lines about the fields of a change. */
 export function contextOf(change: Change, report: PlanReport, showKeys: boolean): FieldContext {
   const ruleNames = report.ruleNames?.get(change.id);
   return ruleNames ? { showKeys, ruleNames } : { showKeys };
 }
 
 /**
- * What an update means in a few words: `on 25 → 40 %`, `killed: INC-6012`, `+120 −3 keys`, `1 rule added`. Empty where no field of the
- * change has such words; what the other fields mean stands in their own lines.
+ * An update in a few words: `on 25 → 40 %`, `killed: INC-6012`, `+120 −3 keys`, `1 rule added`. Empty if no changed
+ * field has such words; other fields have lines of their own.
  */
 export function factText(change: Change, report: PlanReport): string {
   const { action, ref, fields, keys } = change;
@@ -137,13 +143,13 @@ export function factText(change: Change, report: PlanReport): string {
   return facts.length > 0 ? facts.join(', ') : rulesText(change);
 }
 
-/** Rules are counted where nothing shorter says it. */
+/** Numbers of rules, for changes without shorter words. */
 function rulesText(change: Change): string {
   const { before = [], after = [] } = fieldAt(change, '/rules') ?? {};
   return isRules(before) && isRules(after) ? rulesFact(before, after) : '';
 }
 
-/** The same of one field. */
+/** The change of one field in a few words; empty if there are none, see `factText`. */
 function fieldFact(
   { path, before, after }: FieldChange,
   { id }: Pick<Change, 'id'>,
@@ -163,7 +169,7 @@ function fieldFact(
   }
 }
 
-/** With the reason that the break-glass list gives. */
+/** The kill with its reason from the break-glass list. */
 function killedText(id: Change['id'], { killReasons }: PlanReport): string {
   const reason = killReasons?.get(id);
   return reason === undefined ? 'killed' : `killed: ${cut(clean(reason), REASON_COLUMNS)}`;

@@ -11,7 +11,7 @@ export function bucketsText(buckets: readonly Bucket[]): string {
     .join(', ');
 }
 
-/** What a new definition serves: `on 10 %`; the default treatment where it serves no other. */
+/** The shares of a new definition: `on 10 %`; the default treatment if it serves no other. */
 export function sharesText(buckets: readonly Bucket[], defaultTreatment: unknown): string {
   const served = buckets.filter(({ size }) => size > 0);
   const others = served.filter(({ treatment }) => treatment !== defaultTreatment);
@@ -19,8 +19,8 @@ export function sharesText(buckets: readonly Bucket[], defaultTreatment: unknown
 }
 
 /**
- * `on 10 → 25 %, off 90 → 75 %`: every treatment of either side, in the new order. A changed order
- * is reported too, since it moves users between treatments even where all sizes stay.
+ * `on 10 → 25 %, off 90 → 75 %`: every treatment of either side, in the new order. A changed order is reported too,
+ * because it moves users between treatments even if all sizes stay.
  */
 export function bucketsChange(before: readonly Bucket[], after: readonly Bucket[]): string {
   if (repeats(before) || repeats(after) || before.length === 0 || after.length === 0) {
@@ -33,19 +33,19 @@ export function bucketsChange(before: readonly Bucket[], after: readonly Bucket[
   return [...parts, ...orderChange([...held.keys()], [...wanted.keys()])].join(', ');
 }
 
-/** What becomes of one treatment's share, in per cent; undefined on a side without a bucket of it. */
+/** The change of one treatment's share, in per cent; undefined for a side without a bucket of it. */
 export interface ShareChange {
   readonly treatment: string;
   readonly before: number | undefined;
   readonly after: number | undefined;
 }
 
-/** The most shares that a headline holds. */
+/** A headline shows this many shares. */
 const SHOWN_SHARES = 3;
 
 /**
- * `on 10 → 25 %`: the shares that change. Of two that mirror each other the first stands for both. Empty where sizes by
- * treatment would not say what changes.
+ * `on 10 → 25 %`: the shares that change. If two shares mirror each other, only the first is named. Empty if the sizes
+ * by treatment would not describe the change.
  */
 export function sharesChange(before: readonly Bucket[], after: readonly Bucket[]): string {
   const changed = changedShares(before, after);
@@ -56,8 +56,8 @@ export function sharesChange(before: readonly Bucket[], after: readonly Bucket[]
 }
 
 /**
- * The shares that change, in the new order. Of two that mirror each other the first stands for both. Empty where sizes by
- * treatment would not say what changes.
+ * The shares that change, in the new order. If two shares mirror each other, only the first is included. Empty if the
+ * sizes by treatment would not describe the change.
  */
 export function changedShares(
   before: readonly Bucket[],
@@ -71,7 +71,7 @@ export function changedShares(
   return changed.length === 2 ? changed.slice(0, 1) : changed;
 }
 
-/** A sentence where treatments that are on both sides changed their order; nothing otherwise. */
+/** A sentence if treatments of both sides changed their order; otherwise empty. */
 export function orderChange(before: readonly string[], after: readonly string[]): string[] {
   const common = before.filter((name) => after.includes(name));
   const now = after.filter((name) => before.includes(name));
@@ -79,14 +79,11 @@ export function orderChange(before: readonly string[], after: readonly string[])
   return [`bucket order ${listText(common)} → ${listText(now)} (moves users)`];
 }
 
-/**
- * @param before undefined where there is no bucket on that side, which is another thing than one of
- * size 0.
- */
+/** @param before undefined if there is no bucket on that side, which differs from a bucket of size 0. */
 function sizeChange(name: string, before: number | undefined, after: number | undefined): string {
   const label = quoted(name);
   if (before === after) return noBreak(`${label} ${String(after)} %`);
-  // A bucket of size 0 is another thing than no bucket.
+  // A bucket of size 0 differs from no bucket.
   const from = before ?? (after === 0 ? NONE : 0);
   const to = after ?? (before === 0 ? NONE : 0);
   return noBreak(`${label} ${String(from)} → ${String(to)} %`);
@@ -96,9 +93,7 @@ function sizes(buckets: readonly Bucket[]): Map<string, number> {
   return new Map(buckets.map(({ treatment, size }) => [treatment, size]));
 }
 
-/**
- * Whether a treatment has several buckets, so that sizes by treatment would say less than there is.
- */
+/** Whether a treatment has several buckets, so that sizes by treatment would lose information. */
 function repeats(buckets: readonly Bucket[]): boolean {
   return sizes(buckets).size < buckets.length;
 }

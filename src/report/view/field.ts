@@ -23,8 +23,8 @@ import type { Json } from '../../model/json.js';
 import { partsOf } from '../../model/pointer.js';
 
 /**
- * What a change of one field means, in the words of a spec. A value whose shape is not the field's
- * is shown as JSON, because what is reviewed is never left out.
+ * The change of one field in the words of a spec. A value of an unexpected shape is shown as JSON, because a review
+ * must not hide anything.
  */
 export function fieldLines(field: FieldChange, context: FieldContext): readonly FieldLine[] {
   if (field.keys) {
@@ -37,7 +37,7 @@ export function fieldLines(field: FieldChange, context: FieldContext): readonly 
     : [labelled(fieldLabel(path), `${sideText(before, context)} → ${sideText(after, context)}`)];
 }
 
-/** One side of a field whose value goes on one line. */
+/** One side of a field, for fields whose value fits on one line. */
 export function sideText(value: unknown, { showKeys }: FieldContext): string {
   if (isBuckets(value)) return bucketsText(value);
   return valueText(showKeys || value === undefined ? value : maskKeys(value));
@@ -53,14 +53,14 @@ export function fieldLabel(path: string): string {
   return noBreak([first, ...rest].map((part) => clean(part)).join(' '));
 }
 
-/** The lines of one field; undefined where the values do not have the field's shape. */
+/** The lines of one field; undefined if the values do not have the field's shape. */
 type Lines = (
   before: unknown,
   after: unknown,
   context: FieldContext,
 ) => readonly FieldLine[] | undefined;
 
-/** How each field is shown, by its JSON Pointer. */
+/** The lines of each field, by its JSON Pointer. */
 const LINES_OF: Readonly<Record<string, Lines>> = {
   '/killed': (_before, after) => {
     return typeof after === 'boolean' ? [killedLine(after)] : undefined;
@@ -84,7 +84,10 @@ const LINES_OF: Readonly<Record<string, Lines>> = {
   },
 };
 
-/** Fields of a flag at workspace level go by the type of their value; a type without lines shows its two values. */
+/**
+ * The lines of a flag's fields at the level of the workspace, by the type of their value; a type without lines shows
+ * both values.
+ */
 const FLAG_FIELD_LINES: Readonly<Record<FieldType, ((label: string) => Lines) | undefined>> = {
   name: undefined,
   prose: (label) => (before, after) => {
@@ -105,10 +108,7 @@ function linesOf(path: string): Lines | undefined {
   return LINES_OF[path] ?? (type && FLAG_FIELD_LINES[type]?.(fieldLabel(path)));
 }
 
-/**
- * A kill or its end is loud in the text and not by colour alone, because it stops or restores
- * everything at once.
- */
+/** A kill or its end is marked in the text and not by colour alone, because it stops or restores everything at once. */
 function killedLine(after: boolean): FieldLine {
   const effect = after ? 'everyone gets the default treatment' : 'rules and targets decide again';
   return [
@@ -117,12 +117,12 @@ function killedLine(after: boolean): FieldLine {
   ];
 }
 
-/** A label, and what changed. */
+/** A label with the change. */
 function labelled(label: string, text: string): FieldLine {
   return [span(`${label}:`, 'strong'), span(` ${text}`)];
 }
 
-/** What was added to a set and removed from it: `+a +b −c`. */
+/** The values that were added to a set and removed from it: `+a +b −c`. */
 function setChange(before: readonly string[], after: readonly string[]): string {
   const { added, removed } = keyDifference([...after].sort(), [...before].sort());
   return [
@@ -131,7 +131,7 @@ function setChange(before: readonly string[], after: readonly string[]): string 
   ].join(' ');
 }
 
-/** Nothing where the treatment did not change. */
+/** Empty if the treatment did not change. */
 function treatmentLines(before: readonly Treatment[], after: readonly Treatment[]): FieldLine[] {
   const held = new Map(before.map((treatment) => [treatment.name, treatment]));
   const wanted = new Set(after.map((treatment) => treatment.name));
@@ -159,7 +159,7 @@ function treatmentLine(before: Treatment | undefined, after: Treatment): FieldLi
   return [[span(`~ ${label}:`, 'change'), span(` ${text}`)]];
 }
 
-/** Nothing where the new side has no description: it is then not managed. */
+/** Empty if the new side has no description, because git then does not manage it. */
 function descriptionChange(before: string | undefined, after: string | undefined): string[] {
   if (after === undefined || before === after) return [];
   if (before === undefined) return [`description ${textChange('', after)[1]}`];
@@ -167,8 +167,8 @@ function descriptionChange(before: string | undefined, after: string | undefined
 }
 
 /**
- * Members that differ, where both sides are objects. Nothing where the new side has no
- * configuration: it is then not managed.
+ * The members that differ, if both sides are objects. Empty if the new side has no configuration, because git then does
+ * not manage it.
  */
 function configurationChange(before: Json | undefined, after: Json | undefined): string[] {
   if (after === undefined || sameValue(before, after)) return [];
@@ -187,7 +187,7 @@ function configurationChange(before: Json | undefined, after: Json | undefined):
   return parts.length === 0 ? [] : [`configuration ${parts.join(', ') || NONE}`];
 }
 
-/** Whether two values are equal as JSON, whatever the order of members. */
+/** Whether two values are equal as JSON, in any order of members. */
 function sameValue(a: Json | undefined, b: Json | undefined): boolean {
   return a === undefined || b === undefined ? a === b : jsonText(a) === jsonText(b);
 }

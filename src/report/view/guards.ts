@@ -3,16 +3,16 @@ import { clean } from '../sanitize.js';
 import { cut } from '../text/layout.js';
 import type { PlanReport } from '../plan-report.js';
 
-/** Columns of the reason that the specs give for passing a guard. */
+/** Columns for the reason of an allowance in the specs. */
 const REASON_COLUMNS = 200;
 
-/** What guards say of a plan, cleaned. */
+/** The findings of guards about a plan, cleaned. */
 export interface GuardTexts {
-  /** What refuses the plan, each with its figures. */
+  /** The findings that refuse the plan, each with its figures. */
   readonly refusals: readonly string[];
   /** The options that let this one plan pass. */
   readonly remedy: string;
-  /** What the specs let this plan pass, with the reasons that they give. */
+  /** The findings that the specs allow, with their reasons. */
   readonly allowed: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export function guardTexts(report: PlanReport): GuardTexts {
 
 type GuardPhrases = (found: string, limit: string, finding: GuardFinding, at: PlanReport) => string;
 
-/** What each guard found, and its limit by the name that it has in flagkeel.yaml. */
+/** The words for each guard's finding, and for its limit, by the name in flagkeel.yaml. */
 const GUARD_WORDS: Readonly<Record<GuardName, GuardPhrases>> = {
   maxDeletes: (found, limit) => `${found} deletions, the limit is ${limit} (maxDeletes)`,
   maxDeletePercent: (found, limit) =>
@@ -50,12 +50,15 @@ const GUARD_WORDS: Readonly<Record<GuardName, GuardPhrases>> = {
     `the specs were applied to workspace ${clean(workspace)} so far (${found} objects), and never to ${clean(here.name)} (${clean(here.id)})`,
 };
 
-/** An allowance in the specs holds for the change with which it came; this says why a spent one does not help. */
+/**
+ * Explains why a used allowance does not help: an allowance in the specs is valid only for the change with which it
+ * came.
+ */
 function spentText({ spentAllow }: GuardFinding): string {
   return spentAllow ? '; its allow came with an earlier change, and holds for that one only' : '';
 }
 
-/** The object or the environment that a guard speaks of, and what it found. */
+/** The object or the environment of a finding, and the finding itself. */
 function findingText(finding: GuardFinding, report: PlanReport): string {
   const { guard, environment, id, found, limit } = finding;
   const where = id ?? environment;

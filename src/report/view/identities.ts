@@ -18,10 +18,7 @@ export function stayingLines({ keys }: Pick<Withheld, 'keys'>, showKeys: boolean
   ];
 }
 
-/**
- * What is written of the identities of one traffic type and environment, and after an apply what
- * the service refused of it.
- */
+/** The writes of the identities of one traffic type and environment, and after an apply the service's refusals. */
 export function identityLines(
   { keys }: Pick<Change, 'keys'>,
   outcome: Outcome | undefined,
@@ -46,13 +43,13 @@ function identityText({ added, changed = [] }: KeyChange, showKeys: boolean): st
   return `${text}: + ${itemText(added, SHOWN_KEYS)}; ~ ${itemText(changed, SHOWN_KEYS)}`;
 }
 
-/** A number of identities; with `showKeys` the first keys. */
+/** A number of identities, with the first keys if `showKeys` is set. */
 function counted(sign: string, keys: readonly string[], showKeys: boolean): string {
   const text = noBreak(sign + plural(keys.length, 'identity', 'identities'));
   return showKeys ? `${text}: ${itemText(keys, SHOWN_KEYS)}` : text;
 }
 
-/** One reason with the number of identities that were refused for it. */
+/** A reason, with the number of identities that the service refused for it. */
 function refusalLine({ status, message, count, keys }: Refusal): FieldLine {
   const why = [
     ...(status === null ? [] : [`status ${status}`]),
@@ -64,20 +61,20 @@ function refusalLine({ status, message, count, keys }: Refusal): FieldLine {
   return [span(`${count} refused${reason}${named}${more}`, 'remove')];
 }
 
-/** Identities that were refused for one reason. */
+/** Identities that the service refused for one reason. */
 export interface Refusal {
-  /** HTTP status that the service gave each of them; null where it gave none. */
+  /** HTTP status of each refusal; null if the service gave none. */
   readonly status: number | null;
-  /** The service's own text. Without `showKeys` the key that it may hold is left out. */
+  /** The service's own text. Without `showKeys` a key in it is removed. */
   readonly message: string;
   readonly count: number;
-  /** Only where keys are shown. */
+  /** Only if keys are shown. */
   readonly keys?: readonly string[];
 }
 
-/** Reasons that are listed; refusals for others are counted together. */
+/** This many reasons are listed; refusals for others are counted together. */
 const MAX_REASONS = 20;
-/** Keys that are shorter are not sought in messages, where they could be a part of any word. */
+/** Shorter keys are not searched for in messages, because they could be part of any word. */
 const SHORTEST_NAMED = 3;
 
 /** Refused identities by reason, the most frequent reason first. */
@@ -108,8 +105,8 @@ export function refusals(
 }
 
 /**
- * The service's message may name the key, which would make each message a reason of its own and
- * show what is not to be shown.
+ * Removes the key from the service's message. It would make each message a reason of its own, and reveal a key that
+ * must not be shown.
  */
 function withoutKey(message: string, key: string): string {
   return key.length < SHORTEST_NAMED ? message : message.replaceAll(key, '…');

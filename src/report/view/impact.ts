@@ -15,18 +15,18 @@ import { noBreak, span, type FieldLine } from '../text/layout.js';
 import type { PlanReport } from '../plan-report.js';
 import { itemText, plural } from '../values.js';
 
-/** The most flags, moves of one flag, and names of keys that are shown; the others are counted. */
+/** The most flags, moves of one flag, and names of keys to show; the others are counted. */
 const SHOWN_FLAGS = 3;
 const SHOWN_MOVES = 4;
 const SHOWN_NAMES = 5;
 
 /**
- * Whom a change reaches, on one line, before that line what a reviewer should not overlook, and after it what a flag that
- * stays killed would serve.
+ * One line about the users that a change reaches. Before it come the risks that a reviewer should not overlook, and
+ * after it the treatments that a flag would serve if it were not killed.
  */
 export function impactLines(change: Change, impact: Impact, showKeys: boolean): FieldLine[] {
   const risks = riskText(impact.risks, change.ref.environment);
-  // Everything of a new object is new, and its treatments are shown already.
+  // For a new object all treatments are new, and the report shows them already.
   const isShown =
     change.action === 'update' || (change.action !== 'create' && impact.flags.length > 0);
   return [
@@ -38,7 +38,7 @@ export function impactLines(change: Change, impact: Impact, showKeys: boolean): 
   ];
 }
 
-/** Risks in words. A kill is left out, since the line of its field is as loud. */
+/** Risks in words. Leaves out kills, because the line of the field marks them already. */
 function riskText(risks: readonly Risk[], environment: string | null): string {
   return risks
     .filter((risk) => risk !== 'kills')
@@ -58,7 +58,7 @@ export function riskWord(risk: Risk, environment: string | null): string {
   return text[risk];
 }
 
-/** The risks of a change, in the order of `RISKS`; a kill is one whether or not its impact was worked out. */
+/** The risks of a change, in the order of `RISKS`. A kill is always a risk, even if the impact was not worked out. */
 export function risksOf(change: Change, report: PlanReport): Risk[] {
   const found = new Set(report.impacts?.get(change.id)?.risks);
   if (change.fields.some(({ path, after }) => path === '/killed' && after === true)) {
@@ -68,8 +68,8 @@ export function risksOf(change: Change, report: PlanReport): Risk[] {
 }
 
 /**
- * Whom a change reaches, and by which treatments, on one line of bounded length. Only flags that
- * are known here are counted.
+ * The users that a change reaches, and the treatments through which it does, on one line of limited length. Only flags
+ * that are known here are counted.
  */
 export function audienceText({ ref }: Change, { flags }: Impact, showKeys: boolean): string {
   if (flags.length === 0) return KIND_TEXTS[ref.kind].reachesNobody;
@@ -82,8 +82,8 @@ export function audienceText({ ref }: Change, { flags }: Impact, showKeys: boole
 }
 
 /**
- * Who goes from which treatment to which. Where there are too many combinations it says so, instead
- * of claiming completeness.
+ * The moves of users from one treatment to another. If there are too many combinations the text says so, instead of
+ * claiming completeness.
  */
 function movesText(impact: FlagImpact, showKeys: boolean): string {
   const parts = impact.moves.flatMap((move) => moveText(move, showKeys));
@@ -96,14 +96,14 @@ function movesText(impact: FlagImpact, showKeys: boolean): string {
   return `${cut.join(', ')}${impact.bounded ? ' (at least; too many combinations to tell all)' : ''}`;
 }
 
-/** What a killed flag would serve again, or that everybody would keep what they have. */
+/** The treatments that a killed flag would serve again, or that all users would keep theirs. */
 function restoreText(impact: FlagImpact, showKeys: boolean): string {
   const { traffic, keys } = impact;
   if (traffic.atMost + keys.atMost === 0) return 'nobody gets anything but the default treatment';
   return movesText(impact, showKeys);
 }
 
-/** Share of the traffic and number of listed keys, as far as either is not zero. A treatment that stays is named once. */
+/** Share of the traffic and number of listed keys, each if it is not zero. A treatment that stays is named once. */
 function moveText(move: Move, showKeys: boolean): string[] {
   const { from, to, names } = move;
   const way =
@@ -126,7 +126,7 @@ function trafficText({ traffic }: { readonly traffic: Range }): string[] {
   return traffic.atMost === 0 ? [] : [`${rangeText(traffic)} %`];
 }
 
-/** The number of keys: exact, a range, or `about` where the number is not certain. */
+/** The number of keys: exact, a range, or `about` if it is uncertain. */
 function keysText({ keys }: { readonly keys: KeyCount }): string[] {
   const { atLeast, atMost, certain } = keys;
   if (atMost === 0) return [];
@@ -139,7 +139,7 @@ function rangeText({ atLeast, atMost }: Range): string {
   return atLeast === 0 ? `up to ${String(atMost)}` : `${String(atLeast)}–${String(atMost)}`;
 }
 
-/** `control` stands for null: that is what evaluators answer where a flag has no definition. */
+/** null becomes `control`, the answer of evaluators for a flag without a definition. */
 function treatmentText(treatment: string | null): string {
   return treatment === null ? 'control' : quoted(treatment);
 }

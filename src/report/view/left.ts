@@ -6,13 +6,13 @@ import { cut, span } from '../text/layout.js';
 import { fieldLabel, sideText } from './field.js';
 import type { Row } from './row.js';
 
-/** What every report says of differences that a second look found. */
+/** The title of the differences that a second look found. */
 export const LEFT_TITLE = 'Left after the apply';
 
-/** A list of rules is cut; the JSON has all of it. */
+/** A list of rules is cut; the JSON report has all of it. */
 const VALUE_COLUMNS = 200;
 
-/** What was wanted of the whole object, and found of it; an update is about its fields alone. */
+/** The wanted and the found state of a whole object; for an update only its fields matter. */
 const WHOLE: Readonly<Record<Action, string>> = {
   create: 'wanted, and not found',
   activate: 'wanted active, found inactive',
@@ -21,7 +21,7 @@ const WHOLE: Readonly<Record<Action, string>> = {
   deactivate: 'wanted inactive, found active',
 };
 
-/** A difference that is left, with what was wanted and what was found, field by field. */
+/** A remaining difference, with the wanted and the found value of each field. */
 export function leftRow(change: Change, showKeys: boolean): Row {
   return {
     mark: span('!', 'alarm'),

@@ -7,17 +7,17 @@ import { isRecord, isTexts } from '../json-value.js';
 import { listsKeys, maskKeys } from '../masked-keys.js';
 import { boundedJson, listText, plural } from '../values.js';
 
-/** How much of a matcher's lists is shown. */
+/** The settings for a matcher's lists. */
 export interface MatcherOptions {
-  /** Shows keys that a matcher lists in full; otherwise their number and the head of their hash. */
+  /** Shows the keys of a matcher in full; otherwise their number and the beginning of their hash. */
   readonly showKeys: boolean;
-  /** The most values of a list that are shown. */
+  /** The most values of a list to show. */
   readonly limit?: number;
 }
 
 /**
- * A matcher in words: `in segment staff`, `country in [ES, FR]`. A matcher that cannot be put in
- * words completely is shown as `TYPE {json}`.
+ * A matcher in words: `in segment staff`, `country in [ES, FR]`. If words cannot describe it completely, it is shown as
+ * `TYPE {json}`.
  */
 export function matcherText(matcher: Matcher, options: MatcherOptions): string {
   const subject = matcherSubject(matcher);
@@ -27,10 +27,7 @@ export function matcherText(matcher: Matcher, options: MatcherOptions): string {
     : `${subject} ${operand}`;
 }
 
-/**
- * The part before the value that is compared with, such as `country not in`; undefined where there
- * are no words for the matcher.
- */
+/** The part before the compared value, such as `country not in`; undefined if there are no words for the matcher. */
 export function matcherSubject(matcher: Matcher): string | undefined {
   const row = rowOf(matcher);
   if (!row) return undefined;
@@ -51,8 +48,8 @@ export function conditionText(matchers: readonly Matcher[], options: MatcherOpti
 }
 
 /**
- * What is known of a matcher's type. Undefined also for a matcher with a member that the words would not say: half a
- * condition would be worse than JSON.
+ * The words for a matcher's type. Undefined also for a matcher with a member that the words would leave out, because
+ * half a condition would be worse than JSON.
  */
 function rowOf(matcher: Matcher): MatcherRow | undefined {
   const row = matcherRow(matcher.type);
@@ -66,7 +63,7 @@ function rowOf(matcher: Matcher): MatcherRow | undefined {
   return typeof attribute === 'string' ? row : undefined;
 }
 
-/** The value in words; undefined where it has not the form that its type has. */
+/** The value in words; undefined if its form does not fit the type. */
 function operandText(matcher: Matcher, options: MatcherOptions): string | undefined {
   const operand = rowOf(matcher)?.operand;
   if (operand === undefined) return undefined;
@@ -95,7 +92,7 @@ function operandText(matcher: Matcher, options: MatcherOptions): string | undefi
   }
 }
 
-/** A list of values; a list of keys only as number and hash, unless keys are shown. */
+/** A list of values. A list of keys is shown as number and hash, unless keys are shown. */
 function stringsText(
   matcher: Matcher,
   values: readonly string[],
@@ -114,7 +111,7 @@ function servedText(value: unknown): string | undefined {
   return treatment === undefined && isTexts(treatments) ? listText(treatments) : undefined;
 }
 
-/** Both bounds of a range; undefined where it has another form. */
+/** Both bounds of a range; undefined if it has another form. */
 function rangeText(
   value: unknown,
   bound: (value: unknown) => string | undefined,
@@ -131,10 +128,7 @@ function boundText(value: unknown): string | undefined {
   return typeof value === 'number' ? String(value) : undefined;
 }
 
-/**
- * A time given in milliseconds since the epoch, in UTC. The time of day is shown only where it is
- * not midnight.
- */
+/** A time from milliseconds since the epoch, in UTC. Midnight is left out. */
 function dateText(value: unknown): string | undefined {
   if (typeof value !== 'number') return undefined;
   const date = new Date(value);

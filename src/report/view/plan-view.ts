@@ -11,44 +11,50 @@ import { leftRow } from './left.js';
 import { changeRow, withheldRow, type ChangeRow, type Row } from './row.js';
 import { caveatsOf, liveKillRow, type Caveats } from './sentences.js';
 
-/** From so many objects on, those to which the same happens are shown once. */
+/** From this number of objects on, those with equal changes are shown once. */
 const FOLD_FROM = 10;
 
-/** What decides how much is shown of a plan. */
+/** The settings for the level of detail. */
 export interface ViewOptions {
-  /** Names the first keys of each list; otherwise they are counted. */
+  /** Names the first keys of each list; otherwise keys are counted. */
   readonly showKeys: boolean;
-  /** Lists each object, however many are changed alike. */
+  /** Lists each object, even if many have equal changes. */
   readonly verbose?: boolean;
 }
 
-/** A plan, and after an apply what came of it, as every printer shows it. All text is cleaned. */
+/** A plan, and after an apply its results, in the form that every printer uses. All text is cleaned. */
 export interface PlanView {
-  /** Those with a change that is risky, failed or removes something come first, then those with a change in a protected environment. */
+  /**
+   * First those with a change that is risky, failed or removes something, then those with a change in a protected
+   * environment.
+   */
   readonly folds: readonly Fold[];
   readonly withheld: readonly ChangeRow[];
   readonly liveKills: readonly Row[];
-  /** What a second look found to differ. */
+  /** The differences that a second look found. */
   readonly left: readonly Row[];
   readonly guards: GuardTexts;
   readonly caveats: Caveats;
-  /** The commit behind all changes of several objects; empty where there is no such commit. */
+  /** The common commit of the changes of several objects; empty if there is none. */
   readonly commit: string;
 }
 
-/** One object, or several to which the same happens. */
+/** One object, or several with equal changes. */
 export interface Fold {
   readonly kind: Kind;
   readonly keys: readonly ObjectKey[];
-  /** Of the first object: environments in the order of `shownEnvironments`, and then the object itself. */
+  /**
+   * The rows of the first object: first its environments, in the order of `shownEnvironments`, and then the object
+   * itself.
+   */
   readonly rows: readonly ChangeRow[];
-  /** Of one object: where all of it is declared, and the commit behind all of it; empty where there is no such one. */
+  /** For one object: the common place of its declarations, and their common commit; each is empty if there is none. */
   readonly place: string;
   readonly commit: string;
   /** Titles of the writes of all objects. */
   readonly titles: ReadonlySet<string>;
   readonly risks: ReadonlySet<Risk>;
-  /** A reviewer has to look at it before the others. */
+  /** Reviewers should look at it before the others. */
   readonly isUrgent: boolean;
 }
 
@@ -70,7 +76,7 @@ export function planView(report: PlanReport, options: ViewOptions): PlanView {
   };
 }
 
-/** Objects to which the same happens stand in the place of the first of them. */
+/** A fold of objects with equal changes is in the place of its first object. */
 function foldsOf(report: PlanReport, { showKeys, verbose = false }: ViewOptions): Fold[] {
   const groups = grouped(objectsOf(report, showKeys), (fold) => {
     const isSingle =
@@ -94,12 +100,12 @@ function folded(first: Fold, group: readonly Fold[]): Fold {
   };
 }
 
-/** New objects are alike whatever they hold. */
+/** New objects count as equal whatever they contain. */
 function foldedLines({ change, lines }: ChangeRow): Row['lines'] {
   return change.action === 'create' ? [] : lines;
 }
 
-/** Text that is equal where the same happens to two objects; it is never shown. */
+/** Text that is equal for objects with equal changes; it is never shown. */
 function sameText({ rows }: Fold): string {
   return JSON.stringify(
     rows.map((row) => [
@@ -109,7 +115,7 @@ function sameText({ rows }: Fold): string {
   );
 }
 
-/** Each object with all that happens to it, the most urgent first; apart from that the order of the plan stays. */
+/** Each object with all its changes, the most urgent first, and otherwise in the order of the plan. */
 function objectsOf(report: PlanReport, showKeys: boolean): Fold[] {
   const places = shownEnvironments(report);
   const placeOf = ({ ref }: Change): number =>
@@ -149,8 +155,8 @@ function objectFold(
 }
 
 /**
- * All environments of a report, the protected ones first, and among equals the one that is applied last; environments without
- * an order come behind.
+ * All environments of a report, the protected ones first, and within each group the one that is applied last;
+ * environments without an order come at the end.
  */
 export function shownEnvironments(report: PlanReport): string[] {
   const { environments, protectedEnvironments = new Set() } = report;
@@ -182,7 +188,7 @@ function urgency(fold: Fold, { protectedEnvironments }: PlanReport): number {
   return isProtected ? 1 : 2;
 }
 
-/** How many objects a fold holds: `12 flags`. */
+/** The number of objects in a fold: `12 flags`. */
 export function countText({ kind, keys }: Fold): string {
   return kind === 'identities' ? `${String(keys.length)} identities` : plural(keys.length, kind);
 }
@@ -191,12 +197,12 @@ export function namesOf({ kind, keys }: Fold): string[] {
   return keys.map((key) => key.slice(kind.length + 1));
 }
 
-/** The environment, or words for what is no part of any. */
+/** The environment, or words for changes outside of any environment. */
 function subjectOf({ ref }: Change): string {
   return ref.environment === null ? `the ${ref.kind} itself` : clean(ref.environment);
 }
 
-/** A text that all of them are; empty where they differ. */
+/** The text, if all texts are equal; otherwise empty. */
 function shared(texts: readonly string[]): string {
   const [first = '', ...others] = new Set(texts);
   return others.length === 0 ? first : '';

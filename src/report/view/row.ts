@@ -12,35 +12,35 @@ import type { FieldContext } from './rules.js';
 import { wholeLines } from './whole.js';
 import { ACTIONS, KIND_TEXTS, phrasesOf, REASON_WORDS, WHY_WORDS } from './words.js';
 
-/** Columns of the service's own message: enough for any that is meant to be read. */
+/** Columns for the service's own message: enough for any that is meant to be read. */
 const MESSAGE_COLUMNS = 400;
 const SHORT_SHA = 7;
 
-/** A headline and what stands below it; all text is cleaned. */
+/** A headline and the lines below it; all text is cleaned. */
 export interface Row {
-  /** It says as much as its colour. */
+  /** A symbol that says as much as its colour. */
   readonly mark: Span;
   readonly subject: string;
-  /** What becomes of the subject, or how it is. */
+  /** The action on the subject, or its state. */
   readonly deed: Span;
-  /** By how much, in a few words; empty where no few words say it. */
+  /** The size of the change in a few words; empty if that needs many words. */
   readonly fact?: string;
-  /** Why, unless it is the usual reason; otherwise empty. */
+  /** The reason; empty for the usual one. */
   readonly reason?: string;
-  /** File and line of the spec, and the newest commit behind it with the title of its writes, as far as they are known. */
+  /** File and line of the spec, and the newest commit with the title of its writes, as far as they are known. */
   readonly origin: readonly string[];
   readonly lines: readonly FieldLine[];
 }
 
-/** A planned change, or one that is held back. */
+/** A planned or a withheld change. */
 export interface ChangeRow extends Row {
   readonly change: Change;
-  /** The parts of `origin`; empty where they are not known. */
+  /** The parts of `origin`; empty if they are not known. */
   readonly place: string;
   readonly commit: string;
 }
 
-/** One change in the tense of the report: what will be done, or what was done. */
+/** One change in the tense of the report: planned, or done. */
 export function changeRow(change: Change, report: PlanReport, showKeys: boolean): ChangeRow {
   const outcome = outcomeOf(report, change.id);
   const impact = report.impacts?.get(change.id);
@@ -62,7 +62,7 @@ export function changeRow(change: Change, report: PlanReport, showKeys: boolean)
   };
 }
 
-/** A change that is held back, with the reason and the remedy. */
+/** A withheld change, with the reason and the remedy. */
 export function withheldRow(withheld: Withheld, report: PlanReport, showKeys: boolean): ChangeRow {
   const context = { ...contextOf(withheld, report, showKeys), isFactShown: false };
   const { why, wayOut: remedy } = withheld;
@@ -77,7 +77,7 @@ export function withheldRow(withheld: Withheld, report: PlanReport, showKeys: bo
         ? stayingLines(withheld, showKeys)
         : kindLines(withheld, undefined, context)),
       ...renameLines(withheld),
-      // One remedy ends a suspension, whatever it holds back; the end of the report has it.
+      // All changes that a suspension holds have one common remedy, which is at the end of the report.
       ...(why === 'suspended' ? [] : [[span(`→ ${cut(clean(remedy), MESSAGE_COLUMNS)}`)]]),
     ],
   };
@@ -96,10 +96,7 @@ function kindLines(
   }
 }
 
-/**
- * What would happen if the change were not held back. Some objects are never deleted, so that
- * nothing would happen to them.
- */
+/** The withheld action. Some objects are never deleted, so that nothing would happen to them. */
 function withheldDeed(withheld: Withheld): string {
   const { why } = withheld;
   if (why === 'stays-on-service') return WHY_WORDS[why];
@@ -107,7 +104,7 @@ function withheldDeed(withheld: Withheld): string {
   return `would be ${phrasesOf(withheld).done}: ${WHY_WORDS[why]}`;
 }
 
-/** The service has no renames: a person who expects one learns here what happens instead. */
+/** The service has no renames, so this explains what happens instead. */
 function renameLines({ rename, ref }: Change): FieldLine[] {
   if (!rename) return [];
   const text =
@@ -118,15 +115,14 @@ function renameLines({ rename, ref }: Change): FieldLine[] {
 }
 
 /**
- * The reason in words. Identities cannot be read, so for them `unknown` is what `--identities` asks
- * for.
+ * The reason in words. Identities cannot be read, so the reason `unknown` means that `--identities` asks for the write.
  */
 function reasonText({ reason, ref }: Change): string {
   if (reason === 'commit') return '';
   return reason === 'unknown' ? KIND_TEXTS[ref.kind].unknown : REASON_WORDS[reason];
 }
 
-/** The mark of a change: that of its action, or of how it ended where it was not applied. */
+/** The mark of a change: that of its action, or that of its result if it was not applied. */
 function markOf(action: Action, outcome: Outcome | undefined): { symbol: string; tone: Tone } {
   if (outcome?.status === 'failed') return { symbol: '✗', tone: 'alarm' };
   if (outcome?.status === 'skipped') return { symbol: '○', tone: 'faint' };
@@ -134,8 +130,8 @@ function markOf(action: Action, outcome: Outcome | undefined): { symbol: string;
 }
 
 /**
- * What will be done, or how the change ended. A failure names code, status and transaction, by
- * which it can be asked about.
+ * The planned action, or the result. A failure has code, status and transaction, which the operator of the service
+ * needs for questions.
  */
 function ending(change: Change, outcome: Outcome | undefined): string {
   const { done } = phrasesOf(change);
@@ -166,12 +162,12 @@ function originOf(
   return { place, commit, origin: [place, commit].filter((text) => text !== '') };
 }
 
-/** File and line of the spec, cleaned; empty where the object no longer stands in the specs. */
+/** File and line of the spec, cleaned; empty if the specs no longer contain the object. */
 export function placeText({ location }: Change): string {
   return location ? `${clean(location.file)}:${String(location.line)}` : '';
 }
 
-/** The newest commit behind a change and the title of its writes, cleaned; empty where neither is known. */
+/** The newest commit of a change and the title of its writes, cleaned; empty if neither is known. */
 function commitText(change: Change | Withheld, report: PlanReport): string {
   const commit = report.commits?.get(change.id)?.slice(0, SHORT_SHA);
   const title = report.notes.get(noteKey(change))?.title;
@@ -181,10 +177,10 @@ function commitText(change: Change | Withheld, report: PlanReport): string {
     .join(' ');
 }
 
-/** A fact in the headline stands for the numbers of keys. */
+/** With a fact in the headline, the lines leave out the numbers of keys. */
 type DetailContext = FieldContext & { readonly isFactShown: boolean };
 
-/** What differs. Of an object that is deleted all it had is shown, since nothing else shows that any more. */
+/** The differences. For a deleted object everything that it had, because nothing else will show that any more. */
 function detailLines(change: Change, context: DetailContext): FieldLine[] {
   switch (change.action) {
     case 'create':
@@ -202,8 +198,8 @@ function detailLines(change: Change, context: DetailContext): FieldLine[] {
 }
 
 /**
- * The lines of a field, with the field's reason where that is not the change's, and with the base
- * where both sides changed it.
+ * The lines of a field, with the field's reason if it differs from the change's, and with the base if both sides
+ * changed it.
  */
 function notedLines(
   field: Change['fields'][number],

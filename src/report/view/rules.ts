@@ -8,15 +8,15 @@ import { listsKeys } from '../masked-keys.js';
 import { conditionText, matcherSubject } from './matcher.js';
 import { itemText, plural } from '../values.js';
 
-/** What the lines about the fields of one change need to know beside the fields. */
+/** The context for lines about the fields of one change. */
 export interface FieldContext {
-  /** Name the first keys of each list. */
+  /** Names the first keys of each list. */
   readonly showKeys: boolean;
-  /** Names of the rules as they will be, position by position. */
+  /** Names of the rules after the change, by position. */
   readonly ruleNames?: readonly (string | undefined)[];
 }
 
-/** The most values of a list that are shown where the list itself did not change. */
+/** The most values to show of a list that did not change itself. */
 const LIST_LIMIT = 10;
 
 /** One line for each rule that was removed, added, moved or changed; positions count from 1. */
@@ -40,7 +40,7 @@ export function ruleLines(
   return [...lines, [span(`${plural(unchanged, 'rule')} unchanged`, 'faint')]];
 }
 
-/** How many rules change in which way: `1 rule changed, 1 added`; empty where none does. */
+/** The number of rules by kind of change: `1 rule changed, 1 added`; empty if none changes. */
 export function rulesFact(before: readonly Rule[], after: readonly Rule[]): string {
   const { pairs, removed, added } = pairRules(before, after);
   const moved = pairs.filter((pair) => pair.moved).length;
@@ -55,7 +55,7 @@ export function rulesFact(before: readonly Rule[], after: readonly Rule[]): stri
   return texts.join(', ');
 }
 
-/** Rules of which there is one side alone; positions count from 1. */
+/** Rules that exist on one side only; positions count from 1. */
 export function wholeRuleLines(rules: readonly Rule[], context: FieldContext): FieldLine[] {
   return rules.map((rule, index) => {
     const place = noBreak(`rule ${String(index + 1)}`);
@@ -72,7 +72,7 @@ export function ruleText(rule: Rule, context: FieldContext): string {
   return `if ${condition}, serve ${bucketsText(rule.buckets)}`;
 }
 
-/** @param b position in the old list, from 0; people are shown positions from 1. */
+/** @param b position in the old list, from 0; people see positions from 1. */
 function removedLine(b: number, rule: Rule | undefined, context: FieldContext): FieldLine {
   const text = rule ? ruleText(rule, context) : '';
   return [span(`- ${noBreak(`rule ${String(b + 1)}`)}:`, 'remove'), span(` ${text}`)];
@@ -87,7 +87,7 @@ function addedLine(a: number, rule: Rule | undefined, context: FieldContext): Fi
   ];
 }
 
-/** Undefined where the rule neither moved nor changed. */
+/** Undefined if the rule neither moved nor changed. */
 function pairLine(
   { before: b, after: a, moved }: RulePair,
   before: Rule | undefined,
@@ -112,8 +112,8 @@ function pairLine(
 }
 
 /**
- * What changed in a condition. Where only values of lists differ, those alone are shown: `country
- * in [+IT −FR]`; otherwise both conditions are.
+ * The change of a condition. If only values of lists differ, these alone are shown: `country in [+IT −FR]`; otherwise
+ * both conditions are.
  */
 function conditionChange(
   before: readonly Matcher[],
@@ -127,7 +127,7 @@ function conditionChange(
   return `${conditionText(before, context)} → ${conditionText(after, context)}`;
 }
 
-/** One matcher of which at most the list of values differs; undefined where more does. */
+/** The words for a matcher of which at most the list of values differs; undefined if more does. */
 function listChange(
   before: Matcher | undefined,
   after: Matcher,
@@ -154,19 +154,19 @@ function listChange(
   return `${subject} [${parts.join('; ')}] of ${String(wanted.length)}`;
 }
 
-/** The name that the spec gives the rule. The service does not keep it. */
+/** The rule's name in the spec. The service does not keep it. */
 function nameOf(index: number, { ruleNames }: FieldContext): string {
   const name = ruleNames?.[index];
   return name === undefined ? '' : ` "${clean(name)}"`;
 }
 
-/** Which rule of the old list became which of the new one; positions count from 0. */
+/** The rules of the old and the new list that belong together; positions count from 0. */
 export interface RulePairs {
   /** Sorted by `after`. */
   readonly pairs: readonly RulePair[];
-  /** Positions in the old list, rising. */
+  /** Positions in the old list, ascending. */
   readonly removed: readonly number[];
-  /** Positions in the new list, rising. */
+  /** Positions in the new list, ascending. */
   readonly added: readonly number[];
 }
 
@@ -174,15 +174,15 @@ interface RulePair {
   readonly before: number;
   readonly after: number;
   /**
-   * Whether it changed its place among the rules that stayed. A rule before which others were added
-   * or removed has not moved.
+   * Whether it changed its position among the rules that stayed. Adding or removing rules before a rule does not move
+   * it.
    */
   readonly moved: boolean;
 }
 
 /**
- * Which old rule became which new one. Equal rules are paired first, then rules with equal
- * conditions, then rules that share buckets or a matcher.
+ * Finds the old rule for each new one. Equal rules are paired first, then rules with equal conditions, then rules that
+ * share buckets or a matcher.
  */
 function pairRules(before: readonly Rule[], after: readonly Rule[]): RulePairs {
   const found = new Map<number, number>();
@@ -218,7 +218,7 @@ interface Found {
   readonly pair: (before: number, after: number) => void;
 }
 
-/** Pairs what is left with the nearest rule that is alike. */
+/** Pairs each remaining rule with the nearest similar one. */
 function pairAlike(
   before: readonly Rule[],
   after: readonly Rule[],
@@ -237,12 +237,12 @@ function pairAlike(
   }
 }
 
-/** What rules are alike by. */
+/** The features by which rules are similar. */
 function featuresOf(rule: Rule | undefined): string[] {
   return rule ? [jsonText(rule.buckets), ...rule.matchers.map(jsonText)] : [];
 }
 
-/** Positions of the rules that are not taken yet, by what they are compared by. */
+/** Positions of the unpaired rules, by the feature that is compared. */
 function positionsBy(
   rules: readonly Rule[],
   text: (rule: Rule) => string,
@@ -259,8 +259,8 @@ function positionsBy(
 }
 
 /**
- * Indexes of a longest rising run within `values`. Rules outside of it have moved, so the fewest
- * rules count as moved.
+ * Indexes of a longest ascending subsequence of `values`. All other rules count as moved, so that their number is as
+ * small as possible.
  */
 function risingPositions(values: readonly number[]): Set<number> {
   const lengths: number[] = [];

@@ -7,22 +7,22 @@ import { span } from '../text/layout.js';
 import { plural } from '../values.js';
 import type { Row } from './row.js';
 
-/** Of a run that did not look at everything. */
+/** For a run that did not compare everything. */
 const TOUCHED_TEXT =
   'Only what changed in git, or was not in sync before, was looked at; drift elsewhere was not.';
 
-/** Flags that a sentence names; a service that shows none has hundreds. */
+/** A sentence names this many flags; a service that hides them may have hundreds. */
 const MAX_UNSEEN = 5;
 
-/** What a reader has to know about how much a report can say; each one sentence of cleaned text. */
+/** The limits of a report, each as one sentence of cleaned text. */
 export interface Caveats {
-  /** What makes the plan itself another one than the specs ask for. */
+  /** Facts that make the plan differ from the specs. */
   readonly serious: readonly string[];
-  /** How far ramps have come. */
+  /** The progress of ramps. */
   readonly ramps: readonly string[];
-  /** What was to be looked at again by now. */
+  /** Reviews that were due by now. */
   readonly reminders: readonly string[];
-  /** What was not looked at, or not looked at closely. */
+  /** Parts that were not compared, or not closely. */
   readonly limits: readonly string[];
 }
 
@@ -56,13 +56,13 @@ export function caveatsOf(report: PlanReport): Caveats {
   };
 }
 
-/** How what windows hold back passes at once. What guards refuse says so beside them. */
+/** The option that applies changes held by windows at once. Refusals of guards name an option of their own. */
 function approvalTexts({ heldHash, guardFindings = [] }: PlanReport): string[] {
   if (heldHash === undefined || guardFindings.length > 0) return [];
   return [`Once reviewed, what waits for a window passes with --approve ${clean(heldHash)}.`];
 }
 
-/** What was not compared, and the option that compares it where there is one. */
+/** The parts that were not compared, and the option that compares them if there is one. */
 export function notComparedTexts(missing: readonly NotCompared[]): string[] {
   const counted = missing.filter(({ what }) => what === 'keys').map(({ id }) => clean(id));
   const unseen = missing.filter(({ what }) => what === 'fields').map(({ id }) => clean(id));
@@ -80,7 +80,7 @@ export function notComparedTexts(missing: readonly NotCompared[]): string[] {
   ];
 }
 
-/** Who holds the writes back, until when, and how that ends. */
+/** The reason for a suspension of writes, its end, and how to lift it. */
 function suspendedText({ reason, until }: Suspension): string {
   const [when, end] =
     until === null
@@ -89,7 +89,7 @@ function suspendedText({ reason, until }: Suspension): string {
   return `Suspended${when}: ${clean(reason)}. Nothing but kills is written; to end it, ${end}.`;
 }
 
-/** Which environment is closed to changes, why, and until when. */
+/** The closed environment, the reason, and the end. */
 export function closedText({ environment, why, untilText, override }: ClosedEnvironment): string {
   const end = untilText === null ? 'until the config says otherwise' : `until ${clean(untilText)}`;
   const passes =
@@ -106,12 +106,14 @@ export function openRamps(ramps: readonly RampStanding[] = []): readonly RampSta
   );
 }
 
-/** A ladder in one line: what is done, what is now, what comes next and when, and why it waits where it does. */
+/**
+ * A ladder in one line: the steps done, the current step, the time of the next step, and the reason if the ramp waits.
+ */
 export function rampText(standing: RampStanding): string {
   const { id, rule, treatment, steps, step, held, served, checks = [] } = standing;
   const where = rule === null ? '' : `, rule ${rule + 1}`;
   const rungs = steps.map(({ percent, dueText }, at) => {
-    // A step that waits may be due, and is not served.
+    // A waiting step may be due without being served yet.
     if (at <= step && held !== null && percent > (served ?? 0)) return `${percent} % due`;
     if (at < step) return `${percent} % done`;
     if (at === step) return `${percent} % now`;
@@ -128,12 +130,12 @@ export function rampText(standing: RampStanding): string {
   return `Ramp of ${clean(treatment)} in ${clean(id)}${where}: ${rungs.join(', ')}.${waits}${asked}`;
 }
 
-/** What every report says of live kills. */
+/** The title of live kills in every report. */
 export const LIVE_KILLS_TITLE = 'Killed on the service, not ordered by git; they stay so';
 
 const SHORT_SHA = 7;
 
-/** Since when a live kill is known, as far as runs remember it; a clause that follows its id. */
+/** The time since which a live kill is known, if runs remember it; a clause that follows its id. */
 export function sinceText({
   seen,
   commit,
@@ -158,12 +160,12 @@ export function liveKillRow(kill: LiveKill): Row {
   };
 }
 
-/** How a sentence that says all is equal goes on; empty where there is no live kill. */
+/** The words to append to "all is equal" if there are live kills; otherwise empty. */
 export function butForKills(kills: readonly unknown[]): string {
   return kills.length === 0 ? '' : ` but for ${plural(kills.length, 'live kill')}`;
 }
 
-/** One sentence: what was to be reviewed by now, and that it stays until a commit changes it. */
+/** One sentence: a flag should be gone or a kill reviewed by now, and both stay until a commit changes that. */
 export function reminderText({ id, what, due, reason, by }: Reminder): string {
   if (what === 'expiry')
     return `${clean(id)} was to be gone by ${clean(due)}; it stays until a commit removes it.`;

@@ -13,12 +13,10 @@ const DESCRIPTION_COLUMNS = 60;
 const LONG_VALUE_COLUMNS = 80;
 
 /**
- * An object that is created or deleted, in one paragraph: with one side alone there is nothing to
- * compare. A new object that is killed has a line of its own for that, and so has each rule: who is
- * served what hangs on all of them.
+ * An object that is created or deleted, in one paragraph, because there is no second side to compare. A kill of a new
+ * object has a line of its own, and so has each rule, because they decide which users get which treatment.
  *
- * @param side of the fields that holds the object: `after` of one that is created, `before` of one
- * that is deleted.
+ * @param side of the fields that contains the object: `after` for a created one, `before` for a deleted one.
  */
 export function wholeLines(
   change: Change,
@@ -37,7 +35,7 @@ export function wholeLines(
   ];
 }
 
-/** One line for each rule, in the order in which they are tried; nothing for other fields. */
+/** One line for each rule, in the order in which they are tried; empty for other fields. */
 function wholeRules(
   field: FieldChange,
   side: 'before' | 'after',
@@ -45,12 +43,12 @@ function wholeRules(
 ): FieldLine[] {
   const rules = field[side];
   if (field.path !== '/rules' || !isRules(rules)) return [];
-  // The names are those of the rules as they will be.
+  // The names belong to the rules after the change.
   const isNamed = side === 'after' && ruleNames !== undefined;
   return wholeRuleLines(rules, { showKeys, ...(isNamed && { ruleNames }) });
 }
 
-/** One field in words; nothing where the value is the usual one. */
+/** One field in words; empty if the value is the usual one. */
 function wholeText(field: FieldChange, side: 'before' | 'after', context: FieldContext): string[] {
   const value = field[side];
   if (field.keys) return [`${fieldLabel(field.path)} ${keysText(field.keys, context.showKeys)}`];

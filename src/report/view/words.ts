@@ -2,7 +2,7 @@ import type { Action, Change, Reason, WithheldWhy } from '../../model/plan.js';
 import type { Kind } from '../../model/ref.js';
 import type { Tone } from '../text/layout.js';
 
-/** How an action is shown. The symbol says as much as the colour. */
+/** The words and the symbol of an action. The symbol says as much as the colour. */
 interface ActionPhrases {
   readonly symbol: string;
   readonly tone: Tone;
@@ -21,7 +21,7 @@ export function phrasesOf({ action, archive }: Pick<Change, 'action' | 'archive'
   return archive ? { ...ACTIONS[action], done: 'archived' } : ACTIONS[action];
 }
 
-/** Why a change is made. A commit is the usual reason, and is not said. */
+/** The reason of a change. A commit is the usual reason and is not mentioned. */
 export const REASON_WORDS: Readonly<Record<Exclude<Reason, 'commit' | 'unknown'>, string>> = {
   kill: 'kill: ordered in git',
   restore: 'restore: the kill was taken back in git',
@@ -32,7 +32,7 @@ export const REASON_WORDS: Readonly<Record<Exclude<Reason, 'commit' | 'unknown'>
   adopt: 'adopt: exists, and no run remembers it here',
 };
 
-/** Why a change is held back. */
+/** The reason why a change is withheld. */
 export const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
   'prune-off': 'no longer in git, and pruning is off',
   protected: 'no longer in git, and protected from deletion',
@@ -55,17 +55,17 @@ export const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
   'stays-on-service': 'no longer in git, and stays on the service',
 };
 
-/** What reports say of the objects of one kind, where kinds differ. */
+/** The words that differ between kinds of objects. */
 export interface KindText {
-  /** `fields`: each with its two values. `identities`: how many are written, and which the service refused. */
+  /** `fields` shows both values of each field. `identities` shows the number of writes, and the service's refusals. */
   readonly details: 'fields' | 'identities';
-  /** Why its values are written where nothing is remembered of it. */
+  /** The reason to write values without a remembered state. */
   readonly unknown: string;
-  /** What it costs that the service knows no rename. */
+  /** The cost of the missing rename on the service. */
   readonly renameCost: string;
-  /** Said of a change that reaches no flag. */
+  /** The words for a change that reaches no flag. */
   readonly reachesNobody: string;
-  /** Whether a base holds keys in clear text, which are shown on demand alone. */
+  /** Whether a base contains keys in clear text, which are shown on demand only. */
   readonly hasKeysInBase: boolean;
 }
 

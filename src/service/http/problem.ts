@@ -35,9 +35,9 @@ export const storeAway = (cause: unknown): Problem =>
   new Problem(503, 'The store does not answer', { cause });
 
 /**
- * Codes of the system where a server cannot be reached, and of PostgreSQL (SQLSTATE, appendix A of its manual) where it
- * ends connections, starts, stops, or has no connection left. Class 08 is about connections as a whole. `SQLITE_BUSY`: another
- * process has been writing for longer than anybody waits.
+ * Error codes: of the system, if a server cannot be reached; of PostgreSQL (SQLSTATE, appendix A of its manual), if it
+ * ends connections, starts, stops, or has no connection left. Class 08 is about connections as a whole. `SQLITE_BUSY`
+ * means that another process has been writing for longer than the store waits.
  */
 const CODES =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|08.{3}|57P0[1-3]|53300|SQLITE_BUSY.*)$/;

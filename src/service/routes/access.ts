@@ -22,7 +22,7 @@ import { AUDIT_QUERY } from './query-schemas.js';
 const NOT_EMPTY: Schema = { type: 'string', minLength: 1 };
 
 /**
- * Clients name what a key is restricted to by an id or a name, or as an object `{ id }`, as some of
+ * The workspaces and environments of a key's restriction: clients send an id, a name, or an object `{ id }`, as some of
  * them write references.
  */
 const REFERENCE: Schema = {

@@ -183,8 +183,8 @@ async function saveChanged(
 }
 
 /**
- * Two changes within one millisecond still have different times, so that a client can tell by the time alone that a definition was
- * changed.
+ * Two changes within one millisecond still have different times, so that a client can tell by the time alone that a
+ * definition was changed.
  */
 function timeOfChange({ last_update_time }: StoredDefinition, { caller }: ApiRequest): number {
   return Math.max(caller.now, last_update_time + 1);
