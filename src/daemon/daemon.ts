@@ -7,13 +7,13 @@ import type { DaemonControls, DaemonView, RunBegin, RunRecord, SourceView } from
 export interface DaemonOptions {
   readonly version: string;
   readonly sources: readonly SourceOptions[];
-  /** Which of several daemons over the same sources this is; absent: the only one. */
+  /** Name of this daemon among several over the same sources. Not set for the only one. */
   readonly replica?: string | undefined;
   readonly time: Time;
   readonly log: Log;
 }
 
-/** Everything that `watch` is, but for its surface: sources that are kept in line, each by itself. */
+/** All of `watch` but its HTTP surface: reconciles each source on its own. */
 export class Daemon implements DaemonView, DaemonControls {
   readonly version: string;
   readonly startedAt: string;
@@ -52,11 +52,7 @@ export class Daemon implements DaemonView, DaemonControls {
     for (const loop of this.#loops) loop.start();
   }
 
-  /**
-   * Resolves when every run under way has finished its request, and ended.
-   *
-   * @param reason name of the signal.
-   */
+  /** Resolves once every run under way has finished its current request and ended. @param reason name of the signal. */
   async stop(reason: unknown): Promise<void> {
     await Promise.all(this.#loops.map(async (loop) => loop.stop(reason)));
   }

@@ -4,7 +4,7 @@ import { keyOfId, type ObjectId } from '../model/ref.js';
 import { plural } from '../report/values.js';
 
 /**
- * What keeps a source from being ready: one clause each, empty where nothing does. A replica that waits its turn is
+ * Reasons why a source is not ready, one clause each; empty when it is ready. A replica that waits for the lease is
  * ready without a first sync of its own.
  */
 export function missingFor({ firstSync, leader, troubles }: SourceView): string[] {
@@ -18,37 +18,40 @@ export function isReady(source: SourceView): boolean {
   return missingFor(source).length === 0;
 }
 
-/** How much something wants a person, the worst last. */
+/** How urgently a person is needed, least urgent first. */
 export const LEVELS = ['fine', 'busy', 'attention', 'trouble'] as const;
 
 export type Level = (typeof LEVELS)[number];
 
-/** What somebody on call needs first. */
+/** The first thing that a person on call needs to know. */
 export interface Verdict {
   readonly level: Level;
-  /** One short clause of our own. */
+  /** One short clause, without untrusted text. */
   readonly headline: string;
   /** Why; untrusted text. */
   readonly detail: string | null;
 }
 
-/** Objects that differ in one environment, as the newest plan has it. */
+/** Counts of objects that differ in one environment, by the newest plan. */
 export interface EnvironmentHealth {
-  /** Null: the workspace level. */
+  /** null for the workspace level. */
   readonly name: string | null;
-  /** Tried, and not on the service. */
+  /** Changes that a run tried and that did not reach the service. */
   readonly failed: number;
-  /** Planned and not tried, or not to the end: suspended, refused by a guard, its window closed, or what it needs failed. */
+  /**
+   * Planned changes that a run did not try or finish: suspended, refused by a guard, window closed, or a dependency
+   * failed.
+   */
   readonly waiting: number;
-  /** Changed on the service and not put back; those that are withheld count here too. */
+  /** Objects changed on the service and not put back, including withheld ones. */
   readonly drift: number;
-  /** Held back, but for what can never be written. */
+  /** Changes held back, except those that can never be written. */
   readonly withheld: number;
-  /** Flags that are killed on the service and not by git. */
+  /** Flags killed on the service while git does not kill them. */
   readonly liveKills: number;
-  /** Some specs are invalid, and what they say is left as it is: nobody knows what git means here. */
+  /** Some specs are invalid. Their objects stay as they are, so it is unknown what git wants here. */
   readonly invalid: boolean;
-  /** Start of the run that these figures are of, where nothing newer is known; null: they are of the newest run. */
+  /** Start of the run that these figures come from when newer ones cannot be known; null when they are current. */
   readonly asOf: string | null;
   /** The newest run that wrote something here. */
   readonly lastChange: RunRecord | null;
@@ -56,7 +59,7 @@ export interface EnvironmentHealth {
 
 export interface SourceHealth {
   readonly verdict: Verdict;
-  /** In the order of application; the workspace level first, where something differs or was written there. */
+  /** In the order of application. The workspace level comes first if something differs or was written there. */
   readonly environments: readonly EnvironmentHealth[];
 }
 
@@ -67,27 +70,27 @@ export function healthOf(source: SourceView): SourceHealth {
   return { verdict, environments };
 }
 
-/** The newest plan there is: it looked at all that was not equal before, and so tells of every known difference. */
+/** The newest plan. Each plan covers everything that was not equal before, so this one lists every known difference. */
 export function newestPlan({ runs }: SourceView): PlanDocument | null {
   return newestPlanned(runs)?.plan ?? null;
 }
 
-/** The newest run that came to a plan. */
+/** The newest run that produced a plan. */
 export function newestPlanned(runs: readonly RunRecord[]): RunRecord | undefined {
   return runs.find(({ plan }) => plan !== null);
 }
 
-/** Whether the service has what this change wanted. */
+/** Whether the service now has the wanted value. */
 export function isApplied({ outcome }: ChangeDocument): boolean {
   return outcome === 'applied';
 }
 
-/** Whether the service was changed and git was not, or both were. */
+/** Whether the service changed, with or without a change in git. */
 export function isDrift({ reason }: Pick<ChangeDocument, 'reason'>): boolean {
   return reason === 'drift' || reason === 'conflict';
 }
 
-/** Worst first; a daemon of one source says what that one says. */
+/** Puts the worst first. The verdict on a single source is that source's own. */
 export function verdictOver(sources: readonly { name: string; verdict: Verdict }[]): Verdict {
   const [only] = sources;
   if (only === undefined) return { level: 'busy', headline: 'No source yet', detail: null };
@@ -191,8 +194,9 @@ function progressOf({ runs, seen, applied, phase, leader }: SourceView): Verdict
 }
 
 /**
- * Nobody knows how the environments stand now where the service or the source cannot be reached, or the newest run came to
- * no plan: start of the run that did.
+ * The figures are stale when the service or the source cannot be reached, or when the newest run produced no plan.
+ *
+ * @returns start of the run that the figures come from; null when they are current or no run has planned yet.
  */
 function staleSince({ runs, troubles }: SourceView): string | null {
   const known = newestPlanned(runs);

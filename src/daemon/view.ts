@@ -3,17 +3,17 @@ import type { Bucket } from '../model/flag/flag.js';
 import type { ObjectId } from '../model/ref.js';
 import type { PlanDocument } from '../report/json/plan.js';
 
-/** Where the state machine of a source stands; drawn in `machine.ts`. */
+/** Phase of a source's state machine; `machine.ts` has the diagram. */
 export type Phase = 'idle' | 'debouncing' | 'running' | 'queued' | 'backing-off' | 'stopping';
 
-/** What asks for a run. Several that come together lead to one run that names them all. */
+/** Cause of a run. Several that come together lead to one run that names them all. */
 export type Trigger =
   | 'start'
   /** A file of a local checkout changed. */
   | 'files'
   /** The branch has a new commit. */
   | 'commit'
-  /** The clock: a full look, which finds drift too. */
+  /** The schedule: a look at everything, which finds drift too. */
   | 'schedule'
   /** A commit adds a kill. */
   | 'kill'
@@ -24,60 +24,68 @@ export type Trigger =
   | 'signal'
   /** The run before failed. */
   | 'retry'
-  /** A moment has come at which something goes that was held back: a window opens. */
+  /** The time has come for a held change, such as when a window opens. */
   | 'due'
-  /** `POST /adopt`: what is withheld because no run remembers it becomes ours. */
+  /** `POST /adopt`: takes over changes that are withheld because no run remembers a base for them. */
   | 'adopt';
 
 /** How a run ended, the worst last. */
 export type RunResult =
   | 'in-sync'
-  /** Everything that may be written is on the service, and a second look found nothing left to do. */
+  /** The service has everything that may be written, and verifying found nothing left to do. */
   | 'applied'
-  /** As `applied`, but for what a window does not let pass that closed while the run was under way. */
+  /** As `applied`, except for changes whose window closed during the run. */
   | 'waiting'
-  /** As `applied`, but for what git orders and a person has to let pass first. */
+  /** As `applied`, except for changes that a person has to approve first. */
   | 'held'
-  /** Planned and reported, nothing written: `suspend`, or a suspension by request. */
+  /** Planned and reported without writes: `suspend`, or a suspension by request. */
   | 'suspended'
-  /** Applied but for what is invalid in the specs, which stays as it was. */
+  /** Applied except for objects with invalid specs, which stay as they were. */
   | 'degraded'
   | 'interrupted'
-  /** A guard stands against the plan, or HEAD is older than what was applied; nothing but kills was written. */
+  /** A guard refused the plan, or HEAD is older than the applied commit; only kills were written. */
   | 'refused'
-  /** The specs are invalid as a whole; nothing but kills was written. */
+  /** The specs as a whole are invalid; only kills were written. */
   | 'invalid'
   /** Some changes failed or were skipped. */
   | 'partial'
   | 'failed';
 
-/** One run, after its end. Plain data: it is kept, sent and shown. */
+/** An ended run. Plain data: it is stored, sent and shown. */
 export interface RunRecord {
-  /** Unique in the daemon's life, sortable by time; fits in a URL and a log line. */
+  /** Unique in the daemon's life, sortable by time, and safe in a URL and a log line. */
   readonly id: string;
   readonly triggers: readonly Trigger[];
   /** ISO 8601, UTC. */
   readonly startedAt: string;
   readonly durationMs: number;
   readonly result: RunResult;
-  /** What `flagkeel reconcile` would have ended with. */
+  /** Exit code that `flagkeel reconcile` would have had. */
   readonly exitCode: ExitCode;
   readonly commit: string | null;
   /** Subject of that commit; untrusted text. */
   readonly subject: string | null;
-  /** One line for people; untrusted text may stand in it. */
+  /** One line for people; may contain untrusted text. */
   readonly summary: string;
-  /** The whole report without colours, as `reconcile` prints it; untrusted text is cleaned for a terminal only. */
+  /**
+   * The whole report without colours, as `reconcile` prints it; untrusted text in it is cleaned for a terminal only.
+   */
   readonly text: string;
-  /** Null where the run ended before there was a plan. */
+  /** null if the run ended before it had a plan. */
   readonly plan: PlanDocument | null;
   /** Requests sent to the service. */
   readonly requests: number;
-  /** What is wrong with the specs of the commit, the first of it; absent: nothing, or an older version kept the run. */
+  /**
+   * The first errors and warnings in the specs of the commit. Not set if there are none or an older version kept the
+   * run.
+   */
   readonly diagnostics?: readonly DiagnosticView[];
-  /** Kills that git orders, as the specs of the commit have them, the first of them; absent: as above. */
+  /** The first kills that git orders, from the specs of the commit. Not set as above. */
   readonly kills?: readonly OrderedKill[];
-  /** The first names of each kind that no file declares; absent: there are none, or the service was not asked to list them. */
+  /**
+   * The first names of each kind that no file declares. Not set if there are none or the run did not list the service's
+   * names.
+   */
   readonly unmanaged?: UnmanagedNames;
 }
 
@@ -87,12 +95,12 @@ export interface UnmanagedNames {
   readonly segments: readonly string[];
 }
 
-/** The flags that git declares in one environment, as the service had them when they were last seen. */
+/** The flags that git declares in one environment, as a run last saw them on the service. */
 export interface EnvironmentFlags {
   readonly environment: string;
-  /** How many git declares here. */
+  /** Number of flags that git declares here. */
   readonly total: number;
-  /** The first of them, by name. */
+  /** The first of them by name. */
   readonly flags: readonly LiveFlag[];
 }
 
@@ -101,26 +109,26 @@ export interface LiveFlag {
   /** Relative to the config directory. */
   readonly file: string;
   readonly line: number;
-  /** Null: the service does not have it here. */
+  /** null if the service does not have the flag here. */
   readonly serves: Serving | null;
-  /** ISO 8601: start of the run that saw it. */
+  /** ISO 8601 start of the run that saw it. */
   readonly seenAt: string;
 }
 
-/** What a flag serves in one environment. */
+/** The treatments of a flag in one environment. */
 export interface Serving {
   readonly killed: boolean;
-  /** Whom no rule and no target names. */
+  /** Shares for keys that no rule and no target names. */
   readonly shares: readonly Bucket[];
-  /** Whole per cent of the traffic that rules and shares are for; the rest gets the default treatment. */
+  /** Whole per cent of the traffic that rules and shares apply to; the rest gets the default treatment. */
   readonly trafficAllocation: number;
   readonly defaultTreatment: string;
-  /** How many rules and targeted keys come before the shares. */
+  /** Number of rules and of targeted keys that come before the shares. */
   readonly rules: number;
   readonly targets: number;
 }
 
-/** Something wrong in a file; all but severity, code and numbers is untrusted text. */
+/** An error or warning in a file; everything but severity, code and numbers is untrusted text. */
 export interface DiagnosticView {
   readonly severity: 'error' | 'warning';
   readonly code: string;
@@ -134,33 +142,33 @@ export interface DiagnosticView {
 /** A flag that git keeps killed; all of it is untrusted text. */
 export interface OrderedKill {
   readonly id: ObjectId;
-  /** Null: the flag itself says `killed: true`, which gives no reason. */
+  /** null if the flag itself says `killed: true`, which gives no reason. */
   readonly reason: string | null;
   readonly by: string | null;
   /** As the specs write it. */
   readonly since: string | null;
 }
 
-/** One run, at its beginning. */
+/** A run at its beginning. */
 export type RunBegin = Pick<RunRecord, 'id' | 'commit'>;
 
-/** A time until which somebody holds a source back. */
+/** A request that holds a source back until a time. */
 export interface Override {
   readonly reason: string;
-  /** ISO 8601; null: until git says otherwise. */
+  /** ISO 8601; null lasts until git says otherwise. */
   readonly until: string | null;
 }
 
-/** Leave for one plan to pass guards, windows and freezes. */
+/** Lets one plan pass guards, windows and freezes. */
 export interface ApprovalView extends Override {
   readonly hash: string;
-  /** Who gave it, by their own word; untrusted text of one line. */
+  /** Name of the approver as given in the request; untrusted text of one line. */
   readonly by: string;
-  /** Name of the token that it was given with. */
+  /** Name of the token used. */
   readonly token?: string;
 }
 
-/** One config repository that is kept in line, as it stands now. */
+/** Current state of one config repository. */
 export interface SourceView {
   /** Unique among the sources; fits in a URL and a metric label. */
   readonly name: string;
@@ -182,26 +190,26 @@ export interface SourceView {
   readonly runs: readonly RunRecord[];
   readonly suspended: Override | null;
   readonly pinned: (Override & { readonly commit: string }) | null;
-  /** Leave that no run has used yet. */
+  /** An approval that no run has used yet. */
   readonly approved: ApprovalView | null;
-  /** What cannot be reached now, with the reason; empty: ready once `firstSync`. */
+  /** Unreachable parts with the reason. If empty, the source is ready after its first sync. */
   readonly troubles: readonly Trouble[];
-  /** Whether a run has ended with nothing failed, refused or interrupted since the start. */
+  /** Whether a run since the start has ended without a failure, refusal or interruption. */
   readonly firstSync: boolean;
-  /** ISO 8601; null: none is planned. */
+  /** ISO 8601; null if none is planned. */
   readonly nextSchedule: string | null;
   /** ISO 8601; set while backing off. */
   readonly nextRetry: string | null;
-  /** ISO 8601: when something that is held back goes by itself; null: nothing does, as far as this process knows. */
+  /** ISO 8601 time at which something held back may go by itself; null if this process knows of nothing. */
   readonly nextDue: string | null;
-  /** Whether this process is the one that writes; always true where there is one replica. */
+  /** Whether this process writes; always true with one replica. */
   readonly leader: boolean;
 }
 
 export interface CommitView {
   readonly commit: string;
   readonly subject: string;
-  /** ISO 8601: when it was committed. */
+  /** Commit time, ISO 8601. */
   readonly committedAt: string;
 }
 
@@ -212,36 +220,37 @@ export interface Trouble {
   readonly since: string;
 }
 
-/** What the daemon tells about itself: status page, metrics and notifications are made from this alone. */
+/** The daemon's read interface, the only input of status page, metrics and notifications. */
 export interface DaemonView {
   readonly version: string;
   /** ISO 8601. */
   readonly startedAt: string;
   /** A snapshot, in the order of the configuration. */
   readonly sources: () => readonly SourceView[];
-  /** Called after each change of any source; returns how to stop that. A listener never throws. */
+  /** Registers a listener for changes of any source. The listener must not throw. @returns unregisters it. */
   readonly onChange: (listener: () => void) => () => void;
   /**
-   * Called when a run has chosen its commit. `onRun` follows with the same id, unless a fault of ours ended the run.
+   * Registers a listener for runs that have chosen their commit. `onRun` follows with the same id, unless a bug ended
+   * the run.
    */
   readonly onBegin: (listener: (source: SourceView, run: RunBegin) => void) => () => void;
-  /** Called once at the end of each run, after the source's view shows it. */
+  /** Registers a listener for ended runs, called once each, after the source's view shows the run. */
   readonly onRun: (listener: (source: SourceView, run: RunRecord) => void) => () => void;
 }
 
-/** What may be asked of the daemon. Every call returns at once, and repeating it is safe. */
+/** Requests to the daemon. Every call returns at once, and repeating it is safe. */
 export interface DaemonControls {
-  /** @param source null: all. A run under way is followed by another. */
+  /** @param source null for all. If a run is under way, another one follows. */
   readonly trigger: (source: string | null, trigger: Trigger) => void;
   readonly suspend: (source: string | null, hold: Override & { readonly until: string }) => void;
-  /** Ends a suspension by request; what the config says stays. */
+  /** Ends a suspension by request. A suspension in the config stays. */
   readonly resume: (source: string | null) => void;
-  /** @param hold the commit is a full name that the source's history has. */
+  /** @param hold its commit is a full hash in the source's history. */
   readonly pin: (
     source: string,
     hold: Override & { readonly commit: string; readonly until: string },
   ) => void;
   readonly unpin: (source: string) => void;
-  /** The next run that comes to a plan uses it or, where that is another plan, drops it. */
+  /** The next run with a plan uses the approval or, if it is for another plan, drops it. */
   readonly approve: (source: string, approval: ApprovalView & { readonly until: string }) => void;
 }

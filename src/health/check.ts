@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { healthUrl } from './health-url.js';
 
 /**
- * Entry of the container's health check: exit code 0 is well, 1 is not. It finds out by itself whom to ask, as the
- * image is the same for the daemon, the service and commands that end by themselves.
+ * Entry of the container's health check: exit code 0 for healthy, 1 otherwise. It finds the address by itself, because
+ * the daemon, the service and one-off commands share one image.
  */
 const FIRST_PROCESS = '/proc/1/cmdline';
 const PATIENCE_MS = 4_000;

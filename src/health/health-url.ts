@@ -1,11 +1,10 @@
 const DEFAULT_SERVICE_PORT = 8080;
 
 /**
- * The address at which a running flagkeel says that it is well. Null where it was started as
- * something that cannot be asked, such as `reconcile`, or `watch` without `--listen`.
+ * The health address of a running flagkeel. null if its command has none, such as `reconcile`, or `watch` without
+ * `--listen`.
  *
- * @param commandLine of the container's first process, with all arguments: `tini -- node
- * /app/dist/main.js watch …`.
+ * @param commandLine of the container's first process, with all arguments: `tini -- node /app/dist/main.js watch …`.
  */
 export function healthUrl(commandLine: readonly string[]): string | null {
   const program = commandLine.findLastIndex((word) => word.endsWith('/dist/main.js'));
@@ -22,19 +21,19 @@ function daemonUrl(args: readonly string[]): string | null {
 }
 
 function serviceUrl(args: readonly string[]): string | null {
-  // These two administer a store and end.
+  // These subcommands administer a store and then end.
   if (args.includes('keys') || args.includes('log')) return null;
   const port = Number(valueOf('--port', args) ?? DEFAULT_SERVICE_PORT);
   return urlOf(valueOf('--host', args), port, '/health');
 }
 
-/** Null for port 0, which stands for a port that only the process itself knows. */
+/** null for port 0, because only the process itself knows the chosen port. */
 function urlOf(host = '127.0.0.1', port: number, path: string): string | null {
   if (port === 0) return null;
   return `http://${reachable(host)}:${String(port)}${path}`;
 }
 
-/** The address to ask. A process that listens on all addresses is asked on loopback. */
+/** A host to connect to: loopback if the process listens on all addresses. */
 function reachable(host: string): string {
   const bare = host.replace(/^\[|\]$/g, '');
   if (bare === '0.0.0.0') return '127.0.0.1';
@@ -42,10 +41,7 @@ function reachable(host: string): string {
   return bare.includes(':') ? `[${bare}]` : bare;
 }
 
-/**
- * The value of an option, given as two arguments or as one. The last one counts, as it does for the
- * program itself.
- */
+/** The value of an option, given as one argument or as two. The last one wins, as in the program itself. */
 function valueOf(option: string, args: readonly string[]): string | undefined {
   const values = args.flatMap((word, i) => {
     if (word.startsWith(`${option}=`)) return [word.slice(option.length + 1)];

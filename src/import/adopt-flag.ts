@@ -20,7 +20,7 @@ import {
 import { hasMember, type Edit, type EditedRule } from '../specs/edit/edit-file.js';
 import { mapping, type Member, type Written } from '../specs/edit/yaml-text.js';
 
-/** Edits that make a flag's file say the live fields of the workspace level. */
+/** Edits that give a flag's file the live fields of the workspace level. */
 export function flagEdits(fields: readonly FieldChange[], live: FlagFields): Edit[] {
   const changed = new Set(fields.map(({ path }) => path));
   return FLAG_FIELDS.flatMap((field): Edit[] => {
@@ -29,23 +29,23 @@ export function flagEdits(fields: readonly FieldChange[], live: FlagFields): Edi
   });
 }
 
-/** A block of a spec that is to say what the service has. */
+/** A block of a spec that is to match the service. */
 export interface BlockToEdit {
   readonly live: Required<Definition>;
   readonly spec: {
     readonly definition: Required<Definition>;
-    /** Names of the rules in the spec, position by position. */
+    /** Names of the rules in the spec, by position. */
     readonly ruleNames: readonly (string | undefined)[];
   };
-  /** Text of the file that holds the block. */
+  /** Text of the file with the block. */
   readonly text: string;
-  /** Path of the environment's own block; empty in an overlay. */
+  /** Path of the environment's block; empty in an overlay. */
   readonly at: readonly string[];
 }
 
 /**
- * Edits that make an environment's own block say the live fields. What it took from `"*"` or from the flag is said in the
- * block from then on: other environments share those, and have not changed.
+ * Edits that give an environment's block the live fields. Fields inherited from `"*"` or from the flag go into the
+ * block, because other environments share the originals and have not changed.
  */
 export function definitionEdits(fields: readonly FieldChange[], block: BlockToEdit): Edit[] {
   const changed = new Set(fields.map(({ path }) => path));
@@ -73,13 +73,13 @@ function plainEdits(block: BlockToEdit, changed: ReadonlySet<string>): Edit[] {
   );
 }
 
-/** Treatments as the file will have them: their order is what sizes by treatment go by. */
+/** Names of the treatments in the file's future order, on which sizes by treatment depend. */
 function namesIn({ live, spec }: BlockToEdit, changed: ReadonlySet<string>): string[] {
   const side = changed.has('/treatments') ? live : spec.definition;
   return side.treatments.map(({ name }) => name);
 }
 
-/** One treatment at a time where the file has the same ones, so that what stands beside them stays. */
+/** Edits treatments one at a time if the file has the same ones, to keep anything beside them, such as comments. */
 function treatmentEdits(block: BlockToEdit): Edit[] {
   const { live, spec, text, at } = block;
   const before = spec.definition.treatments;
@@ -115,7 +115,7 @@ function targetEdits(fields: readonly FieldChange[], block: BlockToEdit): Edit[]
   });
 }
 
-/** A rule that means the same, or differs in one of its two halves, keeps its place, its name and its comments. */
+/** Keeps place, name and comments of a rule that is equal, or differs in one of its two halves. */
 function rulesEdit({ live, spec, text, at }: BlockToEdit): Edit {
   const path = [...at, 'rules'];
   const old = spec.definition.rules;

@@ -21,16 +21,16 @@ import { fitsKeyFile } from './object-files.js';
 export interface Adoption {
   /** Path → new text, sorted by path; only files that change. */
   readonly files: ReadonlyMap<string, string>;
-  /** Objects whose live values the files now say. */
+  /** Objects whose live values are now in the files. */
   readonly adopted: readonly { readonly id: string; readonly paths: readonly string[] }[];
   /** Objects that a person has to decide about. */
   readonly left: readonly { readonly id: string; readonly why: string }[];
 }
 
 /**
- * Says the live values of what came apart outside git in the files of the specs. Writes nothing.
+ * Edits the specs so that they have the live values of objects changed outside git. Writes nothing to disk.
  *
- * @throws FlagkeelError `SPECS_INVALID`: specs cannot say what is live.
+ * @throws FlagkeelError `SPECS_INVALID` if specs cannot express a live value.
  */
 export async function adoptDrift(
   differences: readonly Difference[],
@@ -49,7 +49,7 @@ export async function adoptDrift(
     }
     const read = async (path: string): Promise<string> =>
       files.get(path) ?? (await tree.read(path)).toString('utf8');
-    // One after the other: two objects may stand in one file.
+    // One by one, because two objects may share a file.
     const written = await ADOPTIONS[change.ref.kind].files(change, input, read);
     for (const [path, text] of written) files.set(path, text);
     adopted.push({ id: change.id, paths: [...written.keys()] });
@@ -76,9 +76,9 @@ function whyNot({ change, gone }: Difference, { desired }: PlanInput): string | 
 
 type Read = (path: string) => Promise<string>;
 
-/** How what is live of one kind is said in files. */
+/** How to put live values of one kind of object into files. */
 interface KindAdoption {
-  /** Why a person has to do it; undefined: nothing stands against it. */
+  /** Why only a person can do it; undefined if this can. */
   readonly whyNot: (change: Change, desired: BoundDesired) => string | undefined;
   /** Path → new text. */
   readonly files: (
@@ -99,7 +99,7 @@ const ADOPTIONS: Readonly<Record<Kind, KindAdoption>> = {
   },
 };
 
-/** A key file may hold the keys of other segments or environments as well. */
+/** The reason not to edit a key file that also holds keys of other segments or environments. */
 function sharedKeyFile({ ref }: Change, desired: BoundDesired): string | undefined {
   const { name, environment } = ref;
   if (environment === null) return undefined;
@@ -130,7 +130,7 @@ async function writtenFlag(
   if (!spec || !definition) throw new Error(`bug: ${change.id} is not declared`);
   const { file } = spec.location;
   const text = await read(file);
-  // An overlay is the block itself.
+  // An overlay file is the block itself.
   const at = file === flag.location.file ? ['environments', configWord(input, environment)] : [];
   const live: Required<Definition> = definitionFromWire(definition);
   const edits = definitionEdits(change.fields, { live, spec: specOf(spec), text, at });
@@ -168,14 +168,14 @@ async function writtenSegment(
   return files;
 }
 
-/** What the files of the specs call an environment. */
+/** The name of an environment in the specs. */
 function configWord({ desired }: PlanInput, environment: string): string {
   const word = desired.configNames.get(environment);
   if (word === undefined) throw new Error(`bug: environment "${environment}" is not planned`);
   return word;
 }
 
-/** Plans the edited files: what still differs was not said. */
+/** Plans the edited files to find objects that still differ. */
 async function stillDifferent(
   files: ReadonlyMap<string, string>,
   input: PlanInput,
@@ -205,9 +205,9 @@ export interface KeyEdit {
 }
 
 /**
- * Edits that make a segment say its live keys: new ones go into the key file where there is one.
+ * Edits that give a segment its live keys. New keys go into the key file if there is one.
  *
- * @param change from live to git, as a plan has it.
+ * @param change from live to git, as in a plan.
  * @param at path of the environment's block.
  * @param listed text of the key file, if there is one.
  */
@@ -229,7 +229,7 @@ function segmentEdits(
   return { edits, toFile: { add: toFile, remove } };
 }
 
-/** Lines that are not keys stay, comments among them; new keys come last. */
+/** Keeps lines that are not keys, such as comments, and appends new keys. */
 function editedKeyFile(text: string, { add, remove }: KeyEdit): string {
   const lines = text.split('\n');
   const kept = lines.filter((line) => !remove.has(line.trim()));

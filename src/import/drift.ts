@@ -7,30 +7,30 @@ import { observedKind } from '../plan/objects/kinds.js';
 import { pendingWithheld } from '../plan/plan.js';
 import type { PlannedEnvironment } from '../plan/policy.js';
 
-/** Reasons of differences that did not come about by a commit alone. */
+/** Reasons of differences that have another cause than a commit. */
 const OUTSIDE: ReadonlySet<Reason> = new Set(['drift', 'conflict', 'adopt', 'unknown']);
 
-/** A plan parted by whose doing its differences are. */
+/** The differences of a plan, separated by cause. */
 export interface Drift {
-  /** What is live is not what git says, for another reason than a commit; one entry per object, sorted by id. */
+  /** Objects whose live value differs from git for another reason than a commit, one entry each, sorted by id. */
   readonly differences: readonly Difference[];
-  /** Changes that git has and the service has not yet. */
+  /** Number of changes in git that the service does not have yet. */
   readonly pending: number;
-  /** Of these the ones that no word of the specs keeps waiting: a run has to apply them, or a person has to let them pass. */
+  /** How many of these the specs do not delay: a run has to apply them, or a person has to approve them. */
   readonly unapplied: number;
-  /** Identities: the service cannot show them, so nobody knows whether they came apart. */
+  /** Identities, which the service cannot show, so that it is unknown whether they differ. */
   readonly unseen: readonly ObjectId[];
 }
 
-/** One object that was changed outside git. */
+/** An object changed outside git. */
 export interface Difference {
-  /** The change that would undo it, with the fields that were changed outside git and no others. */
+  /** The change that would undo it, with only the fields that were changed outside git. */
   readonly change: Change;
-  /** The object was found equal before, and is not on the service any more. */
+  /** The object was equal to git before and is gone from the service. */
   readonly gone: boolean;
 }
 
-/** Reads a plan from the other side. What the service can never change counts for nothing. */
+/** Finds the changes made outside git in a plan. Ignores differences that the service can never change. */
 export function driftOf(
   plan: Plan,
   state: State,
@@ -60,7 +60,7 @@ export function driftOf(
   return { differences: ids.flatMap((id) => found.get(id) ?? []), pending, unapplied, unseen };
 }
 
-/** A live kill is no change of the plan, but it is a difference: git does not say it. */
+/** A plan has no change for a live kill, but git does not order it, so it counts as a difference. */
 function killedOutside({ id, ref, location }: LiveKill): Difference {
   const fields = [{ path: '/killed', reason: 'drift' as const, before: true, after: false }];
   const change = { id, ref, location, action: 'update', reason: 'drift', fields } as const;
@@ -93,7 +93,7 @@ function isPartly({ fields }: Change, { change }: Difference): boolean {
   return change.fields.length < fields.length;
 }
 
-/** Fields of one object may be parted between what is written and what is withheld. */
+/** One object may have fields among the changes and among the withheld ones; this merges both. */
 function joined(a: Difference, b: Difference): Difference {
   const fields = [...a.change.fields, ...b.change.fields];
   return {

@@ -2,7 +2,7 @@ import { byCodeUnits } from '../model/json.js';
 import { isSpecPath, type SpecTree } from '../model/spec-tree.js';
 
 /**
- * Files that are not written yet, as a tree of specs; over another tree they replace its files of the same path.
+ * Presents unwritten files as a tree of specs. They replace files of the same path in the tree `below`.
  *
  * @param files path → text.
  */

@@ -15,7 +15,7 @@ import type {
 import type { ConvertSource, Departure } from './sources/source.js';
 import { nameProblem, repositoryFiles } from './workspace-files.js';
 
-/** Tools whose files can be read. Each is loaded only where it is asked for. */
+/** Supported tools. Each converter is loaded only when needed. */
 const SOURCES = {
   'harness-ff': async () => (await import('./sources/harness-ff.js')).convertHarnessFf,
   'split-yaml': async () => (await import('./sources/split-yaml.js')).convertSplitYaml,
@@ -28,13 +28,13 @@ export type SourceName = keyof typeof SOURCES;
 export const SOURCE_NAMES = Object.keys(SOURCES) as readonly SourceName[];
 
 export interface FileImportOptions {
-  /** Name or id; absent: that of the file, or `Default`. */
+  /** Name or id. Default: the file's own, or `Default`. */
   readonly workspace?: string | undefined;
-  /** Names, in the order of application; empty: those of the file, in its order. */
+  /** Names in the order of application. If empty, those of the file in its order. */
   readonly environments: readonly string[];
-  /** `KIND/NAME`; empty: all. */
+  /** `KIND/NAME`; empty for all. */
   readonly only: readonly string[];
-  /** Of what the file names no traffic type of. */
+  /** For flags and segments whose traffic type the file does not give. */
   readonly trafficType: string;
 }
 
@@ -45,15 +45,15 @@ export interface ImportedFile {
   readonly segments: number;
   /** Path → text, sorted by path. */
   readonly files: ReadonlyMap<string, string>;
-  /** What the specs say otherwise than the file did, or do not say; as it was found. */
+  /** Where the specs differ from the file or leave something out, in the order found. */
   readonly departures: readonly Departure[];
 }
 
 /**
- * Says in specs what a file of another tool says. Asks no service and writes nothing.
+ * Converts a file of another tool to specs. Uses no service and writes nothing.
  *
- * @throws FlagkeelError `SPECS_INVALID`: it is no file of that tool, or specs cannot say what it holds. `USAGE`: it names
- *   no environment, or not one that was asked for.
+ * @throws FlagkeelError `SPECS_INVALID` if this is no file of that tool, or specs cannot express its content; `USAGE`
+ *   if it names no environment, or lacks a requested one.
  */
 export async function importFile(
   source: SourceName,
@@ -95,7 +95,7 @@ function wanted<T extends { readonly name: string }>(
     : objects.filter(({ name }) => only.includes(`${kind}/${name}`));
 }
 
-/** Those that can be written, and why the others are left out. */
+/** The objects whose names can be written, and why the others cannot. */
 function rightNames<T extends { readonly name: string }>(
   kind: ObjectKind,
   objects: readonly T[],
@@ -115,7 +115,7 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
-/** In the order that was asked for; otherwise in that of the file, those that are for production last. */
+/** In the requested order. By default in the file's order, production last. */
 function chosenEnvironments(
   path: string,
   found: readonly EnvironmentToWrite[],
@@ -138,7 +138,7 @@ function noSuch(path: string, why: string): FlagkeelError {
   return new FlagkeelError('USAGE', `cannot import from "${path}": ${why}`);
 }
 
-/** By name, each with the chosen environments alone, in their order. */
+/** Sorted by name, each with only the chosen environments, in their order. */
 function sorted<D, T extends { name: string; environments: ReadonlyMap<string, D> }>(
   objects: readonly T[],
   environments: readonly EnvironmentToWrite[],
@@ -156,7 +156,7 @@ function sorted<D, T extends { name: string; environments: ReadonlyMap<string, D
     }));
 }
 
-/** Reads the files as a run would: what they say has to be what was meant. */
+/** Reads the files as a run would, and checks that they mean the same. */
 async function prove(files: ReadonlyMap<string, string>, meant: RepositoryToWrite): Promise<void> {
   const specs = await readSpecs(filesTree(files));
   const problems = specs.ok
@@ -185,7 +185,7 @@ function differing({ flags, segments }: Desired, meant: RepositoryToWrite): stri
   return ids.map((id) => `${id}: it differs once read`);
 }
 
-/** An empty description is not written, and says nothing. */
+/** Ignores an empty description, which is never written. */
 function withoutEmpty(definition: Required<Definition>): Definition {
   const treatments = definition.treatments.map(({ description, ...others }) => ({
     ...others,

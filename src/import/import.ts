@@ -23,11 +23,11 @@ import { directoryTree } from '../git/directory-tree.js';
 import { localChanges } from '../git/local-changes.js';
 
 export interface ImportOptions {
-  /** Name or id; absent: the only one that the key sees. */
+  /** Name or id. Default: the only one that the key sees. */
   readonly workspace?: string | undefined;
-  /** Names or ids; empty: all. */
+  /** Names or ids; empty for all. */
   readonly environments: readonly string[];
-  /** `KIND/NAME`; empty: all. */
+  /** `KIND/NAME`; empty for all. */
   readonly only: readonly string[];
   readonly progress?: Progress | undefined;
 }
@@ -42,10 +42,10 @@ export interface Imported {
 }
 
 /**
- * Reads a live workspace and says it in files, so that the next plan is empty. Writes nothing.
+ * Exports a live workspace to files, so that the next plan is empty. Writes nothing.
  *
- * @throws FlagkeelError `NOT_ON_SERVICE`: there is no such workspace, environment or object. `UNREADABLE`: the service
- *   cannot list its flags. `SPECS_INVALID`: it holds what specs cannot say; all of it is named.
+ * @throws FlagkeelError `NOT_ON_SERVICE` if there is no such workspace, environment or object; `UNREADABLE` if the
+ *   service cannot list its flags; `SPECS_INVALID` with all objects that specs cannot express.
  */
 export async function importWorkspace(
   reader: AdminReader,
@@ -87,8 +87,8 @@ function onlyWorkspace(all: readonly WireWorkspace[], { origin }: AdminReader): 
 }
 
 /**
- * The name that a spec uses for an object of the service: its own name, or its id where that name
- * would find another object first or means something else in a spec.
+ * The name that a spec uses for an object of the service: its own name, or its id if the name would find another object
+ * first or has another meaning in a spec.
  */
 function clearName<T extends { readonly id: string; readonly name: string }>(
   { id, name }: T,
@@ -99,9 +99,7 @@ function clearName<T extends { readonly id: string; readonly name: string }>(
   return isClear && name !== '*' && name !== '' ? name : id;
 }
 
-/**
- * The environments to be written. Protected ones come last; otherwise the order is the service's.
- */
+/** The environments to write: protected ones last, otherwise in the service's order. */
 function environmentsOf(at: Catalog, wanted: readonly string[]): LiveEnvironment[] {
   const named = new Set(wanted.map((each) => findEnvironment(at, each)));
   return at.environments
@@ -110,7 +108,7 @@ function environmentsOf(at: Catalog, wanted: readonly string[]): LiveEnvironment
     .toSorted((a, b) => Number(a.production) - Number(b.production));
 }
 
-/** Names of what is imported, sorted, of each kind that the service shows. */
+/** Sorted names to import, for each kind that the service shows. */
 async function namesToImport(
   reader: AdminReader,
   at: Catalog,
@@ -150,7 +148,7 @@ function refuseAbsent(
   );
 }
 
-/** Reads the files as a run would, and plans them: whatever is left would be a change nobody asked for. */
+/** Reads the files as a run would, and plans them. A remaining difference would become an unwanted change. */
 async function prove(
   files: ReadonlyMap<string, string>,
   actual: Actual,
@@ -184,14 +182,14 @@ export function cannotSay(problems: readonly string[], holder = 'the service'): 
   );
 }
 
-/** What an import writes; kills, identities and tests of a directory stay as they are. */
+/** The paths that an import replaces. Kills, identities and tests in the directory stay. */
 const PARTS = ['flags', 'segments', 'flagkeel.yaml'] as const;
 
 /**
- * Refuses a directory that holds specs already, before the service is asked anything.
+ * Refuses a directory that already holds specs, before any request to the service.
  *
- * @throws FlagkeelError `OUTPUT`: there are specs and `overwrite` was not given, or git does not have them yet, or a
- *   submodule lies among them, which has files that this repository's git cannot bring back.
+ * @throws FlagkeelError `OUTPUT` if there are specs and `overwrite` is not set, if git does not have them yet, or if a
+ *   submodule lies among them, whose files this repository's git cannot restore.
  */
 export async function checkTarget(directory: string, overwrite: boolean): Promise<void> {
   const present = await presentParts(directory);
@@ -225,8 +223,8 @@ function isReplaced(path: string): boolean {
 }
 
 /**
- * Writes the files beside what is there and moves them into place when all of them are written: a directory has the
- * import whole, or what it had before.
+ * Writes the files beside the existing ones and moves them into place once all are written, so that the directory has
+ * either the whole import or its old content.
  *
  * @param files path → text; only below `flags/` and `segments/`, and flagkeel.yaml.
  * @throws FlagkeelError `OUTPUT`.
@@ -238,7 +236,7 @@ export async function writeTarget(
   let workshop: string | undefined;
   try {
     const target = await createdDirectory(directory);
-    // Beside its target, so that a move is a move and not a copy.
+    // Beside the target, so that a move needs no copy.
     workshop = await mkdtemp(join(target, '.flagkeel-import-'));
     const fresh = join(workshop, 'new');
     for (const [path, text] of files) await writeNew(join(fresh, path), text);
@@ -267,7 +265,7 @@ async function writeNew(path: string, text: string): Promise<void> {
   }
 }
 
-/** The config comes last: without it a directory is no config repository. A move that fails is taken back. */
+/** Moves the config last, because a directory without it is no config repository. Undoes a failed exchange. */
 async function exchange(target: string, fresh: string, old: string): Promise<void> {
   const undo: (() => Promise<void>)[] = [];
   const move = async (from: string, to: string): Promise<void> => {
@@ -286,7 +284,7 @@ async function exchange(target: string, fresh: string, old: string): Promise<voi
   }
 }
 
-/** An empty folder counts for nothing. */
+/** The parts that exist; empty folders do not count. */
 async function presentParts(directory: string): Promise<string[]> {
   const found: string[] = [];
   for (const part of PARTS) {
@@ -300,7 +298,7 @@ async function holdsAnything(path: string): Promise<boolean> {
     return !(await lstat(path)).isDirectory() || (await readdir(path)).length > 0;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // A folder that is a file is found out, in words, when it is to be created.
+    // A file in place of a folder gets a clear error later, when the folder is created.
     if (code === 'ENOENT' || code === 'ENOTDIR') return false;
     throw error;
   }

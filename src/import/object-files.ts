@@ -12,10 +12,10 @@ import {
 import { Flow, mapping, yamlText, type Member, type Written } from '../specs/edit/yaml-text.js';
 import type { FlagToWrite, SegmentToWrite } from './objects-to-write.js';
 
-/** What environments share, and name only where they depart from it. */
+/** Parts that environments share; an environment names only its deviations. */
 type Shared = Pick<Required<Definition>, 'treatments' | 'defaultTreatment' | 'baselineTreatment'>;
 
-/** The schema wants treatments; a flag that is defined nowhere has none yet. */
+/** The schema requires treatments, but a flag without a definition has none yet. */
 const PROPOSED: Shared = {
   treatments: [
     { name: 'on', description: '' },
@@ -27,7 +27,7 @@ const PROPOSED: Shared = {
 const PROPOSED_COMMENT =
   'Not defined in any of these environments: the treatments are a proposal, and are not sent.';
 
-/** The file of one flag. Empty texts, empty lists and defaults are left out. */
+/** The file of one flag, without empty texts, empty lists and defaults. */
 export function flagFileText(flag: FlagToWrite): string {
   const definitions = [...flag.environments.values()];
   const shared = definitions.length === 0 ? PROPOSED : sharedParts(definitions);
@@ -55,9 +55,7 @@ function fieldIn({ fields }: FlagToWrite, field: FlagField): Written | undefined
   return value === undefined || value.length === 0 ? undefined : writtenFlagField(field, value);
 }
 
-/**
- * The value of each field that most environments have; of values that equally many have, the first.
- */
+/** For each field, the value that most environments have; if tied, the first. */
 function sharedParts(definitions: readonly Required<Definition>[]): Shared {
   return {
     treatments: commonest(definitions.map(({ treatments }) => treatments)),
@@ -110,14 +108,10 @@ function treatmentsInFile(treatments: readonly Treatment[]): Written {
   );
 }
 
-/** More keys than these go into a file of their own. */
+/** A longer list of keys gets its own file. */
 const MOST_INLINE_KEYS = 50;
 
-/**
- * The files of one segment: path → text.
- *
- * @param taken paths that are in use; those of the key files are added.
- */
+/** The files of one segment: path → text. @param taken paths in use; the paths of key files are added to it. */
 export function segmentFiles(segment: SegmentToWrite, taken: Set<string>): Map<string, string> {
   const files = new Map<string, string>();
   const environments = [...segment.environments].map(([environment, keys], position): Member => {
@@ -146,17 +140,17 @@ function inlineKeys(keys: readonly string[]): Flow | ReadonlyMap<string, Flow | 
   return written instanceof Flow ? new Flow(block) : block;
 }
 
-/** Keys that go into the file, and those that its lines would change. */
+/** Splits off the keys that a line of a key file would change. */
 function parted(keys: readonly string[]): [string[], string[]] {
   return [keys.filter(fitsKeyFile), keys.filter((key) => !fitsKeyFile(key))];
 }
 
-/** Whether a line of a key file can hold the key as it is. */
+/** Whether a line of a key file keeps the key unchanged. */
 export function fitsKeyFile(key: string): boolean {
   return key !== '' && key === key.trim() && !key.startsWith('#') && !/[\n\uFEFF]/.test(key);
 }
 
-/** The name of an environment as part of a file name, where it can be one. */
+/** The name of an environment as part of a file name, if it can be one. */
 function fileWord(environment: string): string | undefined {
   return /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$/.test(environment) ? environment : undefined;
 }

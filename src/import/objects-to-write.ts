@@ -1,38 +1,38 @@
 import type { Definition, FlagFields } from '../model/flag/flag.js';
 
-/** A flag that is to be said in a file, under the names of the specs. */
+/** A flag to be written to a file, with the names that specs use. */
 export interface FlagToWrite {
   readonly name: string;
   readonly trafficType: string;
-  /** Absent fields are left as the service has them. */
+  /** Fields to write; the service keeps the others. */
   readonly fields: FlagFields;
-  /** Environment, as the config names it → every field of the definition; in config order. */
+  /** Environment, by its name in the config → every field of the definition, in config order. */
   readonly environments: ReadonlyMap<string, Required<Definition>>;
 }
 
-/** A segment that is to be said in a file, under the names of the specs. */
+/** A segment to be written to a file, with the names that specs use. */
 export interface SegmentToWrite {
   readonly name: string;
   readonly trafficType: string;
   readonly description: string;
   /**
-   * Environment, as the config names it → sorted keys; in config order. Null: who is in it is not known, and is left to
-   * the service.
+   * Environment, by its name in the config → sorted keys, in config order; null if the keys are unknown and stay under
+   * the service's control.
    */
   readonly environments: ReadonlyMap<string, readonly string[] | null>;
 }
 
-/** An environment that is written, in the order of application. */
+/** An environment to be written, in the order of application. */
 export interface EnvironmentToWrite {
-  /** As the config names it. */
+  /** Its name in the config. */
   readonly name: string;
-  /** Whether the config says that it is protected. */
+  /** Whether the config marks it as protected. */
   readonly production: boolean;
 }
 
 /** A whole config repository. */
 export interface RepositoryToWrite {
-  /** Name or id, as the config names it. */
+  /** Name or id, as in the config. */
   readonly workspace: string;
   readonly environments: readonly EnvironmentToWrite[];
   /** Sorted by name. */

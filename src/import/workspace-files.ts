@@ -15,24 +15,24 @@ import { Flow, mapping, yamlText, type Member, type Written } from '../specs/edi
 import type { Matcher } from '../model/flag/flag.js';
 import { dependencyOf, segmentOf } from '../model/matcher/canonical.js';
 
-/** An environment of the service, by the name that it has there. */
+/** An environment with its name on the service. */
 export interface LiveEnvironment extends EnvironmentToWrite {
-  /** The name that the specs use. */
+  /** Its name in the specs. */
   readonly configName: string;
 }
 
 export interface WorkspaceToWrite {
-  /** Name or id, as the config names it. */
+  /** Name or id, as in the config. */
   readonly workspace: string;
   readonly environments: readonly LiveEnvironment[];
-  /** Its flags and segments are written, in these environments. */
+  /** Only its flags and segments in these environments are written. */
   readonly actual: Actual;
 }
 
 /**
- * The config repository that says what the service says: path → text, sorted by path. Equal states give equal bytes.
+ * The config repository with the content of the service: path → text, sorted by path. Equal states give equal bytes.
  *
- * @param of free of names that no file can have: see `nameProblems`.
+ * @param of must be free of names that no file can have: see `nameProblems`.
  */
 export function workspaceFiles(of: WorkspaceToWrite): ReadonlyMap<string, string> {
   return repositoryFiles({
@@ -46,7 +46,7 @@ export function workspaceFiles(of: WorkspaceToWrite): ReadonlyMap<string, string
 /**
  * The files of a config repository: path → text, sorted by path.
  *
- * @param of free of names that no file can have: see `nameProblem`.
+ * @param of must be free of names that no file can have: see `nameProblem`.
  */
 export function repositoryFiles(of: RepositoryToWrite): ReadonlyMap<string, string> {
   const taken = new Set<string>();
@@ -126,12 +126,12 @@ function byName<T extends ActualFlag | ActualSegment>(
   return [...objects].toSorted(([a], [b]) => byCodeUnits(a, b));
 }
 
-/** File systems take no longer names. */
+/** The limit of file systems. */
 const MAX_FILE_NAME_BYTES = 255;
-/** What stands behind the name of an object in a file name: its environment, and `.keys`. */
+/** Room after the object's name in a file name: its environment, and `.keys`. */
 const MAX_ENDING_BYTES = 110;
 
-/** Why objects cannot be written, one line each: a file is named like its object. */
+/** Why objects cannot be written, one line each: a file has the name of its object. */
 export function nameProblems({ flags, segments }: Pick<Actual, 'flags' | 'segments'>): string[] {
   return [
     ...[...flags.keys()].flatMap((name) => nameProblem('flag', name) ?? []),
@@ -139,7 +139,7 @@ export function nameProblems({ flags, segments }: Pick<Actual, 'flags' | 'segmen
   ].toSorted(byCodeUnits);
 }
 
-/** Why an object of that name cannot be written; undefined: it can. */
+/** Why an object of that name cannot be written; undefined if it can. */
 export function nameProblem(kind: 'flag' | 'segment', name: string): string | undefined {
   const { pattern, reserved } = NAMES[kind];
   if (reserved.has(name)) return `${kind} "${name}": the name is a reserved word`;
@@ -154,8 +154,8 @@ const NAMES = {
 } as const;
 
 /**
- * What rules name though these specs do not declare it, or not as the rule needs it: it has to stand in `references`.
- * Sorted, unique.
+ * Names in rules that these specs do not declare, or not in the form that the rule needs. They have to stand in
+ * `references`. Sorted, unique.
  */
 function foreignReferences(
   flags: readonly FlagToWrite[],

@@ -1,6 +1,6 @@
 /**
- * A map that keeps no more than `limit` entries: the one that was set longest ago goes first. Setting a key again makes
- * it the youngest; reading it does not.
+ * A map of at most `limit` entries that drops the entry set longest ago. Setting a key makes it the youngest; reading
+ * it does not.
  */
 export class BoundedMap<K, V> {
   readonly #entries = new Map<K, V>();
@@ -34,12 +34,12 @@ export class BoundedMap<K, V> {
     this.#entries.clear();
   }
 
-  /** All entries, the one that was set last at the end; a change of the map while they are walked is seen. */
+  /** A live iterator over all entries, the youngest last: it sees changes made meanwhile. */
   entries(): IterableIterator<[K, V]> {
     return this.#entries.entries();
   }
 
-  /** All values at this moment, the one that was set last at the end. */
+  /** A copy of all values, the youngest last. */
   values(): V[] {
     return [...this.#entries.values()];
   }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FlagkeelError } from '../errors.js';
 
-/** Clock, sleep and chance, passed in so that tests neither wait nor guess. */
+/** Clock, sleep and randomness, passed in so that tests are fast and deterministic. */
 export interface Time {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -19,11 +19,11 @@ export const realTime: Time = {
   random: () => Math.random(),
 };
 
-/** For how long something takes: `now` tells no moment of a day, and does not jump when somebody sets the clock of the machine. */
+/** Monotonic clock, for durations only: `now` is no time of day, and setting the machine's clock does not move it. */
 export const steadyTime: Time = { ...realTime, now: () => performance.now() };
 
 /**
- * Waits between two looks at a lock that another run holds.
+ * Waits before trying again for a lock that another run holds.
  *
  * @throws FlagkeelError `INTERRUPTED` as soon as the signal is aborted.
  */

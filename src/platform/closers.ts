@@ -1,4 +1,4 @@
-/** What a run opened, to be closed in the opposite order; each once, also where another fails to close. */
+/** Resources of a run, closed once each in reverse order, even if one fails to close. */
 export class Disposables implements AsyncDisposable {
   readonly #disposables: (() => unknown)[] = [];
 
@@ -6,12 +6,12 @@ export class Disposables implements AsyncDisposable {
     this.#disposables.push(close);
   }
 
-  /** @throws the first error, after all of them were called. */
+  /** @throws the first error, after closing everything. */
   async [Symbol.asyncDispose](): Promise<void> {
     const errors: unknown[] = [];
     for (let close = this.#disposables.pop(); close; close = this.#disposables.pop()) {
       try {
-        // In sequence: what was opened last may still use what was opened first.
+        // In sequence, because a later resource may still use an earlier one.
         await close();
       } catch (error) {
         errors.push(error);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Text that is HTML already: everything that came into it was escaped. */
+/** HTML whose untrusted parts are already escaped. */
 export class Html {
   readonly text: string;
 
@@ -11,12 +11,12 @@ export class Html {
 
 type Part = string | Html | readonly Html[];
 
-/** Whatever is put in stands as text, but for what is HTML already. */
+/** Template tag that escapes every inserted value except `Html`. */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(String.raw({ raw: texts }, ...parts.map(textOf)));
 }
 
-/** For text of our own that is no markup and must not be escaped, as a style sheet is. */
+/** Marks trusted text as HTML without escaping it, such as a style sheet. */
 export function htmlOf(trusted: string): Html {
   return new Html(trusted);
 }
@@ -38,7 +38,7 @@ function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
-/** Colours and text of every page that the program serves: light and dark, and seen on either ground. */
+/** Colours and fonts shared by all pages, for light and dark mode. */
 export const PAGE_STYLE = `:root {
   color-scheme: light dark;
   --ground: light-dark(#f6f8fa, #0d1117);
@@ -66,7 +66,7 @@ bdi { overflow-wrap: break-word; }
 .bar strong { font-weight: 600; }
 `;
 
-/** The source of a policy that lets exactly this text of a style or script pass. */
+/** The source expression of a content security policy that allows exactly this style or script. */
 export function policyHashOf(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }

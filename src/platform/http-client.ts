@@ -3,43 +3,43 @@ import { Pool, type Dispatcher } from 'undici';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface HttpClientOptions {
-  /** Scheme, host and port; what else stands in the URL is ignored. */
+  /** Only scheme, host and port count. */
   readonly url: string;
   readonly connections: number;
   readonly connectTimeoutMs: number;
   readonly headersTimeoutMs: number;
-  /** Between two pieces of the body. */
+  /** Limit between two chunks of the body. */
   readonly bodyTimeoutMs: number;
   readonly maxAnswerBytes: number;
 }
 
 export interface HttpRequest {
   readonly method: Method;
-  /** As it goes over the wire: encoded, with the query. */
+  /** Encoded, with the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Null: none. */
+  /** Encoded request body. */
   readonly body: string | null;
   readonly signal: AbortSignal;
 }
 
 export interface Answer {
   readonly status: number;
-  /** Names in lower case; several of one name joined by a comma. */
+  /** Names in lower case; repeated headers are joined by a comma. */
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
 }
 
 /**
- * - `not-sent`: no connection was made; the other side has seen nothing.
- * - `lost`: whether the other side has seen the request is unknown.
- * - `untrusted`: the certificate is not accepted; asking again cannot help.
- * - `too-large`: the answer passed `maxAnswerBytes`, or its headers what the library takes (16 KiB).
- * - `garbled`: what came is not HTTP, not UTF-8, or compressed.
+ * - `not-sent`: no connection was made, so the server has not seen the request.
+ * - `lost`: the server may or may not have seen the request.
+ * - `untrusted`: the certificate is not accepted, so a retry cannot help.
+ * - `too-large`: the answer exceeds `maxAnswerBytes`, or its headers the library's limit (16 KiB).
+ * - `garbled`: the answer is not HTTP, not UTF-8, or compressed.
  */
 export type Fault = 'not-sent' | 'lost' | 'untrusted' | 'too-large' | 'garbled';
 
-/** No whole answer came. */
+/** No complete answer arrived. */
 export class NoAnswerError extends Error {
   readonly fault: Fault;
 
@@ -50,7 +50,7 @@ export class NoAnswerError extends Error {
   }
 }
 
-/** Requests to one origin, one try each: bounded in time and size, and no redirect is followed. */
+/** Requests to one origin, with limits on time and size, and without retries or redirects. */
 export class HttpClient {
   /** Scheme, host and port, without a slash at the end. */
   readonly origin: string;
@@ -70,7 +70,7 @@ export class HttpClient {
     });
   }
 
-  /** @throws NoAnswerError no whole answer came. */
+  /** @throws NoAnswerError if no complete answer arrived. */
   async send(request: HttpRequest): Promise<Answer> {
     try {
       const answer = await this.#pool.request({ ...request, headers: { ...request.headers } });
@@ -95,7 +95,10 @@ function flat(headers: Record<string, string | string[] | undefined>): Record<st
   return Object.fromEntries(entries) as Record<string, string>;
 }
 
-/** What is compressed was not asked for, and nothing bounds what it comes to. Neither body is read. */
+/**
+ * Refuses compressed answers, which we never ask for and whose decompressed size has no limit, and oversized ones,
+ * before reading the body.
+ */
 function refuseUnread({ headers, body }: Dispatcher.ResponseData, maxAnswerBytes: number): void {
   const encodings = [headers['content-encoding'] ?? []].flat();
   const isPlain = encodings.every((each) => each === '' || each.toLowerCase() === 'identity');
@@ -131,7 +134,7 @@ const NOT_SENT = new Set([
   'EADDRNOTAVAIL',
 ]);
 
-/** Codes of OpenSSL and Node for a certificate that is not accepted. */
+/** OpenSSL's and Node's error codes for a certificate that is not accepted. */
 const UNTRUSTED = /^(CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|INVALID_CA|HOSTNAME_)/;
 
 function noAnswer(cause: unknown, maxAnswerBytes: number): NoAnswerError {

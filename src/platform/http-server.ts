@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { FlagkeelError, messageOf } from '../errors.js';
 
-/** What is needed of an application of the HTTP framework. */
+/** The part of the HTTP framework's application that is needed here. */
 export interface HttpApp {
   readonly server: Server;
   listen(at: { readonly port: number; readonly host: string }): Promise<unknown>;
@@ -10,11 +10,11 @@ export interface HttpApp {
 }
 
 /**
- * Listens; on failure the application is closed.
+ * Starts listening; closes the application on failure.
  *
- * @param port 0: any free one.
+ * @param port 0 picks a free port.
  * @returns `http://HOST:PORT`, without a slash at the end.
- * @throws FlagkeelError (IN_USE) the port is taken, or the address is none of this machine's.
+ * @throws FlagkeelError (IN_USE) the port is taken, or the address is not one of this machine's.
  */
 export async function listenOn(app: HttpApp, host: string, port: number): Promise<string> {
   try {
@@ -31,8 +31,8 @@ export async function listenOn(app: HttpApp, host: string, port: number): Promis
 }
 
 /**
- * Answers what is under way, for so long: a client that keeps its connection busy, or opened one in advance as browsers
- * do, cannot keep the server from closing.
+ * Closes the server after answering open requests for at most `withinMs`. Without the limit, a client with a busy or
+ * spare connection, as browsers open them, could keep the server from closing.
  */
 export async function closeApp(app: HttpApp, withinMs: number): Promise<void> {
   const timer = setTimeout(() => {

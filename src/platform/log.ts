@@ -3,31 +3,31 @@ import type { Logger, pino as Pino } from 'pino';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** Facts of a line: plain values, never a whole answer or a list of keys. */
+/** Fields of a log line: plain values, never a whole answer or a list of keys. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Messages are static; what varies stands in the fields. */
+/** Messages are constant; varying values go into the fields. */
 export interface Log {
   debug(fields: LogFields, message: string): void;
   info(fields: LogFields, message: string): void;
   warn(fields: LogFields, message: string): void;
   error(fields: LogFields, message: string): void;
-  /** A log whose every line carries these fields too. */
+  /** A log that adds these fields to every line. */
   child(fields: LogFields): Log;
 }
 
 export interface LogOptions {
   readonly level: LogLevel;
   readonly format: 'pretty' | 'json';
-  /** Standard error, as a rule: results alone go to standard output. */
+  /** Usually standard error, because standard output is for results alone. */
   readonly stream: { write(text: string): unknown; readonly isTTY?: boolean | undefined };
-  /** Colours for `pretty`. Default: where the stream is a terminal. */
+  /** Colours for `pretty`. Default: whether the stream is a terminal. */
   readonly colour?: boolean | undefined;
-  /** Further texts that no line may show, such as a key without the prefix. Asked for every line. */
+  /** Further secrets to redact, such as a key without the prefix. Called for every line. */
   readonly secrets?: (() => readonly string[]) | undefined;
 }
 
-/** The library is loaded by the first line that is written, because most commands write none. */
+/** Loads the logging library with the first line, because most commands log nothing. */
 export function createLog(options: LogOptions): Log {
   let root: Logger | undefined;
   return logOver(() => (root ??= createPino(options)));
@@ -70,7 +70,7 @@ function createPino({ level, format, stream, colour, secrets }: LogOptions): Log
   );
 }
 
-/** Works on the finished line, so that no field, message or stack is forgotten. */
+/** Redacts the finished line, which covers every field, message and stack. */
 function redact(json: string, secrets: readonly string[]): string {
   const withoutShapes = json
     .replace(/("(?:proxy-)?authorization"\s*:\s*)"(?:[^"\\]|\\.)*"/gi, '$1"[redacted]"')
@@ -88,7 +88,7 @@ const COLOURS: Readonly<Record<string, string>> = {
   error: '31',
 };
 
-/** `14:03:07 warn  message  field=value`: one line whatever the values hold, JSON being the escape. */
+/** `14:03:07 warn  message  field=value` on one line: JSON escapes line breaks in values. */
 function prettyLine(json: string, hasColour: boolean): string {
   const { time, level, msg, ...fields } = JSON.parse(json) as Record<string, unknown>;
   const word = String(level).padEnd(5);

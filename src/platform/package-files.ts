@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs';
 const ROOT = rootAbove(new URL('.', import.meta.url));
 
 /**
- * A file or folder that comes with this package. The build puts code into other files than its sources, so that no code may find
- * one by the place where it stands itself.
+ * URL of a file or folder of this package. Code must not locate files relative to itself, because the build moves it.
  *
  * @param path from the root of the package: `schemas/flag.schema.json`. A folder ends with a slash.
  */

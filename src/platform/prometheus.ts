@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface Metric {
-  /** Prometheus's: counters end in `_total`, sizes are in seconds. */
+  /** By Prometheus's conventions: counters end in `_total`, durations are in seconds. */
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly labels: readonly string[];
@@ -12,7 +12,7 @@ export interface Metric {
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** The metrics of a catalogue and those of the process, in a registry of their own. */
+/** The metrics of a catalogue and of the process, in a registry of their own. */
 export class Prometheus<Key extends string> {
   readonly contentType: string;
   readonly #registry = new Registry();
@@ -38,12 +38,12 @@ export class Prometheus<Key extends string> {
     this.#gauges.get(key)?.set(labels, value);
   }
 
-  /** Forgets every gauge: what is not set afterwards is gone. */
+  /** Removes every gauge value; only those set afterwards are exported. */
   clearGauges(): void {
     for (const gauge of this.#gauges.values()) gauge.reset();
   }
 
-  /** In the format of `contentType`. */
+  /** The metrics in the format of `contentType`. */
   async text(): Promise<string> {
     return this.#registry.metrics();
   }

@@ -1,7 +1,7 @@
 import Libsql from 'libsql';
 import { FlagkeelError, messageOf } from '../errors.js';
 
-/** What the rooms use of SQLite: synchronous, one connection, statements prepared by the caller. */
+/** The part of SQLite in use: synchronous, one connection, statements prepared by the caller. */
 export interface SqliteDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): SqliteStatement;
@@ -9,7 +9,7 @@ export interface SqliteDatabase {
 }
 
 export interface SqliteStatement {
-  /** Whether it gives rows: then `all`, otherwise `run`. */
+  /** Whether it returns rows: then use `all`, otherwise `run`. */
   readonly reader: boolean;
   all(parameters: readonly unknown[]): unknown[];
   run(parameters: readonly unknown[]): {
@@ -20,8 +20,8 @@ export interface SqliteStatement {
 }
 
 /**
- * Opens a SQLite file, made where there is none; `:memory:` lives and dies with the connection. Pragmas are the
- * caller's. Nothing is waited for: a lock that another holds fails at once, see `isBusy`.
+ * Opens a SQLite file, and creates it if needed; `:memory:` lasts as long as the connection. Sets no pragmas and no
+ * busy timeout: a lock of another connection is an error at once, see `isBusy`.
  *
  * @throws FlagkeelError (STATE_UNREADABLE) the file cannot be opened.
  */
@@ -38,7 +38,7 @@ export function openSqlite(path: string): SqliteDatabase {
   }
 }
 
-/** Whether an error says that another connection or process holds the lock. */
+/** Whether an error means that another connection or process holds the lock. */
 export function isBusy(error: unknown): boolean {
   return codeOf(error)?.startsWith('SQLITE_BUSY') ?? false;
 }

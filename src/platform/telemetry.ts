@@ -6,32 +6,32 @@ import { EXIT, FlagkeelError } from '../errors.js';
 import type { Method } from './http-client.js';
 import { packageVersion } from './version.js';
 
-/** What a span says: plain values, and never a secret, a key or a text that a person wrote. */
+/** Attributes of a span: plain values, and never a secret, a key or text that a person wrote. */
 export type Facts = Readonly<Record<string, string | number | boolean>>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface TracedRun {
-  /** Of the command. */
+  /** Name of the command. */
   readonly name: string;
-  /** Which specs are run: a name, or a directory. */
+  /** The specs of the run: a name, or a directory. */
   readonly source: string;
-  /** That of the log. Default: a new one. */
+  /** Run id in the log. Default: a new one. */
   readonly id?: string;
-  /** Where `TRACEPARENT` may name a span, of a CI job say, below which the run stands. Default: the run begins a trace. */
+  /** Variables in which `TRACEPARENT` may name a parent span, such as a CI job's. Default: the run begins a trace. */
   readonly environment?: Environment;
 }
 
-/** How a run ended. */
+/** The end of a run. */
 export interface RunEnd {
   readonly exitCode: number;
-  /** In a word of the daemon's results; `planned` where nothing was to be written, `done` where there is no plan by nature. */
+  /** A result of the daemon, `planned` for a run that was not to write, or `done` for a command that has no plan. */
   readonly result: string;
-  /** What ended it: a code, or what was thrown. */
+  /** The cause: a code, or the thrown error. */
   readonly error?: unknown;
 }
 
-/** Without an SDK, which an operator loads before the program, every span is one that does nothing. */
+/** Without an SDK, which an operator loads before the program, all spans are no-ops. */
 const TRACER = trace.getTracer('flagkeel', packageVersion());
 
 const VARIABLES = {
@@ -39,7 +39,7 @@ const VARIABLES = {
   keys: Object.keys,
 };
 
-/** Does the work of one run as a span with all that `traced` and `tracedRequest` do below it. */
+/** Does the work of one run in a span, the parent of all `traced` and `tracedRequest` spans in it. */
 export async function tracedRun<T>(
   { name, source, id = randomUUID(), environment = {} }: TracedRun,
   task: () => Promise<T>,
@@ -51,7 +51,7 @@ export async function tracedRun<T>(
   return inSpan(`flagkeel ${name}`, { attributes }, { above, task, factsOf });
 }
 
-/** With these a run has not failed: it did its work, found what it looks for, or a signal ended it. */
+/** Exit codes of runs without a failure: done, found what they look for, or ended by a signal. */
 const WELL: readonly number[] = [EXIT.ok, EXIT.changes, EXIT.sigint, EXIT.sigterm];
 
 function runFacts({ exitCode, result, error }: RunEnd): Facts {
@@ -66,10 +66,10 @@ function codeOf(error: unknown): string {
 }
 
 /**
- * Does a part of a run as a span below the one that is under way. Outside a run it only does the work: the part would be
- * a trace of its own.
+ * Does a part of a run in a span below the current one. Outside a run it only does the work, because the part would
+ * become a trace of its own.
  *
- * @param factsOf what is known of the span by its end; `error.type` is the code of what failed.
+ * @param factsOf attributes from the result. A failure sets `error.type` to its code.
  */
 export async function traced<T>(
   name: string,
@@ -87,11 +87,14 @@ export interface TracedRequest {
   readonly route: string;
   /** Scheme, host and port. */
   readonly origin: string;
-  /** Tries of the same request before this one. */
+  /** Number of earlier tries of the same request. */
   readonly triesBefore: number;
 }
 
-/** Likewise for a request, by the names that OpenTelemetry has. The URL is left out: names and keys stand in it. */
+/**
+ * Does one try of a request in a span with OpenTelemetry's attribute names, without the URL, which contains names and
+ * keys.
+ */
 export async function tracedRequest<Answer extends { readonly status: number }>(
   { method, route, origin, triesBefore }: TracedRequest,
   task: () => Promise<Answer>,
@@ -113,7 +116,7 @@ export async function tracedRequest<Answer extends { readonly status: number }>(
   return partOfRun(`${method} ${route}`, options, { task, factsOf, errorOf: () => 'no-answer' });
 }
 
-/** Says something of the run that is under way, outside of its parts. */
+/** Adds attributes to the span of the current run, not to that of one part. */
 export function noteRun(facts: Facts): void {
   const span = trace.getActiveSpan();
   if (span) add(span, facts);
@@ -122,7 +125,7 @@ export function noteRun(facts: Facts): void {
 interface Work<T> {
   readonly task: () => Promise<T>;
   readonly factsOf?: ((value: T) => Facts) | undefined;
-  /** The code of what `task` throws. */
+  /** Maps an error of `task` to its code. */
   readonly errorOf?: (error: unknown) => string;
 }
 
@@ -142,7 +145,7 @@ async function inSpan<T>(
       add(span, factsOf?.(value) ?? {});
       return value;
     } catch (error) {
-      // Its message may name what people wrote, so that the code alone goes out.
+      // The message may contain text that people wrote, so only the code is exported.
       add(span, { 'error.type': errorOf(error) });
       throw error;
     } finally {

@@ -1,22 +1,22 @@
 import { Temporal } from 'temporal-polyfill';
 
 /**
- * Time zones, with their changes of the clock. The only door to the library that knows them. Moments are milliseconds since
- * the epoch; zones are names of the IANA database (`Europe/Madrid`) or `UTC`.
+ * Time zones with their clock changes. The only importer of the time zone library. Moments are milliseconds since the
+ * epoch; zones are names of the IANA database (`Europe/Madrid`) or `UTC`.
  */
 
-/** What the clock on the wall of a zone shows. */
+/** Local date and time in a zone. */
 export interface WallClock {
   /** `2026-11-24`. */
   readonly date: string;
-  /** 1: Monday, 7: Sunday. */
+  /** From 1 (Monday) to 7 (Sunday). */
   readonly weekday: number;
-  /** Whole minutes since midnight on that clock, from 0 to 1439. */
+  /** Minutes since local midnight, from 0 to 1439. */
   readonly minute: number;
 }
 
 export function isTimeZone(name: string): boolean {
-  // An offset never changes with the seasons, which is seldom what is meant where hours of work are.
+  // A fixed offset ignores daylight saving, which is rarely what working hours mean.
   if (/^[+-]/.test(name)) return false;
   try {
     Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name);
@@ -35,14 +35,14 @@ export function wallClock(ms: number, zone: string): WallClock {
   };
 }
 
-/** @param date `2026-11-24`. @returns the date so many days later, or earlier where they are negative. */
+/** @param date `2026-11-24`. @returns the date `days` later, or earlier if `days` is negative. */
 export function dateAfter(date: string, days: number): string {
   return Temporal.PlainDate.from(date).add({ days }).toString();
 }
 
 /**
- * The moments at which the clock on the wall shows this: two where it is set back over it, none where it is set forward
- * over it. In order.
+ * The moments with this local time, in order: two where the clock is set back over it, none where it is set forward
+ * over it.
  */
 export function momentsAt(date: string, minute: number, zone: string): readonly number[] {
   const shown = Temporal.PlainDate.from(date).toPlainDateTime({
@@ -56,21 +56,21 @@ export function momentsAt(date: string, minute: number, zone: string): readonly 
   return [...new Set(found)];
 }
 
-/** When the clock of a zone is set next after a moment; null: never, as far as is known. */
+/** The next clock change of a zone after a moment; null if none is known. */
 export function nextTransition(ms: number, zone: string): number | null {
   return zoned(ms, zone).getTimeZoneTransition('next')?.epochMilliseconds ?? null;
 }
 
-/** The first moment of a day: in some zones the clock is set forward at midnight. */
+/** The first moment of a day, which is not always midnight: some zones set the clock forward then. */
 export function startOfDay(date: string, zone: string): number {
   return Temporal.PlainDate.from(date).toZonedDateTime(zone).epochMilliseconds;
 }
 
 /**
- * A time of ISO 8601 as a moment: with an offset (`2026-11-24T09:00+01:00`), with `Z`, or without in the zone that is given.
+ * Parses an ISO 8601 time with an offset (`2026-11-24T09:00+01:00`), with `Z`, or without either in the given zone.
  *
- * @param edge which moment is meant where the clock of the zone shows that time twice, or never.
- * @returns undefined: it is no time, or has no offset and there is no zone.
+ * @param edge which moment to take where the zone's clock shows that time twice, or never.
+ * @returns undefined if this is no time, or has no offset while there is no zone.
  */
 export function parseMoment(
   text: string,
@@ -89,7 +89,7 @@ export function parseMoment(
   }
 }
 
-/** Whether a text is a day of the calendar: `2026-11-24`. */
+/** Whether a text is a date of the calendar, such as `2026-11-24`. */
 export function isDate(text: string): boolean {
   try {
     return Temporal.PlainDate.from(text).toString() === text;
@@ -98,7 +98,7 @@ export function isDate(text: string): boolean {
   }
 }
 
-/** `2026-11-24T09:00+01:00`. */
+/** Text such as `2026-11-24T09:00+01:00`. */
 export function momentText(ms: number, zone: string): string {
   return zoned(ms, zone).toString({ smallestUnit: 'minute', timeZoneName: 'never' });
 }

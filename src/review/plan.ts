@@ -20,12 +20,12 @@ export interface ReviewPlanOptions extends Surroundings {
   readonly since: string;
 }
 
-/** The plan of HEAD for what differs from `since`; writes nothing to the service. */
+/** Plans the difference between `since` and HEAD against the service, without writing to it. */
 export async function onlinePlan(
   directory: string,
   { flags, since, ...surroundings }: ReviewPlanOptions,
 ): Promise<PlanReport> {
-  // A review is about what changes, whenever it may go; the report says which environments are closed.
+  // A review is about the content of a change, whatever its time; the report names closed environments.
   const open = { overrideWindow: '' };
   const runFlags = { ...flags, ...open, since, dryRun: true, committedOnly: true, lockTimeout: 0 };
   await using run = await openRun(directory, runFlags, surroundings);
@@ -36,8 +36,8 @@ export async function onlinePlan(
 }
 
 /**
- * The same without the service and without a key: the specs of the commit where the branch parted are applied to an
- * embedded service of this moment, and the plan is made against that. What is live elsewhere is not known.
+ * Plans like `onlinePlan`, but without the service and without a key: applies the specs of the merge base to an
+ * embedded service, and plans HEAD against that. Live values are unknown to it.
  */
 export async function offlinePlan(
   directory: string,
@@ -53,7 +53,7 @@ export async function offlinePlan(
     const embedded = { embedded: true, embeddedDir: join(folder, 'service') };
     const base = await partingCommit(directory, since);
     if (base !== null) {
-      // All of it, whatever the plan is narrowed to.
+      // Applies everything, even if the plan has a narrower scope.
       const whole = { environment: [], only: [], adopt: true, lockTimeout: 0, overrideWindow: '' };
       await applyAt(base, directory, { ...whole, ...embedded }, apart);
     }
@@ -82,11 +82,11 @@ async function applyAt(
   };
   const first = await reconcile(run.context, options);
   if ('outcomes' in first) return;
-  // What stands there was reviewed before; guards are for what is new.
+  // The base was reviewed before; guards are for new changes.
   await reconcile(run.context, { ...options, override: { approvedHash: first.planHash } });
 }
 
-/** Null: there were no specs yet. */
+/** The commit where the branch began; null if it had no specs. */
 async function partingCommit(directory: string, since: string): Promise<string | null> {
   const checkout = await openCheckout(directory);
   try {
@@ -101,12 +101,12 @@ async function partingCommit(directory: string, since: string): Promise<string |
   }
 }
 
-/** Stands in the place of an environment for the status of the whole. */
+/** In place of an environment's name, for the status of the whole. */
 export const OVERALL = '';
 
 const NAME = 'flagkeel';
 
-/** `flagkeel/production`, with the config directory where that is not the top of the repository. */
+/** `flagkeel/production`, with the config directory unless that is the root of the repository. */
 export function statusContext(environment: string, prefix: string): string {
   const where = prefix === '' ? '' : ` (${clean(prefix.replace(/\/$/, ''))})`;
   return `${NAME}${environment === OVERALL ? '' : `/${clean(environment)}`}${where}`;
@@ -118,7 +118,7 @@ interface ToldOf {
   readonly offline?: boolean;
 }
 
-/** What one status says in the end. Without anything told the run broke off, and that is no success. */
+/** The final state of one status. Without a report the run broke off, which is an error. */
 export function reviewStatus(
   context: string,
   prefix: string,

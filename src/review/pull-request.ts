@@ -8,11 +8,11 @@ import { DEFAULT_API, openForge, readApprovals } from '../forge/open.js';
 import { packageVersion } from '../platform/version.js';
 import type { ConnectionFlags, RunFlags } from '../compose/run.js';
 
-/** What is reviewed, and who is told. */
+/** The subject of a review, and the forge that receives it. */
 export interface ReviewTarget {
-  /** Null: nobody but the terminal. */
+  /** null to report on the terminal alone. */
   readonly forge: Forge | null;
-  /** The revision that the plan starts from, as long as HEAD is not `merge`; one of the two is there. */
+  /** The revision that the plan starts from, unless HEAD is `merge`. One of the two is always set. */
   readonly base: string | undefined;
   readonly merge: string | undefined;
   readonly target: string | undefined;
@@ -22,10 +22,10 @@ export interface ReviewTarget {
 }
 
 /**
- * From the command line, and where that says nothing from the environment of the CI job; never from the repository.
+ * Reads options first, then the environment of the CI job; never the repository.
  *
- * @throws FlagkeelError `USAGE`: a forge was asked for and it is not known which pull request, or with which token; or
- *   it is not known what to compare with.
+ * @throws FlagkeelError `USAGE` if a forge was requested but the pull request or the token is unknown, or if the base
+ *   is unknown.
  */
 export async function reviewTarget(
   flags: ReviewOptions,
@@ -49,9 +49,9 @@ export async function reviewTarget(
 }
 
 /**
- * What comments of the pull request approve that options or the environment of the CI job name.
+ * Approvals in comments of the pull request that the options or the CI job name.
  *
- * @throws FlagkeelError `USAGE`: it is not known which pull request, or with which token; `FORGE`.
+ * @throws FlagkeelError `USAGE` if the pull request or the token is unknown; `FORGE`.
  */
 export async function commentApprovals(
   flags: ForgeFlags,
@@ -71,7 +71,7 @@ export async function commentApprovals(
   );
 }
 
-/** Without a base, all that differs from the service would be told as the doing of this branch. */
+/** Without a base, the review would blame this branch for every difference from the service. */
 export function noBase(): FlagkeelError {
   return new FlagkeelError(
     'USAGE',
@@ -100,7 +100,7 @@ function forgeTarget(flags: ReviewOptions, ci: CiContext | null): ForgeTarget | 
   const commit = flags.commit ?? known?.commit;
   const runUrl = flags.planUrl ?? known?.runUrl;
   if (place && commit !== undefined) return { ...place, commit, runUrl };
-  // A job that runs for no pull request has nobody to tell.
+  // A job without a pull request has no place to post to.
   if (flags.forge === undefined) return null;
   throw new FlagkeelError(
     'USAGE',
@@ -108,7 +108,7 @@ function forgeTarget(flags: ReviewOptions, ci: CiContext | null): ForgeTarget | 
   );
 }
 
-/** Null: there is none that is known. */
+/** @returns null if no pull request is known. */
 function pullRequestTarget(flags: ForgeFlags, ci: CiContext | null): PullRequestTarget | null {
   const kind = flags.forge ?? ci?.kind;
   if (kind === undefined || kind === 'none') return null;
@@ -120,7 +120,7 @@ function pullRequestTarget(flags: ForgeFlags, ci: CiContext | null): PullRequest
   return { kind, apiUrl, repository, pullRequest };
 }
 
-/** An event of the forge is some hundred kilobytes. */
+/** Limit for an event file; a forge's event has some hundred kilobytes. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
 async function readEvent(path: string | undefined): Promise<unknown> {
@@ -134,12 +134,12 @@ async function readEvent(path: string | undefined): Promise<unknown> {
       await file.close();
     }
   } catch {
-    // What it would have said can be said by options, and is asked for where it is missing.
+    // Options can replace the event. If one is missing then, a later check asks for it.
     return undefined;
   }
 }
 
-/** Which pull request is meant. Absent: as the CI job says. */
+/** Options that name the pull request. The CI job's values replace missing ones. */
 export interface ForgeFlags {
   readonly forge?: 'github' | 'gitlab' | 'none';
   readonly forgeUrl?: string;
@@ -147,7 +147,7 @@ export interface ForgeFlags {
   readonly pullRequest?: number;
 }
 
-/** What a review is asked for: the run that it plans, and the pull request that it is about. Absent: not given. */
+/** Options of a review: those of the planned run, and of the pull request. */
 export interface ReviewOptions
   extends
     ForgeFlags,
@@ -158,11 +158,11 @@ export interface ReviewOptions
   /** Branch that the pull request goes to. */
   readonly target?: string;
   readonly offline?: boolean;
-  /** Full name of the commit that statuses are set on. */
+  /** Full hash of the commit that gets the statuses. */
   readonly commit?: string;
   /** Page that the status links to. */
   readonly planUrl?: string;
-  /** File that is written; likewise `junit`. */
+  /** Output file, as is `junit`. */
   readonly sarif?: string;
   readonly junit?: string;
 }

@@ -2,37 +2,42 @@ import type { FastifyRequest } from 'fastify';
 import { Refusal } from './http-error.js';
 import { isSameSecret, readSecrets } from './secret-file.js';
 
-/** What a token lets its holder do. Each of them includes looking. */
+/** What a token allows. Every scope includes reading. */
 const SCOPES = ['read', 'operate', 'approve'] as const;
 
 type Scope = (typeof SCOPES)[number];
 
-/** A line of the file of tokens. */
+/** One line of the token file. */
 interface Token {
   readonly secret: string;
-  /** For the log; no secret. */
+  /** Shown in the log, so not secret. */
   readonly name: string;
   readonly scopes: readonly Scope[];
 }
 
-/** Paths that a supervisor and a forge ask without a token of ours. */
+/** Supervisors and forges call these paths without one of our tokens. */
 const OPEN: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz', '/webhook']);
 
-/** Who may look and who may ask, by a file of tokens that is read again for each request. */
+/** Checks tokens against a file that is read again on each request, so that edits take effect at once. */
 export class Access {
   readonly #tokenFile: string | undefined;
-  /** Names of those who were let in. */
+  /** Token name of each admitted request. */
   readonly #names = new WeakMap<FastifyRequest, string>();
 
-  /** @param tokenFile absent: nobody may ask for anything. */
+  /** @param tokenFile without it, all write endpoints are off. */
   constructor(tokenFile: string | undefined) {
     this.#tokenFile = tokenFile;
   }
 
-  /** @throws Refusal 401 no token, 403 it may not do that, or asking is off, 503 the file is no use. */
+  /**
+   * Admits a request to a write endpoint.
+   *
+   * @throws Refusal 401 without a valid token; 403 if the token lacks the scope or there is no token file; 503 if the
+   *   file is unusable.
+   */
   async require(request: FastifyRequest): Promise<void> {
     const scope = scopeOf(request);
-    // A password that a browser remembers would go with what a page of another site asks.
+    // Only the bearer header counts: browsers add a remembered password to requests that other sites trigger.
     const token = await this.#tokenOf(request, bearerOf(request));
     if (!token.scopes.includes(scope)) {
       throw new Refusal(403, `cannot do what was asked: the token has no scope "${scope}"`);
@@ -40,14 +45,18 @@ export class Access {
     this.#names.set(request, token.name);
   }
 
-  /** Lets whoever has a token look; what only says whether the daemon lives is open. @throws Refusal as `require`. */
+  /**
+   * Admits a request to a read endpoint with any valid token. Health checks and webhooks need none.
+   *
+   * @throws Refusal as `require`.
+   */
   async look(request: FastifyRequest): Promise<void> {
-    // What is posted is asked about where it is taken.
+    // The routes that handle POST check the token themselves.
     if (request.method === 'POST' || OPEN.has(request.routeOptions.url)) return;
     await this.#tokenOf(request, bearerOf(request) ?? passwordOf(request));
   }
 
-  /** Of the token that the request bore. */
+  /** Name of the request's token, for the log. */
   nameOf(request: FastifyRequest): string {
     return this.#names.get(request) ?? 'nobody';
   }
@@ -72,7 +81,11 @@ export class Access {
   }
 }
 
-/** `TOKEN [NAME [SCOPE,SCOPE…]]`; a token alone may do everything. @throws Refusal 503 the line is something else. */
+/**
+ * Parses `TOKEN [NAME [SCOPE,SCOPE…]]`. A token without scopes may do everything.
+ *
+ * @throws Refusal 503 if the line has another form.
+ */
 function parseToken(line: string, index: number): Token {
   const [secret = '', name = `token ${String(index + 1)}`, listed, ...rest] = line.split(/\s+/);
   if (listed === undefined) return { secret, name, scopes: SCOPES };
@@ -90,18 +103,18 @@ function bearerOf({ headers }: FastifyRequest): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
 }
 
-/** As browsers send what their user typed: `Basic` and base64 of `NAME:TOKEN`; the name is not looked at. */
+/** Password of a `Basic` header, where browsers put the token that their user typed. The user name is ignored. */
 function passwordOf({ headers }: FastifyRequest): string | undefined {
   const [, encoded = ''] = /^Basic +([A-Za-z0-9+/=]+) *$/i.exec(headers.authorization ?? '') ?? [];
   return /^[^:]*:(\S+)$/.exec(Buffer.from(encoded, 'base64').toString('utf8'))?.[1];
 }
 
-/** An endpoint that ends with the name of a scope wants that one: who may approve is seldom everybody who may ask for a run. */
+/** An endpoint named after a scope requires that scope, because fewer people may approve than may ask for a run. */
 function scopeOf({ routeOptions }: FastifyRequest): Scope {
   return SCOPES.find((scope) => routeOptions.url?.endsWith(`/${scope}`)) ?? 'operate';
 }
 
-/** How whoever was not let in may try again. */
+/** Value of the WWW-Authenticate header. */
 export function challengeOf({ method }: FastifyRequest): string {
   return method !== 'POST' ? 'Basic realm="flagkeel", charset="UTF-8"' : 'Bearer';
 }

@@ -15,16 +15,17 @@ import {
 
 /** Longer than any name. */
 const LONGEST_NAME = 100;
-/** Line breaks, control characters and characters that change how others read, such as bidi overrides. */
+/** Line breaks, control characters, and characters that change how others read, such as bidi overrides. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
-/** As long as a service that is away may keep an approval from being used. */
+/** Lifetime of an approval, in case the service is away and keeps runs from using it. */
 const LASTS_MS = 3_600_000;
 
 /**
- * `POST /approve`: lets the plan with this hash pass guards, windows and freezes, and no other. To be called where the
- * token has been asked for.
+ * `POST /approve`: lets the plan with this hash, and no other, pass guards, windows and freezes. The caller has already
+ * checked the token.
  *
- * 202: the next run uses it. 409: nothing is held by that hash; `heldHash` is the one that is, or null.
+ * 202: the next run uses the approval. 409: no plan with that hash is held; `heldHash` is the hash of the held plan, or
+ * null.
  */
 export function addApproveRoute(
   app: FastifyInstance,
@@ -49,11 +50,11 @@ export function addApproveRoute(
 
 interface Held {
   readonly heldHash: string | null;
-  /** Clause for who asked for another hash. */
+  /** Explains to a client with another hash why there is nothing to approve. */
   readonly why: string;
 }
 
-/** By which hash the newest plan can be approved. */
+/** The hash by which the newest plan can be approved. */
 function heldBy(source: SourceView | undefined): Held {
   const plan = source && newestPlan(source);
   if (plan?.heldHash === undefined) {
@@ -67,7 +68,7 @@ function heldBy(source: SourceView | undefined): Held {
   return { heldHash: plan.heldHash, why: `what is held back is ${plan.heldHash} now` };
 }
 
-/** @throws Refusal 400: among others where nobody says who approves. */
+/** @throws Refusal 400 for an invalid body, such as one that does not name the approver. */
 function approveBody(body: unknown): {
   readonly source: ReturnType<typeof target>;
   readonly hash: string;
@@ -79,7 +80,7 @@ function approveBody(body: unknown): {
   if (!/^sha256:[0-9a-f]{64}$/.test(hash)) throw unusable('"hash" must be the hash of a plan');
   const by = (textOf(fields, 'by') ?? '').trim();
   if (by === '' || by.length > LONGEST_NAME) throw unusable('"by" must say who approves it');
-  // It goes into the audit comment of each write, where further lines would look like words of ours.
+  // The name goes into the audit comment of each write, where further lines would look like ours.
   if (UNSEEN.test(by)) throw unusable('"by" must be one line, without control characters');
   const reason = (textOf(fields, 'reason') ?? 'no reason given').trim();
   if (reason.length > LONGEST_REASON)

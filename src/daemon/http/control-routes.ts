@@ -15,7 +15,7 @@ export interface ControlOptions {
 
 export const MAX_BODY_BYTES = 16 * 1024;
 
-/** What asks something of the daemon. Every answer is 202: it is asked, and the status tells what comes of it. */
+/** Control endpoints. They only enqueue (202); poll /status for the result. */
 export function addControlRoutes(app: FastifyInstance, options: ControlOptions): void {
   const { view, controls, log, now } = options;
   app.addHook('onRequest', async (request) => {
@@ -66,9 +66,9 @@ export function addControlRoutes(app: FastifyInstance, options: ControlOptions):
   });
 }
 
-/** What was asked, as the answer and the log repeat it. */
+/** A request as the answer and the log repeat it. */
 interface Asked {
-  /** Null: all. */
+  /** null for all sources. */
   readonly source: string | null;
   readonly reason?: string;
   readonly until?: string;
@@ -76,7 +76,7 @@ interface Asked {
   readonly run?: string;
 }
 
-/** No page of another site sends anything here, not even with a token that it got hold of. */
+/** Rejects requests from pages of other sites, even with a valid token. */
 function refuseCrossSite({ headers }: FastifyRequest): void {
   const site = headers['sec-fetch-site'];
   const isOurs = site === undefined || site === 'same-origin' || site === 'none';
@@ -90,7 +90,7 @@ function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
 }
 
-/** Null: all. */
+/** @returns null for all sources. */
 function sourceOf(view: DaemonView, { source }: TargetBody): string | null {
   const names = view.sources().map(({ name }) => name);
   if (source === undefined) return null;
@@ -98,7 +98,7 @@ function sourceOf(view: DaemonView, { source }: TargetBody): string | null {
   throw new Refusal(404, `cannot find that source (known: ${names.join(', ')})`);
 }
 
-/** Where there is but one source, it need not be named. */
+/** A body may leave out the source when the daemon has only one. */
 export function oneSourceOf(view: DaemonView, body: TargetBody): string {
   const names = view.sources().map(({ name }) => name);
   const [only] = names;
@@ -107,7 +107,7 @@ export function oneSourceOf(view: DaemonView, body: TargetBody): string {
   throw new Refusal(400, `cannot tell which source is meant (say "source": ${names.join(', ')})`);
 }
 
-/** What a write endpoint is sent, checked. Absent source: all. */
+/** Checked body of a write endpoint. Without `source` the request is for all sources. */
 interface TargetBody {
   readonly source?: string;
 }
@@ -125,23 +125,23 @@ export interface PinBody extends OverrideBody {
 const MINUTE_MS = 60_000;
 const UNITS_MS = { s: 1_000, m: MINUTE_MS, h: 60 * MINUTE_MS, d: 24 * 60 * MINUTE_MS } as const;
 
-/** Longer than any incident; what shall last belongs into git. */
+/** Longer than any incident. Permanent changes belong in git. */
 const LONGEST_MS = 30 * UNITS_MS.d;
 export const LONGEST_REASON = 500;
 
-/** @throws Refusal 400. */
+/** @throws Refusal 400 for an invalid body. */
 function targetBody(body: unknown): TargetBody {
   return target(fieldsOf(body, ['source']));
 }
 
-/** @throws Refusal 400: among others where there is no reason, or no end within 30 days. */
+/** @throws Refusal 400 for an invalid body, such as one without a reason or an end within 30 days. */
 function overrideBody(body: unknown, now: number): OverrideBody {
   const fields = fieldsOf(body, ['source', 'reason', 'for', 'until']);
   if ((textOf(fields, 'reason') ?? '').trim() === '') throw unusable('"reason" must say why');
   return setOverride(fields, now);
 }
 
-/** A pin may go without a reason. @throws Refusal 400. */
+/** A pin needs no reason. @throws Refusal 400 for an invalid body. */
 function pinBody(body: unknown, now: number): PinBody {
   const fields = fieldsOf(body, ['source', 'reason', 'for', 'until', 'commit']);
   const commit = textOf(fields, 'commit');
@@ -151,7 +151,7 @@ function pinBody(body: unknown, now: number): PinBody {
   return { ...setOverride(fields, now), commit };
 }
 
-/** @throws Refusal 400. */
+/** @throws Refusal 400 for an invalid body. */
 function adoptBody(body: unknown): TargetBody & { readonly run: string } {
   const fields = fieldsOf(body, ['source', 'run']);
   const run = textOf(fields, 'run');
@@ -160,9 +160,9 @@ function adoptBody(body: unknown): TargetBody & { readonly run: string } {
 }
 
 /**
- * What is adopted is what somebody has looked at: nothing that another run is about to find.
+ * Adopts only differences that a person has seen, not those that another run is about to find.
  *
- * @throws Refusal 409 another run has planned since, or is under way.
+ * @throws Refusal 409 if another run has planned since, or is under way.
  */
 function refuseOldPlan(view: DaemonView, source: string, run: string): void {
   const { runs = [], phase = 'idle' } = view.sources().find(({ name }) => name === source) ?? {};
@@ -180,7 +180,7 @@ function stale(why: string): Refusal {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** @throws Refusal 400: it is no object, or has a field that is not known. */
+/** @throws Refusal 400 if the body is not an object or has an unknown field. */
 export function fieldsOf(body: unknown, known: readonly string[]): Fields {
   if (body === undefined || body === null) return {};
   if (typeof body !== 'object' || Array.isArray(body)) throw unusable('it must be a JSON object');
@@ -224,7 +224,7 @@ function lengthOf(text: string): number {
   return Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS];
 }
 
-/** With its offset: a time without one means another moment to everybody. */
+/** Requires an offset: a time without one depends on the reader's zone. */
 function timeOf(text: string): number {
   const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text);
   const at = isTime ? Date.parse(text) : NaN;
@@ -232,7 +232,7 @@ function timeOf(text: string): number {
   return at;
 }
 
-/** @throws Refusal 400: it is no text. */
+/** @throws Refusal 400 if the field is not text. */
 export function textOf(fields: Fields, name: string): string | undefined {
   const value = fields[name];
   if (value === undefined || typeof value === 'string') return value;

@@ -1,8 +1,8 @@
-/** A request that is answered with an error of ours; its message is for the client. */
+/** A request that the server answers with an error; the client sees the message. */
 export class Refusal extends Error {
   readonly statusCode: number;
 
-  /** @param message `cannot <do what>: <why>`, as everywhere. Holds nothing that the client must not know. */
+  /** @param message `cannot <do what>: <why>`, as everywhere, without anything that the client must not learn. */
   constructor(statusCode: number, message: string) {
     super(message);
     this.name = 'Refusal';

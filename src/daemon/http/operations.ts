@@ -16,34 +16,34 @@ import { Refusal } from './http-error.js';
 export interface OperationsOptions {
   /** Default: 127.0.0.1. */
   readonly host?: string | undefined;
-  /** 0: any free one. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** Tokens of the write endpoints, one a line; absent: they are off. */
+  /** File with the tokens of the write endpoints, one a line. Without it these endpoints are off. */
   readonly tokenFile?: string | undefined;
-  /** Whether one of those tokens is needed to look; default: nobody needs one. */
+  /** Whether reading needs one of those tokens too. Default: false. */
   readonly isPrivate?: boolean | undefined;
-  /** Secrets of webhooks, one a line; absent: they are off. */
+  /** File with webhook secrets, one a line. Without it webhooks are off. */
   readonly webhookSecretFile?: string | undefined;
   readonly notify?: readonly NotifyTarget[] | undefined;
-  /** The one whose `traffic` the clients of the service feed. */
+  /** Metrics whose `traffic` the clients of the service update. */
   readonly metrics?: Metrics | undefined;
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now?: (() => number) | undefined;
-  /** Within which a request has come whole, its body too. Default: 30 s. */
+  /** Limit for receiving a whole request, body included. Default: 30 s. */
   readonly requestTimeoutMs?: number | undefined;
 }
 
 export interface Operations {
   /** `http://HOST:PORT`, without a slash at the end. */
   readonly url: string;
-  /** Ends within seconds, and gives up notifications that are still on their way. May be called again. */
+  /** Resolves within seconds and drops notifications that are not yet delivered. Repeating it is safe. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * What people and machines see of the daemon: pages, health, metrics, endpoints that ask something of it, webhooks, and
- * the messages that go out.
+ * The daemon's surface for people and machines: pages, health, metrics, control endpoints, webhooks and outgoing
+ * messages.
  *
  * @throws FlagkeelError (IN_USE) the port is taken.
  */
@@ -59,7 +59,7 @@ export async function startOperations(
   if (options.isPrivate === true) app.addHook('onRequest', async (request) => access.look(request));
   addViewRoutes(app, { view, metrics, now, takesRequests: tokenFile !== undefined });
   addEvents(app, view);
-  // Each in a scope of its own: their hooks and bodies are not those of the pages.
+  // Each group has its own scope, so that its hooks and body parsers do not apply to the pages.
   void app.register((scope, _, done) => {
     addControlRoutes(scope, { view, controls, access, log, now });
     addApproveRoute(scope, { view, controls, access, log, now });
@@ -85,23 +85,23 @@ export async function startOperations(
   };
 }
 
-/** Every answer is made in far less. */
+/** Every answer takes far less. */
 const CLOSE_WITHIN_MS = 1_000;
 
-/** Ids of runs are far shorter. */
+/** Run ids are far shorter. */
 const MAX_PARAM_LENGTH = 200;
 
-/** Forges give a delivery up after ten seconds. What drips would otherwise hold its connection and its body for ever. */
+/** Forges give up after ten seconds. Without a limit a slow sender would hold its connection and body for ever. */
 const REQUEST_WITHIN_MS = 30_000;
 
-/** How often connections are looked at for requests that take too long. */
+/** How often Node looks for connections past that limit. */
 const LOOK_EVERY_MS = 1_000;
 
 function createApp(log: Log, requestTimeout: number): FastifyInstance {
   const app = Fastify({
     requestTimeout,
     http: {
-      // Node takes the larger of the two for the request, and its own default of this one is a minute.
+      // Node applies the larger of the two to the request, and this one defaults to a minute.
       headersTimeout: requestTimeout,
       connectionsCheckingInterval: Math.min(LOOK_EVERY_MS, requestTimeout),
     },
@@ -118,9 +118,9 @@ function createApp(log: Log, requestTimeout: number): FastifyInstance {
   });
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
     const status = error.statusCode ?? 500;
-    // Of requests that nobody vouches for, only ours are worth a line.
+    // Logs only our own errors: a client can cause the others without a token, and could fill the log.
     if (status >= 500) log.error({ error, path: request.url.split('?')[0] }, 'request failed');
-    // A browser asks its user for a name and a password, and the password is the token.
+    // A browser asks its user for a name and a password; the password is the token.
     if (status === 401) void reply.header('www-authenticate', challengeOf(request));
     const message = status === 500 ? 'internal error' : error.message;
     return reply.code(status).send({ error: message });
@@ -132,12 +132,12 @@ function createApp(log: Log, requestTimeout: number): FastifyInstance {
 }
 
 const MOST_LISTENERS = 100;
-/** Changes come in bursts while a run goes on; a page need not be drawn for each. */
+/** Changes come in bursts during a run; one redraw of the page serves them all. */
 const GATHER_MS = 250;
-/** Proxies close what is silent for long. */
+/** Proxies close connections that stay silent for long. */
 const BEAT_MS = 20_000;
 
-/** `GET /events`: says `change` whenever the status page would look different, and nothing else. */
+/** `GET /events`: sends only `change`, whenever the status page would look different. */
 function addEvents(app: FastifyInstance, view: DaemonView): void {
   const listeners = new Set<ServerResponse>();
   let gathering: NodeJS.Timeout | undefined;
@@ -153,7 +153,7 @@ function addEvents(app: FastifyInstance, view: DaemonView): void {
   const beat = setInterval(() => {
     say(': still here\n\n');
   }, BEAT_MS);
-  // Before the server waits for its answers to end: these never would.
+  // Runs before the server waits for open answers: these never end by themselves.
   app.addHook('preClose', (done) => {
     stop();
     clearTimeout(gathering);

@@ -1,15 +1,15 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 
-/** Many secrets, and far less than a file that was named by mistake. */
+/** Room for many secrets, and far less than a file named by mistake. */
 const MAX_BYTES = 64 * 1024;
 
 /** Why a file gives no secrets. */
 export type NoSecrets = 'unreadable' | 'empty' | 'too-large';
 
 /**
- * Secrets in a file, one a line, so that a new one can be given out before the old one is taken away. Read again each
- * time: a rotated one is picked up, however the file was replaced.
+ * Reads the secrets of a file, one a line, so that an operator can add a new one before removing the old one. Each call
+ * reads the file again, which picks up a rotated secret however the file was replaced.
  */
 export async function readSecrets(file: string): Promise<readonly string[] | NoSecrets> {
   try {
@@ -22,7 +22,7 @@ export async function readSecrets(file: string): Promise<readonly string[] | NoS
   }
 }
 
-/** Takes the same time wherever the two differ, and whatever their lengths. */
+/** Compares in constant time, whatever the position of a difference and the lengths. */
 export function isSameSecret(given: string | Uint8Array, known: string | Uint8Array): boolean {
   const digest = (text: string | Uint8Array): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(known));

@@ -11,11 +11,11 @@ export interface ViewOptions {
   readonly view: DaemonView;
   readonly metrics: Metrics;
   readonly now: () => number;
-  /** Whether the endpoints that ask for something are on. */
+  /** Whether the write endpoints are on. */
   readonly takesRequests: boolean;
 }
 
-/** Everything that only looks. */
+/** All endpoints that only read. */
 export function addViewRoutes(app: FastifyInstance, options: ViewOptions): void {
   const { view, metrics, now, takesRequests } = options;
   app.get('/healthz', () => ({ status: 'ok' }));
@@ -60,7 +60,7 @@ function findRun(view: DaemonView, id: string): { source: SourceView; run: RunRe
   throw new Refusal(404, 'cannot find that run: the last 100 of each source are kept');
 }
 
-/** What `/status` answers; `schemas/status.schema.json` says the same with a description on every field. */
+/** The answer of `/status`; `schemas/status.schema.json` describes every field. */
 export interface StatusDocument {
   readonly formatVersion: 1;
   readonly version: string;
@@ -98,10 +98,10 @@ interface EnvironmentDocument {
   readonly lastChange: string | null;
 }
 
-/** Without report and plan, which stand under their own address. */
+/** Leaves out report and plan, which have addresses of their own. */
 interface RunDocument extends Omit<RunRecord, 'text' | 'plan'> {
   readonly planHash: string | null;
-  /** By which what this run held back can be approved; null: it held nothing back that could be. */
+  /** Hash that approves the changes held back by this run; null if no held change can be approved. */
   readonly heldHash: string | null;
 }
 

@@ -7,43 +7,44 @@ import type { Log } from '../../platform/log.js';
 import type { Metrics, WebhookResult } from '../metrics/metrics.js';
 import { Refusal } from './http-error.js';
 
-/** Names in lower case. */
+/** Header names are in lower case. */
 type WebhookHeaders = Readonly<Record<string, string | undefined>>;
 
 type WebhookFlaw =
-  /** No signature of any kind that is known. */
+  /** No signature of a known kind. */
   | 'unsigned'
-  /** Signed with none of the secrets. */
+  /** No secret matches the signature. */
   | 'wrong-signature'
-  /** Its time is too far from ours. */
+  /** The signed time is too far from ours. */
   | 'stale';
 
 export type Verified =
-  /** @param delivery the same for the same delivery and for no other. */
+  /** @param delivery identifies the delivery: equal for repetitions, different for all others. */
   | { readonly ok: true; readonly delivery: string }
   | { readonly ok: false; readonly flaw: WebhookFlaw };
 
-/** How far a signed time may be from ours; what the Standard Webhooks text recommends. */
+/** How far a signed time may be from ours, as the Standard Webhooks text recommends. */
 const TOLERANCE_MS = 5 * 60_000;
 
 const GITHUB = 'x-hub-signature-256';
 const GITLAB = 'x-gitlab-token';
 const STANDARD = 'webhook-signature';
 
-/** Whether it bears a signature at all: asked before the body is read. */
+/** Whether the request has any signature; checked before reading its body. */
 function isSigned(headers: WebhookHeaders): boolean {
   return [GITHUB, GITLAB, STANDARD].some((name) => headers[name] !== undefined);
 }
 
 /**
- * Checks the signature, over the bytes as they came:
+ * Checks the signature over the raw bytes:
  *
- * - `webhook-signature`, `webhook-id`, `webhook-timestamp`: Standard Webhooks, which GitLab's signing token is and any
- *   script can do;
- * - `x-hub-signature-256`: GitHub, Gitea, Forgejo. It covers no time: what is remembered keeps it from being replayed;
- * - `x-gitlab-token`: GitLab's older secret token, which is no signature: whoever sees one may send another.
+ * - `webhook-signature`, `webhook-id`, `webhook-timestamp`: Standard Webhooks, as GitLab's signing token sends it and
+ *   any script can;
+ * - `x-hub-signature-256`: GitHub, Gitea, Forgejo. It covers no time, so only the memory of deliveries prevents a
+ *   replay;
+ * - `x-gitlab-token`: GitLab's older secret token. It is no signature: a person who sees one can send another request.
  *
- * The strongest that is there counts, and no weaker one saves it.
+ * Only the strongest one present counts: if it fails, a valid weaker one does not help.
  */
 function verifyWebhook(
   headers: WebhookHeaders,
@@ -58,7 +59,7 @@ function verifyWebhook(
     const isRight = secrets.some((secret) =>
       isSameSecret(github, `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`),
     );
-    // The header with the delivery's id is not signed; the signature itself stands for the body.
+    // GitHub does not sign the header with the delivery's id, so the signature identifies the body.
     return isRight ? { ok: true, delivery: github } : WRONG;
   }
   const token = headers[GITLAB];
@@ -92,41 +93,41 @@ function verifyStandard(
 
 const MAX_SIGNATURES = 10;
 
-/** `whsec_` and base64 as the standard writes secrets; any other text is its own bytes. */
+/** Decodes `whsec_` + base64, the form of the standard. Any other text counts as its own bytes. */
 function keyOf(secret: string): Uint8Array {
   const encoded = /^whsec_([A-Za-z0-9+/=]+)$/.exec(secret)?.[1];
   return Buffer.from(encoded ?? secret, encoded === undefined ? 'utf8' : 'base64');
 }
 
-/** Deliveries seen lately, so that none counts twice. */
+/** Remembers recent deliveries, so that none counts twice. */
 export class SeenDeliveries {
-  /** By digest, because an identifier may be long; the value says nothing. */
+  /** Keyed by digest, because an identifier may be long. */
   readonly #seen: BoundedMap<string, true>;
 
-  /** @param most how many are known at the same time; the oldest are forgotten first. */
+  /** @param most number of remembered deliveries; the oldest go first. */
   constructor(most = 10_000) {
     this.#seen = new BoundedMap(most);
   }
 
-  /** Whether it was seen before; from now on it was. */
+  /** Remembers a delivery. @returns whether it was known already. */
   note(delivery: string): boolean {
     const key = createHash('sha256').update(delivery).digest('base64');
-    // A delivery that comes again does not become younger.
+    // A repeated delivery keeps its age.
     if (this.#seen.get(key) === true) return true;
     this.#seen.set(key, true);
     return false;
   }
 }
 
-/** What a push says of itself; everything in it is untrusted. */
+/** The content of a push; all of it is untrusted. */
 interface Push {
   /** Short name of the branch. */
   readonly branch: string;
-  /** URLs and names by which the sender calls the repository; empty where it does not say. */
+  /** URLs and names of the repository as the sender gives them; empty if it gives none. */
   readonly repositories: readonly string[];
 }
 
-/** @returns undefined: no push to a branch, or one that deleted it. */
+/** @returns undefined if this is not a push to a branch, or if the push deleted the branch. */
 function pushOf(headers: WebhookHeaders, payload: unknown): Push | undefined {
   const event = headers['x-github-event'] ?? headers['x-gitlab-event'];
   if (event !== undefined && !PUSH_EVENTS.has(event)) return undefined;
@@ -137,7 +138,7 @@ function pushOf(headers: WebhookHeaders, payload: unknown): Push | undefined {
   return { branch, repositories: [...namesIn(repository), ...namesIn(project)] };
 }
 
-/** A system hook of GitLab tells of pushes and of everything else; its payload then decides. */
+/** GitLab's system hook reports pushes and everything else; its payload then decides. */
 const PUSH_EVENTS: ReadonlySet<string> = new Set(['push', 'Push Hook', 'System Hook']);
 
 const URL_MEMBERS = ['clone_url', 'ssh_url', 'git_http_url', 'git_ssh_url', 'http_url'] as const;
@@ -154,8 +155,8 @@ function recordOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 /**
- * Whether a push is about this source: its branch, and its repository where both sides name one. Hosts are not compared:
- * a repository is often cloned by another name than the one by which its pages are shown.
+ * Whether a push is about this source: same branch, and same repository if both sides name one. Hosts are not compared,
+ * because a repository is often cloned under another host name than its pages have.
  */
 function concerns(push: Push, { branch, location }: SourceView): boolean {
   if (branch !== null && branch !== push.branch) return false;
@@ -165,8 +166,8 @@ function concerns(push: Push, { branch, location }: SourceView): boolean {
 }
 
 /**
- * `shop/flags` of `https://host/shop/flags.git` and `git@host:shop/flags`; undefined of a directory. The text may be as
- * long as a body: no part of it is looked at more than once or twice.
+ * `shop/flags` of `https://host/shop/flags.git` and `git@host:shop/flags`; undefined for a directory. Takes linear
+ * time, because an attacker can send a text as long as a body.
  */
 function repositoryPath(location: string): string | undefined {
   const path = /^[a-z][a-z+]*:\/\/[^/]+\/(.+)$/i.exec(location)?.[1] ?? sshPath(location);
@@ -177,13 +178,13 @@ function repositoryPath(location: string): string | undefined {
         .toLowerCase();
 }
 
-/** What stands behind the first colon of `user@host:path`, the colons of an address in brackets not counted. */
+/** The part after the first colon of `user@host:path`, skipping the colons of an address in brackets. */
 function sshPath(location: string): string | undefined {
   const [, host, path] = /^([^/\s:[]+)(?:\[[^\]/\s]*\])?:(.+)$/.exec(location) ?? [];
   return host !== undefined && host.indexOf('@') > 0 ? path : undefined;
 }
 
-/** In one pass from the end: a regular expression would begin anew at each slash in the text. */
+/** Scans once from the end: a regular expression would begin anew at each slash in the text. */
 function withoutEndSlashes(text: string): string {
   let end = text.length;
   while (text[end - 1] === '/') end -= 1;
@@ -193,17 +194,19 @@ function withoutEndSlashes(text: string): string {
 export interface WebhookOptions {
   readonly view: DaemonView;
   readonly controls: DaemonControls;
-  /** Absent: the endpoint is off. */
+  /** Without it the endpoint is off. */
   readonly secretFile: string | undefined;
   readonly metrics: Metrics;
   readonly log: Log;
   readonly now: () => number;
 }
 
-/** A push of 2,048 commits, the most that GitHub tells of, is below this; what is above waits for the interval. */
+/**
+ * A push of 2,048 commits, GitHub's maximum, is smaller. Larger bodies are refused; the next poll finds such a push.
+ */
 const MAX_BODY_BYTES = 5 * 1024 * 1024;
 
-/** `POST /webhook`: a signed push to a watched branch triggers a run of the sources that it is about. */
+/** `POST /webhook`: a signed push to a watched branch triggers a run of the matching sources. */
 export function addWebhookRoute(app: FastifyInstance, options: WebhookOptions): void {
   const seen = new SeenDeliveries();
   app.removeAllContentTypeParsers();
@@ -221,7 +224,7 @@ export function addWebhookRoute(app: FastifyInstance, options: WebhookOptions): 
         'cannot take webhooks: they are off (start with --webhook-secret-file FILE)',
       );
     }
-    // Before its body is read: a stranger costs nothing.
+    // Refuses before reading the body, so that a stranger costs almost nothing.
     if (!isSigned(headers as WebhookHeaders)) throw refusalOf('unsigned');
     return Promise.resolve();
   });
@@ -244,7 +247,7 @@ export function addWebhookRoute(app: FastifyInstance, options: WebhookOptions): 
 
 interface WebhookAnswer {
   readonly result: WebhookResult;
-  /** Those that were triggered. */
+  /** The triggered sources. */
   readonly sources: readonly string[];
 }
 
@@ -271,7 +274,7 @@ function refusalOf(flaw: WebhookFlaw): Refusal {
   return new Refusal(401, `cannot take the webhook: ${FLAWS[flaw]}`);
 }
 
-/** GitHub sends forms unless it is told otherwise: the JSON is a field of it. */
+/** GitHub sends forms by default, with the JSON in one field. */
 function payloadOf(body: Buffer, contentType: string): unknown {
   const text = body.toString('utf8');
   const isForm = contentType.startsWith('application/x-www-form-urlencoded');

@@ -8,11 +8,11 @@ export type WebhookResult = 'accepted' | 'ignored' | 'repeated' | 'refused';
 
 export type NotificationResult = 'sent' | 'failed' | 'dropped';
 
-/** Counts what happens, and reads what is off the daemon's view whenever somebody asks. */
+/** Counts events, and reads all other figures from the daemon's view on each scrape. */
 export class Metrics {
   readonly #prometheus = new Prometheus(METRICS);
 
-  /** For the clients of the service, see `AdminClientOptions`. */
+  /** Counters for the clients of the service, see `AdminClientOptions`. */
   readonly traffic: Traffic = {
     onRequest: ({ method, route, status, durationMs }) => {
       this.#prometheus.count('serviceRequests', {
@@ -58,7 +58,7 @@ export class Metrics {
     this.#prometheus.count('notifications', { format, result });
   }
 
-  /** As Prometheus reads it. */
+  /** The metrics in Prometheus's text format. */
   async text(view: DaemonView, now: number): Promise<string> {
     this.#prometheus.clearGauges();
     this.#prometheus.set('info', { version: packageVersion() }, 1);
@@ -89,7 +89,7 @@ export class Metrics {
   #setObjects(view: SourceView): void {
     const source = view.name;
     for (const { name, drift, withheld, liveKills } of healthOf(view).environments) {
-      // Prometheus takes an empty label for an absent one.
+      // Prometheus treats an empty label as a missing one.
       const labels = { source, environment: name ?? '' };
       this.#prometheus.set('drift', labels, drift);
       this.#prometheus.set('withheld', labels, withheld);
@@ -124,8 +124,7 @@ const RUN_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 const REQUEST_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
- * Everything that is measured. Labels are of a bounded number: no flag, segment, key, commit or reason that a person
- * wrote is among them.
+ * All metrics. The number of label values is bounded: no flag, segment, key, commit or reason by a person is a label.
  */
 export const METRICS = {
   info: {

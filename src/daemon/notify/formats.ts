@@ -8,13 +8,13 @@ export const FORMATS = ['json', 'slack', 'teams', 'plain'] as const;
 
 export type NotifyFormat = (typeof FORMATS)[number];
 
-/** What is sent. */
+/** A request body with its content type. */
 export interface Body {
   readonly contentType: string;
   readonly text: string;
 }
 
-/** The body of each format; only `plain` knows templates. */
+/** The body in each format. Only `plain` uses templates. */
 export const BODY_OF: Readonly<
   Record<NotifyFormat, (message: Message, template?: string) => Body>
 > = {
@@ -34,7 +34,7 @@ function json(value: object): Body {
 const PLAIN = '{title}\n{summary}\n{objects}';
 const PLACEHOLDER = /\{([A-Za-z]+)\}/g;
 
-/** Lines of objects, and what the members of the JSON format hold; absent values are empty. */
+/** Values for templates: object lines and the members of the JSON format. Missing values are empty. */
 function valuesOf(message: Message): ReadonlyMap<string, string> {
   const { objects, ...members } = jsonBody(message);
   return new Map([
@@ -53,7 +53,7 @@ function valuesOf(message: Message): ReadonlyMap<string, string> {
   ]);
 }
 
-/** What stands in a value is text, also where it looks like a placeholder. */
+/** Fills placeholders in one pass, so that a value that looks like a placeholder stays text. */
 function filled(template: string, message: Message): string {
   const values = valuesOf(message);
   return template
@@ -61,7 +61,7 @@ function filled(template: string, message: Message): string {
     .trimEnd();
 }
 
-/** Placeholders of a template that no message fills; the names that are known are those of the JSON format, and `title`. */
+/** Placeholders of a template that no message fills. Known names are the members of the JSON format, and `title`. */
 export function unknownPlaceholders(template: string): string[] {
   return [...template.matchAll(PLACEHOLDER)].flatMap(([whole, name = '']) =>
     PLACEHOLDERS.includes(name) ? [] : [whole],

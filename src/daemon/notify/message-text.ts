@@ -3,7 +3,7 @@ import { plural } from '../../report/values.js';
 import { shortSha } from '../health.js';
 import type { Message, MessageKind, ToldObject } from './message.js';
 
-/** For programs. `text` is the report as the command prints it. */
+/** The JSON format, for programs. `text` is the report as the command prints it. */
 export interface JsonBody {
   readonly formatVersion: 1;
   readonly event: MessageKind;
@@ -61,7 +61,7 @@ export function titleOf({ kind, source, run, objects }: Message): string {
 
 const MOST_OBJECTS = 20;
 
-/** What stands below title and summary: the objects of a notice, or the report. Cleaned line by line. */
+/** Text below title and summary: the objects of a notice, or the report. Cleaned line by line. */
 export function detailOf({ run, objects }: Message): string {
   if (objects.length === 0) return run.text.trimEnd().split('\n').map(clean).join('\n');
   const lines = objects.slice(0, MOST_OBJECTS).map(({ id, says }) => clean(`${id}: ${says}`));

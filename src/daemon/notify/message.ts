@@ -1,32 +1,32 @@
 import type { RunRecord, RunResult, SourceView } from '../view.js';
 
-/** What is told of a run as a whole. */
+/** Reasons for a message about a run as a whole. */
 export type RunKind =
   /** The run wrote something and nothing went wrong. */
   | 'changed'
   | 'failed'
-  /** The first run after a failure that went well. */
+  /** The first successful run after a failure. */
   | 'recovered'
-  /** Something was to be looked at again by now. */
+  /** A date for looking at something again has come. */
   | 'reminder';
 
-/** What is told of objects, once for each time that it begins. */
+/** Reasons for a message about objects, sent once each time that one begins. */
 export type NoticeKind =
   /** Changed outside git and not put back. */
   | 'drift'
   /** Killed on the service, and not by git. */
   | 'live-kill'
-  /** No step of a ramp is taken, whatever is due. */
+  /** A ramp takes no step, even if one is due. */
   | 'held-ramp';
 
 export type MessageKind = RunKind | NoticeKind;
 
-/** What one run is worth telling. */
+/** A message about one run. */
 export interface Message {
   readonly kind: MessageKind;
   readonly source: SourceView;
   readonly run: RunRecord;
-  /** Those that a notice is about; empty where it is of the run as a whole. */
+  /** Objects of a notice; empty for a message about the whole run. */
   readonly objects: readonly ToldObject[];
 }
 
@@ -45,19 +45,22 @@ const FAILURES: ReadonlySet<RunResult> = new Set([
   'failed',
 ]);
 
-/** Decides run by run what to tell: each change, each failure once however often it repeats, and its end. */
+/**
+ * Decides after each run which message to send: for each change, once for a failure however often it repeats, and for
+ * its end.
+ */
 export class MessageMemory {
-  /** Source → the failure that was told last and has not ended. */
+  /** Source → the last reported failure that has not ended. */
   readonly #failing = new Map<string, string>();
 
-  /** @returns undefined: nothing new. */
+  /** @returns undefined if there is nothing new. */
   messageFor(source: SourceView, run: RunRecord): Message | undefined {
     const kind = this.#kindOf(source.name, run);
     return kind && { kind, source, run, objects: [] };
   }
 
   #kindOf(source: string, run: RunRecord): RunKind | undefined {
-    // It says nothing about how things stand.
+    // An interrupted run neither confirms nor ends a failure.
     if (run.result === 'interrupted') return wrote(run) ? 'changed' : undefined;
     const before = this.#failing.get(source);
     if (FAILURES.has(run.result)) {
@@ -75,10 +78,10 @@ function wrote({ plan }: RunRecord): boolean {
   return plan?.changes.some(({ outcome }) => outcome === 'applied') ?? false;
 }
 
-/** What makes two failures the same: what failed and how, and none of the numbers, times and commits around it. */
+/** Identifies a failure by cause and kind, without the numbers, times and commits around it. */
 function fingerprintOf({ result, plan, text, summary }: RunRecord): string {
   if (plan === null) {
-    // Lines and columns of what is invalid are its identity; durations and counts of tries are not.
+    // Lines and columns identify invalid specs; durations and retry counts vary between equal failures.
     return JSON.stringify([result, result === 'invalid' ? text : withoutNumbers(summary)]);
   }
   const failed = plan.changes

@@ -4,7 +4,7 @@ import { isApplied, isDrift } from '../health.js';
 import type { RunRecord, SourceView } from '../view.js';
 import type { Message, NoticeKind, ToldObject } from './message.js';
 
-/** What stands so after a run, object by object; a line for each, of which the last clause may be untrusted text. */
+/** Finds the objects in a notable state after a run, with one line each, whose last clause may be untrusted text. */
 type Found = (run: RunRecord) => readonly ToldObject[];
 
 const NOTICES: Readonly<Record<NoticeKind, Found>> = {
@@ -15,7 +15,7 @@ const NOTICES: Readonly<Record<NoticeKind, Found>> = {
         .filter(isDrift)
         .map(({ id }) => ({ id, says: 'changed outside git, and not put back' })),
       ...(plan?.withheld ?? []).flatMap((each) =>
-        // A ramp that somebody changed by hand is told as what it is.
+        // A ramp changed by hand is reported as a held ramp, not as drift.
         isDrift(each) && each.why !== 'ramp-held'
           ? [{ id: each.id, says: WHY_WORDS[each.why] }]
           : [],
@@ -29,17 +29,19 @@ const NOTICES: Readonly<Record<NoticeKind, Found>> = {
     })),
   'held-ramp': ({ plan }) =>
     (plan?.ramps ?? []).flatMap((ramp) =>
-      // Before its beginning nobody expects a step.
+      // `held` is null before a ramp begins, because no step is due then.
       ramp.held === null ? [] : [{ id: ramp.id, says: rampText(ramp) }],
     ),
 };
 
-/** Tells what began to stand so, object by object, once for each time that it begins. */
+/** Reports objects that have entered a notable state, once each time. */
 export class NoticeMemory {
-  /** Source and kind → ids that were told and still stand so. */
+  /** Source and kind → ids already reported and still in that state. */
   readonly #told = new Map<string, ReadonlySet<string>>();
 
-  /** One message for each kind that has news. A run without a plan knows nothing of objects. */
+  /**
+   * One message for each kind with news. A run without a plan gives none, because it has no information about objects.
+   */
   noticesFor(source: SourceView, run: RunRecord): Message[] {
     if (run.plan === null) return [];
     const isFull = run.plan.observed === 'full';
@@ -48,7 +50,7 @@ export class NoticeMemory {
       const all = found(run);
       const before = this.#told.get(`${source.name} ${kind}`) ?? new Set<string>();
       const now = new Set(all.map(({ id }) => id));
-      // A run that looked at a part alone does not say that the rest is well again.
+      // A partial run does not show that the other objects have recovered.
       this.#told.set(`${source.name} ${kind}`, isFull ? now : new Set([...before, ...now]));
       const objects = all.filter(({ id }) => !before.has(id));
       return objects.length === 0 ? [] : [{ kind, source, run, objects }];

@@ -17,7 +17,7 @@ export interface NotificationOptions {
   readonly time?: Time | undefined;
 }
 
-/** The messages that each run is worth, to each target. Nothing that goes wrong here reaches a run. */
+/** Sends the messages about each run to each target. Errors here never reach a run. */
 export function startNotifications(
   view: DaemonView,
   targets: readonly NotifyTarget[],
@@ -66,11 +66,11 @@ const MOST_WAITING = 50;
 const MOST_TRIES = 5;
 const TRY_MS = 10_000;
 const LONGEST_WAIT_MS = 60_000;
-/** A container is given ten seconds to end. */
+/** A container has ten seconds to end. */
 const GRACE_MS = 2_000;
 const KiB = 1024;
 
-/** Sends messages to one target, in their order, one after the other, beside everything else. */
+/** Sends messages to one target in the background, one by one and in order. */
 class Delivery {
   readonly #target: NotifyTarget;
   readonly #options: DeliveryOptions;
@@ -92,7 +92,7 @@ class Delivery {
     });
   }
 
-  /** Returns at once. Where too many wait, the oldest is given up: the newest tells how things stand. */
+  /** Returns at once. If too many wait, drops the oldest, because the newest describes the current state. */
   add(message: Message): void {
     if (this.#end.signal.aborted) return;
     this.#waiting.push(message);
@@ -103,7 +103,7 @@ class Delivery {
     this.#sending ??= this.#sendAll();
   }
 
-  /** Takes a moment for what is on its way, and gives up the rest. */
+  /** Waits briefly for the message being sent, and drops the rest. */
   async close(): Promise<void> {
     const timer = setTimeout(() => {
       this.#end.abort();
@@ -116,7 +116,7 @@ class Delivery {
 
   async #sendAll(): Promise<void> {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-      // One after the other, so that they are read in the order in which things happened.
+      // One by one, so that people read them in the order of events.
       const why = await this.#send(BODY_OF[this.#target.format](next, this.#target.template));
       if (why === null) this.#report('sent', {});
       else this.#report('failed', { why, run: next.run.id });
@@ -124,7 +124,7 @@ class Delivery {
     this.#sending = undefined;
   }
 
-  /** @returns why it failed for good; null: it was taken. */
+  /** @returns the reason of a final failure; null if the target accepted the message. */
   async #send(body: Body): Promise<string | null> {
     const { time } = this.#options;
     for (let tries = 1; ; tries += 1) {
@@ -171,7 +171,7 @@ class Delivery {
 }
 
 interface Attempt {
-  /** Null: it was taken. */
+  /** Reason of the failure; null if the target accepted the message. */
   readonly why: string | null;
   readonly isFinal: boolean;
   readonly waitMs?: number | undefined;

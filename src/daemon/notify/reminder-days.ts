@@ -2,12 +2,12 @@ import { reminderText } from '../../report/view/sentences.js';
 import type { RunRecord, SourceView } from '../view.js';
 import type { Message } from './message.js';
 
-/** Decides when to remind: once on each day, by UTC, on which a run finds something that was to be looked at again. */
+/** Sends a reminder at most once per UTC day, if a run finds something that is due for another look. */
 export class ReminderDays {
-  /** Source → the day on which it was reminded last. */
+  /** Source → day of its last reminder. */
   readonly #reminded = new Map<string, string>();
 
-  /** @returns undefined: there is nothing, or today somebody was reminded already. */
+  /** @returns undefined if nothing is due, or if today's reminder was sent already. */
   messageFor(source: SourceView, run: RunRecord): Message | undefined {
     const day = run.startedAt.slice(0, 10);
     const due = run.plan?.reminders ?? [];

@@ -2,14 +2,14 @@ import { clean } from '../../report/sanitize.js';
 import type { Message } from './message.js';
 import { detailOf, titleOf } from './message-text.js';
 
-/** A section of Slack's holds 3,000 characters, and entities count as what they are written with. */
+/** A Slack section holds 3,000 characters and counts entities in their escaped form. */
 const MOST_TEXT = 2_800;
 const MOST_TITLE = 300;
 
-/** In blocks, with the report as far as it fits. */
+/** A message in blocks, with as much of the report as fits. */
 export function slackBody(message: Message): object {
   const title = slackText(withoutStyle(titleOf(message)), MOST_TITLE);
-  // Three of them would end the block.
+  // Three backticks would end the code block.
   const report = slackText(detailOf(message).replaceAll('```', "'''"), MOST_TEXT);
   const said = slackText(withoutStyle(clean(message.run.summary)), MOST_TITLE);
   return {
@@ -21,17 +21,17 @@ export function slackBody(message: Message): object {
   };
 }
 
-/** `verbatim`: names of people, channels and URLs in it call nobody and become no links. */
+/** `verbatim` keeps Slack from turning names into mentions and URLs into links. */
 function section(text: string): object {
   return { type: 'section', text: { type: 'mrkdwn', text, verbatim: true } };
 }
 
-/** Look-alikes for the signs by which Slack knows bold text and code. */
+/** Replaces the signs of bold text and code with look-alikes. */
 function withoutStyle(text: string): string {
   return text.replaceAll('*', '∗').replaceAll('`', "'");
 }
 
-/** Names no channel and links to nothing. Cut at the end of a line where there is one. */
+/** Escapes mentions and links, and shortens the text, at the end of a line if possible. */
 function slackText(text: string, longest: number): string {
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   if (escaped.length <= longest) return escaped;

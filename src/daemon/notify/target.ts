@@ -2,21 +2,22 @@ import { isLoopback, originRefusal } from '../../admin-api/origin.js';
 import { FlagkeelError } from '../../errors.js';
 import { FORMATS, type NotifyFormat } from './formats.js';
 
-/** Where messages go. The path of such a URL is often its secret: only the origin is ever shown. */
+/** A target of messages. The path of its URL is often a secret, so only the origin is ever shown. */
 export interface NotifyTarget {
   readonly format: NotifyFormat;
   readonly url: string;
-  /** Of a message as plain text; absent: the one that is ours. */
+  /** Template of a plain-text message. Default: our own text. */
   readonly template?: string;
 }
 
 /**
- * Reads `slack=https://…`, `json=https://…` and so on, or a URL alone, which is JSON unless its host tells another format.
+ * Parses `slack=https://…`, `json=https://…` and so on, or a URL alone, whose format is JSON unless its host implies
+ * another.
  *
- * @param allowedOrigins null: the operator named it. Otherwise it came from somewhere that others can write, and its
- *   origin must be in the list.
- * @throws FlagkeelError USAGE: it is no such URL. ORIGIN_NOT_ALLOWED: the list does not have it. Neither shows more of
- *   the URL than its origin.
+ * @param allowedOrigins null for a target named by the operator. Targets from places that others can write need an
+ *   origin in this list.
+ * @throws FlagkeelError USAGE if this is no such URL; ORIGIN_NOT_ALLOWED if the list lacks its origin. Messages show
+ *   only the origin of the URL.
  */
 export function parseNotifyTarget(
   text: string,
@@ -41,7 +42,7 @@ export function parseNotifyTarget(
   return { format: format ?? formatOf(url.hostname), url: url.href };
 }
 
-/** Hosts whose webhooks take one format alone. */
+/** Hosts whose webhooks accept only one format. */
 const HOSTS: readonly (readonly [RegExp, NotifyFormat])[] = [
   [/^hooks\.slack\.com$/, 'slack'],
   [/\.(webhook\.office\.com|logic\.azure\.com|api\.powerplatform\.com)$/, 'teams'],

@@ -2,13 +2,13 @@ import { clean } from '../../report/sanitize.js';
 import type { Message } from './message.js';
 import { detailOf, titleOf } from './message-text.js';
 
-/** A card may have 28 KB in all; a character has up to six bytes where JSON escapes it. */
+/** A card may have 28 KB in all, and a character may need six bytes when escaped in JSON. */
 const MOST_TEXT = 3_500;
 const MOST_TITLE = 300;
 
 /**
- * An adaptive card, as the workflows of Microsoft Teams take it. All that others wrote stands in text runs, of which
- * nothing is read as Markdown: nobody is mentioned and nothing becomes a link.
+ * An adaptive card for the workflows of Microsoft Teams. Untrusted text goes into text runs, which are not read as
+ * Markdown, so it can neither mention people nor become a link.
  */
 export function teamsBody(message: Message): object {
   const lines = cut(detailOf(message), MOST_TEXT);

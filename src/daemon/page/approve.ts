@@ -6,7 +6,7 @@ import type { SourceView } from '../view.js';
 import { moment, untrusted } from './phrases.js';
 
 /**
- * What is held back and can be approved, with the button for it where the daemon takes requests; or the approval that no run
+ * Shows held changes that can be approved, with the button if the daemon takes requests, or the approval that no run
  * has used yet.
  */
 export function approvalOf(
@@ -35,7 +35,7 @@ export function approvalOf(
   return html`<p>${what} ${takesRequests ? button : []}</p>`;
 }
 
-/** Whole sentences of our own. */
+/** Whole sentences, without untrusted text. */
 function heldText({ guards = [], changes, withheld }: PlanDocument): string {
   const waiting = withheld.filter(({ why }) => why === 'window-closed').length;
   if (guards.length === 0) return `${plural(waiting, 'change')} held until a window opens.`;
@@ -43,7 +43,7 @@ function heldText({ guards = [], changes, withheld }: PlanDocument): string {
   return `${plural(changes.length + waiting, 'change')} refused by a guard (${names}).`;
 }
 
-/** Stands outside what the page draws anew, so that the plan that was seen is the one that is approved. */
+/** Outside the part that refreshes, so that the plan shown is the one approved. */
 export const APPROVE_DIALOG = html`<dialog id="approve" aria-labelledby="approve-title">
   <form>
     <h2 id="approve-title">Approve what is held</h2>
@@ -65,7 +65,9 @@ export const APPROVE_DIALOG = html`<dialog id="approve" aria-labelledby="approve
   </form>
 </dialog>`;
 
-/** Sends what the dialog holds; nothing is kept of the token. Without it the page is the same, and nothing can be approved there. */
+/**
+ * Sends the content of the dialog and keeps no token. The page works without this script, but then offers no approval.
+ */
 export const APPROVE_SCRIPT = `
 const dialog = document.getElementById('approve');
 const form = dialog?.querySelector('form');

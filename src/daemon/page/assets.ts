@@ -1,12 +1,12 @@
 import { PAGE_STYLE } from '../../platform/html.js';
 
 /**
- * Keeps the status page as the server has it: asks for the page again whenever the server says that something changed,
- * and now and then because times pass. It makes no text of its own but a word about itself, opens nothing that was
- * closed, and moves no focus. Without it the page is the same, as of when it was loaded, and has no buttons.
+ * Refreshes the status page when the server announces a change, and at times because displayed ages grow. It writes no
+ * text but its own state, opens nothing that was closed, and moves no focus. Without it the page shows the state at
+ * loading, without buttons.
  *
- * A button shows what it would do, and sends it once that is confirmed. The token is kept in a variable of the page, and
- * goes with a request of this script alone: there is no cookie that another site could make use of.
+ * A button shows its effect, and sends its request after a confirmation. The token stays in a variable of the page and
+ * goes only with requests of this script: there is no cookie that another site could use.
  */
 export const LIVE_SCRIPT = `
 const AGAIN_MS = 30000;
@@ -108,7 +108,7 @@ events.addEventListener('error', () => say('reconnecting'));
 setInterval(() => { if (!document.hidden) void refresh(); }, AGAIN_MS);
 `;
 
-/** The style of all pages. Colours only repeat what words say, and are seen on either ground. */
+/** The style of all pages. Colours only repeat the words and are visible on light and dark. */
 export const STYLE = `
 ${PAGE_STYLE}
 .mark { display: inline-grid; place-items: center; inline-size: 1.5em; block-size: 1.5em; flex: none;

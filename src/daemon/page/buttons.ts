@@ -4,31 +4,31 @@ import { isApplied, newestPlan, newestPlanned, shortSha } from '../health.js';
 import type { CommitView, SourceView } from '../view.js';
 import { shortened } from './phrases.js';
 
-/** Something that people ask of the daemon from its page: a `POST` that bears their token, once they have confirmed it. */
+/** A request to the daemon from its page: a `POST` with the user's token, sent after a confirmation. */
 export interface Button {
   readonly label: string;
-  /** Of the endpoint, without the slash. */
+  /** Path of the endpoint, without the leading slash. */
   readonly path: string;
-  /** What will happen, in whole sentences that name it; untrusted text. Null where it is of no use now, and not shown. */
+  /** Describes the effect in whole sentences; untrusted text. null hides the button while it would have no effect. */
   readonly says: (source: SourceView) => string | null;
-  /** Members of the body that people fill in. */
+  /** Members of the body that the user fills in. */
   readonly asks?: (source: SourceView) => readonly Question[];
-  /** Further members of the body; `source` is always there. */
+  /** Further members of the body besides `source`. */
   readonly body?: (source: SourceView) => Readonly<Record<string, string>>;
 }
 
-/** One member of the body, as people are asked for it. */
+/** A member of the body that the user fills in. */
 export interface Question {
   readonly name: string;
   readonly label: string;
-  /** What stands there at first. */
+  /** Initial value. */
   readonly value: string;
 }
 
 const HOW_LONG: Question = { name: 'for', label: 'For how long (30m, 2h, 1d)', value: '1h' };
 const WHY: Question = { name: 'reason', label: 'Why', value: '' };
 
-/** In the order in which they stand. */
+/** In display order. */
 const BUTTONS: readonly Button[] = [
   {
     label: 'Sync',
@@ -50,7 +50,7 @@ const BUTTONS: readonly Button[] = [
   {
     label: 'Resume',
     path: 'resume',
-    // What the config says is ended by a commit alone.
+    // Only a commit can end a suspension in the config.
     says: (source) =>
       source.suspended?.until == null
         ? null
@@ -88,13 +88,13 @@ const BUTTONS: readonly Button[] = [
       const [become, their] = ids.length === 1 ? ['becomes', 'its'] : ['become', 'their'];
       return `${plural(ids.length, 'object')} that no run remembers ${become} ours, and what git says is written over ${their} live values: ${named}${rest}.`;
     },
-    // The daemon refuses to adopt what a newer run has found than the one whose plan people look at.
+    // The daemon refuses to adopt if a newer run has planned since the plan shown.
     body: ({ runs }) => ({ run: newestPlanned(runs)?.id ?? '' }),
   },
 ];
 
 const MOST_NAMED = 10;
-/** Ten names of objects, each as long as the service lets it be, are shorter. */
+/** Longer than the names of ten objects at the service's limit. */
 const LONGEST_SENTENCES = 3_000;
 
 function strangersOf(source: SourceView): readonly string[] {
@@ -117,7 +117,7 @@ function commitText({ commit, subject }: CommitView): string {
   return `${shortSha(commit)} "${shortened(subject)}"`;
 }
 
-/** Seen only where scripts run: a button asks with the token that its user gives, and that takes one. */
+/** Visible only if scripts run: a request needs the token, which a script attaches. */
 export function buttonBar(source: SourceView): Html {
   const shown = BUTTONS.flatMap((button) => {
     const says = button.says(source);
@@ -140,7 +140,7 @@ function buttonOf({ label, path, asks, body }: Button, says: string, source: Sou
   </button>`;
 }
 
-/** What is asked before anything is sent; one for the whole page, so that it stays open while the page follows the daemon. */
+/** The confirmation dialog. One for the whole page, so that it stays open while the page refreshes. */
 export const CONFIRMATION: Html = html`<dialog id="ask" aria-labelledby="ask-title">
   <form id="ask-form" method="dialog">
     <h2 id="ask-title"></h2>

@@ -4,17 +4,17 @@ import { LIVE_SCRIPT, STYLE } from './assets.js';
 
 export interface Document {
   readonly title: string;
-  /** Whether the page follows the daemon while it is open. */
+  /** Whether the open page refreshes itself. */
   readonly isLive: boolean;
   readonly body: Html;
 }
 
-/** Of the page that follows the daemon. */
+/** Scripts of the page that refreshes. */
 const SCRIPTS = [LIVE_SCRIPT, APPROVE_SCRIPT];
 
 /**
- * Goes with every page: nothing is loaded from anywhere, and of styles and scripts only those that stand here run,
- * known by their hashes. Markup that slipped in could do nothing.
+ * Content security policy of every page: loads nothing, and allows only our own styles and scripts, by hash. Injected
+ * markup could do nothing.
  */
 export const PAGE_POLICY = [
   "default-src 'none'",
@@ -26,9 +26,9 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** A whole page. */
+/** A complete HTML page. */
 export function documentOf({ title, isLive, body }: Document): string {
-  // Put together by hand: the hash is over all that stands between the tags, white space too.
+  // Joined by hand, because the hash covers everything between the tags, white space too.
   const style = htmlOf(`<style>${STYLE}</style>`);
   const scripts = isLive ? SCRIPTS : [];
   const script = htmlOf(scripts.map((each) => `<script type="module">${each}</script>`).join(''));

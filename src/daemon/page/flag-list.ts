@@ -4,10 +4,10 @@ import type { EnvironmentFlags, LiveFlag, Serving, SourceView } from '../view.js
 import { forgePages } from './forge-pages.js';
 import { linkTo, moment, untrusted } from './phrases.js';
 
-/** Lists that are no longer than this stand open. */
+/** Lists up to this length start open. */
 const SHORT = 8;
 
-/** Environment by environment what each flag serves there. Empty before a run has seen any. */
+/** The treatments of each flag by environment. Empty until a run has seen a flag. */
 export function flagLists(source: SourceView, now: number): Html {
   const shown = source.flags.filter(({ flags }) => flags.length > 0);
   if (shown.length === 0) return html``;
@@ -47,7 +47,7 @@ function itemOf({ name, file, line, serves }: LiveFlag, { location, applied }: S
     ${serves === null ? html`<span></span>` : barOf(serves)} <span>${untrusted(words)}</span>`;
 }
 
-/** `on 25 %, off 75 %; 2 rules before`. */
+/** Text such as `on 25 %, off 75 %; 2 rules before`. */
 function servingText(serving: Serving): string {
   const { killed, shares, trafficAllocation, defaultTreatment, rules, targets } = serving;
   if (killed) return `killed: everybody gets ${defaultTreatment}`;
@@ -65,10 +65,13 @@ function servingText(serving: Serving): string {
   ].join('; ');
 }
 
-/** Classes of colours that there are; further treatments begin anew. The default treatment has one of its own. */
+/** Number of colours; further treatments reuse them. The default treatment has its own colour. */
 const COLOURS = 5;
 
-/** For the eye alone: the words beside it say the same. The widths are attributes, which the page's policy lets pass. */
+/**
+ * Hidden from screen readers, because the text beside it has the same content. Widths are attributes, which the page's
+ * policy allows.
+ */
 function barOf({ killed, shares, trafficAllocation, defaultTreatment }: Serving): Html {
   const scale = killed ? 0 : trafficAllocation / 100;
   let at = 0;

@@ -1,18 +1,18 @@
-/** Where the forge shows what a source is made of. Each is null where the words given name no such page. */
+/** Addresses of a source's pages on its forge. Each is null if the arguments name no page. */
 export interface ForgePages {
   readonly commit: (commit: string) => string | null;
-  /** @param file relative to the config directory; may be anything. */
+  /** @param file relative to the config directory; may be any text. */
   readonly file: (commit: string, file: string, line: number | null) => string | null;
-  /** @param subject of a commit that a merge or a squash made. */
+  /** @param subject of a commit made by a merge or squash. */
   readonly pullRequest: (subject: string) => string | null;
 }
 
-/** How a forge names its pages, by the first word of its host. */
+/** URL patterns of a forge, chosen by the first word of its host. */
 interface Forge {
   readonly commit: string;
   readonly file: string;
   readonly pullRequest: string;
-  /** What a merge of its writes into the subject; the group is the number. */
+  /** Matches the subject of a merge commit; the group is the number. */
   readonly merged: RegExp;
 }
 
@@ -27,7 +27,7 @@ const FORGES: Readonly<Record<string, Forge>> = {
     commit: '/-/commit/',
     file: '/-/blob/',
     pullRequest: '/-/merge_requests/',
-    // Its merges name the request in their body alone: what is shown here are subjects.
+    // GitLab's merge commits name the request only in the body, which is not available here.
     merged: /\(!(\d{1,9})\)$/,
   },
 };
@@ -35,9 +35,9 @@ const FORGES: Readonly<Record<string, Forge>> = {
 const COMMIT = /^[0-9a-f]{40,64}$/;
 
 /**
- * Null where the source is no repository of a forge that is known by its host.
+ * @param location of a source: `https://…`, followed by the config directory in brackets unless that is the root.
  *
- * @param location of a source: `https://…`, with the config directory in brackets behind it where that is not the root.
+ * @returns null unless the host is a known forge.
  */
 export function forgePages(location: string): ForgePages | null {
   const [, url = '', folder = ''] = /^(https:\/\/\S+)(?: \((.*)\))?$/.exec(location) ?? [];

@@ -10,7 +10,7 @@ import { isApplied, isDrift, newestPlan, newestPlanned } from '../health.js';
 import { forgePages } from './forge-pages.js';
 import { linkTo, moment, untrusted } from './phrases.js';
 
-/** Of the newest run alone: what an older commit had wrong is mended. */
+/** Only of the newest run: errors of older commits no longer matter. */
 export function diagnosticList({ runs: [newest], location }: SourceView): Html {
   const { diagnostics = [], commit = null } = newest ?? {};
   const items = diagnostics.map(({ severity, code, file, line, column, message }) => {
@@ -22,7 +22,7 @@ export function diagnosticList({ runs: [newest], location }: SourceView): Html {
   return listUnder('Wrong in the specs', items);
 }
 
-/** As the newest specs that could be read have it. */
+/** From the newest specs that could be read. */
 export function orderedKillList({ runs }: SourceView): Html {
   const kills = newestPlanned(runs)?.kills ?? [];
   const items = kills.map(({ id, reason, by, since }) => {
@@ -36,7 +36,7 @@ export function orderedKillList({ runs }: SourceView): Html {
   return listUnder('Killed by git', items);
 }
 
-/** What the specs wanted looked at again by now. */
+/** Things that the specs want looked at again by now. */
 export function reminderList({ reminders = [] }: Pick<PlanDocument, 'reminders'>): Html {
   return listUnder(
     'To be looked at again',
@@ -53,7 +53,7 @@ export function liveKillList(kills: readonly LiveKillDocument[]): Html {
   return listUnder(LIVE_KILLS_TITLE, items, MOST_SHOWN);
 }
 
-/** What is held back, with what is on the service and what git has in its place. */
+/** Held changes, each with its value on the service and its value in git. */
 export function withheldList(source: SourceView): Html {
   const plan = newestPlan(source);
   const items = (plan?.withheld ?? []).map((each) => {
@@ -64,7 +64,7 @@ export function withheldList(source: SourceView): Html {
   return listUnder('Withheld', items, MOST_SHOWN);
 }
 
-/** What the newest plan would write and is not on the service: what failed, and what waits. */
+/** Changes of the newest plan that are not on the service, because they failed or wait. */
 export function unwrittenList(source: SourceView): Html {
   const open = newestPlan(source)?.changes.filter((change) => !isApplied(change)) ?? [];
   const items = open.map((change) => {
@@ -77,7 +77,7 @@ export function unwrittenList(source: SourceView): Html {
   return listUnder('Not written', items, MOST_SHOWN);
 }
 
-/** Of the newest run that has the names. */
+/** From the newest run that listed the names. */
 export function unmanagedList({ runs, name }: SourceView, now: number): Html {
   const run = runs.find(({ unmanaged }) => unmanaged !== undefined);
   const counts = run?.plan?.unmanaged ?? null;
@@ -117,7 +117,7 @@ function deedOf({ action, archive }: ChangeDocument): string {
   return archive ? 'archive' : action;
 }
 
-/** The object, with the line of its file where the source is on a forge. */
+/** The object, with a link to its line where the source is on a forge. */
 function nameOf({ id, file, line }: ChangeDocument, source: SourceView): Html {
   const commit = newestPlan(source)?.revision.commit ?? '';
   const pages = file === null ? null : forgePages(source.location);
@@ -128,7 +128,7 @@ function nameOf({ id, file, line }: ChangeDocument, source: SourceView): Html {
 
 const MOST_FIELDS = 10;
 
-/** What is on the service, and what git has in its place, field by field in the words of the text report. */
+/** Values on the service and in git, field by field, in the words of the text report. */
 function differenceOf({ fields, keys }: ChangeDocument): readonly Html[] {
   const lines = fields.flatMap(({ path, reason, before, after, keys: counts }) => {
     if (counts !== undefined) return [`${fieldLabel(path)}: ${countsText(counts)}`];

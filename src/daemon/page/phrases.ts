@@ -7,25 +7,28 @@ import type { RunResult, Trigger } from '../view.js';
 
 const LONGEST = 200;
 
-/** Untrusted text on one line: what it holds is seen, its direction stays its own, and its length is bounded. */
+/**
+ * Untrusted text on one line: control characters are visible, its direction does not affect the page, and its length is
+ * bounded.
+ */
 export function untrusted(text: string, longest = LONGEST): Html {
   return html`<bdi>${shortened(text, longest)}</bdi>`;
 }
 
-/** The same where no markup can stand. */
+/** Cleans and shortens untrusted text for places without markup. */
 export function shortened(text: string, longest = LONGEST): string {
   const characters = Array.from(clean(text));
   if (characters.length <= longest) return characters.join('');
   return `${characters.slice(0, longest).join('')}…`;
 }
 
-/** @param location of the source, by which the page of the commit is found where a forge has one. */
+/** @param location of the source, to link the commit on its forge. */
 export function commitOf(commit: string, location = ''): Html {
   const short = html`<code>${shortSha(clean(commit))}</code>`;
   return linkTo(forgePages(location)?.commit(commit) ?? null, short);
 }
 
-/** The subject of a commit; a number of a pull request in it leads there, where the source is on a forge. */
+/** The subject of a commit, with a link to the pull request that it names, where the source is on a forge. */
 export function subjectOf(subject: string, location = ''): Html {
   const page = forgePages(location)?.pullRequest(subject) ?? null;
   const [, number] = page === null ? [] : (/(?<!\d)(\d+)$/.exec(page) ?? []);
@@ -33,7 +36,7 @@ export function subjectOf(subject: string, location = ''): Html {
   return html`${untrusted(subject)} <a href="${page}">pull request ${number}</a>`;
 }
 
-/** @param page where it is null, the words stand alone. */
+/** @param page without one, returns the words alone. */
 export function linkTo(page: string | null, words: Html): Html {
   return page === null ? words : html`<a href="${page}">${words}</a>`;
 }
@@ -42,7 +45,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** `14:03 UTC, 2 min ago`; the day too where it is another one. */
+/** Text such as `14:03 UTC, 2 min ago`, with the date unless it is today. */
 export function moment(iso: string, now: number): Html {
   const at = Date.parse(iso);
   if (Number.isNaN(at)) return untrusted(iso);
@@ -66,7 +69,7 @@ function sizeText(ms: number): string {
   return plural(Math.floor(ms / DAY_MS), 'day');
 }
 
-/** `340 ms`, `1.2 s`, `3 min`. */
+/** Text such as `340 ms`, `1.2 s`, `3 min`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${String(Math.round(ms))} ms`;
   if (ms < MINUTE_MS) return `${(ms / 1_000).toFixed(1)} s`;
@@ -114,7 +117,7 @@ const MARKS: Readonly<Record<Level, string>> = {
   trouble: '✗',
 };
 
-/** Beside text that say the same, and so for the eye alone. */
+/** Hidden from screen readers, because the text beside it has the same content. */
 export function mark(level: Level): Html {
   return html`<span class="mark ${level}" aria-hidden="true">${MARKS[level]}</span>`;
 }

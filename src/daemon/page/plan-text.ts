@@ -1,7 +1,7 @@
 import { html, htmlOf, type Html } from '../../platform/html.js';
 import { clean } from '../../report/sanitize.js';
 
-/** Far more than anybody reads in a browser. */
+/** More than people read in a browser. */
 const MOST_LINES = 5_000;
 
 const TONES: readonly (readonly [RegExp, string])[] = [
@@ -12,7 +12,7 @@ const TONES: readonly (readonly [RegExp, string])[] = [
   [/^\S/, 'head'],
 ];
 
-/** A report as the command prints it, with the colours that a terminal would have shown. */
+/** A report as the command prints it, with the colours of a terminal. */
 export function planTextOf(text: string): Html {
   const lines = text.trimEnd().split('\n');
   const left = lines.length - MOST_LINES;

@@ -28,15 +28,15 @@ import {
 } from './object-lists.js';
 import { planTextOf } from './plan-text.js';
 
-/** What a page is made for, beside what the daemon knows. */
+/** Input of a page besides the daemon's view. */
 export interface PageMoment {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Whether there are tokens, so that the daemon answers buttons. */
+  /** Whether tokens exist, so that the daemon answers buttons. */
   readonly takesRequests: boolean;
 }
 
-/** One config repository: what it is, how each environment stands, what is held back and why, and its last runs. */
+/** One config repository: its content, the state of each environment, held changes with reasons, and its last runs. */
 export function sourceArticle(
   source: SourceView,
   { verdict, environments }: SourceHealth,
@@ -161,7 +161,7 @@ function environmentTable(
     </table>`;
 }
 
-/** The ladders that are not climbed yet, as the newest plan has them. */
+/** The unfinished ramps of the newest plan. */
 function rampList(ramps: PlanDocument['ramps'] & object): Html {
   const open = openRamps(ramps);
   if (open.length === 0) return html``;
@@ -171,7 +171,7 @@ function rampList(ramps: PlanDocument['ramps'] & object): Html {
     </ul>`;
 }
 
-/** Never fine where the state of now is not known. */
+/** Not `fine` while the current state is unknown. */
 function levelOf(environment: EnvironmentHealth): Level {
   const { failed, waiting, withheld, liveKills, invalid, asOf } = environment;
   if (failed > 0) return 'trouble';
@@ -207,14 +207,14 @@ function lastChangeOf({ lastChange }: EnvironmentHealth, location: string, now: 
 
 const FIRST = 8;
 
-/** Runs without news, one after the other, are one line, so that the others are not lost among them. */
+/** Consecutive runs without news form one line, so that the other runs stay visible. */
 interface Group {
   readonly newest: RunRecord;
   readonly oldest: RunRecord;
   readonly count: number;
 }
 
-/** Newest first; the plan of the newest that has something to say stands open to be read. */
+/** Newest first. The plan of the newest run with news starts open. */
 function runList({ runs, name, location }: SourceView, now: number): Html {
   if (runs.length === 0) return html``;
   const groups = groupsOf(runs);

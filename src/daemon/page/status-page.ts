@@ -9,7 +9,7 @@ import { mark, moment, untrusted, duration, RESULTS, triggerText } from './phras
 import { clean } from '../../report/sanitize.js';
 import { planTextOf } from './plan-text.js';
 
-/** The page that a person on call opens: the verdict first, then each source with what it is made of. */
+/** The page for a person on call: the verdict first, then each source in detail. */
 export function statusPage(view: DaemonView, at: PageMoment): string {
   const { now } = at;
   const sources = view.sources().map((source) => ({ source, health: healthOf(source) }));
@@ -43,7 +43,7 @@ function asOf(now: number): Html {
   return html`as of <time datetime="${text}">${text.slice(11, 19)} UTC</time>`;
 }
 
-/** A status for screen readers: said when it changes, and so without anything that changes with the clock. */
+/** A status region that screen readers announce on each change, so it must not contain relative times. */
 function verdictPanel({ level, headline, detail }: Verdict): Html {
   return html`<div id="verdict" class="sheet verdict ${level}" role="status">
     ${mark(level)}
@@ -61,7 +61,7 @@ function articleOf(
   return sourceArticle(source, health, at);
 }
 
-/** One run: how it ended, what it was about, and the whole report as the command would have printed it. */
+/** One run: its result, its commit, and the whole report as the command would have printed it. */
 export function runPage(source: SourceView, run: RunRecord, now: number): string {
   const { level, word } = RESULTS[run.result];
   return documentOf({

@@ -4,10 +4,10 @@ import { FlagkeelError, messageOf } from '../../errors.js';
 export interface DatabaseOptions {
   /** `postgres://…` */
   readonly url: string;
-  /** A connection or a statement that takes longer has failed. */
+  /** Timeout of connecting and of one statement. */
   readonly timeoutMs: number;
   readonly connections: number;
-  /** Told when a connection that nobody uses breaks. */
+  /** Called when an idle connection breaks. */
   readonly onTrouble: (why: string) => void;
 }
 
@@ -28,11 +28,7 @@ export class Database {
     });
   }
 
-  /**
-   * One statement; several where there are no values.
-   *
-   * @throws FlagkeelError `STATE_UNREADABLE`
-   */
+  /** Executes one statement, or several if there are no values. @throws FlagkeelError `STATE_UNREADABLE` */
   async query<Row extends pg.QueryResultRow>(
     text: string,
     values?: readonly unknown[],
@@ -50,10 +46,10 @@ export class Database {
   }
 
   /**
-   * Waits until no other process does something under the same lock, and does it. It takes a connection for that time: the
-   * work needs another one.
+   * Runs `work` while holding an exclusive lock that all processes share. The lock occupies one connection, so the work
+   * needs another one.
    *
-   * @throws what the database or the work throws.
+   * @throws any error of the database or the work.
    */
   async alone<T>(lock: number, work: () => Promise<T>): Promise<T> {
     const connection = await this.#pool.connect();
@@ -62,12 +58,12 @@ export class Database {
       await connection.query('select pg_advisory_lock($1)', [lock]);
       return await work();
     } finally {
-      // The lock ends with the connection.
+      // Destroys the connection, which releases the lock.
       connection.release(true);
     }
   }
 
-  /** For a library that brings statements of its own. */
+  /** For the queue library, which has its own statements. */
   async executeSql(text: string, values: unknown[]): Promise<{ rows: unknown[] }> {
     return this.#pool.query(text, values);
   }

@@ -4,29 +4,35 @@ import type { Leases, LeaseTerm } from './leases.js';
 
 /** A lease that this process holds, or held. */
 export interface HeldLease extends LeaseTerm {
-  /** Aborted once it is lost; the reason is `lease`. */
+  /** Aborted with reason `lease` when this process loses the lease. */
   readonly lost: AbortSignal;
 }
 
 interface Kept {
   readonly held: HeldLease;
   readonly loss: AbortController;
-  /** By this process's own steady clock, counted from before the database was asked: never later than the truth. */
+  /**
+   * Expiry by this process's monotonic clock, counted from before the query was sent, so it is never later than the
+   * database's.
+   */
   endsAt: number;
 }
 
-/** Part of its time that a lease must have left for a write: with less, somebody else may have it before it lands. */
+/**
+ * Fraction of its duration that a lease must have left for a write. With less, another replica may take the lease
+ * before the write arrives.
+ */
 const MARGIN_PART = 0.25;
 
 const LOST = 'lease';
 
-/** The leases that this process holds: takes them, renews them, and notices that one is lost. */
+/** Takes and renews the leases of this process, and notices when it loses one. */
 export class LeaseKeeper {
   readonly ttlMs: number;
   readonly #leases: Leases;
   readonly #time: Pick<Time, 'sleep'>;
   readonly #kept = new Map<string, Kept>();
-  /** Names of leases that may be ours, and nobody else's for their time: asked for, or given back, without an answer. */
+  /** Leases in doubt: we asked for or released them and got no answer. */
   readonly #unanswered = new Set<string>();
 
   constructor(leases: Leases, ttlMs: number, time: Pick<Time, 'sleep'>) {
@@ -35,7 +41,7 @@ export class LeaseKeeper {
     this.#time = time;
   }
 
-  /** Null: somebody has it. */
+  /** @returns null if another replica has the lease. */
   async take(name: string): Promise<HeldLease | null> {
     if (this.#kept.has(name)) return null;
     const askedAt = performance.now();
@@ -57,12 +63,16 @@ export class LeaseKeeper {
     }
   }
 
-  /** @throws FlagkeelError `IN_USE` somebody has it still; `INTERRUPTED` */
+  /**
+   * Waits for a lease.
+   *
+   * @throws FlagkeelError `IN_USE` if another replica still has it at the deadline; `INTERRUPTED`.
+   */
   async await(
     name: string,
     { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
   ): Promise<HeldLease> {
-    // One whose holder is gone is free after its time at the latest.
+    // If its holder is gone, a lease becomes free after its duration at the latest.
     const deadline = performance.now() + Math.max(timeoutMs, 2 * this.ttlMs);
     for (;;) {
       const held = await this.take(name);
@@ -78,7 +88,7 @@ export class LeaseKeeper {
     }
   }
 
-  /** Renews all that are held. Where that fails, those whose time is over meanwhile are lost. */
+  /** Renews all held leases. If that fails, the leases that have expired count as lost. */
   async renew(): Promise<void> {
     const kept = [...this.#kept.values()];
     const askedAt = performance.now();
@@ -94,8 +104,8 @@ export class LeaseKeeper {
   }
 
   /**
-   * Whether all of them are ours by the database's clock, with time to spare for one request. What a process reads that
-   * was frozen meanwhile is old: the answer counts from before the question.
+   * Whether all of these leases are ours by the database's clock, with time left for one request. Time counts from
+   * before the query, so a process that was frozen in between does not trust an outdated answer.
    */
   async mayWrite(held: readonly HeldLease[]): Promise<boolean> {
     if (held.some(({ lost }) => lost.aborted)) return false;
@@ -105,7 +115,7 @@ export class LeaseKeeper {
     return performance.now() - askedAt < leftMs - this.ttlMs * MARGIN_PART;
   }
 
-  /** Repeating it does nothing. */
+  /** Releases leases. Repeating it is safe. */
   async giveBack(...held: readonly HeldLease[]): Promise<void> {
     const ours = held.filter((each) => this.#kept.get(each.name)?.held === each);
     if (ours.length === 0) return;

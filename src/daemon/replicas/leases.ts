@@ -1,22 +1,19 @@
 import type { Database } from './database.js';
 import { SCHEMA } from './migrations.js';
 
-/** A lease by name, and the term of the holder who is meant. */
+/** A lease by name, and the term of the holder in question. */
 export interface LeaseTerm {
   readonly name: string;
   readonly term: number;
 }
 
-/**
- * Leases as rows of a table. Only the database's clock counts: a lease is over when that says so, whatever its holder
- * believes.
- */
+/** Leases as rows of a table. Only the database's clock decides when a lease expires, whatever its holder believes. */
 export class Leases {
   readonly #database: Database;
   readonly #holder: string;
   readonly #ttlMs: number;
 
-  /** @param holder one for each start of each process. */
+  /** @param holder unique for each start of each process. */
   constructor(database: Database, holder: string, ttlMs: number) {
     this.#database = database;
     this.#holder = holder;
@@ -24,8 +21,9 @@ export class Leases {
   }
 
   /**
-   * @param orOwn also where it is this holder's already, who does not know of it because an answer was lost.
-   * @returns null: somebody has it.
+   * @param orOwn also succeeds if this holder already has the lease without knowing, because an answer was lost.
+   *
+   * @returns null if another holder has it.
    */
   async take(name: string, orOwn = false): Promise<LeaseTerm | null> {
     const [row] = await this.#database.query<{ term: string }>(
@@ -40,7 +38,11 @@ export class Leases {
     return row === undefined ? null : { name, term: Number(row.term) };
   }
 
-  /** Which of them are ours still, and for a full time from now on. One that is over is never taken up again. */
+  /**
+   * Extends leases by a full duration. An expired lease is not revived.
+   *
+   * @returns names of those that are still ours.
+   */
   async renew(leases: readonly LeaseTerm[]): Promise<readonly string[]> {
     const rows = await this.#database.query<{ name: string }>(
       `update ${SCHEMA}.lease as lease set expires_at = clock_timestamp() + $4 * interval '1 ms'
@@ -53,7 +55,7 @@ export class Leases {
     return rows.map(({ name }) => name);
   }
 
-  /** Milliseconds for which all of them are ours still; null: one of them is not. */
+  /** Milliseconds until the first of these leases expires; null if one of them is no longer ours. */
   async leftMs(leases: readonly LeaseTerm[]): Promise<number | null> {
     const [row] = await this.#database.query<{ found: string; left_ms: string | null }>(
       `select count(*) as found,
@@ -68,7 +70,7 @@ export class Leases {
     return Number(row?.found ?? 0) === leases.length && leftMs > 0 ? leftMs : null;
   }
 
-  /** The next who asks gets them; their terms stay. */
+  /** Frees the leases for the next replica that asks; their terms stay. */
   async giveBack(leases: readonly LeaseTerm[]): Promise<void> {
     await this.#database.query(
       `update ${SCHEMA}.lease as lease set expires_at = clock_timestamp()

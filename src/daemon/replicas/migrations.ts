@@ -1,16 +1,17 @@
-/** Where our tables stand; the queue has a schema of its own. */
+/** Schema of our tables; the queue has its own. */
 export const SCHEMA = 'flagkeel_daemon';
 
-/** Any number that nobody else locks by: replicas that start together bring the tables up to date one by one. */
+/** An arbitrary number, unique to this lock: replicas that start together update the tables one by one. */
 const MIGRATION_LOCK = 7_204_118_553;
 
 /**
- * Brings the tables up to date; may be repeated, and by several at once. Runs as one transaction.
+ * Brings the tables up to date in one transaction. Safe to repeat, also by several replicas at once.
  *
- * - `lease`: who may write what until when. `term` grows with each holder and never goes back: rows are never deleted.
- * - `replica`: who is there, until when at least.
- * - `hold`: what is held back by request, for each source.
- * - `run`: what the last runs of each source came to.
+ * - `lease`: who may write what until when. `term` grows with each holder and never goes back, because rows are never
+ *   deleted.
+ * - `replica`: which replicas exist, and until when at least.
+ * - `hold`: requests that hold back a source.
+ * - `run`: results of the last runs of each source.
  */
 export const MIGRATION = `
 begin;

@@ -5,21 +5,21 @@ import type { Log } from '../../platform/log.js';
 import type { Trigger } from '../view.js';
 import type { Database } from './database.js';
 
-/** The library's own tables, which it keeps up to date by itself. */
+/** Schema of the library's tables, which the library migrates itself. */
 const QUEUE_SCHEMA = 'flagkeel_queue';
 
-/** Any number that nobody else locks by; the tables of ours have another one. */
+/** An arbitrary number, unique to this lock; the migration of our own tables has another one. */
 const START_LOCK = 7_204_118_554;
 
 const POLLING_MS = 500;
-/** At a time; there are fewer kinds of triggers. */
+/** Triggers taken at a time; there are fewer kinds of triggers. */
 const MOST_TAKEN = 10;
-/** Whoever took one and died has not done it: it is offered again after so long. */
+/** A trigger whose worker died is offered again after this many seconds. */
 const EXPIRES_SECONDS = 30;
 
 type Job = PgBoss.Job<{ readonly trigger: Trigger }>;
 
-/** Brings triggers to whoever keeps a source. One that waits already is not put a second time. */
+/** Brings triggers to the replica that keeps a source. Does not queue a trigger that already waits. */
 export class TriggerQueue {
   readonly #boss: PgBoss;
   readonly #time: Pick<Time, 'sleep'>;
@@ -46,7 +46,8 @@ export class TriggerQueue {
       log.warn({ why: messageOf(error) }, 'queue of the replicas');
     });
     try {
-      // The library looks for its schema before it waits for its own lock, and then makes what another replica has made.
+      // Without this lock, replicas that start together fail: the library checks for its schema before it takes its own
+      // lock, and then creates it a second time.
       await database.alone(START_LOCK, async () => boss.start());
     } catch (cause) {
       const message = `cannot prepare the queue of the replicas: ${messageOf(cause)}`;
@@ -74,10 +75,11 @@ export class TriggerQueue {
   }
 
   /**
-   * Looks for triggers twice a second until it is ended. A database that does not answer is waited for.
+   * Polls for triggers twice a second until stopped. Keeps trying while the database does not answer.
    *
-   * @param take false: not for us, and offered again.
-   * @returns ends it. A look under way is not waited for, and may still call `take`.
+   * @param take returns false to leave the trigger to another replica.
+   *
+   * @returns stops polling without waiting for the poll under way, which may still call `take`.
    */
   take(name: string, take: (trigger: Trigger) => Promise<boolean>): () => void {
     const ending = new AbortController();
@@ -107,10 +109,10 @@ export class TriggerQueue {
   }
 
   /**
-   * The workers of the library would do the same, but do not wait for the database to take what came of a job (timgit/pg-boss#577,
-   * in all versions for Node 20): where that fails, nobody catches it, and the process ends.
+   * The workers of the library would do the same, but do not await the write of a job's result (timgit/pg-boss#577, in
+   * all versions for Node 20): if that write fails, the unhandled rejection ends the process.
    *
-   * @returns why that failed; null: it did not.
+   * @returns why that write failed; null if it succeeded.
    */
   async #takeWaiting(
     name: string,

@@ -14,22 +14,22 @@ import { readOverrides, SharedLeadership } from './shared-leadership.js';
 export interface ReplicasOptions {
   /** `postgres://…` */
   readonly url: string;
-  /** How long a replica that is silent keeps what it has. */
+  /** How long a silent replica keeps its leases. */
   readonly leaseMs: number;
   readonly time: Time;
   readonly log: Log;
 }
 
-/** Renewals, looks at the others and tries to take over, in the time of one lease. */
+/** How often in the time of one lease a replica renews, counts the others and tries to take over. */
 const BEATS = 4;
 const MIGRATION_TIMEOUT_MS = 30_000;
 
 /**
- * The replicas of a daemon, as one of them sees them. They share their sources: each is kept by one, none keeps more
- * than its part, and what one leaves behind another takes.
+ * The replicas of a daemon, as one of them sees them. One replica at a time keeps a source. No replica keeps more than
+ * its share, and the others take over the sources of a replica that is gone.
  */
 export class Replicas {
-  /** Of this process; short, for run ids. */
+  /** Id of this process; short, because run ids contain it. */
   readonly id: string;
   readonly #options: ReplicasOptions;
   readonly #keeper: LeaseKeeper;
@@ -56,18 +56,14 @@ export class Replicas {
     this.#databases = databases;
   }
 
-  /**
-   * Reaches the database and brings its tables up to date.
-   *
-   * @throws FlagkeelError `STATE_UNREADABLE`
-   */
+  /** Connects to the database and brings its tables up to date. @throws FlagkeelError `STATE_UNREADABLE` */
   static async open(options: ReplicasOptions): Promise<Replicas> {
     const { url, leaseMs, log, time } = options;
     const id = randomBytes(4).toString('hex');
     const onTrouble = (why: string): void => {
       log.debug({ why }, 'connection to the database of the replicas');
     };
-    // What takes long in the queue must not keep a lease from being renewed.
+    // Leases have connections of their own, so that a slow queue does not delay a renewal.
     const ours = new Database({ url, timeoutMs: leaseMs / 3, connections: 4, onTrouble });
     const queues = { url, timeoutMs: MIGRATION_TIMEOUT_MS, connections: 2, onTrouble };
     const theirs = new Database(queues);
@@ -92,12 +88,12 @@ export class Replicas {
     return leadership;
   }
 
-  /** To be called once all leaderships are made and attached. */
+  /** Call once all leaderships are made and attached. */
   start(): void {
     this.#loops = Promise.all([this.#renew(), this.#beat()]);
   }
 
-  /** What this replica has is free at once. To be called when no run is under way any more. */
+  /** Frees the leases of this replica at once. Call only when no run is under way. */
   async close(): Promise<void> {
     this.#ending.abort();
     await this.#loops;
@@ -112,8 +108,8 @@ export class Replicas {
   }
 
   /**
-   * By itself, so that nothing else which takes long keeps a lease from being renewed. A question without an answer is
-   * repeated soon: there is time for more than one in a lease.
+   * A loop of its own, so that nothing slow delays a renewal. A failed query is repeated soon: the duration of a lease
+   * leaves time for more than one.
    */
   async #renew(): Promise<void> {
     const { time, leaseMs } = this.#options;
@@ -124,7 +120,7 @@ export class Replicas {
         () => 0,
         () => failures + 1,
       );
-      // One slow answer says nothing yet.
+      // A single slow answer does not yet mean that the database is down.
       for (const leadership of this.#leaderships) leadership.onCutOff(failures > 1);
       const pauseMs = leaseMs / BEATS / (failures === 0 ? 1 : BEATS);
       await time.sleep(pauseMs, signal).catch(() => undefined);
@@ -155,7 +151,7 @@ export class Replicas {
     queued.add(leadership);
   }
 
-  /** Takes what is free up to this replica's part, and gives back what is more. */
+  /** Takes free sources up to this replica's share and gives back any more than that. */
   async #release(replicas: number): Promise<void> {
     const part = Math.ceil(this.#leaderships.length / replicas);
     const held = this.#leaderships.filter(({ isLeader }) => isLeader);
@@ -176,7 +172,7 @@ export class Replicas {
     for (const leadership of this.#leaderships) {
       leadership.onRuns(runs.filter(({ source }) => source === leadership.key));
     }
-    // What could not be taken is read again with the next beat.
+    // The next beat reads again any overrides that could not be taken.
     await readOverrides(this.#record, this.#leaderships);
   }
 

@@ -16,21 +16,21 @@ import type { NumberedRun, SharedRecord } from './shared-record.js';
 
 interface Fencing {
   readonly keeper: LeaseKeeper;
-  /** Ends the run: it would only ask again. */
+  /** Ends the run, which could only ask again. */
   readonly doubt: AbortController;
-  /** When the source was looked at, by this process's steady clock. */
+  /** When the source was polled, by this process's monotonic clock. */
   readonly seenAtMs: number;
 }
 
 const CUT = 'lease';
 
 /**
- * So long after a look at git its kills are what git orders now. A process that was frozen, or cannot reach git either, knows
- * of no restore that came since.
+ * For this long after a poll of git, its kills still count as git's current orders. A process that was frozen or is cut
+ * off from git may have missed a restore since.
  */
 const FRESH_MS = 15_000;
 
-/** Of the replica that keeps the source. */
+/** The write check of the replica that keeps the source. */
 export function leaseFence(lease: HeldLease, fencing: Fencing): Fence {
   const { keeper } = fencing;
   const held: HeldLease[] = [lease];
@@ -42,14 +42,14 @@ export function leaseFence(lease: HeldLease, fencing: Fencing): Fence {
       const entered = await keeper.await(name, wait);
       held.push(entered);
       return async () => {
-        // Nobody can be told: it is over by itself, and no reason to lose what the run came to.
+        // Ignored: the lease expires by itself, and an error here would hide the result of the run.
         await keeper.giveBack(entered).catch(() => undefined);
       };
     },
   };
 }
 
-/** Of a replica that keeps nothing, as far as it knows, while nobody can tell who does. */
+/** Used while the database is down and this replica holds no lease. */
 export function killsFence(lease: string, fencing: Fencing): Fence {
   return {
     lease,
@@ -79,7 +79,7 @@ function checkOf(held: readonly HeldLease[], { keeper, doubt, seenAtMs }: Fencin
 }
 
 export interface SharedLeadershipOptions {
-  /** The same in all replicas, and in no other daemon over the same database. */
+  /** Equal in all replicas, and unique among the daemons over the same database. */
   readonly key: string;
   readonly replica: string;
   readonly keeper: LeaseKeeper;
@@ -90,7 +90,7 @@ export interface SharedLeadershipOptions {
 
 const OVERRIDES = ['suspension', 'pin', 'approval'] as const;
 
-/** Leadership of a source that several replicas may keep: a lease in the database says which of them does. */
+/** Leadership of a source that several replicas may keep. The holder of a lease in the database leads. */
 export class SharedLeadership implements Leadership {
   readonly key: string;
   readonly #options: SharedLeadershipOptions;
@@ -98,14 +98,14 @@ export class SharedLeadership implements Leadership {
   #lease: HeldLease | null = null;
   #endTaking: (() => void) | null = null;
   #permits = 0;
-  /** The database does not answer: nobody knows who keeps the source. */
+  /** While the database does not answer, it is unknown which replica keeps the source. */
   #isCutOff = false;
   #lastRun = 0;
-  /** Asked of us, and not in the database yet. */
+  /** Requests to this replica that are not in the database yet. */
   #unshared: Partial<ActiveOverrides> = {};
-  /** Grows with all that changes what is known of the overrides: what was read before is too old then. */
+  /** Grows with each change of the known overrides, which makes earlier readings outdated. */
   #version = 0;
-  /** Brings to the database what is asked, one thing after the other: the last that is asked is the last there. */
+  /** Serialises writes to the database, so that the last request also wins there. */
   #flushing: Promise<void> = Promise.resolve();
 
   constructor(options: SharedLeadershipOptions) {
@@ -117,12 +117,12 @@ export class SharedLeadership implements Leadership {
     return this.#lease !== null && !this.#lease.lost.aborted;
   }
 
-  /** Nothing would be cut if another replica took over. */
+  /** True if a takeover by another replica would interrupt no run. */
   get isIdle(): boolean {
     return this.#permits === 0;
   }
 
-  /** Number of the last run that its source was told of. */
+  /** Number of the last run that was passed to the source. */
   get lastRun(): number {
     return this.#lastRun;
   }
@@ -131,13 +131,13 @@ export class SharedLeadership implements Leadership {
     this.#events = events;
   }
 
-  /** Tries to sit down. @returns whether that is done. */
+  /** Tries to become the leader. @returns whether it succeeded. */
   async take(): Promise<boolean> {
     const { keeper, log } = this.#options;
     const lease = await keeper.take(this.key);
     if (lease === null) return false;
     try {
-      // The first run must not write what somebody has just asked to be held back.
+      // The first run must respect a suspension that another replica has just received.
       await this.#learnOverrides();
     } catch (error) {
       await keeper.giveBack(lease);
@@ -153,7 +153,7 @@ export class SharedLeadership implements Leadership {
     return true;
   }
 
-  /** Lets another replica sit down at once. */
+  /** Lets another replica lead at once. */
   async leave(): Promise<void> {
     const lease = this.#lease;
     this.#lease = null;
@@ -208,7 +208,7 @@ export class SharedLeadership implements Leadership {
     });
   }
 
-  /** Brings to the database what is held back, and wakes the replica that leads. */
+  /** Writes pending overrides to the database, and wakes the leader. */
   async flush(): Promise<void> {
     const flushed = this.#flushing.then(async () => this.#flushOnce());
     this.#flushing = flushed.catch(() => undefined);
@@ -226,7 +226,7 @@ export class SharedLeadership implements Leadership {
     if (!this.isLeader) this.forward('request');
   }
 
-  /** Runs that the database has, of whichever replica; oldest first. */
+  /** Receives runs of any replica from the database, oldest first. */
   onRuns(runs: readonly NumberedRun[]): void {
     this.#lastRun = runs.at(-1)?.number ?? this.#lastRun;
     const others = runs.filter(({ replica }) => replica !== this.#options.replica);
@@ -234,10 +234,11 @@ export class SharedLeadership implements Leadership {
   }
 
   /**
-   * To be called before overrides are read from the database, see `readOverrides`.
+   * Call before reading overrides from the database, see `readOverrides`.
    *
-   * @returns takes what was read; what is not there yet stays. False: something was asked or learned meanwhile that the
-   *   reading may not have seen, so it was not taken. Without that, a suspension would be gone until the next reading.
+   * @returns a function that takes the overrides read and keeps those not yet written. It returns false and takes
+   *   nothing if an override was set or learned since, because the reading may have missed it: taking it would drop a
+   *   suspension until the next reading.
    */
   beginReading(): (overrides: ActiveOverrides) => boolean {
     const before = this.#version;
@@ -258,11 +259,11 @@ export class SharedLeadership implements Leadership {
     this.#events?.onTrouble(why);
   }
 
-  /** Whether the database does not answer. May be repeated. */
+  /** Reports whether the database fails to answer. Repeating it is safe. */
   onCutOff(isCutOff: boolean): void {
     const isNews = isCutOff && !this.#isCutOff;
     this.#isCutOff = isCutOff;
-    // A kill may have come while nobody kept the source.
+    // A kill may have come while no replica kept the source.
     if (isNews) this.#events?.onTrigger('start');
   }
 
@@ -274,7 +275,7 @@ export class SharedLeadership implements Leadership {
     this.#events?.onLost();
   }
 
-  /** Takes what others were asked, while this replica leads. */
+  /** Takes triggers from other replicas while this one leads. */
   #listen(): void {
     this.#stopTaking();
     this.#endTaking = this.#options.queue.take(this.key, async (trigger) => {
@@ -292,9 +293,9 @@ export class SharedLeadership implements Leadership {
 }
 
 /**
- * Reads what is held back, by one question for all of these, and tells it to their sources.
+ * Reads the overrides of all these sources with one query, and passes them on.
  *
- * @returns whether each of them has taken it, see `beginReading`.
+ * @returns whether each of them has taken its own, see `beginReading`.
  */
 export async function readOverrides(
   record: SharedRecord,
@@ -307,8 +308,8 @@ export async function readOverrides(
 }
 
 /**
- * What is left to bring to the database once `shared` is there: what was asked meanwhile. A member that is there and
- * undefined would be taken for an override.
+ * Overrides still to be written once `shared` is in the database. A member set to undefined would count as an override,
+ * so it is left out.
  */
 export function withoutShared(
   asked: Partial<ActiveOverrides>,

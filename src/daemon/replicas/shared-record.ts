@@ -4,7 +4,7 @@ import { SCHEMA } from './migrations.js';
 
 const MAX_RUNS = 100;
 
-/** A run as it stands in the table. */
+/** A run as a row of the table. */
 export interface NumberedRun {
   readonly number: number;
   readonly source: string;
@@ -12,7 +12,7 @@ export interface NumberedRun {
   readonly run: SharedRun;
 }
 
-/** What replicas tell each other, source by source: runs, and what is held back. */
+/** The runs and overrides that replicas share, by source. */
 export class SharedRecord {
   readonly #database: Database;
   readonly #replica: string;
@@ -22,7 +22,7 @@ export class SharedRecord {
     this.#replica = replica;
   }
 
-  /** Keeps the last 100 of the source. */
+  /** Keeps only the last 100 runs of the source. */
   async addRun(source: string, run: SharedRun): Promise<void> {
     await this.#database.query(
       `insert into ${SCHEMA}.run (source, replica, run) values ($1, $2, $3)`,
@@ -36,11 +36,7 @@ export class SharedRecord {
     );
   }
 
-  /**
-   * Oldest first.
-   *
-   * @param after number of the last run that is known, by source.
-   */
+  /** Runs by source, oldest first. @param after number of the last known run of each source. */
   async runsAfter(after: ReadonlyMap<string, number>): Promise<readonly NumberedRun[]> {
     const rows = await this.#database.query<Omit<NumberedRun, 'number'> & { number: string }>(
       `select run.number, run.source, run.replica, run.run from ${SCHEMA}.run as run
@@ -83,7 +79,7 @@ export class SharedRecord {
     );
   }
 
-  /** Says that this replica is there. @returns how many are. */
+  /** Registers this replica as alive. @returns how many are. */
   async present(ttlMs: number): Promise<number> {
     await this.#database.query(
       `insert into ${SCHEMA}.replica (id, expires_at)

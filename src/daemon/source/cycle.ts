@@ -25,40 +25,43 @@ import type { Source } from '../../git/spec-source.js';
 import type { OrderedKill, RunResult, Trigger, UnmanagedNames } from '../view.js';
 import { flagsSeen, type SeenFlags } from './live-flags.js';
 
-/** One run, open; see `openRun`. */
+/** An open run; see `openRun`. */
 export interface OpenedRun extends AsyncDisposable {
   readonly context: RunContext;
   readonly openWriter: () => AdminWriter;
-  /** Sent up to now, tries counted one by one. */
+  /** Number of requests sent up to now, counting each try. */
   readonly requests: () => number;
 }
 
-/** What one run is to do, as far as it differs from run to run. */
+/** The parameters of one run. */
 export interface RunOrder {
-  /** @param memory of what git said in earlier runs; absent: of none. */
+  /** @param memory results of git from earlier runs, to be reused. */
   readonly open: (memory?: GitCache) => Promise<Source>;
   /**
-   * - `touched`: only at what changed since the runs before, as far as these know; drift elsewhere is not seen
-   * - `full`: at everything
-   * - `isolated`: as `touched`, and the runs to come learn nothing of it
+   * - `touched`: observes only what changed since the runs before, as far as these know, and misses drift elsewhere
+   * - `full`: observes everything
+   * - `isolated`: as `touched`, and later runs learn nothing from it
    */
   readonly mode: 'touched' | 'full' | 'isolated';
-  /** Keys are listed also where their number is the remembered one. */
+  /** Whether to list keys even if their number is the remembered one. */
   readonly everyKey: boolean;
-  /** By request; null: nobody asked for it. */
+  /** A suspension by request; null if there is none. */
   readonly suspend: Suspension | null;
   readonly allowOlder: boolean;
-  /** Takes over what no run remembers, also where that is withheld otherwise. */
+  /** Takes over values that no run remembers, even if they are withheld otherwise. */
   readonly adopt: boolean;
   readonly dryRun: boolean;
-  /** Ends the run after its requests under way. */
+  /** When aborted, the run ends after its requests under way. */
   readonly signal: AbortSignal;
   readonly fence?: Fence | undefined;
-  /** Leave for the plan with this hash to pass guards, windows and freezes; null: nobody gave any. */
+  /** Lets the plan with this hash pass guards, windows and freezes; null without an approval. */
   readonly approval: Approval | null;
 }
 
-/** A start, also as the one who takes over and knows nothing of what others did since; the clock; people who want to know. */
+/**
+ * Triggers that need a look at everything: the start, also of a replica that takes over and has missed what others did;
+ * the clock; people who ask.
+ */
 const FULL_TRIGGERS: ReadonlySet<Trigger> = new Set([
   'start',
   'schedule',
@@ -67,7 +70,7 @@ const FULL_TRIGGERS: ReadonlySet<Trigger> = new Set([
   'adopt',
 ]);
 
-/** Triggers that come from polling the source, and bring the change that it found with them. */
+/** Triggers from polling the source, which have already found the change. */
 export const CHANGE_TRIGGERS: readonly Trigger[] = ['commit', 'files', 'kill'];
 
 /** How much of the service a run with these triggers observes. */
@@ -79,12 +82,12 @@ export type OpenRun = (order: RunOrder) => Promise<OpenedRun>;
 
 export interface CycleEvents {
   readonly now: () => number;
-  /** Replace what the commits say. */
+  /** Fields that replace those of the commits. */
   readonly note: Partial<ChangeNote>;
   readonly onKill: (id: string, result: KillResult) => void;
 }
 
-/** What one run came to. */
+/** The result of one run. */
 export interface CycleEnd {
   readonly result: RunResult;
   readonly exitCode: ExitCode;
@@ -92,29 +95,29 @@ export interface CycleEnd {
   readonly text: string;
   readonly plan: PlanDocument | null;
   readonly requests: number;
-  /** In the order of application; only where there is a plan. */
+  /** In the order of application; only with a plan. */
   readonly environments?: readonly string[];
-  /** When something that is held back goes by itself, ISO 8601; null: nothing does; undefined: there is no plan that says so. */
+  /** ISO 8601 time at which something held back may go by itself; null if nothing will, undefined without a plan. */
   readonly dueAt?: string | null;
-  /** The same run may succeed later without anybody doing anything. */
+  /** Whether another try may succeed without anyone's help. */
   readonly mayRetry: boolean;
-  /** Why the service could not be read; null: it could; undefined: it was not asked. */
+  /** Why the service could not be read; null if it could, undefined if the run sent it no request. */
   readonly serviceTrouble?: string | null;
   readonly diagnostics?: readonly Diagnostic[];
-  /** Only where there is a plan. */
+  /** Only with a plan. */
   readonly kills?: readonly OrderedKill[];
-  /** `suspend: true` in the config; only where there is a plan. */
+  /** `suspend: true` in the config; only with a plan. */
   readonly suspendedByConfig?: boolean;
-  /** What was seen of the flags that git declares; only where there is a plan. */
+  /** The flags that git declares, as the run saw them; only with a plan. */
   readonly flags?: readonly SeenFlags[];
-  /** Names that no file declares; null: the service was not asked to list them. */
+  /** Names that no file declares; null if the run did not list the service's names. */
   readonly unmanaged?: UnmanagedNames | null;
   readonly error?: unknown;
 }
 
 const WIDTH = 100;
 
-/** Plans, applies and verifies once. Never throws: how it ended is the answer. */
+/** Plans, applies and verifies once. Never throws; the result tells how the run ended. */
 export async function runCycle(
   openRun: OpenRun,
   order: RunOrder,
@@ -181,7 +184,7 @@ function endOf(
   };
 }
 
-/** The earliest moment at which something goes by itself: what this run held back, or the step of a ramp. ISO 8601 in UTC. */
+/** The earliest time at which a held change or the next step of a ramp may go by itself, as ISO 8601 in UTC. */
 function firstDue(result: Planned | Applied): string | null {
   const outcomes = 'outcomes' in result ? [...result.outcomes.values()] : [];
   const step = nextStepDue(result.input);
@@ -193,7 +196,7 @@ function firstDue(result: Planned | Applied): string | null {
   return moments.sort(byCodeUnits)[0] ?? null;
 }
 
-/** What git keeps killed, the break-glass list first, because it says why. */
+/** The kills that git orders. The break-glass list comes first, because it gives reasons. */
 function killsOf({ input }: Planned | Applied): OrderedKill[] {
   const { kills, flags } = input.desired;
   const listed = kills.map(({ flag, environment, reason, by, since }): OrderedKill => {
@@ -224,7 +227,7 @@ function resultOf(result: Planned | Applied, signal: AbortSignal): RunResult {
   return result.plan.changes.length === 0 ? 'in-sync' : 'applied';
 }
 
-/** What of the service, of the way to it or of the key for it may be put right without a commit. */
+/** Errors of the service, the network or the key that may go away without a commit. */
 const SERVICE_TROUBLES: readonly ErrorCode[] = [
   'NO_KEY',
   'ORIGIN_NOT_ALLOWED',
@@ -263,7 +266,7 @@ function failedEnd(error: unknown, signal: AbortSignal): Omit<CycleEnd, 'request
   };
 }
 
-/** Of a run that had nothing to read. */
+/** Result of a run that could not read the source. */
 export function unseenEnd(why: string | null): CycleEnd {
   const summary = why ?? 'the source was not seen yet';
   return {

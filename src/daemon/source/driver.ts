@@ -13,16 +13,17 @@ export interface DriverOptions {
   readonly time: Time;
   readonly debounceMs: number;
   /**
-   * One run. Never rejects.
+   * Does one run. Never rejects.
    *
-   * @param signal aborted: the run ends after its request under way.
+   * @param signal when aborted, the run ends after its request under way.
+   *
    * @returns whether it failed in a way that another try may mend.
    */
   readonly run: (triggers: readonly Trigger[], signal: AbortSignal) => Promise<boolean>;
   readonly onChange: () => void;
 }
 
-/** Drives the machine of one source: makes its waits real, starts its runs, and tells it how they ended. */
+/** Drives the state machine of one source: waits, starts runs, and reports their ends to the machine. */
 export class Driver {
   readonly #options: DriverOptions;
   #state: Machine = INITIAL;
@@ -40,7 +41,7 @@ export class Driver {
     return this.#state.phase === 'stopped' ? 'stopping' : this.#state.phase;
   }
 
-  /** Milliseconds since the epoch; null: it is not backing off. */
+  /** Milliseconds since the epoch; null while not backing off. */
   get nextRetryAt(): number | null {
     return this.#state.phase === 'backing-off' ? this.#nextRetryAt : null;
   }
@@ -49,16 +50,12 @@ export class Driver {
     this.#send({ type: 'trigger', trigger });
   }
 
-  /** Ends the run under way after its request under way. */
+  /** Ends the run after its request under way. */
   interrupt(reason: unknown): void {
     this.#run?.abort(reason);
   }
 
-  /**
-   * Resolves when the run under way, if any, has ended.
-   *
-   * @param reason of the end of that run, as its signal has it.
-   */
+  /** Resolves when the run under way, if any, has ended. @param reason passed to the signal of that run. */
   async stop(reason: unknown): Promise<void> {
     if (this.#state.phase === 'stopped') return;
     const stopped = new Promise<void>((resolve) => this.#stopped.push(resolve));

@@ -5,16 +5,16 @@ import type { Trigger } from '../view.js';
 
 export interface FollowerOptions {
   readonly time: Time;
-  /** Between two looks by the clock. */
+  /** Time between two polls. */
   readonly intervalMs: number;
-  /** Added to each interval, up to so much, by chance. */
+  /** Upper bound of the random time added to each interval. */
   readonly jitterMs: number;
   readonly onChange: (trigger: Extract<Trigger, 'commit' | 'files' | 'kill'>) => void;
-  /** After each look. `trouble`: why it failed; null: it did not. */
+  /** Called after each poll. `trouble` is the reason of its failure, or null. */
   readonly onPoll: (trouble: string | null) => void;
 }
 
-/** Keeps an eye on one upstream: by the clock, and when somebody says that it may be worth it. */
+/** Polls one upstream at intervals and on request, and reports changes. */
 export class Follower {
   readonly #upstream: Upstream;
   readonly #options: FollowerOptions;
@@ -30,12 +30,12 @@ export class Follower {
     this.#options = options;
   }
 
-  /** What the last look that succeeded has seen. */
+  /** Result of the last poll that succeeded. */
   get seen(): Seen | null {
     return this.#seen;
   }
 
-  /** When that look began, by this process's steady clock. */
+  /** Start of that poll, by this process's monotonic clock. */
   get seenAtMs(): number {
     return this.#seenAtMs;
   }
@@ -45,7 +45,10 @@ export class Follower {
     void this.#pollByTheClock();
   }
 
-  /** Resolves when a look that began after this call is over. Never rejects; many calls at once are two looks at most. */
+  /**
+   * Resolves after a poll that began after this call. Never rejects. Calls made at the same time share at most two
+   * polls.
+   */
   async poll(): Promise<void> {
     if (this.#ending.signal.aborted) return;
     if (this.#polling === null) {
@@ -61,12 +64,12 @@ export class Follower {
     return this.#again;
   }
 
-  /** Gives up what may take long. Looks are over from now on, and nothing is told any more. */
+  /** Aborts a slow poll. No further polls or reports follow. */
   end(): void {
     this.#ending.abort();
   }
 
-  /** Resolves when a look under way has ended. */
+  /** Resolves when the poll under way has ended. */
   async close(): Promise<void> {
     this.end();
     await this.#unfollow?.();
@@ -95,7 +98,7 @@ export class Follower {
       this.#seen = seen;
       this.#seenAtMs = beganAtMs;
       onPoll(null);
-      // The first look is the start's own.
+      // The daemon's start causes a run anyway, so the first poll reports no change.
       const news = before && (await this.#change(before, seen));
       if (news) onChange(news);
     } catch (error) {
@@ -112,7 +115,7 @@ export class Follower {
     return before.localFiles === now.localFiles ? null : 'files';
   }
 
-  /** What cannot be compared is an ordinary commit: its kills come first in its run all the same. */
+  /** Treats commits that cannot be compared as ordinary ones: their run still sends kills first. */
   async #addsKill(before: string, after: string): Promise<boolean> {
     try {
       return await this.#upstream.addsKill(before, after);

@@ -2,31 +2,31 @@ import type { Fence } from '../../model/run.js';
 import type { CommitView, Override, RunRecord, Trigger } from '../view.js';
 import type { SeenFlags } from './live-flags.js';
 
-/** A run that has ended, as replicas tell each other of it. Plain data. */
+/** An ended run, as replicas share it. Plain data. */
 export interface SharedRun {
   readonly run: RunRecord;
-  /** The commit it was about. */
+  /** The commit of the run. */
   readonly at: CommitView | null;
-  /** In the order of application; absent where there was no plan. */
+  /** In the order of application; only with a plan. */
   readonly environments?: readonly string[];
-  /** `suspend: true` in the config; absent where there was no plan. */
+  /** `suspend: true` in the config; only with a plan. */
   readonly suspendedByConfig?: boolean;
-  /** Absent: they are as the run before left them. */
+  /** Not set if the run before still has the current ones. */
   readonly flags?: readonly SeenFlags[];
 }
 
 export type Suspension = Override & { readonly until: string };
 export type Pin = Suspension & { readonly commit: string };
-/** Leave for the plan with this hash and no other, until a run has used it or found another plan. */
+/** Lets the plan with this hash, and no other, pass until a run has used the approval or found another plan. */
 export type Approval = Suspension & {
   readonly hash: string;
-  /** Who gave it, by their own word; untrusted text of one line. */
+  /** Name of the approver as given in the request; untrusted text of one line. */
   readonly by: string;
-  /** Name of the token that it was given with. */
+  /** Name of the token used. */
   readonly token?: string;
 };
 
-/** What operators have asked for and what has not expired; null: nothing. */
+/** Requests of operators that have not expired. */
 export interface ActiveOverrides {
   readonly suspension: Suspension | null;
   readonly pin: Pin | null;
@@ -39,49 +39,49 @@ export const NOTHING_HELD: ActiveOverrides = {
   approval: null,
 };
 
-/** What the election tells its source. None of it throws. */
+/** Events of the election for its source. Handlers never throw. */
 export interface LeadershipEvents {
-  /** From now on this replica keeps the source. */
+  /** This replica now keeps the source. */
   readonly onLead: () => void;
   readonly onLost: () => void;
-  /** Somebody asked another replica. */
+  /** Another replica received this request. */
   readonly onTrigger: (trigger: Trigger) => void;
-  /** Runs of other replicas, oldest first; each once. */
+  /** Runs of other replicas, oldest first, each once. */
   readonly onRuns: (runs: readonly SharedRun[]) => void;
-  /** Called with the current overrides on every poll of the database, also where nothing changed. */
+  /** Called with the current overrides on every poll of the database, even if nothing changed. */
   readonly onOverrides: (overrides: ActiveOverrides) => void;
-  /** Why the other replicas cannot be reached; null: they can. */
+  /** Why the other replicas cannot be reached; null if they can. */
   readonly onTrouble: (why: string | null) => void;
 }
 
-/** The right to one run. */
+/** Permission for one run. */
 export interface RunPermit {
-  /** Aborted once the right is gone, or in doubt. */
+  /** Aborted once the permission is lost or in doubt. */
   readonly signal: AbortSignal;
   /**
-   * Makes the check that each write has to pass. Absent where no other replica could write.
+   * Makes the check that each write has to pass. Not set where no other replica can write.
    *
-   * @param seenAtMs when the source was looked at, by this process's steady clock.
+   * @param seenAtMs when the source was polled, by this process's monotonic clock.
    */
   readonly fence?: (seenAtMs: number) => Fence;
-  /** Set while the database cannot tell which replica leads: every replica sends kills then, and nothing else. */
+  /** Set while the database cannot tell which replica leads. Every replica then sends kills and nothing else. */
   readonly killsOnly?: true;
   readonly end: () => void;
 }
 
-/** The part of this replica in keeping one source: one replica leads and writes, the others wait. */
+/** This replica's part in keeping one source: one replica leads and writes, the others wait. */
 export interface Leadership {
-  /** Whether this replica is the one that writes, as far as it knows. */
+  /** Whether this replica writes, as far as it knows. */
   readonly isLeader: boolean;
-  /** To be called once, before anything else. */
+  /** Call once, before anything else. */
   attach(events: LeadershipEvents): void;
-  /** Asks for the right to a run now; null where another replica has it. */
+  /** Asks for permission to run now; null while another replica leads. */
   begin(): RunPermit | null;
-  /** Brings a trigger to the replica that leads. Returns at once and never throws. */
+  /** Brings a trigger to the leader. Returns at once and never throws. */
   forward(trigger: Trigger): void;
-  /** Tells the other replicas of a run of this one. Never rejects. */
+  /** Reports a run to the other replicas. Never rejects. */
   keep(run: SharedRun): Promise<void>;
-  /** Tells the other replicas what operators asked for: only the members that changed. Returns at once. */
+  /** Reports changed overrides, and only those, to the other replicas. Returns at once. */
   share(changed: Partial<ActiveOverrides>): void;
 }
 

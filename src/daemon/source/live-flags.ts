@@ -6,17 +6,17 @@ import type { DesiredDefinition } from '../../model/desired.js';
 import type { Applied, Planned } from '../../reconcile/context.js';
 import type { EnvironmentFlags, LiveFlag, Serving } from '../view.js';
 
-/** Far more than anybody reads on a page; the catalogue of `flagkeel report` has all. */
+/** More than people read on a page; the catalogue of `flagkeel report` has all flags. */
 const MOST_FLAGS = 100;
 
-/** What one run saw of the flags of one environment. */
+/** The flags of one environment as one run saw them. */
 export interface SeenFlags extends Pick<EnvironmentFlags, 'environment' | 'total'> {
-  /** The first by name; `serves` is absent where the run did not look. */
+  /** The first by name. `serves` is not set where the run did not look. */
   readonly flags: readonly (Omit<LiveFlag, 'serves' | 'seenAt'> &
     Partial<Pick<LiveFlag, 'serves'>>)[];
 }
 
-/** As the run left the service: what it read, and in place of that what it wrote. */
+/** The flags as the run left the service: the values it read, replaced by those it wrote. */
 export function flagsSeen(result: Planned | Applied): SeenFlags[] {
   const { desired, actual, policy } = result.input;
   const written = new Map(
@@ -53,7 +53,7 @@ function afterChange(
   const before = live ?? creation;
   const written = fields.map(({ path, after }): [string, unknown] => {
     const field = (path.split('/')[1] ?? '') as keyof Definition;
-    // Lists of keys are no values of a change.
+    // A change has no values for lists of keys.
     return [field, after ?? wanted[field] ?? before[field]];
   });
   return { ...before, ...Object.fromEntries(written) };
@@ -71,7 +71,7 @@ function servingOf(definition: Required<Definition>): Serving {
   };
 }
 
-/** What is known after a run: what it saw, and of the rest what earlier runs saw. */
+/** Merges what this run saw with what earlier runs saw of the other flags. */
 export function withSeen(
   known: readonly EnvironmentFlags[],
   seen: readonly SeenFlags[],

@@ -32,27 +32,27 @@ export type Machine =
 
 interface Waiting<P extends Phase> {
   readonly phase: P;
-  /** In the order in which they came, each once. */
+  /** In order of arrival, without duplicates. */
   readonly pending: readonly Trigger[];
-  /** Runs that failed one after the other, up to now. */
+  /** Number of failed runs in a row. */
   readonly failures: number;
 }
 
 export type MachineEvent =
   | { readonly type: 'trigger'; readonly trigger: Trigger }
-  /** The wait that was asked for last is over. */
+  /** The last requested wait is over. */
   | { readonly type: 'time-is-up' }
-  /** `failed`: the same run may succeed later, without anybody doing anything. */
+  /** `failed`: another try may succeed without anyone's help. */
   | { readonly type: 'ended'; readonly failed: boolean }
   | { readonly type: 'stop' };
 
 export type Effect =
   | { readonly do: 'run'; readonly triggers: readonly Trigger[] }
-  /** One wait at a time: the one before is over or was cancelled. */
+  /** Only one wait exists at a time: the one before is over or was cancelled. */
   | { readonly do: 'wait'; readonly for: 'debounce' }
   | { readonly do: 'wait'; readonly for: 'retry'; readonly failures: number }
   | { readonly do: 'cancel-wait' }
-  /** The run under way ends after its request under way. */
+  /** End the run after its request under way. */
   | { readonly do: 'interrupt' }
   | { readonly do: 'stopped' };
 
@@ -63,7 +63,7 @@ export interface Transition {
 
 export const INITIAL: Machine = { phase: 'idle', failures: 0 };
 
-/** Somebody, or a kill, waits for these: they wait for no window and for no backing off. */
+/** A person or a kill is waiting, so these skip debouncing and backing off. */
 const URGENT: readonly Trigger[] = [
   'start',
   'kill',
@@ -184,8 +184,8 @@ const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 120_000;
 
 /**
- * How long to back off: doubled with each failure up to two minutes, and somewhere in the upper half of that, so that many
- * daemons that failed together do not come back together.
+ * Time to back off: doubles with each failure up to two minutes, then takes a random value in the upper half, so that
+ * many daemons that failed together do not return together.
  *
  * @param failures from 1 on.
  * @param random from 0 (inclusive) to 1 (exclusive).

@@ -1,25 +1,25 @@
 import type { Time } from '../../platform/clock.js';
 
-/** The clock is looked at so often at least: on the wall it may jump. */
+/** Longest sleep before another look at the wall clock, which may jump. */
 const MAX_WAIT_MS = 600_000;
 
-/** Something that ends at a moment by the clock on the wall. */
+/** Something that ends at a time of the wall clock. */
 export interface Ending {
-  /** In milliseconds from now; null: nothing is waited for. */
+  /** Milliseconds from now; null if there is nothing to wait for. */
   readonly endsInMs: number | null;
-  /** Drops what is over. @returns whether anything was. */
+  /** Drops expired entries. @returns whether there were any. */
   expire(): boolean;
 }
 
 export interface MomentTimerOptions {
   readonly of: Ending;
   readonly time: Time;
-  /** Ends it for good. */
+  /** Aborted to stop the timer for good. */
   readonly ending: AbortSignal;
   readonly onEnd: () => void;
 }
 
-/** Tells when something ends, however the clock is set meanwhile. */
+/** Calls `onEnd` when something ends, even if the clock is set meanwhile. */
 export class MomentTimer {
   readonly #options: MomentTimerOptions;
   #current: AbortController | null = null;
@@ -28,7 +28,7 @@ export class MomentTimer {
     this.#options = options;
   }
 
-  /** To be called when the moment has changed. */
+  /** Call after the moment has changed. */
   restart(): void {
     this.#current?.abort();
     this.#current = new AbortController();
@@ -50,7 +50,7 @@ export class MomentTimer {
   }
 }
 
-/** When something goes that was held back. */
+/** The time at which something held back may go. */
 export class DueMoment implements Ending {
   readonly #now: () => number;
   #at: number | null = null;
@@ -60,7 +60,7 @@ export class DueMoment implements Ending {
     this.#now = now;
   }
 
-  /** ISO 8601; null: nothing does. */
+  /** ISO 8601; null if nothing waits for a time. */
   get at(): string | null {
     return this.#at === null ? null : new Date(this.#at).toISOString();
   }

@@ -1,7 +1,7 @@
 import type { ActiveOverrides, Approval, Pin, Suspension } from './leadership.js';
 import type { Override, SourceView } from '../view.js';
 
-/** Suspension, pin and approval by request, each of them until a time. What the config says stands elsewhere. */
+/** Suspension, pin and approval by request, each with an expiry. The config's own suspension is not part of it. */
 export class Overrides {
   readonly #now: () => number;
   #suspension: Suspension | null = null;
@@ -13,7 +13,7 @@ export class Overrides {
     this.#now = now;
   }
 
-  /** Null: none, or its time is over. */
+  /** null without a suspension, or after its expiry. */
   get suspended(): Override | null {
     return this.#current(this.#suspension);
   }
@@ -26,7 +26,7 @@ export class Overrides {
     return this.#current(this.#approval);
   }
 
-  /** When the next of them ends, in milliseconds from now; null: none is set. */
+  /** Milliseconds until the next override expires; null if none is set. */
   get endsInMs(): number | null {
     const ends = [this.#suspension, this.#pin, this.#approval].flatMap((hold) =>
       hold === null ? [] : [Date.parse(hold.until) - this.#now()],
@@ -34,7 +34,7 @@ export class Overrides {
     return ends.length === 0 ? null : Math.max(0, Math.min(...ends));
   }
 
-  /** Over or not. */
+  /** All overrides, expired ones included. */
   get state(): ActiveOverrides {
     return { suspension: this.#suspension, pin: this.#pin, approval: this.#approval };
   }
@@ -52,21 +52,21 @@ export class Overrides {
     return JSON.stringify([this.suspended, this.pinned, this.approved]);
   }
 
-  /** Sets these, and leaves the others as they are. */
+  /** Sets only the given members. */
   change(changed: Partial<ActiveOverrides>): void {
     this.set({ ...this.state, ...changed });
   }
 
-  /** Takes this approval back, unless there is another one by now. @returns whether that was done. */
+  /** Removes this approval, unless another one has replaced it. @returns whether it did. */
   spend(approval: Approval): boolean {
     const { hash, until } = approval;
-    // Replicas tell each other by value.
+    // Compares values, because the approval may be a copy from another replica.
     if (this.#approval?.hash !== hash || this.#approval.until !== until) return false;
     this.#approval = null;
     return true;
   }
 
-  /** Drops what is over. @returns whether anything was. An approval that is over needs no run. */
+  /** Drops expired overrides. @returns whether a run is needed: an expired approval needs none. */
   expire(): boolean {
     const before = [this.#suspension, this.#pin];
     this.#approval = this.approved;

@@ -29,7 +29,7 @@ const LEVELS: Readonly<Record<RunResult, 'info' | 'warn' | 'error'>> = {
   failed: 'error',
 };
 
-/** Says in the log what runs of one source came to; the same misfortune is told in full once. */
+/** Logs the results of a source's runs. Reports a repeated failure in full only once. */
 export class RunLog {
   readonly #log: Log;
   #told = '';
@@ -53,7 +53,7 @@ export class RunLog {
   }
 }
 
-/** Wrong specs are the same misfortune whatever the run did beside them. */
+/** Invalid specs count as the same failure, whatever else the run did. */
 function misfortuneOf({ result, text }: RunRecord, { diagnostics = [] }: CycleEnd): string {
   const found = diagnostics.map(({ code, location, message }) => [code, location, message]);
   return JSON.stringify([result, found.length > 0 ? found : text]);
@@ -78,13 +78,13 @@ function details(log: Log, { plan }: RunRecord, { diagnostics = [], error }: Cyc
   for (const { id, why, wayOut } of plan?.withheld ?? []) {
     log.debug({ object: clean(id), why, wayOut }, 'withheld');
   }
-  // Ours comes with its stack; the others are sentences, and stand in the summary.
+  // Bugs are logged with their stack; other errors are sentences and are part of the summary.
   if (error !== undefined && !(error instanceof FlagkeelError)) log.error({ error }, 'bug');
 }
 
 const MAX_RUNS = 100;
 
-/** Results after which the service is as git says, or as near as it may be. */
+/** Results after which the service agrees with git as far as it may. */
 const SYNCED: readonly RunResult[] = [
   'in-sync',
   'applied',
@@ -94,10 +94,10 @@ const SYNCED: readonly RunResult[] = [
   'suspended',
 ];
 
-/** Results after which a commit has done what it may by now, without a person. */
+/** Results after which a commit has done all that it may do now without a person. */
 const APPLIED: ReadonlySet<RunResult> = new Set(['in-sync', 'applied', 'waiting']);
 
-/** What is known of a source: its commits, its last runs, its troubles. */
+/** The known facts of a source: its commits, its last runs, its troubles. */
 export class SourceRecord {
   readonly #now: () => number;
   readonly #troubles = new Map<Trouble['what'], Trouble>();
@@ -141,12 +141,12 @@ export class SourceRecord {
     };
   }
 
-  /** `suspend: true` of the config, as the last run that came to a plan has seen it. */
+  /** `suspend: true` in the config, as the last run with a plan saw it. */
   get suspendedByGit(): Override | null {
     return this.#isSuspendedByConfig ? SUSPENDED_BY_CONFIG : null;
   }
 
-  /** Whether the newest plan is of this commit: what somebody has confirmed of it still stands. */
+  /** Whether the newest plan is of this commit, so that a person's confirmation of that plan still holds. */
   isOfNewestPlan(commit: string | null): boolean {
     return newestPlanned(this.#runs)?.commit === commit;
   }
@@ -159,7 +159,7 @@ export class SourceRecord {
     return this.#troubles.get(what)?.why ?? null;
   }
 
-  /** @param why null: there is none, or none any more. */
+  /** @param why null if there is no trouble, or no longer. */
   trouble(what: Trouble['what'], why: string | null): { isNew: boolean } {
     const before = this.#troubles.get(what);
     if (why === null) return { isNew: this.#troubles.delete(what) };

@@ -1,17 +1,18 @@
 import { schedule, setLogger, validate, type ScheduledTask } from 'node-cron';
 import type { Log } from '../../platform/log.js';
 
-/** Whether a text is a schedule: five fields of cron, or six with seconds first. */
+/** Whether a text is a schedule: the five fields of cron, or six with seconds first. */
 export function isSchedule(text: string): boolean {
   return validate(text);
 }
 
-/** A clock that strikes by the fields of cron, in local time. The only door to the library that knows them. */
+/** Calls back at times given by cron fields, in local time. The only importer of the cron library. */
 export class Schedule {
   readonly #task: ScheduledTask;
 
   constructor(fields: string, log: Log, strike: () => void) {
-    // The library writes to standard output otherwise, and strikes that were missed are no news: a look comes anyway.
+    // By default the library logs to standard output. Missed times are not worth a log line, because polling goes on
+    // anyway.
     setLogger({
       info: (message) => {
         log.debug({ message }, 'schedule');
@@ -27,7 +28,7 @@ export class Schedule {
     this.#task = schedule(fields, strike, { suppressMissedWarning: true });
   }
 
-  /** ISO 8601; null: never again. */
+  /** ISO 8601; null if there is no next time. */
   get next(): string | null {
     return this.#task.getNextRun()?.toISOString() ?? null;
   }

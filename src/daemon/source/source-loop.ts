@@ -20,7 +20,7 @@ import { SourceRuns } from './source-runs.js';
 import type { Seen } from '../upstream/upstream.js';
 import type { CommitView, RunBegin, RunRecord, SourceView, Trigger } from '../view.js';
 
-/** What all sources of a daemon share. */
+/** Dependencies shared by all sources of a daemon. */
 export interface LoopSurroundings {
   readonly time: Time;
   readonly log: Log;
@@ -31,8 +31,8 @@ export interface LoopSurroundings {
 }
 
 /**
- * Decides when one source is looked at and when it runs: one look after the other, one run after the other. What a run
- * does is `SourceRuns`; what is known of the source is `SourceRecord`.
+ * Decides when to poll one source and when to run, one poll and one run at a time. `SourceRuns` does the runs, and
+ * `SourceRecord` keeps the known facts.
  */
 export class SourceLoop {
   readonly #options: SourceOptions;
@@ -51,7 +51,7 @@ export class SourceLoop {
   readonly #ending = new AbortController();
   #schedule: Schedule | null = null;
   #polled: Promise<void> = Promise.resolve();
-  /** Triggers of a run that has not chosen its commit yet. A change that is seen now belongs to that run. */
+  /** Triggers of a run that has not chosen its commit yet. A change found now joins that run. */
   #choosing: Trigger[] | null = null;
 
   constructor(options: SourceOptions, around: LoopSurroundings) {
@@ -121,7 +121,7 @@ export class SourceLoop {
     await this.#follower.close();
   }
 
-  /** Passes a request from outside on to the replica that leads: this one, or another. */
+  /** Passes an external request on to the leader, which may be this replica. */
   ask(trigger: Trigger): void {
     if (this.#leadership.isLeader) this.trigger(trigger);
     else this.#leadership.forward(trigger);
@@ -134,8 +134,8 @@ export class SourceLoop {
   }
 
   /**
-   * Changes the overrides, tells the other replicas, and starts a run by them. All that is asked is told, also what
-   * changes nothing here: this replica may not have heard yet of the suspension that it is asked to end.
+   * Changes the overrides, shares them, and starts a run. Shares requests even if they change nothing here, because
+   * this replica may not know yet of the suspension that a request ends.
    */
   setOverride(asked: Partial<ActiveOverrides>): void {
     this.#overrides.change(asked);
@@ -145,7 +145,7 @@ export class SourceLoop {
 
   #onOverride(): void {
     const { suspended, pinned, approved } = this.#overrides;
-    // Who says stop means now.
+    // A suspension interrupts the run under way.
     if (suspended) this.#driver.interrupt('suspended');
     this.#log.info({ suspended, pinned, approved }, 'held back or let pass by request');
     this.#overrideTimer.restart();
@@ -214,18 +214,18 @@ export class SourceLoop {
   }
 
   /**
-   * Runs if this replica may. A fault of ours ends a run and not the daemon.
+   * Runs if this replica has permission. A bug ends the run and not the daemon.
    *
-   * @returns whether the run is to be tried again.
+   * @returns whether to try the run again.
    */
   async #runSafely(triggers: readonly Trigger[], signal: AbortSignal): Promise<boolean> {
     const turn = this.#leadership.begin();
-    // The replica that leads sees the same news, and one that begins to lead starts with a run.
+    // No trigger is lost: the leader sees the same changes, and a new leader starts with a run.
     if (turn === null) return false;
     try {
       const both = AbortSignal.any([signal, turn.signal]);
       const mayRetry = await this.#run(triggers, both, turn.fence);
-      // Kills that went out leave nothing to retry: the rest waits for whoever keeps the source.
+      // Kills that were sent need no retry; the rest waits for the replica that keeps the source.
       if (turn.killsOnly) return mayRetry;
       return (mayRetry && !both.aborted) || turn.signal.aborted;
     } catch (error) {
@@ -280,7 +280,7 @@ export class SourceLoop {
     return end.mayRetry;
   }
 
-  /** An approval is for one plan: a run that came to a plan has used it, or has shown that there is another by now. */
+  /** An approval is for one plan: a run with a plan has either used it or shown that the plan has changed. */
   #settle(approval: Approval, { plan, result }: CycleEnd): void {
     if (plan === null || result === 'interrupted' || !this.#overrides.spend(approval)) return;
     const { hash, by, token } = approval;
@@ -292,13 +292,13 @@ export class SourceLoop {
     this.#leadership.share({ approval: null });
   }
 
-  /** Runs again when something that was held back goes by itself. @param at ISO 8601; null: nothing does. */
+  /** Schedules a run for when something held back may go. @param at ISO 8601; null if nothing waits for a time. */
   #wait(at: string | null): void {
     this.#due.at = at;
     this.#dueTimer.restart();
   }
 
-  /** Waits for the look that a trigger asked for, so that the run reads what was there when it came. */
+  /** Waits for the poll that a trigger asked for, so that the run reads the state from when the trigger came. */
   async #finish(triggers: readonly Trigger[]): Promise<readonly Trigger[]> {
     const named = [...triggers];
     this.#choosing = named;
@@ -314,7 +314,7 @@ export class SourceLoop {
   }
 }
 
-/** What a record keeps of each: enough for anybody to begin with. */
+/** Limit of entries per list in a record: enough to begin with. */
 const MOST_DETAILS = 50;
 
 function detailsOf({

@@ -3,7 +3,7 @@ import type { OpenRun } from './cycle.js';
 import type { Leadership } from './leadership.js';
 import type { Upstream } from '../upstream/upstream.js';
 
-/** What one source is, and how it is kept in line. */
+/** Identity and settings of one source. */
 export interface SourceOptions {
   readonly name: string;
   readonly upstream: Upstream;
@@ -11,11 +11,11 @@ export interface SourceOptions {
   readonly intervalMs: number;
   readonly jitterMs: number;
   readonly debounceMs: number;
-  /** Fields of cron; null: no full check by the clock. */
+  /** Cron fields; null for no scheduled full check. */
   readonly schedule: string | null;
   readonly allowOlder: boolean;
-  /** Replace what the commits say. */
+  /** Fields that replace those of the commits. */
   readonly note: Partial<ChangeNote>;
-  /** Absent: nobody else keeps the source. */
+  /** Not set without replicas: this process always leads. */
   readonly leadership?: Leadership | undefined;
 }

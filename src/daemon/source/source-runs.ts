@@ -11,37 +11,37 @@ import type { Overrides } from './overrides.js';
 import type { SourceRecord } from './run-log.js';
 import type { SourceOptions } from './source-options.js';
 
-/** A run whose commit is chosen. */
+/** A run with its chosen commit. */
 export interface ChosenRun {
   readonly id: string;
-  /** What the last look found; null: no look succeeded yet. */
+  /** Result of the last poll; null if no poll has succeeded yet. */
   readonly seen: Seen | null;
-  /** Full hash of the commit to apply; null: the source has no git. */
+  /** Full hash of the commit to apply; null if the source has no git. */
   readonly commit: string | null;
   readonly triggers: readonly Trigger[];
   /** Interrupts the run. */
   readonly signal: AbortSignal;
   readonly fence: RunOrder['fence'];
-  /** Leave for one plan; null: nobody gave any. */
+  /** Approval of one plan; null if there is none. */
   readonly approval: RunOrder['approval'];
 }
 
-/** What the loop of the source knows and a run asks for. */
+/** State of the loop that a run reads. */
 export interface RunSurroundings {
   readonly log: Log;
   readonly overrides: Overrides;
   readonly record: SourceRecord;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Aborted when the daemon ends: nothing new is begun then. */
+  /** Aborted when the daemon ends; no new work starts then. */
   readonly ending: AbortSignal;
 }
 
-/** What one run of a source does, once the loop has decided that it runs and for which commit. */
+/** Does one run of a source, after the loop has chosen the time and the commit. */
 export class SourceRuns {
   readonly #options: SourceOptions;
   readonly #known: RunSurroundings;
-  /** Fingerprint of the local changes that were planned last; null: there were none. */
+  /** Fingerprint of the last planned local changes; null if there were none. */
   #plannedLocally: string | null = null;
 
   constructor(options: SourceOptions, known: RunSurroundings) {
@@ -49,7 +49,7 @@ export class SourceRuns {
     this.#known = known;
   }
 
-  /** Reconciles the commit. Local changes that are new are planned after it, and never applied. */
+  /** Reconciles the commit. Then plans new local changes, which are never applied. */
   async run(of: ChosenRun): Promise<CycleEnd> {
     const { id, seen, commit, triggers, signal, fence, approval } = of;
     const { overrides, record, now } = this.#known;
@@ -61,7 +61,7 @@ export class SourceRuns {
       mode: observationFor(triggers),
       everyKey: triggers.includes('schedule'),
       suspend: overrides.suspended,
-      // Whoever pins a commit means that one, even when a newer one was applied.
+      // A pin is explicit, so it holds even if a newer commit was applied.
       allowOlder: allowOlder || overrides.pinned !== null,
       adopt: triggers.includes('adopt') && record.isOfNewestPlan(commit),
       dryRun: false,
@@ -98,7 +98,7 @@ export class SourceRuns {
     };
   }
 
-  /** Specs of the commit. An older commit gets the kills of the newest one, which no pin holds back. */
+  /** Specs of the commit. An older commit gets the kills of the newest one, because a pin must not hold back a kill. */
   async #open(
     commit: string | null,
     { commit: newest }: Seen,
@@ -109,7 +109,7 @@ export class SourceRuns {
     return isNewest ? source : withKillsOf(source, newest.commit);
   }
 
-  /** Plans local changes when they differ from those of the run before, so that they are reported once. */
+  /** Plans local changes only if they differ from those of the run before, so that each is reported once. */
   async #planLocalChanges(
     { commit, localFiles }: Seen,
     plan: () => Promise<CycleEnd>,

@@ -10,18 +10,18 @@ import { plural } from '../../report/values.js';
 export interface CommitStatusOptions {
   readonly log: Log;
   readonly send: SendStatus;
-  /** Of the status page, without a slash at the end; undefined: statuses link to nothing. */
+  /** URL of the status page, without a slash at the end. Without it, statuses have no link. */
   readonly publicUrl: string | undefined;
 }
 
-/** A run that has not ended: these environments are pending. */
+/** A run under way, whose environments are pending. */
 interface UnderWay extends RunBegin {
   readonly environments: readonly string[];
 }
 
 /**
- * For each run one status of the whole and one of each environment: pending at its beginning, closed at its end, whatever
- * that is. Nothing that goes wrong here reaches a run.
+ * Sets one status per run and one per environment: pending at the beginning, closed at the end, however the run ends.
+ * Errors here never reach a run.
  *
  * @param targets by the name of the source.
  */
@@ -59,10 +59,10 @@ export function startCommitStatuses(
     tell(name, { ...begun, page: '/' }, () => ({ state: 'pending', description: 'under way' }));
   });
   const stopRuns = view.onRun(({ name, environments, leader }, run) => {
-    // One that the commit took away is closed as well.
+    // Includes environments that the commit removed, whose pending statuses must be closed too.
     const all = new Set([...(underWay.get(name)?.environments ?? []), ...environments]);
     underWay.delete(name);
-    // Whoever keeps the source now runs the same commit and closes it; a late word of ours could stand above theirs.
+    // The new leader runs the same commit and closes it. A late status of ours could replace its result.
     if (!leader) return;
     const { commit, id } = run;
     const ended = { commit, environments: [...all], page: `/runs/${encodeURIComponent(id)}` };
@@ -80,14 +80,14 @@ export function startCommitStatuses(
 
 const NAME = 'flagkeel-watch';
 
-/** Name of the source that the command line alone describes: there is no other to tell it from. */
+/** Name of the source when the command line describes the only one. Statuses then leave it out. */
 const ONLY_SOURCE = 'default';
 
 /**
- * `flagkeel-watch/production`, with the source where there may be several; not the name that a review uses, which says
- * what a merge would do and not what was done.
+ * `flagkeel-watch/production`, with the source where there may be several. The name differs from a review's, because a
+ * review predicts a merge and this reports a run.
  *
- * @param environment null: the whole.
+ * @param environment null for the whole.
  */
 export function statusContext(source: string, environment: string | null): string {
   const where = source === ONLY_SOURCE ? '' : ` (${clean(source)})`;
@@ -98,7 +98,7 @@ const STATES: Readonly<Record<RunResult, ReviewStatus['state']>> = {
   'in-sync': 'success',
   applied: 'success',
   waiting: 'pending',
-  // What the commit says is not on the service, and nothing broke.
+  // The commit is not on the service as written, though nothing broke.
   held: 'failure',
   suspended: 'failure',
   degraded: 'failure',
@@ -109,7 +109,7 @@ const STATES: Readonly<Record<RunResult, ReviewStatus['state']>> = {
   failed: 'error',
 };
 
-/** Without numbers, commits or anybody's words, which are for the page of the run. */
+/** Contain no numbers, commits or untrusted text; these are on the page of the run. */
 const WORDS: Readonly<Record<Exclude<RunResult, 'in-sync' | 'applied' | 'partial'>, string>> = {
   waiting: 'applied, but for what waits for a window',
   held: 'applied, but for what waits for a person',
@@ -121,14 +121,10 @@ const WORDS: Readonly<Record<Exclude<RunResult, 'in-sync' | 'applied' | 'partial
   failed: 'the run failed; the status page and the log say why',
 };
 
-/** For a commit whose run did not come to an end that could be told. */
+/** For a commit whose run ended without a result to report. */
 const BROKEN_OFF: ReviewStatus = { state: 'error', description: 'the run broke off' };
 
-/**
- * What one status says after a run.
- *
- * @param environment null: the whole.
- */
+/** The status to set after a run. @param environment null for the whole. */
 export function runStatus(run: RunRecord, environment: string | null): ReviewStatus {
   const { result, plan } = run;
   const all = plan?.changes ?? [];
@@ -142,20 +138,20 @@ export function runStatus(run: RunRecord, environment: string | null): ReviewSta
       const description = `${String(missed)} of ${plural(changes.length, 'change')} failed or skipped`;
       return { state: 'failure', description };
     }
-    // All was taken, and a second look found something different: nobody knows in which environment.
+    // Every change was accepted, but verifying found a difference, and it is unknown in which environment.
     if (all.every(isApplied)) {
       return { state: 'failure', description: 'applied, but the service does not show it' };
     }
   }
   const held = (plan?.withheld ?? []).filter((change) => isHere(change.environment));
-  // Such a run says of each change where it waits.
+  // These results list, for each change, the environment where it waits.
   const isUnfinished = environment !== null && (result === 'held' || result === 'waiting');
   const isDoneHere = isUnfinished && missed === 0 && !held.some(isHeld);
   if (result !== 'partial' && result !== 'in-sync' && result !== 'applied' && !isDoneHere) {
     return { state: STATES[result], description: WORDS[result] };
   }
   const deeds = applied === 0 ? 'in line' : `${plural(applied, 'change')} applied`;
-  // Drift that waits is nothing that the commit asked for.
+  // The commit did not ask for drift, so waiting drift does not keep it pending.
   const waiting = held.filter(({ why, reason }) => why === 'window-closed' && reason !== 'drift');
   if (waiting.length > 0) {
     const description = `${deeds}; ${plural(waiting.length, 'change')} held until a window opens`;

@@ -5,30 +5,27 @@ import type { Log } from '../../platform/log.js';
 import { clean } from '../../report/sanitize.js';
 import type { StatusTarget } from './target.js';
 
-/** A status on its way to a commit. */
+/** A status to be set on a commit. */
 export interface DueStatus extends CommitStatus {
   readonly target: StatusTarget;
   readonly commit: string;
   readonly runUrl: string | undefined;
 }
 
-/**
- * Sets one status, with tries and times of its own.
- *
- * @param signal aborted: it is given up.
- */
+/** Sets one status, with its own retries and timeouts. @param signal when aborted, it gives up. */
 export type SendStatus = (due: DueStatus, signal: AbortSignal) => Promise<void>;
 
 const MOST_WAITING = 200;
-/** Ends that could not be told; more are a forge that does not want them. */
+/** Limit of final statuses kept after a failure. If there are more, the forge does not accept them. */
 const MOST_OWED = 20;
 const MOST_REMEMBERED = 1_000;
-/** A container is given ten seconds to end. */
+/** A container has ten seconds to end. */
 const GRACE_MS = 3_000;
 
 /**
- * Sends statuses one after the other, beside everything else. A commit is pending before its first end only, and an end
- * is told again only where it is another: a forge takes a thousand statuses of a commit, which hourly runs would use up.
+ * Sends statuses in the background, one by one. Sets pending only before the first final status of a commit, and
+ * repeats a final status only if it differs: a forge takes a thousand statuses of a commit, which hourly runs would use
+ * up.
  */
 export class StatusQueue {
   readonly #send: SendStatus;
@@ -45,7 +42,9 @@ export class StatusQueue {
     this.#log = log;
   }
 
-  /** Returns at once. What waits for the same commit and context is replaced. Ends that failed are tried once more. */
+  /**
+   * Returns at once. Replaces a waiting status of the same commit and context, and retries failed final statuses once.
+   */
   add(due: DueStatus): void {
     if (this.#end.signal.aborted) return;
     this.#takeOwed();
@@ -58,7 +57,7 @@ export class StatusQueue {
     this.#start();
   }
 
-  /** Takes a moment for what waits, and gives up the rest. */
+  /** Waits briefly for the queue to empty, and drops the rest. */
   async close(): Promise<void> {
     this.#takeOwed();
     this.#start();
@@ -112,7 +111,7 @@ export class StatusQueue {
     }
   }
 
-  /** What is only pending goes first: a commit that was never opened need not be closed. */
+  /** Drops a pending status first: without it, its commit needs no final one. */
   #drop(): void {
     const all = [...this.#waiting.values()];
     const dropped = all.find(({ state }) => state === 'pending') ?? all[0];

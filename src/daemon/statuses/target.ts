@@ -5,10 +5,10 @@ import { DEFAULT_API } from '../../forge/open.js';
 /** A repository on a forge. */
 export type StatusTarget = Pick<CommitTarget, 'kind' | 'apiUrl' | 'repository'>;
 
-/** What the operator asked for; see `parseForge`. */
+/** The operator's choice; see `parseForge`. */
 export interface StatusChoice {
   readonly kind: StatusTarget['kind'];
-  /** Undefined: the one that the source is cloned from. */
+  /** Default: the repository that the source is cloned from. */
   readonly repository: string | undefined;
 }
 
@@ -36,10 +36,10 @@ export function parseForge(text: string): StatusChoice {
 }
 
 /**
- * Where what is said of one source goes. Only the operator's words count, nothing that a repository holds.
+ * Finds the repository for the statuses of a source. Only the operator's settings count, nothing inside a repository.
  *
  * @param from `repo`: the URL that the source is cloned from; `apiUrl`: as the operator gave it.
- * @throws FlagkeelError USAGE: it is not known which repository, or which forge.
+ * @throws FlagkeelError USAGE if the repository or the forge is unknown.
  */
 export function statusTarget(
   { kind, repository }: StatusChoice,
@@ -50,7 +50,7 @@ export function statusTarget(
   if (remote === undefined || !isRepository(kind, remote.path)) {
     throw unusable(`it is not known which repository (name it: --statuses ${EXAMPLE[kind]})`);
   }
-  // A token goes where the operator said, not where a server of any name is guessed to have its API.
+  // Never guess an API host from the clone URL: the token must go only where the operator said.
   if (apiUrl === undefined && remote.host !== HOST[kind]) {
     throw unusable(`${remote.host} is not ${HOST[kind]} (set --forge-url to the URL of its API)`);
   }
@@ -63,7 +63,7 @@ function isRepository(kind: StatusTarget['kind'], text: string): boolean {
   return REPOSITORY[kind].test(text) && !text.split('/').some((part) => /^\.+$/.test(part));
 }
 
-/** Of `https://host/path.git`, `ssh://git@host:22/path` and `git@host:path`; undefined of a directory. */
+/** Splits `https://host/path.git`, `ssh://git@host:22/path` and `git@host:path`; undefined for a directory. */
 function remoteOf(url: string): { readonly host: string; readonly path: string } | undefined {
   const [, host, path] =
     /^(?:https?|ssh):\/\/(?:[^@/]*@)?([^/:@]+)(?::\d+)?\/(.+)$/i.exec(url) ??

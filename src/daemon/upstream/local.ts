@@ -15,17 +15,17 @@ import type { Seen, Upstream } from './upstream.js';
 import { isSpecPath } from '../../model/spec-tree.js';
 
 /**
- * A directory of this machine: a checkout, of which the commit counts that is checked out, or files without git.
+ * A local directory: a git checkout, of which only the commit at HEAD counts, or files without git.
  *
- * It may vanish, be replaced or swapped at any time: nothing is kept of it from one look to the next but what it held,
- * and that it was a checkout. One that has lost its repository is out of reach: its files are of no commit.
+ * It may vanish or be replaced at any time, so polls share nothing but the last result and whether it was a checkout. A
+ * checkout that loses its repository counts as unreachable, because its files belong to no commit.
  */
 export class LocalUpstream implements Upstream {
   readonly location: string;
   readonly branch = null;
   readonly directory: string;
   #events: FileEvents | null = null;
-  /** Of the runs: what a look lists is what the run after it reads. */
+  /** Shared with the runs: the run after a poll reads what that poll has listed. */
   #memory = new GitCache();
   #wasCheckout = false;
   #last: { readonly head: string; readonly fingerprint: string; readonly seen: Seen } | null = null;
@@ -63,7 +63,8 @@ export class LocalUpstream implements Upstream {
       if (commit !== null) return await openCommit(await openCheckout(real, memory), commit);
       return await openSource(real, { workingTree: true, sameAsHead: true, memory: this.#memory });
     } catch (error) {
-      // The volume of a ConfigMap was swapped meanwhile, for example: no spec is wrong, and the next try reads its successor.
+      // The directory vanished meanwhile, for example because a ConfigMap's volume was swapped. The specs are not
+      // wrong, and the next try reads the new volume.
       if (existsSync(real)) throw error;
       throw notThere(this.directory, error);
     }
@@ -122,18 +123,17 @@ function noCommit(directory: string): FlagkeelError {
   );
 }
 
-/** A Kubernetes volume (ConfigMap, Secret) swaps this link; the names beside it are links through it. */
+/** Kubernetes swaps this link when a volume (ConfigMap, Secret) changes; the names beside it are links through it. */
 const VOLUME_DATA = '..data';
 
-/** The directory that really holds the specs at this moment: links are followed, those of a volume too. */
+/** The directory that holds the specs at this moment, with all links resolved, those of a volume too. */
 async function specsDirectory(directory: string): Promise<string> {
   const data = join(directory, VOLUME_DATA);
   return (await isLink(data)) ? realpath(data) : realpath(directory);
 }
 
 /**
- * All folders where something happens when the specs change: the files themselves, the commit that is checked out, and
- * every link on the way to them.
+ * All folders with events when the specs change: the files, the commit at HEAD, and every link on the way to them.
  *
  * @param directory as the operator gave it.
  */
@@ -149,7 +149,7 @@ async function watchedFolders(directory: string, checkout: Checkout): Promise<Wa
   ];
 }
 
-/** Of the folder of branches everything counts, of the others the files that say which commit is checked out. */
+/** In the folder of branches every file counts, in the others only those that determine the commit at HEAD. */
 function saysHead(folder: string): (path: string) => boolean {
   if (basename(folder) === 'heads') return (path) => !path.endsWith('.lock');
   return (path) => path === 'HEAD' || path === 'packed-refs';
@@ -172,19 +172,19 @@ async function isLink(path: string): Promise<boolean> {
   }
 }
 
-/** A folder, and which of the paths in it count. */
+/** A folder and a filter of its paths. */
 interface WatchedFolder {
   readonly folder: string;
-  /** Relative to the folder, with forward slashes. A folder below it that does not count is not entered. */
+  /** Takes a path relative to the folder, with forward slashes. A subfolder that does not count is not entered. */
   readonly counts: (path: string) => boolean;
 }
 
 /**
- * Events of files, as the kernel tells them. The only door to the library that knows how.
+ * File events of the kernel. The only importer of the library for them.
  *
- * Symbolic links are watched as such and never followed: a swapped link (git-sync, a ConfigMap) is an event of the
- * folder that holds it, and none at all where links are followed. Where the kernel tells nothing, as on some network
- * volumes, nothing is heard, and whoever listens has to look by the clock as well.
+ * It watches symbolic links and never follows them: a swapped link (git-sync, a ConfigMap) causes an event in the
+ * folder that holds it, and none if the link is followed. Some network volumes have no events, so callers must poll at
+ * intervals too.
  */
 class FileEvents {
   readonly #hint: () => void;
@@ -196,7 +196,7 @@ class FileEvents {
     this.#hint = hint;
   }
 
-  /** Watches these folders, and no longer those before. Repeating it with the same ones does nothing. */
+  /** Watches only these folders from now on. Repeating it with the same ones does nothing. */
   async watch(folders: readonly WatchedFolder[]): Promise<void> {
     const key = folders.map(({ folder }) => folder).join('\0');
     if (key === this.#watched || this.#closed) return;
@@ -226,9 +226,9 @@ class FileEvents {
       },
     });
     watcher.on('all', this.#hint);
-    // What happened while the library still looked through the folder is no event to it.
+    // The library reports no changes from before it has finished listing the folder.
     watcher.once('ready', this.#hint);
-    // Too many watches, a folder that vanished: a look finds out, and the clock is left.
+    // Too many watches, or a vanished folder: a poll finds out, and the interval still works.
     watcher.on('error', this.#hint);
     return watcher;
   }

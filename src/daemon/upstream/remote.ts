@@ -7,7 +7,7 @@ import type { Checkout } from '../../git/checkout.js';
 import type { CommitView } from '../view.js';
 import type { Seen, Upstream } from './upstream.js';
 
-/** A branch of a git server, by way of a clone of our own. */
+/** A branch on a git server, read through our own clone. */
 export class RemoteUpstream implements Upstream {
   readonly location: string;
   readonly branch: string | null;
@@ -15,10 +15,10 @@ export class RemoteUpstream implements Upstream {
   readonly pushState = true;
   readonly #clone: Clone;
   #last: Seen | null = null;
-  /** Of the runs: what a look lists is what the run after it reads. */
+  /** Shared with the runs: the run after a poll reads what that poll has listed. */
   #memory = new GitCache();
 
-  /** @throws FlagkeelError `USAGE` branch or path are no such thing. */
+  /** @throws FlagkeelError `USAGE` if branch or path are invalid. */
   constructor(options: CloneOptions) {
     const { remote, branch, path, directory } = options;
     this.location = path === '' ? remote.url : `${remote.url} (${path})`;
@@ -47,7 +47,7 @@ export class RemoteUpstream implements Upstream {
     return this.#with(after, async (checkout) => addsKill(checkout, before, after));
   }
 
-  /** Only fetching tells. */
+  /** A git server sends no hints: only fetching finds changes. */
   follow(): () => Promise<void> {
     return async () => Promise.resolve();
   }

@@ -2,46 +2,46 @@ import type { GitCache } from '../../git/cache.js';
 import type { Source } from '../../git/spec-source.js';
 import type { CommitView } from '../view.js';
 
-/** What an upstream was seen to hold. */
+/** Content of an upstream at one poll. */
 export interface Seen {
-  /** Null: there is no git, and the files are read as they lie on disk. */
+  /** null without git: runs then read the files on disk. */
   readonly commit: CommitView | null;
-  /** Another one where files on disk changed; null where there are none, or they are those of the commit. */
+  /** Fingerprint of the files on disk; null if there are none or they equal the commit. */
   readonly localFiles: string | null;
 }
 
 /** Where the specs of a source come from: a directory of this machine, or a branch of a git server. */
 export interface Upstream {
-  /** For people; without credentials. */
+  /** For people, without credentials. */
   readonly location: string;
-  /** Null: what is checked out, or the server's HEAD. */
+  /** null for the commit checked out, or the server's HEAD. */
   readonly branch: string | null;
-  /** The config directory, for what is named after it where there is no git. */
+  /** The config directory; sources without git take their name from it. */
   readonly directory: string;
-  /** Shared with other machines by default; absent: where the config says so. */
+  /** Default for sharing the state with other machines. If not set, the config decides. */
   readonly pushState?: boolean;
   /**
-   * Looks how things stand now.
+   * Reads the current state.
    *
-   * @param signal gives up what may take long.
-   * @throws FlagkeelError `GIT`, `SPECS_INVALID` it cannot be seen.
+   * @param signal aborts a slow poll.
+   * @throws FlagkeelError `GIT`, `SPECS_INVALID` if the upstream cannot be read.
    */
   poll(signal: AbortSignal): Promise<Seen>;
   /**
-   * What a run reads. To be disposed of.
+   * Opens the specs for a run. The caller disposes of them.
    *
-   * @param commit full hash of one that was seen, or comes before one; null: the files on disk.
-   * @param memory of what git said in earlier runs.
+   * @param commit full hash of a commit seen, or of one of its ancestors; null for the files on disk.
+   * @param memory results of git from earlier runs.
    */
   open(commit: string | null, memory?: GitCache): Promise<Source>;
-  /** @param commit full hash of one that was seen, or comes before one. */
+  /** @param commit full hash of a commit seen, or of one of its ancestors. */
   describe(commit: string): Promise<CommitView>;
-  /** Whether a commit orders a kill that the one before does not. */
+  /** Whether the later commit orders a kill that the earlier one does not. */
   addsKill(before: string, after: string): Promise<boolean>;
   /**
-   * Says when it may be worth to look. A hint: some changes are missed, and some hints are for nothing.
+   * Calls `hint` when polling may be worthwhile. Some changes cause no hint, and some hints no change.
    *
-   * @returns how to stop that.
+   * @returns stops the hints.
    */
   follow(hint: () => void): () => Promise<void>;
 }

@@ -13,10 +13,10 @@ import {
 } from './source.js';
 
 /**
- * The file that Git Experience of Harness Feature Flags keeps: all flags of a project, with their environments.
+ * Converts the file of Harness Feature Flags' Git Experience: all flags of a project, with their environments.
  *
- * A flag that is off there serves its off variation to everybody and keeps its rules, which is what a kill is here. A
- * target group is a segment; the file names such groups and not who is in them.
+ * A flag that is off there serves its off variation to all targets and keeps its rules, which equals a kill here. A
+ * target group becomes a segment; the file names such groups without their members.
  */
 export const convertHarnessFf: ConvertSource = (file, { trafficType }) => {
   const root = foreignYaml(file);
@@ -48,7 +48,7 @@ function itemsIn(members: Members | undefined, name: string): readonly ForeignNo
   return members?.get(name)?.items ?? [];
 }
 
-/** Members that mean something here, or nothing anywhere; all others are told. */
+/** Members that are converted or have no meaning. All others are reported. */
 const KNOWN = {
   flag: 'name identifier description spec tags environments permanent prerequisites',
   spec: 'type default variations',
@@ -60,14 +60,13 @@ const KNOWN = {
   prerequisite: 'identifier feature variations',
 } as const;
 
-/** Reads one flag. */
 class FlagReader {
   readonly #file: SourceFile;
   readonly #conversion: Conversion;
   readonly #trafficType: string;
   /** All flags of the file, by identifier. */
   readonly #known: ReadonlyMap<string, Members | undefined>;
-  /** Treatment of each variation. */
+  /** Variation → treatment. */
   #treatments: ReadonlyMap<string, Treatment> = new Map();
 
   constructor(
@@ -133,7 +132,10 @@ class FlagReader {
     );
   }
 
-  /** `true` and `false` are reserved words of the service; they become what a flag there begins with. */
+  /**
+   * The service reserves `true` and `false`, so they become `on` and `off` unless the flag has a variation of that
+   * name.
+   */
   #treatmentName(node: ForeignNode, identifier: string, all: readonly string[]): string {
     const other = renamed(identifier, all);
     if (other === undefined) {
@@ -179,7 +181,9 @@ class FlagReader {
     return [...this.#treatments.values()].at(-1)?.name ?? variation;
   }
 
-  /** Whoever does not get one of the variations that are asked for gets the off variation: the first rules, turned round. */
+  /**
+   * A prerequisite becomes a first rule that serves the off variation to keys without one of the required variations.
+   */
   #prerequisiteRules(flag: Members, environment: ForeignNode, off: string): Rule[] {
     const where = textIn(environment.members, 'identifier');
     return itemsIn(flag, 'prerequisites').flatMap((node): Rule[] => {
@@ -221,7 +225,7 @@ class FlagReader {
     return Object.fromEntries(targets);
   }
 
-  /** The lowest priority is first there. */
+  /** Harness applies the rule with the lowest priority number first. */
   #rulesOf(members: Members | undefined, environment: string): Rule[] {
     const nodes = itemsIn(members, 'rules');
     const priority = (node: ForeignNode): number => Number(textIn(node.members, 'priority'));
@@ -259,7 +263,7 @@ class FlagReader {
     return undefined;
   }
 
-  /** Matchers of which one has to match; undefined: no matcher says the clause. */
+  /** Alternative matchers, one of which has to match; undefined if no matcher can express the clause. */
   #matchersOf(clause: ForeignNode, environment: string): Matcher[] | undefined {
     this.#tellUnknown('clause', clause);
     const { members } = clause;
@@ -273,7 +277,7 @@ class FlagReader {
     const negate = textIn(members, 'negate') === 'true' ? { negate: true } : {};
     if (op === 'segmentMatch') {
       for (const group of values) this.#useGroup(clause, group, environment);
-      // Not in any of them is one condition each.
+      // "In none of several" needs all conditions at once, not one of them.
       if (values.length > 1 && negate.negate) return undefined;
       return values.map((group) => ({ type: 'IN_SEGMENT', string: group, ...negate }));
     }
@@ -300,13 +304,16 @@ function identifiersIn(spec: Members | undefined): string[] {
   return itemsIn(spec, 'variations').map(({ members }) => textIn(members, 'identifier'));
 }
 
-/** The treatment that a variation becomes, where that is called otherwise. @param all variations of the flag. */
+/**
+ * The treatment for a variation that needs another name; undefined if it keeps its own. @param all variations of the
+ * flag.
+ */
 function renamed(identifier: string, all: readonly string[]): string | undefined {
   const other = { true: 'on', false: 'off' }[identifier];
   return other === undefined || all.includes(other) ? undefined : other;
 }
 
-/** Description of a variation, and its value where that is another than its identifier. */
+/** Description of a variation, and its value if that differs from its identifier. */
 function meaningOf(members: Members | undefined, isText: boolean): Omit<Treatment, 'name'> {
   const identifier = textIn(members, 'identifier');
   const value = textIn(members, 'value');
@@ -318,7 +325,7 @@ function meaningOf(members: Members | undefined, isText: boolean): Omit<Treatmen
   };
 }
 
-/** What the operators of a clause compare. All but `in` look at the first value alone. */
+/** Matchers for the operators of a clause. All but `in` use only the first value. */
 const MATCHER_OF: Readonly<Record<string, (values: readonly string[]) => Matcher>> = {
   in: (values) => ({ type: 'IN_LIST_STRING', strings: values }),
   equal: ([value = '']) => ({ type: 'IN_LIST_STRING', strings: [value] }),
@@ -337,7 +344,7 @@ function tagsOf(members: Members): string[] {
   return [...new Set(names.filter((name) => name !== ''))].sort();
 }
 
-/** One of each list, in every way. */
+/** All ways to take one item of each list. */
 function combinations<T>(lists: readonly (readonly T[] | undefined)[]): T[][] {
   return lists.reduce<T[][]>(
     (before, list) => before.flatMap((some) => (list ?? []).map((each) => [...some, each])),

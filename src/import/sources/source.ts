@@ -8,61 +8,57 @@ import type {
   SegmentToWrite,
 } from '../objects-to-write.js';
 
-/** A file that another tool wrote. */
+/** A file of another tool. */
 export interface SourceFile {
-  /** As the command line has it. */
+  /** As given on the command line. */
   readonly path: string;
   readonly text: string;
 }
 
-/** What the file may leave unsaid. */
+/** Values that the file may not contain. */
 export interface SourceOptions {
-  /** Names; empty: those of the file. */
+  /** Names. If empty, those of the file. */
   readonly environments: readonly string[];
-  /** Of flags and segments of which the file does not say it. */
+  /** For flags and segments whose traffic type the file does not give. */
   readonly trafficType: string;
 }
 
-/** What specs say otherwise than the file did, or do not say. */
+/** A difference between the specs and the file, or something left out. */
 export interface Departure {
   /** `FILE:LINE`, or the address of a resource. */
   readonly place: string;
   readonly what: string;
 }
 
-/** What a file says, in our words. */
+/** The content of a file in our own terms. */
 export interface Converted extends Omit<RepositoryToWrite, 'workspace'> {
-  /** Absent: the file does not name it. */
+  /** Not set if the file does not name it. */
   readonly workspace?: string | undefined;
-  /** As they were found. */
+  /** In the order found. */
   readonly departures: readonly Departure[];
 }
 
-/**
- * Reads the files of one tool. Pure.
- *
- * @throws FlagkeelError `SPECS_INVALID`: the text is no file of that tool.
- */
+/** Converts the files of one tool. Pure. @throws FlagkeelError `SPECS_INVALID` if the text is no file of that tool. */
 export type ConvertSource = (file: SourceFile, options: SourceOptions) => Converted;
 
-/** What one conversion has found so far. */
+/** Collects the results of one conversion. */
 export class Conversion {
   readonly departures: Departure[] = [];
   readonly #environments = new Map<string, EnvironmentToWrite>();
   readonly #flags = new Map<string, FlagToWrite & { environments: Map<string, Definitions> }>();
   readonly #segments = new Map<string, SegmentToWrite & { environments: Map<string, Keys> }>();
 
-  /** Notes that specs do not say it as the file did. */
+  /** Notes a difference between the specs and the file. */
   depart(place: string, what: string): void {
     this.departures.push({ place, what });
   }
 
-  /** Of one that was added before, what was said first holds. */
+  /** If the environment exists already, keeps its first settings. */
   addEnvironment(name: string, production = false): void {
     if (!this.#environments.has(name)) this.#environments.set(name, { name, production });
   }
 
-  /** The flag of that name, as it was added first; environments are added to it. */
+  /** The flag of that name with its first settings, to add environments to. */
   flag(flag: Omit<FlagToWrite, 'environments'>): { environments: Map<string, Definitions> } {
     const found = this.#flags.get(flag.name);
     if (found) return found;
@@ -75,7 +71,7 @@ export class Conversion {
     return this.#flags.has(name);
   }
 
-  /** The segment of that name, as it was added first; environments are added to it. */
+  /** The segment of that name with its first settings, to add environments to. */
   segment(segment: Omit<SegmentToWrite, 'environments'>): { environments: Map<string, Keys> } {
     const found = this.#segments.get(segment.name);
     if (found) return found;
@@ -102,19 +98,19 @@ export class Conversion {
 type Definitions = Required<Definition>;
 type Keys = readonly string[] | null;
 
-/** The file is not what the tool writes. */
+/** The error for a file of another form than the tool's. */
 export function notOfTool(path: string, why: string): FlagkeelError {
   return new FlagkeelError('SPECS_INVALID', `cannot import from "${path}": ${why}`);
 }
 
-/** @throws FlagkeelError `SPECS_INVALID`: it is not YAML, or uses what is not read. */
+/** @throws FlagkeelError `SPECS_INVALID` if the text is not YAML, or uses unsupported features. */
 export function foreignYaml({ path, text }: SourceFile): ForeignNode {
   const parsed = parseForeignYaml(text);
   if (parsed.ok) return parsed.root;
   throw notOfTool(path, `line ${parsed.line}: ${parsed.message}`);
 }
 
-/** A text as JSON where it is JSON, otherwise itself. */
+/** Parses a text as JSON, or returns it unchanged if it is not JSON. */
 export function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

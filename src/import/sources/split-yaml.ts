@@ -5,8 +5,9 @@ import type { ForeignNode } from '../../specs/parse/foreign-yaml.js';
 import { Conversion, foreignYaml, jsonOrText, notOfTool, type ConvertSource } from './source.js';
 
 /**
- * The file that SDKs of Split read in localhost mode: a list of `FLAG: { treatment, keys, config }`. Entries with keys are
- * individual targets, the one without is for everybody else. It knows no environments, so the caller names those.
+ * Converts the file that Split's SDKs read in localhost mode: a list of `FLAG: { treatment, keys, config }`. Entries
+ * with keys are individual targets; the one without keys is for all others. The file has no environments, so the caller
+ * names them.
  */
 export const convertSplitYaml: ConvertSource = (file, { environments, trafficType }) => {
   const { items } = foreignYaml(file);
@@ -38,11 +39,11 @@ function entriesByFlag(items: readonly ForeignNode[]): Map<string, ForeignNode[]
 
 const MEMBERS = ['treatment', 'keys', 'config'];
 
-/** What the entries of one flag say. */
+/** The entries of one flag, merged. */
 interface Found {
   readonly treatments: Map<string, Treatment>;
   readonly targets: Map<string, string[]>;
-  /** Treatment of who is no target. */
+  /** Treatment of keys that are not targets. */
   everybodyElse?: string;
 }
 
@@ -102,7 +103,7 @@ function addTargets(
 
 const OFF = 'off';
 
-/** A flag has two treatments at least, and serves one of them to everybody else. */
+/** A flag needs at least two treatments, one of which is for the keys without a target. */
 function complete(
   name: string,
   [entry]: readonly ForeignNode[],
@@ -142,7 +143,7 @@ function addTreatment(
   });
 }
 
-/** A configuration is JSON text there; some write it as YAML. Undefined: none. */
+/** The tool expects JSON text, but some files have YAML instead. */
 function configurationOf(node: ForeignNode): Json | undefined {
   if (node.text !== undefined)
     return node.text === '' ? undefined : (jsonOrText(node.text) as Json);
@@ -155,7 +156,7 @@ function plain({ text = '', items, members }: ForeignNode): Json {
   return jsonOrText(text) as Json;
 }
 
-/** Undefined: the entry is for everybody. */
+/** @returns undefined if the entry is for all keys. */
 function keysOf({ members }: ForeignNode): string[] | undefined {
   const keys = members?.get('keys');
   if (keys === undefined) return undefined;

@@ -1,16 +1,16 @@
-/** A resource or a data source, in whichever form of a state it stood. */
+/** A resource or a data source, from either form of a state. */
 export interface Resource {
-  /** As Terraform names it, with its module and index. */
+  /** Terraform's name, with module and index. */
   readonly address: string;
   readonly type: string;
-  /** False: a data source. */
+  /** false for a data source. */
   readonly isManaged: boolean;
   readonly values: Members;
 }
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** Resources in the order of the state; undefined: it is none. */
+/** Resources in the order of the state; undefined if the document is no state. */
 export function resourcesIn(document: Members): readonly Resource[] | undefined {
   if (Array.isArray(document['resources'])) {
     return recordsIn(document, 'resources').flatMap(instancesOf);
@@ -20,7 +20,7 @@ export function resourcesIn(document: Members): readonly Resource[] | undefined 
   return isRecord(values['root_module']) ? resourcesOfModule(values['root_module']) : [];
 }
 
-/** Of a state file. */
+/** From a state file. */
 function instancesOf(resource: Members): Resource[] {
   const type = textIn(resource, 'type');
   const isManaged = textIn(resource, 'mode') !== 'data';
@@ -39,7 +39,7 @@ function instancesOf(resource: Members): Resource[] {
   });
 }
 
-/** Of the output of `terraform show -json`. */
+/** From the output of `terraform show -json`. */
 function resourcesOfModule(module: Members): Resource[] {
   const own = recordsIn(module, 'resources').map((resource) => ({
     address: textIn(resource, 'address'),
@@ -54,7 +54,7 @@ export function isRecord(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Empty: there is no text. */
+/** Returns an empty string if the member is no text. */
 export function textIn(members: Members | undefined, name: string): string {
   const value = members?.[name];
   return typeof value === 'string' ? value : '';

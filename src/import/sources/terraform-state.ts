@@ -8,8 +8,8 @@ import { isRecord, listIn, numberIn, recordsIn, resourcesIn, textIn } from './te
 import type { Members, Resource } from './terraform-json.js';
 
 /**
- * A state of Terraform with resources of the providers of Split (`split_*`) and Harness (`harness_fme_*`): the state file
- * itself, or what `terraform show -json` prints. Resources of other kinds are passed over without a word.
+ * Converts a Terraform state with resources of the providers of Split (`split_*`) and Harness (`harness_fme_*`): the
+ * state file, or the output of `terraform show -json`. Skips resources of other kinds silently.
  */
 export const convertTerraformState: ConvertSource = ({ path, text }, { trafficType }) => {
   const document = jsonOrText(text);
@@ -23,7 +23,7 @@ export const convertTerraformState: ConvertSource = ({ path, text }, { trafficTy
   const conversion = new Conversion();
   const state: State = { conversion, resources, trafficType };
   const readers = Object.entries(READERS);
-  // Definitions name flags and environments, which may stand behind them.
+  // Reads by type, because a definition may stand before the flag and environment that it names.
   for (const [suffix, read] of readers) {
     for (const each of resources) if (suffixOf(each) === suffix) read(each, state);
   }
@@ -42,15 +42,15 @@ interface State {
   readonly trafficType: string;
 }
 
-/** The type of a resource without its provider; undefined: another provider's. */
+/** The type of a resource without its provider; undefined for another provider. */
 function suffixOf({ type }: Resource): string | undefined {
   return /^(?:split|harness_fme)_(.+)$/.exec(type)?.[1];
 }
 
-/** Types that nothing is made of: others name them. */
+/** Types that are only named by other resources, and give no object themselves. */
 const SAID_ELSEWHERE = new Set(['workspace', 'traffic_type']);
 
-/** How each type is read, in this order. */
+/** Readers of each type, in the order of reading. */
 const READERS: Readonly<Record<string, (resource: Resource, state: State) => void>> = {
   environment: ({ values }, { conversion }) => {
     const name = textIn(values, 'name');
@@ -96,7 +96,7 @@ function trafficTypeOf(address: string, values: Members, state: State): string {
   return state.trafficType;
 }
 
-/** The name of the object with an id, of a data source too. */
+/** The name of the object with an id, from resources and data sources. */
 function nameOf({ resources }: State, suffix: string, id: string): string | undefined {
   const found = resources.find(
     (each) => suffixOf(each) === suffix && textIn(each.values, 'id') === id,
@@ -104,7 +104,7 @@ function nameOf({ resources }: State, suffix: string, id: string): string | unde
   return textIn(found?.values, 'name') || undefined;
 }
 
-/** Its name where the state has it; the id works as well. */
+/** The environment's name if the state has it; otherwise its id, which works as well. */
 function environmentOf({ values }: Resource, state: State): string {
   const id = textIn(values, 'environment_id');
   const name = nameOf(state, 'environment', id) ?? id;
@@ -163,7 +163,7 @@ function fromBlocks(
   );
 }
 
-/** One rule, or one for each matcher where any of them is enough. */
+/** One rule, or one per matcher if any of them suffices. */
 function rulesOf(rule: Members, sizes: Sizes): WireRule[] {
   const [condition] = recordsIn(rule, 'condition');
   const matchers = recordsIn(condition, 'matcher').map(matcherOf);
@@ -173,7 +173,7 @@ function rulesOf(rule: Members, sizes: Sizes): WireRule[] {
   return groups.map((each) => ({ buckets, condition: { matchers: each } }));
 }
 
-/** The provider keeps 0 in its state where nothing is said. */
+/** The provider stores 0 if the value is not set. */
 function allocationOf(values: Members): number {
   const allocation = numberIn(values, 'traffic_allocation');
   return allocation === undefined || allocation === 0 ? 100 : allocation;
@@ -211,7 +211,7 @@ function matchersIn(condition: unknown): WireMatcher[] {
   return isRecord(condition) ? recordsIn(condition, 'matchers').map(matcherOf) : [];
 }
 
-/** Members of a definition that are carried over, or that the service says of itself. */
+/** Members of a definition that are converted, or that only the service sets. */
 const KNOWN_IN_PAYLOAD = new Set(
   (
     'treatments defaultTreatment baselineTreatment trafficAllocation killed rules defaultRule id name environment ' +
@@ -219,12 +219,12 @@ const KNOWN_IN_PAYLOAD = new Set(
   ).split(' '),
 );
 
-/** What both forms of a definition say; treatments as they stand in the state. */
+/** Parts common to both forms of a definition; treatments as in the state. */
 interface Parts extends Omit<WireDefinition, keyof typeof UNSAID | 'treatments'> {
   readonly treatments: readonly Members[];
 }
 
-/** What the service says of a definition and specs do not. */
+/** Members of the service's definition that specs do not have. */
 const UNSAID = {
   id: '',
   name: '',
@@ -259,7 +259,9 @@ function treatmentOf(treatment: Members): WireTreatment {
   };
 }
 
-/** In the state every member of a block is there, zeros and empty ones too: only the type's own operand means something. */
+/**
+ * The state has every member of a block, even zeros and empty ones, so only the operand of the matcher's type counts.
+ */
 function matcherOf(matcher: Members): WireMatcher {
   const type = textIn(matcher, 'type');
   const operand = operandOfType(type);
@@ -285,7 +287,7 @@ interface Sizes {
   readonly conversion: Conversion;
 }
 
-/** What sizes leave open goes to the default treatment, which is what is served where nothing else is. */
+/** Gives the rest up to 100 to the default treatment, which is served wherever nothing else is. */
 function bucketsOf(
   holder: Members,
   name: string,
