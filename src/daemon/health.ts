@@ -38,10 +38,7 @@ export interface EnvironmentHealth {
   readonly name: string | null;
   /** Changes that a run tried and that did not reach the service. */
   readonly failed: number;
-  /**
-   * Planned changes that a run did not try or finish: suspended, refused by a guard, window closed, or a dependency
-   * failed.
-   */
+  /** Planned changes that no run tried or finished: suspended, refused by a guard, window closed, dependency failed. */
   readonly waiting: number;
   /** Objects changed on the service and not put back, including withheld ones. */
   readonly drift: number;

@@ -67,25 +67,17 @@ export interface RunRecord {
   readonly subject: string | null;
   /** One line for people; may contain untrusted text. */
   readonly summary: string;
-  /**
-   * The whole report without colours, as `reconcile` prints it; untrusted text in it is cleaned for a terminal only.
-   */
+  /** The whole report as `reconcile` prints it, without colours; untrusted text is cleaned for a terminal only. */
   readonly text: string;
   /** null if the run ended before it had a plan. */
   readonly plan: PlanDocument | null;
   /** Requests sent to the service. */
   readonly requests: number;
-  /**
-   * The first errors and warnings in the specs of the commit. Not set if there are none or an older version kept the
-   * run.
-   */
+  /** The first findings in the specs of the commit. Not set if there are none or an older version kept the run. */
   readonly diagnostics?: readonly DiagnosticView[];
   /** The first kills that git orders, from the specs of the commit. Not set as above. */
   readonly kills?: readonly OrderedKill[];
-  /**
-   * The first names of each kind that no file declares. Not set if there are none or the run did not list the service's
-   * names.
-   */
+  /** The first names of each kind that no file declares. Not set if there are none or the run did not list names. */
   readonly unmanaged?: UnmanagedNames;
 }
 
@@ -155,7 +147,7 @@ export type RunBegin = Pick<RunRecord, 'id' | 'commit'>;
 /** A request that holds a source back until a time. */
 export interface Override {
   readonly reason: string;
-  /** ISO 8601; null lasts until git says otherwise. */
+  /** ISO 8601; null for a suspension in the config, which only a commit ends. */
   readonly until: string | null;
 }
 

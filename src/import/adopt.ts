@@ -78,7 +78,7 @@ type Read = (path: string) => Promise<string>;
 
 /** How to put live values of one kind of object into files. */
 interface KindAdoption {
-  /** Why only a person can do it; undefined if this can. */
+  /** Why only a person can do it; undefined if this code can. */
   readonly whyNot: (change: Change, desired: BoundDesired) => string | undefined;
   /** Path → new text. */
   readonly files: (

@@ -95,10 +95,7 @@ function flat(headers: Record<string, string | string[] | undefined>): Record<st
   return Object.fromEntries(entries) as Record<string, string>;
 }
 
-/**
- * Refuses compressed answers, which we never ask for and whose decompressed size has no limit, and oversized ones,
- * before reading the body.
- */
+/** Refuses an oversized answer, or a compressed one (never requested, and of unlimited size), without reading it. */
 function refuseUnread({ headers, body }: Dispatcher.ResponseData, maxAnswerBytes: number): void {
   const encodings = [headers['content-encoding'] ?? []].flat();
   const isPlain = encodings.every((each) => each === '' || each.toLowerCase() === 'identity');

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 const ROOT = rootAbove(new URL('.', import.meta.url));
 
 /**
- * URL of a file or folder of this package. Code must not locate files relative to itself, because the build moves it.
+ * URL of a file or folder of this package. Code cannot locate files relative to itself: the build moves code into other
+ * files.
  *
  * @param path from the root of the package: `schemas/flag.schema.json`. A folder ends with a slash.
  */

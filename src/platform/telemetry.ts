@@ -91,10 +91,7 @@ export interface TracedRequest {
   readonly triesBefore: number;
 }
 
-/**
- * Does one try of a request in a span with OpenTelemetry's attribute names, without the URL, which contains names and
- * keys.
- */
+/** Does one try of a request in a span with OpenTelemetry's names. Omits the URL, which has names and keys in it. */
 export async function tracedRequest<Answer extends { readonly status: number }>(
   { method, route, origin, triesBefore }: TracedRequest,
   task: () => Promise<Answer>,

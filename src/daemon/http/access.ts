@@ -81,11 +81,7 @@ export class Access {
   }
 }
 
-/**
- * Parses `TOKEN [NAME [SCOPE,SCOPE…]]`. A token without scopes may do everything.
- *
- * @throws Refusal 503 if the line has another form.
- */
+/** Parses `TOKEN [NAME [SCOPE,SCOPE…]]`. A token alone may do everything. @throws Refusal 503 for any other form. */
 function parseToken(line: string, index: number): Token {
   const [secret = '', name = `token ${String(index + 1)}`, listed, ...rest] = line.split(/\s+/);
   if (listed === undefined) return { secret, name, scopes: SCOPES };

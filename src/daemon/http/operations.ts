@@ -42,8 +42,7 @@ export interface Operations {
 }
 
 /**
- * The daemon's surface for people and machines: pages, health, metrics, control endpoints, webhooks and outgoing
- * messages.
+ * The daemon's HTTP surface (pages, health, metrics, control endpoints, webhooks) and its outgoing messages.
  *
  * @throws FlagkeelError (IN_USE) the port is taken.
  */

@@ -201,9 +201,7 @@ export interface WebhookOptions {
   readonly now: () => number;
 }
 
-/**
- * A push of 2,048 commits, GitHub's maximum, is smaller. Larger bodies are refused; the next poll finds such a push.
- */
+/** GitHub pushes at most 2,048 commits, which fit. Larger bodies are refused; the next poll finds those pushes. */
 const MAX_BODY_BYTES = 5 * 1024 * 1024;
 
 /** `POST /webhook`: a signed push to a watched branch triggers a run of the matching sources. */

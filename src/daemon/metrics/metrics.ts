@@ -123,9 +123,7 @@ function lagSeconds({ seen, applied }: SourceView, now: number): number {
 const RUN_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 const REQUEST_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/**
- * All metrics. The number of label values is bounded: no flag, segment, key, commit or reason by a person is a label.
- */
+/** All metrics. Labels have a bounded number of values: never a flag, segment, key, commit or a person's reason. */
 export const METRICS = {
   info: {
     name: 'flagkeel_info',

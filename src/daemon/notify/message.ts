@@ -7,7 +7,7 @@ export type RunKind =
   | 'failed'
   /** The first successful run after a failure. */
   | 'recovered'
-  /** A date for looking at something again has come. */
+  /** Something in the specs is due for another look. */
   | 'reminder';
 
 /** Reasons for a message about objects, sent once each time that one begins. */
@@ -45,10 +45,7 @@ const FAILURES: ReadonlySet<RunResult> = new Set([
   'failed',
 ]);
 
-/**
- * Decides after each run which message to send: for each change, once for a failure however often it repeats, and for
- * its end.
- */
+/** Decides after each run what to report: each change, a failure once however often it repeats, and its end. */
 export class MessageMemory {
   /** Source → the last reported failure that has not ended. */
   readonly #failing = new Map<string, string>();

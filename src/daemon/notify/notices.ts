@@ -39,9 +39,7 @@ export class NoticeMemory {
   /** Source and kind → ids already reported and still in that state. */
   readonly #told = new Map<string, ReadonlySet<string>>();
 
-  /**
-   * One message for each kind with news. A run without a plan gives none, because it has no information about objects.
-   */
+  /** One message for each kind with news, and none after a run without a plan, which found no objects. */
   noticesFor(source: SourceView, run: RunRecord): Message[] {
     if (run.plan === null) return [];
     const isFull = run.plan.observed === 'full';

@@ -65,9 +65,7 @@ export const APPROVE_DIALOG = html`<dialog id="approve" aria-labelledby="approve
   </form>
 </dialog>`;
 
-/**
- * Sends the content of the dialog and keeps no token. The page works without this script, but then offers no approval.
- */
+/** Sends the content of the dialog and keeps no token. Without this script the page offers no approval. */
 export const APPROVE_SCRIPT = `
 const dialog = document.getElementById('approve');
 const form = dialog?.querySelector('form');

@@ -69,8 +69,7 @@ function servingText(serving: Serving): string {
 const COLOURS = 5;
 
 /**
- * Hidden from screen readers, because the text beside it has the same content. Widths are attributes, which the page's
- * policy allows.
+ * Hidden from screen readers: the text beside it says the same. Widths are attributes, which the page's policy allows.
  */
 function barOf({ killed, shares, trafficAllocation, defaultTreatment }: Serving): Html {
   const scale = killed ? 0 : trafficAllocation / 100;

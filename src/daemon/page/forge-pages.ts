@@ -36,7 +36,6 @@ const COMMIT = /^[0-9a-f]{40,64}$/;
 
 /**
  * @param location of a source: `https://…`, followed by the config directory in brackets unless that is the root.
- *
  * @returns null unless the host is a known forge.
  */
 export function forgePages(location: string): ForgePages | null {

@@ -7,10 +7,7 @@ import type { RunResult, Trigger } from '../view.js';
 
 const LONGEST = 200;
 
-/**
- * Untrusted text on one line: control characters are visible, its direction does not affect the page, and its length is
- * bounded.
- */
+/** Untrusted text on one line, cut to a length. Shows control characters, and isolates the direction of the text. */
 export function untrusted(text: string, longest = LONGEST): Html {
   return html`<bdi>${shortened(text, longest)}</bdi>`;
 }

@@ -11,7 +11,7 @@ export interface DatabaseOptions {
   readonly onTrouble: (why: string) => void;
 }
 
-/** A pool of connections; the only door to PostgreSQL in the daemon. */
+/** A pool of connections; the daemon's only access to PostgreSQL. */
 export class Database {
   readonly #pool: pg.Pool;
 

@@ -11,10 +11,7 @@ export interface HeldLease extends LeaseTerm {
 interface Kept {
   readonly held: HeldLease;
   readonly loss: AbortController;
-  /**
-   * Expiry by this process's monotonic clock, counted from before the query was sent, so it is never later than the
-   * database's.
-   */
+  /** Expiry by this process's monotonic clock. Counts from before the query was sent, so it is never too late. */
   endsAt: number;
 }
 

@@ -22,7 +22,6 @@ export class Leases {
 
   /**
    * @param orOwn also succeeds if this holder already has the lease without knowing, because an answer was lost.
-   *
    * @returns null if another holder has it.
    */
   async take(name: string, orOwn = false): Promise<LeaseTerm | null> {

@@ -78,7 +78,6 @@ export class TriggerQueue {
    * Polls for triggers twice a second until stopped. Keeps trying while the database does not answer.
    *
    * @param take returns false to leave the trigger to another replica.
-   *
    * @returns stops polling without waiting for the poll under way, which may still call `take`.
    */
   take(name: string, take: (trigger: Trigger) => Promise<boolean>): () => void {

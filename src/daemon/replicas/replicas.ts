@@ -77,7 +77,7 @@ export class Replicas {
     }
   }
 
-  /** @param key see `SharedSeatOptions`. */
+  /** @param key see `SharedLeadershipOptions`. */
   leadership(key: string, log: Log): Leadership {
     const { id, id: replica } = this;
     const leadership = new SharedLeadership({

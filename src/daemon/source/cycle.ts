@@ -43,7 +43,7 @@ export interface RunOrder {
    * - `isolated`: as `touched`, and later runs learn nothing from it
    */
   readonly mode: 'touched' | 'full' | 'isolated';
-  /** Whether to list keys even if their number is the remembered one. */
+  /** Whether to list a segment's keys even if their number has not changed. */
   readonly everyKey: boolean;
   /** A suspension by request; null if there is none. */
   readonly suspend: Suspension | null;

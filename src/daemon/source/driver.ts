@@ -16,7 +16,6 @@ export interface DriverOptions {
    * Does one run. Never rejects.
    *
    * @param signal when aborted, the run ends after its request under way.
-   *
    * @returns whether it failed in a way that another try may mend.
    */
   readonly run: (triggers: readonly Trigger[], signal: AbortSignal) => Promise<boolean>;

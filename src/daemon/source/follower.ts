@@ -45,10 +45,7 @@ export class Follower {
     void this.#pollByTheClock();
   }
 
-  /**
-   * Resolves after a poll that began after this call. Never rejects. Calls made at the same time share at most two
-   * polls.
-   */
+  /** Resolves after a poll that began after this call. Never rejects. Simultaneous calls share at most two polls. */
   async poll(): Promise<void> {
     if (this.#ending.signal.aborted) return;
     if (this.#polling === null) {

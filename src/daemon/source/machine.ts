@@ -1,7 +1,7 @@
 import type { Phase, Trigger } from '../view.js';
 
 /**
- * When one source runs. Pure: events go in, effects come out as values; clock, timers and chance are the caller's.
+ * Decides when one source runs. Pure: events go in, effects come out as values. Callers have clock, timers and chance.
  *
  * ```
  *            trigger               time is up             settled
@@ -18,8 +18,8 @@ import type { Phase, Trigger } from '../view.js';
  *   from anywhere: stop ─► stopping (a run under way ends) ─► stopped
  * ```
  *
- * Triggers that wait merge into the next run. A window of debouncing is not made longer by what falls into it, so that
- * no stream of changes can put a run off for ever.
+ * Waiting triggers merge into the next run. A trigger does not extend the debouncing window that it falls into, so that
+ * a stream of changes cannot delay a run for ever.
  */
 export type Machine =
   | { readonly phase: 'idle'; readonly failures: number }

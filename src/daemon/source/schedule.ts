@@ -11,8 +11,7 @@ export class Schedule {
   readonly #task: ScheduledTask;
 
   constructor(fields: string, log: Log, strike: () => void) {
-    // By default the library logs to standard output. Missed times are not worth a log line, because polling goes on
-    // anyway.
+    // By default the library logs to standard output. Missed times need no log line: polling goes on anyway.
     setLogger({
       info: (message) => {
         log.debug({ message }, 'schedule');

@@ -24,8 +24,7 @@ const GRACE_MS = 3_000;
 
 /**
  * Sends statuses in the background, one by one. Sets pending only before the first final status of a commit, and
- * repeats a final status only if it differs: a forge takes a thousand statuses of a commit, which hourly runs would use
- * up.
+ * repeats a final status only if it differs: a forge takes 1,000 statuses of a commit, which hourly runs would use up.
  */
 export class StatusQueue {
   readonly #send: SendStatus;
@@ -42,9 +41,7 @@ export class StatusQueue {
     this.#log = log;
   }
 
-  /**
-   * Returns at once. Replaces a waiting status of the same commit and context, and retries failed final statuses once.
-   */
+  /** Returns at once. Replaces a waiting status of that commit and context. Retries failed final statuses once. */
   add(due: DueStatus): void {
     if (this.#end.signal.aborted) return;
     this.#takeOwed();

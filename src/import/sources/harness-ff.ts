@@ -132,10 +132,7 @@ class FlagReader {
     );
   }
 
-  /**
-   * The service reserves `true` and `false`, so they become `on` and `off` unless the flag has a variation of that
-   * name.
-   */
+  /** The service reserves `true` and `false`: they become `on` and `off`, unless a variation has that name already. */
   #treatmentName(node: ForeignNode, identifier: string, all: readonly string[]): string {
     const other = renamed(identifier, all);
     if (other === undefined) {
@@ -181,9 +178,7 @@ class FlagReader {
     return [...this.#treatments.values()].at(-1)?.name ?? variation;
   }
 
-  /**
-   * A prerequisite becomes a first rule that serves the off variation to keys without one of the required variations.
-   */
+  /** Each prerequisite becomes a first rule that serves the off variation to keys without a required variation. */
   #prerequisiteRules(flag: Members, environment: ForeignNode, off: string): Rule[] {
     const where = textIn(environment.members, 'identifier');
     return itemsIn(flag, 'prerequisites').flatMap((node): Rule[] => {
@@ -304,10 +299,7 @@ function identifiersIn(spec: Members | undefined): string[] {
   return itemsIn(spec, 'variations').map(({ members }) => textIn(members, 'identifier'));
 }
 
-/**
- * The treatment for a variation that needs another name; undefined if it keeps its own. @param all variations of the
- * flag.
- */
+/** The treatment of a variation that needs another name, or undefined. @param all variations of the flag. */
 function renamed(identifier: string, all: readonly string[]): string | undefined {
   const other = { true: 'on', false: 'off' }[identifier];
   return other === undefined || all.includes(other) ? undefined : other;

@@ -259,9 +259,7 @@ function treatmentOf(treatment: Members): WireTreatment {
   };
 }
 
-/**
- * The state has every member of a block, even zeros and empty ones, so only the operand of the matcher's type counts.
- */
+/** The state has all members of a block, even zeros and empty ones: only the operand of the matcher's type counts. */
 function matcherOf(matcher: Members): WireMatcher {
   const type = textIn(matcher, 'type');
   const operand = operandOfType(type);
