@@ -1,9 +1,7 @@
 /**
- * Errors of the run: thrown, typed, and mapped to an exit code in one table.
- *
- * What is wrong with the specs is no error of this kind but a list of diagnostics (`model/diagnostic.ts`); what
- * goes wrong with one step is an outcome (`model/run.ts`); a plain `Error` whose message starts with `bug:` is ours.
- * Behaviour hangs on `code`, never on the text.
+ * Errors of the run: thrown, typed, and mapped to an exit code in one table. Faults in the specs are diagnostics
+ * (`model/diagnostic.ts`) and failed steps are outcomes (`model/run.ts`), not errors of this kind; a plain `Error`
+ * whose message starts with `bug:` is a bug of flagkeel. Behaviour depends on `code`, never on the text.
  */
 
 /** Exit codes of the command; the README says what each means. */
@@ -53,7 +51,7 @@ const EXIT_OF_CODE = {
   OUTPUT: EXIT.failed,
   /** Git could not do what was asked. */
   GIT: EXIT.failed,
-  /** The forge of a review did not take what it was told. */
+  /** The forge of a review refused a request. */
   FORGE: EXIT.failed,
   /** The state ref holds something that this version cannot read. */
   STATE_UNREADABLE: EXIT.failed,
@@ -65,7 +63,7 @@ export type ErrorCode = keyof typeof EXIT_OF_CODE;
 
 export class FlagkeelError extends Error {
   readonly code: ErrorCode;
-  /** Whether a write that failed so may have been made all the same. */
+  /** Whether the failed write may have taken effect all the same. */
   readonly fateUnknown: boolean;
 
   /**
@@ -90,10 +88,9 @@ export class FlagkeelError extends Error {
 }
 
 /**
- * The service answered one request with an error status.
- *
- * A write has code `UNAUTHORISED` for 401 and `REJECTED` for every other status; from 500 on, and after an earlier try
- * without an answer, it is unknown whether it was made. A read has `UNAUTHORISED` for 401 and 403, and `UNREADABLE` for every other status.
+ * The service answered one request with an error status. A write has code `UNAUTHORISED` for 401 and `REJECTED` for
+ * every other status; its effect is unknown from status 500 on, and after an earlier try without an answer. A read has
+ * `UNAUTHORISED` for 401 and 403, and `UNREADABLE` for every other status.
  */
 export class RejectedError extends FlagkeelError {
   readonly status: number;
@@ -127,14 +124,14 @@ export class RejectedError extends FlagkeelError {
 }
 
 /**
- * Whether a service refused a write because it wants an approval first. It has no code of its own for this refusal: status
- * and first words are all that it documents.
+ * Whether a service refused a write because it wants an approval first. The service documents no code for this refusal,
+ * only its status and first words.
  */
 export function wantsApproval(status: number | null, serviceMessage = ''): boolean {
   return status === 403 && serviceMessage.startsWith('Approvals are required');
 }
 
-/** Message of whatever was thrown. */
+/** Message of any thrown value, which need not be an `Error`. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,9 +1,7 @@
 #!/usr/bin/env node
 import { EXIT, FlagkeelError } from './errors.js';
 
-/**
- * Process entry: signals become an abort, the first one ends the request under way, the second ends the process.
- */
+/** Process entry. The first signal aborts the request under way, the second ends the process. */
 const interrupt = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.on(name, () => {
@@ -15,7 +13,7 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
 try {
   const { runCli } = await import('./cli/program.js');
   process.exitCode = await runCli(process.argv.slice(2), {
-    // Opened where it is asked for: most runs read nothing.
+    // Opened on first use: most runs read no input.
     get stdin() {
       return process.stdin;
     },

@@ -16,7 +16,7 @@ import {
   type Place,
 } from './rule.js';
 
-/** What is looked for in the shares that a flag serves in an environment. */
+/** Rules about the shares that a flag serves in an environment. */
 export const BUCKET_RULES: readonly DefinitionRule[] = [
   {
     code: 'zero-bucket',
@@ -97,10 +97,10 @@ export const BUCKET_RULES: readonly DefinitionRule[] = [
 
 /** What a rule serves, or the default rule. */
 interface Served {
-  /** Position of the rule, from 0; null: the default rule. */
+  /** Position of the rule, from 0; null for the default rule. */
   readonly rule: number | null;
   readonly buckets: readonly Bucket[];
-  /** As the file has it; undefined where nobody can tell which file does. */
+  /** As the file has it; undefined where it is unclear which file says it. */
   readonly written: Buckets | undefined;
 }
 
@@ -115,7 +115,7 @@ function servedIn({ definition, rules, defaultRule }: LintedDefinition): Served[
   ];
 }
 
-/** A treatment that a ramp makes grow begins with nobody. */
+/** Finds buckets of 0 %, except those of treatments that a ramp will grow: such a ramp starts without keys. */
 function zeroBuckets(subject: LintedDefinition): Finding[] {
   const { ramps = [] } = subject.definition;
   return servedIn(subject).flatMap(({ rule, written }) => {
@@ -127,12 +127,13 @@ function zeroBuckets(subject: LintedDefinition): Finding[] {
   });
 }
 
-/** Where the default treatment serves less, in per cent, it is one of those that are compared, and none grows. */
+/** Per cent. Where the default treatment serves less, it is one of the variants under comparison, and none grows. */
 const MOST = 50;
 
 /**
- * Keys keep their places from 1 to 100, so a treatment that grows at the cost of the default one takes the places beside
- * it: with the default treatment between two others neither reaches the other. Of more than two there is no such order.
+ * Keys keep their places from 1 to 100, so a treatment that grows at the cost of the default one takes the places
+ * beside it: with the default treatment between two others neither reaches the other. With more than two others no
+ * order achieves this.
  */
 function middleBuckets(subject: LintedDefinition): Finding[] {
   const { defaultTreatment } = subject.definition.creation;
@@ -147,7 +148,10 @@ function middleBuckets(subject: LintedDefinition): Finding[] {
   });
 }
 
-/** That the default treatment is the new one is told by another baseline, and by the names `on` and `off`. */
+/**
+ * A baseline other than the default treatment, or the names `on` and `off`, show that the default treatment is the new
+ * one.
+ */
 function unsafeDefault({ flag, definition, environment, block }: LintedDefinition): Finding[] {
   const { fields, creation } = definition;
   const { defaultTreatment, defaultRule, treatments } = creation;
@@ -159,7 +163,10 @@ function unsafeDefault({ flag, definition, environment, block }: LintedDefinitio
   return [{ place: block, message, allowedBy: flag.file }];
 }
 
-/** Treatments that somebody gets by a rule, the default one aside. Individual targets are how a treatment is tried. */
+/**
+ * Treatments that a rule serves, except the default one. Individual targets do not count: people use them to try a
+ * treatment.
+ */
 function unproven(
   { flag, environment, definition, block }: LintedDefinition,
   { config, settings }: Pick<LintedRepository, 'config' | 'settings'>,
@@ -179,7 +186,7 @@ function unproven(
   return [{ place: block, message, allowedBy: flag.file }];
 }
 
-/** Treatments that are served by rules, ramps included; none where the flag is killed or not declared. */
+/** Treatments that rules serve, ramps included; none where the flag is killed or not declared. */
 function treatmentsServed(definition: LintedDefinition['definition'] | undefined): string[] {
   if (definition === undefined || definition.creation.killed) return [];
   const { rules, defaultRule, defaultTreatment, trafficAllocation } = definition.creation;
@@ -190,13 +197,13 @@ function treatmentsServed(definition: LintedDefinition['definition'] | undefined
   return [...new Set(names)].filter((each) => each !== defaultTreatment);
 }
 
-/** A ramp, and where it is written. */
+/** A ramp with its place in the files. */
 interface LintedRamp {
   readonly ramp: DesiredRamp;
   readonly at: (...path: SpecPath) => Place;
 }
 
-/** Ramps that are under way or will be: neither of a flag that is killed nor held. */
+/** Ramps that are under way or will be: neither held nor of a killed flag. */
 function rampsOf({ flag, environment, definition, block }: LintedDefinition): LintedRamp[] {
   const written = flag.environments.get(environment)?.ramps ?? [];
   const { ramps = [], creation } = definition;
@@ -209,7 +216,10 @@ function rampsOf({ flag, environment, definition, block }: LintedDefinition): Li
   });
 }
 
-/** A ramp that begins with a run, which no file knows, is judged where each of its steps has a moment. */
+/**
+ * A ramp without a time as its `start` begins with a run, which no file knows: it is judged only where each of its
+ * steps has a moment.
+ */
 function finishedRamps(
   subject: LintedDefinition,
   { config, today }: Pick<LintedRepository, 'config' | 'today'>,
@@ -226,7 +236,7 @@ function finishedRamps(
   });
 }
 
-/** Whatever windows and freezes there are, a step is not due before the one before it, nor before the start. */
+/** Windows and freezes only delay: a step is never due before the previous step, nor before the start. */
 function stepsInVain(subject: LintedDefinition): Finding[] {
   return rampsOf(subject).flatMap(({ ramp, at }) => {
     const dueMs = dueMoments(ramp, ramp.startMs ?? 0, []);
@@ -243,7 +253,10 @@ function stepsInVain(subject: LintedDefinition): Finding[] {
   });
 }
 
-/** A step that is past has come, or waited. One with `after` says no moment, so it has none to be wrong. */
+/**
+ * Only future steps count: a past step has been taken or is waiting. A step with `after` names no moment that could be
+ * wrong.
+ */
 function frozenSteps(
   subject: LintedDefinition,
   { config, today }: Pick<LintedRepository, 'config' | 'today'>,
@@ -260,7 +273,7 @@ function frozenSteps(
   );
 }
 
-/** The same definition in the last commit; undefined: it was not there, or no commit is known. */
+/** The definition in the last commit; undefined where it did not exist or no commit is known. */
 function beforeOf(
   { flag, environment }: LintedDefinition,
   { before }: Pick<LintedRepository, 'before'>,
@@ -268,7 +281,7 @@ function beforeOf(
   return before.get(flag.name)?.environments.get(environment)?.definition?.creation;
 }
 
-/** Whichever file kills it. */
+/** Checks killed flags, whether their own file or kills/ orders the kill. */
 function otherDefaults(subject: LintedDefinition, repository: LintedRepository): Finding[] {
   const { flag, environment, definition, block } = subject;
   const { killed, defaultTreatment } = definition.creation;
@@ -281,7 +294,7 @@ function otherDefaults(subject: LintedDefinition, repository: LintedRepository):
   return [{ place: block, message, allowedBy: flag.file }];
 }
 
-/** A rule is the same one where its conditions are. Treatments that came or went are no matter of order. */
+/** Two rules are the same rule if their conditions are equal. Added or removed treatments are no change of order. */
 function reordered(subject: LintedDefinition, repository: LintedRepository): Finding[] {
   const before = beforeOf(subject, repository);
   if (before === undefined) return [];
@@ -297,7 +310,7 @@ function reordered(subject: LintedDefinition, repository: LintedRepository): Fin
   });
 }
 
-/** Treatments that somebody gets, in their order: buckets of 0 % were dropped when the specs were read. */
+/** Treatments with a share, in their order: the reader of the specs dropped buckets of 0 %. */
 function namesIn(buckets: readonly Bucket[] = []): string[] {
   return buckets.map(({ treatment }) => treatment);
 }
@@ -306,7 +319,7 @@ function quoted(names: readonly string[]): string {
   return names.map((each) => `"${each}"`).join(', ');
 }
 
-/** A finding at what a rule serves, or the default rule. */
+/** A finding at the buckets of a rule or of the default rule. */
 function ofServed(
   subject: LintedDefinition,
   rule: number | null,

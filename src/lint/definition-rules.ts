@@ -13,7 +13,7 @@ import {
 
 const SECTION = 'Rules and buckets';
 
-/** What is looked for in each flag and environment. Rules of the flag are counted from 1, as people count them. */
+/** Rules about each flag in each environment. Their messages count the flag's rules from 1, as people do. */
 export const DEFINITION_RULES: readonly DefinitionRule[] = [
   {
     code: 'unreachable-rule',
@@ -82,7 +82,10 @@ export const DEFINITION_RULES: readonly DefinitionRule[] = [
   },
 ];
 
-/** The first rule that matches wins, so a rule behind a wider one is for nobody. It is told beside the first such rule. */
+/**
+ * The first rule that matches wins, so no key reaches a rule behind a wider one. Each such rule is reported once, with
+ * the first rule that covers it.
+ */
 function unreachableRules(subject: LintedDefinition): Finding[] {
   const { rules } = subject.definition.creation;
   return rules.flatMap((rule, position) => {
@@ -93,12 +96,15 @@ function unreachableRules(subject: LintedDefinition): Finding[] {
   });
 }
 
-/** Whether whoever the second rule matches is matched by the first: each condition of the first follows from one of the second. */
+/**
+ * Whether the first rule matches every key that the second matches: each condition of the first follows from one of the
+ * second.
+ */
 function covers(first: Rule, second: Rule): boolean {
   return first.matchers.every((wide) => second.matchers.some((narrow) => implies(narrow, wide)));
 }
 
-/** Matchers that hold where any one of their texts does, so that more texts match more. */
+/** Matchers that hold if any one of their texts does, so that more texts match more keys. */
 const ANY_OF: ReadonlySet<string> = new Set([
   'IN_LIST_STRING',
   'STARTS_WITH_STRING',
@@ -107,7 +113,7 @@ const ANY_OF: ReadonlySet<string> = new Set([
   'ANY_OF_SET',
 ]);
 
-/** Whether the second matcher holds wherever the first does, as far as that can be told without data. */
+/** Whether the second matcher holds wherever the first does, as far as the two alone can prove it. */
 function implies(narrow: Matcher, wide: Matcher): boolean {
   if (sameJson(narrow, wide)) return true;
   const { type } = narrow;
@@ -142,7 +148,7 @@ function exclude(a: Matcher, b: Matcher): boolean {
   return range !== undefined && range.from > range.to;
 }
 
-/** Conditions are compared in canonical form: the order of a list, and a matcher written raw, make no difference. */
+/** Compares conditions in canonical form: the order of a list, and a matcher written raw, make no difference. */
 function duplicateConditions(subject: LintedDefinition): Finding[] {
   return pairsOfConditions(subject, sameJson, (first) => {
     return `the condition says the same as condition ${first + 1} of the rule`;
@@ -173,7 +179,7 @@ function rangeOf(a: Matcher, b: Matcher): { from: number; to: number } | undefin
   return typeof from === 'number' && typeof to === 'number' ? { from, to } : undefined;
 }
 
-/** Told at the later of two conditions of one rule, once, beside the first that it goes ill with. */
+/** Reports the later of two conditions of one rule, once, with the first condition that it conflicts with. */
 function pairsOfConditions(
   subject: LintedDefinition,
   isFound: (earlier: Matcher, later: Matcher) => boolean,
@@ -190,8 +196,8 @@ function pairsOfConditions(
 }
 
 /**
- * A key has one place among the buckets, whichever rule it meets, so equal buckets serve it the same treatment. Rules or a
- * default rule that somebody else manages may differ on the service, and nothing is said of them.
+ * A key has one place among the buckets, whichever rule it meets, so equal buckets serve it the same treatment. Skips
+ * rules or a default rule that git does not manage: they may differ on the service.
  */
 function ruleLikeDefault(subject: LintedDefinition): Finding[] {
   const { rules, defaultRule } = subject.definition.fields;
@@ -203,8 +209,8 @@ function ruleLikeDefault(subject: LintedDefinition): Finding[] {
 }
 
 /**
- * Evaluators in other languages take forms that JavaScript does not, and the reverse; where that is meant, the flag's
- * `allow` says so.
+ * Evaluators in other languages accept forms that JavaScript does not, and the reverse; a flag that means such a form
+ * lists the code in its `allow`.
  */
 function invalidExpressions(subject: LintedDefinition): Finding[] {
   return subject.definition.creation.rules.flatMap(({ matchers }, position) =>
@@ -218,7 +224,7 @@ function invalidExpressions(subject: LintedDefinition): Finding[] {
   );
 }
 
-/** Segments that others fill in may hold anybody, and those of other repositories are not known: only `exact` ones are told. */
+/** Reports only `exact` segments: others may be filled outside git, and those of other repositories are unknown. */
 function emptySegments(
   subject: LintedDefinition,
   { segments }: Pick<LintedRepository, 'segments'>,
@@ -235,7 +241,7 @@ function emptySegments(
   );
 }
 
-/** Protected is what flagkeel.yaml says is: what the service says nobody knows offline. */
+/** Uses `protected` of flagkeel.yaml: offline, lint cannot ask the service. */
 function fullRollout(
   subject: LintedDefinition,
   { config, settings }: Pick<LintedRepository, 'config' | 'settings'>,

@@ -7,11 +7,12 @@ import { calendarIn } from '../timing/windows.js';
 export type Startless = 'before' | 'end' | number;
 
 /**
- * What the specs say at a moment, if nobody interferes: each ramp at the step that is due then.
+ * The specs as they apply at a moment, provided that no step fails or is delayed: each ramp at the step that is due
+ * then.
  *
  * @param ms since the epoch.
- * @param startless where a ramp is taken to be that has no time as its `start`, and so begins with a run, which no file
- *   knows; a number: it begins then, milliseconds since the epoch.
+ * @param startless assumed position of a ramp that has no time as its `start` and so begins with a run, which no file
+ *   knows. A number is its assumed beginning, in milliseconds since the epoch.
  */
 export function desiredAt(desired: Desired, ms: number, startless: Startless): Desired {
   const { config } = desired;
@@ -33,7 +34,7 @@ export function desiredAt(desired: Desired, ms: number, startless: Startless): D
   return { ...desired, flags: new Map(flags) };
 }
 
-/** @param stepOf undefined: what is written stays, as it does while steps are held. */
+/** @param stepOf gives undefined to keep the written buckets, as while steps are held. */
 function ramped(
   definition: DesiredDefinition,
   stepOf: (ramp: DesiredRamp) => RampStep | undefined,

@@ -13,7 +13,7 @@ import {
 } from './rule.js';
 import { staleRollouts } from './stale.js';
 
-/** What a house agreed on, over the whole repository. Where flagkeel.yaml says nothing of it nothing is found. */
+/** Rules that a team sets for its whole repository in flagkeel.yaml. A rule without its setting finds nothing. */
 export const HOUSE_RULES: readonly RepositoryRule[] = [
   {
     code: 'name-pattern',
@@ -75,8 +75,8 @@ export const HOUSE_RULES: readonly RepositoryRule[] = [
 ];
 
 /**
- * A pattern that is none is told once, in flagkeel.yaml, and then no name is judged. A treatment is judged where the flag
- * declares it; what an environment replaces goes by the same names mostly, and is left alone.
+ * An invalid pattern is reported once, in flagkeel.yaml, and then no name is judged. Treatments are judged only where
+ * the flag declares them: environments that replace treatments mostly reuse those names.
  */
 function namesOffPattern(repository: LintedRepository): Finding[] {
   const { flags, segments, specs, settings } = repository;
@@ -121,7 +121,7 @@ function namesOffPattern(repository: LintedRepository): Finding[] {
   ];
 }
 
-/** All that one flag lacks is one finding, because it has one place. */
+/** One finding lists all the missing fields of a flag, because they share one place. */
 function missingFields({ flags, settings, config, specs }: LintedRepository): Finding[] {
   const { require = [] } = settings;
   if (require.length === 0) return [];
@@ -147,13 +147,13 @@ function missingFields({ flags, settings, config, specs }: LintedRepository): Fi
   });
 }
 
-/** An empty text, list or mapping says nothing. */
+/** Empty texts, lists and mappings do not count. */
 function isSaid(value: FlagSpec[keyof FlagSpec]): boolean {
   if (typeof value === 'string') return value.trim() !== '';
   return value !== undefined && Object.keys(value).length > 0;
 }
 
-/** A field that is not there uses no word; whether it has to be there says `require`. */
+/** Skips absent fields: `require` decides whether a field has to be there. */
 function unknownWords({ flags, settings }: LintedRepository): Finding[] {
   const fields = Object.entries(settings.words ?? {}) as [keyof FlagSpec, readonly string[]][];
   return flags.flatMap((flag) =>
@@ -169,7 +169,7 @@ function unknownWords({ flags, settings }: LintedRepository): Finding[] {
   );
 }
 
-/** Counted from today and not from the day on which the flag was made, which no file says. */
+/** Counts from today: no file says on which day the flag was made. */
 function lateExpiries({ flags, settings, today }: LintedRepository): Finding[] {
   const { expiresWithin = {} } = settings;
   return flags.flatMap((flag) => {
@@ -188,7 +188,7 @@ function lateExpiries({ flags, settings, today }: LintedRepository): Finding[] {
   });
 }
 
-/** Told by the files' names, which are those of the flags. */
+/** Compares names of removed files, because a flag's file has the flag's name. */
 function reusedNames({ flags, settings, removals }: LintedRepository): Finding[] {
   if (settings.reserveNames !== true) return [];
   return flags.flatMap((flag) => {
@@ -198,7 +198,7 @@ function reusedNames({ flags, settings, removals }: LintedRepository): Finding[]
   });
 }
 
-/** A path that nothing can be searched below is told once, in flagkeel.yaml, and then no flag is judged. */
+/** A path that cannot be searched is reported once, in flagkeel.yaml, and then no flag is judged. */
 function missingInCode({ flags, settings, specs, inCode }: LintedRepository): Finding[] {
   const paths: readonly string[] = settings.codeReferences ?? [];
   const [config] = specs.loaded.files.get('config') ?? [];

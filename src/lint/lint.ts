@@ -22,7 +22,7 @@ import type {
   StrayFile,
 } from './rule.js';
 
-/** Rules about `allow` itself; `lint` looks for these after all others. */
+/** Rules about `allow` itself. `lint` applies them last, when it knows which allowances were used. */
 const ALLOW_RULES: readonly LintRule[] = [
   {
     code: 'allow-unknown',
@@ -58,16 +58,16 @@ export const LINT_RULES: readonly LintRule[] = [
 
 export interface LintOptions extends Pick<LintedRepository, 'today'> {
   readonly strays?: readonly StrayFile[];
-  /** Of the files of flags; asked for only where `lint.staleAfter` is set. */
+  /** Ages of the files of flags; computed only where `lint.staleAfter` is set. */
   readonly ages?: LintedRepository['ages'];
-  /** Likewise; asked for only where `lint.reserveNames` is set. */
+  /** Computed only where `lint.reserveNames` is set. */
   readonly removals?: LintedRepository['removals'];
   readonly before?: LintedRepository['before'];
-  /** Likewise; asked for only where `lint.codeReferences` is set. */
+  /** Computed only where `lint.codeReferences` is set. */
   readonly inCode?: LintedRepository['inCode'];
 }
 
-/** What rules take where nobody has asked. */
+/** Defaults for facts that the caller did not compute. */
 const NOT_ASKED = {
   strays: [],
   ages: new Map(),
@@ -77,10 +77,8 @@ const NOT_ASKED = {
 } as const;
 
 /**
- * What is right in the specs and seldom meant, or against the rules of the house: by file, line and column, errors first.
- * Files in which an error lies are passed over. Without a config that can be read nothing is found.
- *
- * The result depends on no clock.
+ * Finds specs that are valid but seldom meant, or against the repository's own rules: by file, line and column, errors
+ * first. Skips files with errors, and finds nothing without a readable config. The result depends on no clock.
  */
 export function lint(parts: SpecParts, options: LintOptions): Diagnostic[] {
   const { config } = parts.specs;
@@ -117,7 +115,10 @@ export function lint(parts: SpecParts, options: LintOptions): Diagnostic[] {
   return inOrder(diagnostics);
 }
 
-/** A member that only specs of one kind begin a line with, another where the first is a common word, and where such specs belong. */
+/**
+ * Marks by which `straysOf` recognises specs: a member that only specs of one kind begin a line with, a second member
+ * where the first is a common word, and the folder for such specs.
+ */
 const MARKS = [
   [/^flag:/m, /^(?:treatments|environment):/m, 'flags lie in flags/'],
   [/^segment:/m, /^/, 'segments lie in segments/'],
@@ -127,9 +128,9 @@ const MARKS = [
 ] as const;
 
 /**
- * Files that look like specs where none are read.
+ * Files that look like specs but lie where flagkeel does not read them.
  *
- * @param beside files outside of the folders of specs, as far as they may be meant.
+ * @param beside candidate files outside of the folders of specs.
  */
 export function straysOf(
   tree: SpecTree,
@@ -151,7 +152,7 @@ export function straysOf(
   return [...inside, ...outside];
 }
 
-/** Every definition that could be made, with the places of its block and its rules. */
+/** Every valid definition, with the places of its block and its rules. */
 function* definitionsOf({ flags, specs }: LintedRepository): Generator<LintedDefinition> {
   const overlays = new Map(
     specs.overlays.map((overlay) => [keyOf(overlay.spec.flag, overlay.spec.environment), overlay]),
@@ -178,7 +179,7 @@ function keyOf(flag: string, environment: string): string {
   return JSON.stringify([flag, environment]);
 }
 
-/** What a file says of an environment, and where. */
+/** The part of a file that is about one environment, with its place. */
 interface Block extends Place {
   readonly spec: EnvironmentSpec | undefined;
 }
@@ -193,7 +194,7 @@ function defaultRuleIn({ file, path, spec }: Block): LintedDefinition['defaultRu
   return written === undefined ? undefined : { file, path: [...path, 'defaultRule'], written };
 }
 
-/** A stray file is none of the files that were parsed, so it has no place but its beginning. */
+/** Stray files are not parsed, so the only place in them is their beginning. */
 function diagnosticOf(code: LintCode, level: Level, { place, message }: Finding): Diagnostic {
   const severity = level === 'error' ? 'error' : 'warning';
   if ('strayPath' in place) return { ...fileDiagnostic(place.strayPath, code, message), severity };
@@ -205,7 +206,7 @@ function diagnosticOf(code: LintCode, level: Level, { place, message }: Finding)
 interface Allowance {
   readonly code: string;
   readonly path: Place['path'];
-  /** The comment behind it; empty where there is none. */
+  /** The comment behind it; may be empty. */
   readonly reason: string;
 }
 
@@ -235,7 +236,7 @@ function commentBehind({ parsed: { places, source } }: SpecFile, path: Place['pa
   return /(?:^|\s)#(.*)$/.exec(line)?.[1]?.trim() ?? '';
 }
 
-/** What no file can allow has no allowances. */
+/** Diagnostics without a file that could allow them have no allowances. */
 function allowancesFor(
   { allowedBy }: Finding,
   allowances: ReadonlyMap<SpecFile, readonly Allowance[]>,
@@ -245,7 +246,7 @@ function allowancesFor(
 
 const CODES: ReadonlySet<string> = new Set(LINT_CODES);
 
-/** What is wrong with an allowance by one of `ALLOW_RULES`; undefined: nothing. */
+/** The fault of an allowance by one of `ALLOW_RULES`, if any. */
 function faultOf(
   rule: LintCode,
   allowance: Allowance,

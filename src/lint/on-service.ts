@@ -4,7 +4,7 @@ import type { SpecFile } from '../specs/parse/parse-file.js';
 import { didYouMean } from '../specs/parse/suggest.js';
 import { inOrder, type SpecParts } from '../specs/read-specs.js';
 
-/** Names that the service has. Null: it does not list them. */
+/** Names that the service has; null for a kind that it does not list. */
 export interface NamesOnService {
   readonly workspace: string;
   readonly environments: readonly { readonly id: string; readonly name: string }[];
@@ -15,9 +15,9 @@ export interface NamesOnService {
 }
 
 /**
- * What specs name and the service does not have, each as an error at its place: environments, traffic types, rollout
- * statuses, and segments and flags that live elsewhere. What a run would create is not asked for. What the service does
- * not list is taken as right.
+ * Names in the specs that the service does not have, each as an error at its place: environments, traffic types,
+ * rollout statuses, and segments and flags that live elsewhere. Objects that a run would create are not checked. If the
+ * service does not list a kind, its names pass.
  */
 export function missingOnService(parts: SpecParts, names: NamesOnService): Diagnostic[] {
   const { config, loaded } = parts.specs;
@@ -38,7 +38,7 @@ export function missingOnService(parts: SpecParts, names: NamesOnService): Diagn
   return inOrder(named.flatMap((each) => missing(each, names.workspace)));
 }
 
-/** A name at its place, and the names that there are. */
+/** A name at its place, with the names that exist. */
 interface Named {
   readonly file: SpecFile;
   readonly path: SpecPath;
@@ -74,7 +74,7 @@ function referencesIn(
   return [...of('segments', 'segment', segments), ...of('flags', 'flag', flags)];
 }
 
-/** Said once for the config, whatever takes it from there. */
+/** Reports a traffic type of the config once, not once per object that inherits it. */
 function trafficTypesIn(
   { specs }: SpecParts,
   { defaultTrafficType }: Config,

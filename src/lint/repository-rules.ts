@@ -14,7 +14,7 @@ import {
 
 const LIFE = 'Life and order';
 
-/** What is looked for once, over the whole repository. */
+/** Rules that look once at the whole repository. */
 export const REPOSITORY_RULES: readonly RepositoryRule[] = [
   {
     code: 'expired',
@@ -102,7 +102,7 @@ export const REPOSITORY_RULES: readonly RepositoryRule[] = [
   },
 ];
 
-/** The day itself still counts. */
+/** A flag is still valid on the day itself. */
 function expired({ flags, today }: LintedRepository): Finding[] {
   return flags.flatMap((flag) => {
     const { expires } = flag.spec;
@@ -111,7 +111,7 @@ function expired({ flags, today }: LintedRepository): Finding[] {
   });
 }
 
-/** Kills of flags that live elsewhere count as well: the list is ours. */
+/** Includes kills of flags that live elsewhere: the list belongs to this repository. */
 function passedReviews({ today, ...repository }: LintedRepository): Finding[] {
   return listedKills(repository).flatMap(({ flag, review, placeOf }) => {
     if (review === undefined || dayOf(review) >= today) return [];
@@ -120,10 +120,10 @@ function passedReviews({ today, ...repository }: LintedRepository): Finding[] {
   });
 }
 
-/** Where `lint.killsOlderThan` says nothing. */
+/** Default of `lint.killsOlderThan`, in days. */
 const MOST_KILLED_DAYS = 30;
 
-/** How old an entry without `since` is no file says. */
+/** Skips entries without `since`: no file says how old they are. */
 function oldKills({ today, settings, ...repository }: LintedRepository): Finding[] {
   const days = settings.killsOlderThan ?? MOST_KILLED_DAYS;
   const first = new Date(Date.parse(today) - days * DAY_MS).toISOString().slice(0, 10);
@@ -134,7 +134,7 @@ function oldKills({ today, settings, ...repository }: LintedRepository): Finding
   });
 }
 
-/** The entries of kills/, each with the places of its members. */
+/** The entries of kills/ with the places of their members. */
 function listedKills({ kills, specs }: Pick<LintedRepository, 'kills' | 'specs'>): (DesiredKill & {
   placeOf: (member: string) => Place;
 })[] {
@@ -151,19 +151,22 @@ function dayOf(dayOrMoment: string): string {
   return dayOrMoment.slice(0, 10);
 }
 
-/** What two names have in common that are taken for each other, and how they then differ. */
+/** Ways in which two names are easily confused, with the words that say how they differ. */
 const CONFUSABLE = [
   [(name: string) => name.toLowerCase().replaceAll(/[-_]/g, ''), 'by case, "-" and "_" alone'],
   [lookOf, 'by letters alone that look alike'],
 ] as const;
 
-/** A name as a glance has it. Names are ASCII, so these are all that most fonts draw alike. */
+/** A name reduced to its shape. Names are ASCII, and these are all the letters that most fonts draw alike. */
 function lookOf(name: string): string {
   const drawn = name.replaceAll(/[1I]/g, 'l').replaceAll(/[0O]/g, 'o').toLowerCase();
   return drawn.replaceAll('rn', 'm').replaceAll('vv', 'w');
 }
 
-/** The later of two in the order of the files is told. Segments are named in specs only, where a slip is an error anyway. */
+/**
+ * Reports the later of two flags in the order of the files. Segments need no check: only specs name them, and a
+ * mistyped name is an error there.
+ */
 function confusableNames({ flags }: LintedRepository): Finding[] {
   const firstOf = CONFUSABLE.map(() => new Map<string, string>());
   return flags.flatMap((flag) => {
@@ -177,7 +180,7 @@ function confusableNames({ flags }: LintedRepository): Finding[] {
   });
 }
 
-/** Key files have no such keys: their lines are trimmed. */
+/** Skips key files: their lines are trimmed when read. */
 function paddedKeys({ flags, specs }: LintedRepository): Finding[] {
   const fileOf = new Map(flags.map(({ name, file }) => [name, file]));
   const owners = new Map(specs.overlays.map(({ file, spec }) => [file, fileOf.get(spec.flag)]));
@@ -196,29 +199,29 @@ function paddedKeys({ flags, specs }: LintedRepository): Finding[] {
   });
 }
 
-/** Where a text is a key: of a segment, a target, a case of a spec test, or the attribute of a condition. */
+/** Paths at which a text is a key: of a segment, a target, a case of a spec test, or the attribute of a condition. */
 const KEY_PLACE =
   /^\/(?!treatments|identities)(?:.*\/)?(?:keys\/\d+|targets\/[^/]+\/\d+|cases\/\d+\/key|attribute)$/;
 
-/** A text with a space at its beginning or end, which is a value, or the key of one. */
+/** A text with a space at its beginning or end, either as a value or as the key of a value. */
 interface PaddedText extends Pick<Place, 'path' | 'at'> {
   readonly text: string;
 }
 
-/** Whether there is any such text, which is seldom: places are noted only then. */
+/** Whether a value holds any padded text. This is rare, so places are recorded only if it does. */
 function holdsPadded(value: unknown): boolean {
   if (typeof value === 'string') return value !== value.trim();
   if (typeof value !== 'object' || value === null) return false;
   let before: unknown;
   for (const [name, member] of Object.entries(value)) {
-    // Neighbours that say the same are one value.
+    // Neighbours with the same content are the same object: look at it once.
     if (name !== name.trim() || (member !== before && holdsPadded(member))) return true;
     before = member;
   }
   return false;
 }
 
-/** All such texts of a value, in the order of the file. */
+/** All padded texts of a value, in the order of the file. */
 function paddedIn(value: unknown): PaddedText[] {
   if (typeof value === 'string') return value === value.trim() ? [] : [{ text: value, path: [] }];
   if (typeof value !== 'object' || value === null) return [];
@@ -228,9 +231,9 @@ function paddedIn(value: unknown): PaddedText[] {
   ]);
 }
 
-/** Another repository may name the segment, which is why the rule speaks of this one. */
+/** Another repository may use the segment, so the message speaks of this repository only. */
 function unusedSegments({ flags, segments, specs }: LintedRepository): Finding[] {
-  // A flag that cannot be read may be the one that uses it.
+  // An unreadable flag may be the one that uses the segment.
   if (specs.unjudged.flags.size > 0 || flags.length < specs.flags.size) return [];
   const used = new Set(
     flags.flatMap(({ environments }) =>
@@ -250,10 +253,10 @@ function unusedSegments({ flags, segments, specs }: LintedRepository): Finding[]
   });
 }
 
-/** One that only other conditions use is used. */
+/** A condition counts as used even if only other conditions use it. */
 function unusedConditions({ specs }: LintedRepository): Finding[] {
   const [config] = specs.loaded.files.get('config') ?? [];
-  // A flag that cannot be read may be the one that uses it.
+  // An unreadable flag may be the one that uses the condition.
   if (config === undefined || specs.unjudged.flags.size > 0) return [];
   const names = config.keys('conditions');
   const used = names.length === 0 ? new Set() : usedConditions(specs);
@@ -264,7 +267,9 @@ function unusedConditions({ specs }: LintedRepository): Finding[] {
   });
 }
 
-/** Lists are compared by their digests. Empty ones, and those that are not ours, say nothing about who was meant. */
+/**
+ * Compares lists by their digests. Skips empty lists, and lists that git does not manage: equality means nothing there.
+ */
 function twinSegments({ segments, specs }: LintedRepository): Finding[] {
   const firstOf = new Map<string, string>();
   return [...segments].flatMap(([name, { environments, trafficType }]) => {
@@ -282,10 +287,10 @@ function twinSegments({ segments, specs }: LintedRepository): Finding[] {
   });
 }
 
-/** Keys that a spec lists itself before a key file is the better place. */
+/** More inline keys than this belong in a key file. */
 const MOST_INLINE = 200;
 
-/** Keys of a key file do not count. */
+/** Does not count keys of a key file. */
 function longLists({ segments, specs }: LintedRepository): Finding[] {
   return [...segments.keys()].flatMap((name) =>
     Object.entries(specs.segments.get(name)?.spec.environments ?? {}).flatMap(

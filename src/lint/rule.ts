@@ -9,19 +9,19 @@ import { writtenMatchers } from '../specs/resolve/conditions.js';
 import type { ResolvedDefinition } from '../specs/resolve/definition.js';
 import type { ResolvedFlag } from '../specs/resolve/resolved-flag.js';
 
-/** How much is made of what a rule finds; `off`: it is not looked for. */
+/** Severity of a rule's findings; `off` disables the rule. */
 export type Level = 'off' | 'warning' | 'error';
 
-/** One thing that lint looks for. */
+/** One rule of lint. */
 export interface LintRule {
   readonly code: LintCode;
-  /** Where `lint.levels` of flagkeel.yaml names none. */
+  /** Default, where `lint.levels` of flagkeel.yaml does not name the rule. */
   readonly level: Level;
-  /** Why it is worth a word; `docs/lint.md` says it in the same words. */
+  /** Why the rule exists; `docs/lint.md` uses the same words. */
   readonly reason: string;
-  /** What to do about it; likewise. */
+  /** How to fix a finding; `docs/lint.md` uses the same words. */
   readonly wayOut: string;
-  /** The heading of `docs/lint.md` below which the rule stands. */
+  /** The heading of `docs/lint.md` that lists the rule. */
   readonly section: string;
 }
 
@@ -35,40 +35,40 @@ export interface RepositoryRule extends LintRule {
   readonly find: (repository: LintedRepository) => readonly Finding[];
 }
 
-/** All that rules look at. */
+/** All facts that rules look at. */
 export interface LintedRepository extends SpecParts {
   readonly config: Config;
   readonly settings: LintSpec;
   /** UTC day, `YYYY-MM-DD`. */
   readonly today: string;
-  /** Files that look like specs and are not read, and why they are not. */
+  /** Files that look like specs but are not read, with the reason. */
   readonly strays: readonly StrayFile[];
-  /** By path; empty where no history is known, or nobody asked for it. */
+  /** By path; empty where no history is known, or the caller did not compute it. */
   readonly ages: ReadonlyMap<string, FileAge>;
-  /** Names of files that were removed, and the UTC day of it, `YYYY-MM-DD`; empty likewise. */
+  /** Names of removed files with the UTC day of removal, `YYYY-MM-DD`; may be empty like `ages`. */
   readonly removals: ReadonlyMap<string, string>;
-  /** What code names; null where no repository is known, or nobody asked for it. */
+  /** Names that code mentions; null where no repository is known, or the caller did not compute it. */
   readonly inCode: NamesInCode | null;
-  /** Flags by name, as the last commit has them that is not what is read; empty likewise. */
+  /** Flags by name, as in the last commit that differs from the specs under check; may be empty like `ages`. */
   readonly before: ReadonlyMap<string, ResolvedFlag>;
 }
 
 export const DAY_MS = 86_400_000;
 
-/** What history says of a file. Days are UTC, `YYYY-MM-DD`. */
+/** Facts from a file's history. Days are UTC, `YYYY-MM-DD`. */
 export interface FileAge {
   readonly addedOn: string;
   readonly changedOn: string;
 }
 
-/** Which names of flags stand in the code of `lint.codeReferences`. */
+/** The names of flags that appear in the code of `lint.codeReferences`. */
 export interface NamesInCode {
   readonly found: ReadonlySet<string>;
-  /** Paths of the setting that cannot be searched, and why; where there is one, nothing was. */
+  /** Paths of the setting that cannot be searched, with the reason. If there is one, no path was searched. */
   readonly refused: readonly { readonly path: string; readonly why: string }[];
 }
 
-/** A file that looks like a spec and lies where none is read. */
+/** A file that looks like a spec but lies where flagkeel does not read it. */
 export interface StrayFile {
   /** Relative to the config directory. */
   readonly path: string;
@@ -76,14 +76,14 @@ export interface StrayFile {
   readonly advice: string;
 }
 
-/** A flag in one environment, of which nothing is wrong. */
+/** A valid flag in one environment. */
 export interface LintedDefinition {
   readonly flag: ResolvedFlag;
   readonly environment: string;
   readonly definition: DesiredDefinition;
-  /** The list of rules as written, and its place in whichever file says it. */
+  /** The list of rules as written, with its place in the file that says it. */
   readonly rules: ResolvedDefinition['rules'];
-  /** What `defaultRule` says as written, likewise. */
+  /** `defaultRule` as written, with its place. */
   readonly defaultRule: (Place & { readonly written: Buckets }) | undefined;
   /** Place of the environment's block. */
   readonly block: Place;
@@ -96,16 +96,19 @@ export interface Place {
   readonly at?: 'key';
 }
 
-/** What a rule found. */
+/** One finding of a rule. */
 export interface Finding {
   readonly place: Place | { readonly strayPath: string };
-  /** What is the case, values in quotes; the way out last. */
+  /** States the problem, values in quotes, and ends with the remedy. */
   readonly message: string;
-  /** The file whose `allow` may let it pass; absent: none can. */
+  /** The file whose `allow` may permit it. Without one the finding cannot be allowed. */
   readonly allowedBy?: SpecFile;
 }
 
-/** A finding inside of one rule, counted from 0; at the block where nobody can tell which file has the rules. */
+/**
+ * A finding inside one rule, counted from 0. Placed at the environment's block where it is unclear which file has the
+ * rules.
+ */
 export function ofRule(
   { flag, rules, block }: LintedDefinition,
   position: number,
@@ -116,7 +119,10 @@ export function ofRule(
   return { place, message, allowedBy: flag.file };
 }
 
-/** A finding about one condition of a rule, both counted from 0; at the name of those that a rule uses by name. */
+/**
+ * A finding about one condition of a rule, both counted from 0. Placed at the name if the rule uses the condition by
+ * name.
+ */
 export function ofCondition(
   subject: LintedDefinition,
   position: number,
@@ -138,7 +144,7 @@ export function ofFlag(
   return { place: { file, path, ...(at && { at }) }, message, allowedBy: file };
 }
 
-/** The same for a segment; none where its file is not among the right ones. */
+/** A finding in a segment's own file, which can allow it; none where that file has errors. */
 export function ofSegment(
   { segments }: Pick<SpecParts['specs'], 'segments'>,
   name: string,

@@ -6,21 +6,21 @@ import type { SpecParts } from '../specs/read-specs.js';
 import { validOf } from '../specs/resolve/spec-set.js';
 import { desiredAt, type Startless } from './desired-at.js';
 
-/** What came of one case of a spec test. */
+/** Result of one case of a spec test. */
 export interface CaseResult {
   readonly file: string;
   readonly flag: string;
   readonly environment: string;
   readonly name: string;
-  /** Why the case failed, at the place in its file; absent where it passed. */
+  /** Why the case failed, at its place in the file. A passed case has none. */
   readonly failure?: Diagnostic;
 }
 
 /**
- * Runs every case of `tests/`, in the order of files and cases, against what the specs say and nothing else: no service, no
- * clock but the moment that a case names, no chance. Equal specs give equal results.
+ * Runs every case of `tests/`, in the order of files and cases, against the specs alone: without a service, without
+ * chance, and with no clock but the moment that a case names. Equal specs give equal results.
  *
- * @param desired of the same reading as `parts`; nothing may be wrong with it.
+ * @param desired from the same reading as `parts`, which must be valid.
  */
 export function runSpecTests(desired: Desired, { specs }: SpecParts): CaseResult[] {
   const files = validOf<SpecTestSpec>(specs.loaded.files.get('spec-test') ?? []);
@@ -42,7 +42,7 @@ export function runSpecTests(desired: Desired, { specs }: SpecParts): CaseResult
   );
 }
 
-/** What is wrong with a case, and the member at which that is told. */
+/** A failure of a case, and the member at which it is reported. */
 interface CaseFault {
   readonly member: 'environment' | 'segments' | 'when' | 'started' | 'expect';
   readonly message: string;
@@ -67,13 +67,16 @@ function faultOf(flag: string, each: SpecTestCase, desired: Desired): CaseFault 
   return { member: 'expect', message: `expected ${expectedText(expect)}, got ${gotText(answer)}` };
 }
 
-/** A day is its first moment, by UTC. */
+/** A day stands for its first moment in UTC. */
 function atMoment({ when, started }: SpecTestCase, desired: Desired, unknown: Startless): Desired {
   const startless = started === undefined ? unknown : Date.parse(started);
   return when === undefined ? desired : desiredAt(desired, Date.parse(when), startless);
 }
 
-/** A case that names a moment must not pass because a ramp is taken to stand where it began. */
+/**
+ * Reports a case that names a moment although a ramp has no known start: it must not pass just because the ramp is
+ * assumed to stand at its beginning.
+ */
 function untoldMoment(flag: string, each: SpecTestCase, desired: Desired): CaseFault | undefined {
   const { environment, when, started } = each;
   if (when === undefined) {
@@ -89,7 +92,7 @@ function untoldMoment(flag: string, each: SpecTestCase, desired: Desired): CaseF
   return { member: 'when', message };
 }
 
-/** A distribution has to be met to the per cent; a treatment, or one of several, has to be certain. */
+/** A distribution has to match to the per cent; a treatment, or one of several, has to be certain. */
 function isMet(expect: SpecTestCase['expect'], { shares, isCertain }: Answer): boolean {
   if (typeof expect === 'string') return shares.get(expect)?.least === 100;
   if (Array.isArray(expect)) {
@@ -115,7 +118,7 @@ function gotText(answer: Answer): string {
   return `${sharesText(answer)}${missing}`;
 }
 
-/** `"on" 10 %, "off" 90 %`; between two numbers where nothing more is known. */
+/** `"on" 10 %, "off" 90 %`; a range of two numbers where the share is not exact. */
 function sharesText({ shares }: Answer): string {
   return [...shares]
     .toSorted(([, a], [, b]) => b.most - a.most)

@@ -1,22 +1,22 @@
 import type { ResolvedFlag } from '../specs/resolve/resolved-flag.js';
 import { DAY_MS, type FileAge, type Finding, type LintedRepository } from './rule.js';
 
-/** A flag and how old it is. */
+/** A flag with its age. */
 export interface AgedFlag {
   readonly flag: ResolvedFlag;
-  /** Absent: no commit has its files. */
+  /** Unset if no commit has its files. */
   readonly age?: FileAge;
-  /** Days since a commit touched one of its files; absent: none did. */
+  /** Days since a commit touched one of its files; unset if none did. */
   readonly quietDays?: number;
-  /** What everybody gets, in every environment that the flag is declared for; absent: not everybody gets the same. */
+  /** The treatment that all keys get in every environment of the flag; unset if there is no such treatment. */
   readonly servedToAll?: string;
   readonly why: readonly StaleReason[];
 }
 
-/** `expired`: its day is past. `one-treatment`: everybody gets the same, and has for long. */
+/** `expired`: its day is past. `one-treatment`: all keys get the same treatment, and have for long. */
 export type StaleReason = 'expired' | 'one-treatment';
 
-/** When is it now, and what counts as long. */
+/** The current day, and the limit for "long". */
 export interface StaleBounds {
   /** UTC day, `YYYY-MM-DD`. */
   readonly today: string;
@@ -24,10 +24,10 @@ export interface StaleBounds {
 }
 
 /**
- * How old flags are, and what of them is stale. Serving the same for long is told by the files: what no commit touched for so
- * many days has served the same at least as long.
+ * How old flags are, and which of them are stale, and why. The files prove how long a flag has served the same: if no
+ * commit touched them for some days, neither has its treatment changed.
  *
- * @param ages by path; of a flag whose files have none, only its expiry is judged.
+ * @param ages by path; a flag without an entry is judged by its expiry only.
  */
 export function agedFlags(
   flags: readonly ResolvedFlag[],
@@ -57,7 +57,7 @@ function agedFlag(
   };
 }
 
-/** Findings of the rule. Kinds that may be on for everybody may be so for ever. */
+/** Findings of the rule. Some kinds of flags may stay on for all keys for ever. */
 export function staleRollouts({ flags, settings, ages, today }: LintedRepository): Finding[] {
   const { staleAfter: days, fullRollout: lasting = [] } = settings;
   if (days === undefined) return [];
@@ -79,7 +79,10 @@ function ageOf(flag: ResolvedFlag, ages: ReadonlyMap<string, FileAge>): FileAge 
   return own && { ...own, changedOn: [own.changedOn, ...days].sort().at(-1) ?? own.changedOn };
 }
 
-/** Whatever somebody matches. A kill is no end of a rollout, and what a ramp makes grow has not come to one. */
+/**
+ * The treatment that every key gets, whichever rule it matches. A kill does not end a rollout, and a growing ramp has
+ * not ended.
+ */
 function servedToAll({ environments }: ResolvedFlag): string | undefined {
   const served = new Set<string>();
   for (const { definition } of environments.values()) {

@@ -8,7 +8,7 @@ import type {
   WireWorkspace,
 } from '../admin-api/wire.js';
 
-/** What the service says is, for the objects that were asked for. Nothing in here was guessed from a failed read. */
+/** The state of the service, for the objects that a run asked for. A failed read never leaves a guess in here. */
 export interface Actual {
   readonly workspace: WireWorkspace;
   /** Environments by the name that the service has, in the service's order. */
@@ -23,33 +23,33 @@ export interface Actual {
   /** Names of all flags and segments of the workspace; null where the service cannot list them or was not asked. */
   readonly allFlags: readonly string[] | null;
   readonly allSegments: readonly string[] | null;
-  /** The service has a way to show a flag by itself, and was seen to. */
+  /** Whether the service can return a single flag, as an earlier answer proved. */
   readonly showsFlags: boolean;
 }
 
 export interface ActualFlag {
-  /** `unknown`: no definition was found and the service has no way to show a flag by itself. */
+  /** `unknown`: there is no definition, and the service cannot return a single flag. */
   readonly existence: 'present' | 'absent' | 'unknown';
   readonly id?: string;
-  /** Absent where the service has no way to show it. */
+  /** Unset if the service cannot return a single flag. */
   readonly flag?: WireFlag;
-  /** Environment name → definition, for every environment that was asked; null: none there. */
+  /** Environment name → definition, for every environment that was read; null where there is no definition. */
   readonly definitions: ReadonlyMap<string, WireDefinition | null>;
 }
 
 export interface ActualSegment {
-  /** Absent: there is no such segment. */
+  /** Unset if there is no such segment. */
   readonly segment?: WireSegment;
-  /** Environment name → what is there, for every environment that was asked. */
+  /** Environment name → activation, for every environment that was read. */
   readonly environments: ReadonlyMap<string, ActualActivation>;
 }
 
 export interface ActualActivation {
   readonly active: boolean;
-  /** Absent where only the activation was looked at, and where `assumedKeys` stand in for them. */
+  /** Unset if only the activation was read, or if `assumedKeys` stand in for the keys. */
   readonly keys?: KeyList;
-  /** Not listed: the service counts as many keys as these, which the base has and the specs still want. */
+  /** Keys assumed from the base, without listing them: the service counts as many, and the specs still want them. */
   readonly assumedKeys?: KeyDigest;
-  /** A change request that is open on the service holds the keys. */
+  /** An open change request on the service holds the keys. */
   readonly openChangeRequestId?: string;
 }

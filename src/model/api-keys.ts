@@ -1,6 +1,6 @@
 /**
- * Admin API keys of the embedded service, also one that is glued to a word. The text before it decides nothing: a
- * person who pastes a key behind `KEY_` or a letter has given it away all the same.
+ * Admin API keys of the embedded service. Finds a key even in the middle of a word: a person who pastes a key behind
+ * `KEY_` or a letter has exposed it all the same.
  */
 const API_KEY = /fka_[A-Za-z0-9_-]{16,}/g;
 

@@ -1,22 +1,19 @@
 import { withoutApiKeys } from './api-keys.js';
 import type { ChangeNote } from './outcome.js';
 
-/** Sizes that the contract and the services behind it bear, in code points. */
+/** Limits of the contract and of the services behind it, in code points. */
 const MAX_TITLE = 100;
 const MAX_COMMENT = 1_000;
-/**
- * The most bytes of the query `title=…&comment=…`, where each byte that is not plain counts as
- * three.
- */
+/** Limit for the query `title=…&comment=…` in bytes, where each byte that needs percent-encoding counts as three. */
 const MAX_QUERY_BYTES = 4_000;
 
 const ELLIPSIS = '…';
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * Title and comment as they may be sent: clean, within their sizes, neither empty.
+ * Title and comment ready to send: clean, within their limits, neither empty.
  *
- * @param fallback stands in for either that has nothing left to show; not empty itself.
+ * @param fallback replaces a title or comment that cleaning leaves empty; must not be empty itself.
  */
 export function truncateNote(note: ChangeNote, fallback: string): ChangeNote {
   const spare = cut(cleanLine(fallback), MAX_TITLE) || 'flagkeel';
@@ -26,12 +23,16 @@ export function truncateNote(note: ChangeNote, fallback: string): ChangeNote {
   return { title, comment: comment || cutTo(spare, MAX_COMMENT, left) };
 }
 
-/** A title that ends in ` (+N more)` keeps that end, whatever is cut before it. */
+/** Keeps the ending ` (+N more)` and cuts the title before it. */
 export function titleWithMore(title: string, more: number): string {
   return more <= 0 ? title : titleWithEnd(title, ` (+${String(more)} more)`);
 }
 
-/** A title that keeps its end, whatever is cut before it. @param end plain characters, few of them. */
+/**
+ * Keeps the end of a title and cuts the text before it.
+ *
+ * @param end a few plain characters.
+ */
 export function titleWithEnd(title: string, end: string): string {
   return cut(cleanLine(title), MAX_TITLE - end.length) + end;
 }
@@ -42,9 +43,8 @@ export function cleanLine(text: string): string {
 }
 
 /**
- * Text without control characters, marks of direction, zero-width characters or halves of surrogate pairs: nothing
- * that a terminal obeys or that shows another text than it holds, and no Admin API key. Line feeds stay, other line ends
- * become one.
+ * Text that a terminal shows as it is: without control characters, direction marks, zero-width characters, halves of
+ * surrogate pairs, and Admin API keys. Line feeds stay, other line ends become line feeds.
  */
 export function cleanText(text: string): string {
   const cleaned = text
@@ -55,7 +55,7 @@ export function cleanText(text: string): string {
     .replace(/(?<![^\S\n])[^\S\n]+$/gmu, '')
     .replace(/\n{3,}/gu, '\n\n')
     .trim();
-  // Last, so that no character that is not shown hides a key from the search.
+  // Last, so that an invisible character cannot hide a key from the search.
   return withoutApiKeys(cleaned);
 }
 
@@ -68,13 +68,13 @@ export function encodedBytes(text: string): number {
   return bytes;
 }
 
-/** The text, or as many whole characters of it as leave room for `…` within `max` code points. */
+/** The text, or the longest beginning of whole characters that leaves room for `…` within `max` code points. */
 export function cut(text: string, max: number): string {
   return cutTo(text, max, Number.POSITIVE_INFINITY);
 }
 
 function cutTo(text: string, max: number, maxBytes: number): string {
-  // A code point is at most two units: what lies beyond can never fit, and need not be looked at.
+  // A code point has at most two units, so text beyond this never fits and is not examined.
   const head = text.slice(0, 2 * max + 2);
   if (head.length === text.length && sizeOf(head) <= max && encodedBytes(head) <= maxBytes) {
     return text;

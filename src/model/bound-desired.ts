@@ -1,14 +1,14 @@
 import type { Config, Desired, DesiredFlag, DesiredSegment } from './desired.js';
 
-/** What specs may call an environment, which is its name or its id → its name on the service. */
+/** Name or id of an environment, as specs may write it → its name on the service. */
 export type EnvironmentNames = ReadonlyMap<string, string>;
 
 /**
- * Specs in which every environment goes by the name that the service has for it, wherever a `Desired` names one. What
- * a workspace does not have keeps the word of the specs, which is then the name of none of its environments.
+ * Specs in which every environment has the service's name for it. An environment that the workspace does not have keeps
+ * the name that the specs give it, which matches none of the workspace's environments.
  */
 export interface BoundDesired extends Desired {
-  /** Of the workspace, so that the specs of other commits can be bound to the same. */
+  /** Of the workspace; binds the specs of other commits to the same names. */
   readonly environmentNames: EnvironmentNames;
   /** The service's name → the config's word, in the order of the config; for messages and for what is written to files. */
   readonly configNames: ReadonlyMap<string, string>;
@@ -19,7 +19,7 @@ export function environmentNames(
   environments: Iterable<{ readonly id: string; readonly name: string }>,
 ): EnvironmentNames {
   const all = [...environments];
-  // A name wins over an id that looks like it.
+  // A name wins over an equal id.
   return new Map([
     ...all.map(({ id, name }) => [id, name] as const),
     ...all.map(({ name }) => [name, name] as const),
@@ -27,9 +27,9 @@ export function environmentNames(
 }
 
 /**
- * Specs by the names of one workspace. Maps and lists keep the order of the specs. An object that comes out as it went
- * in is the same object, and one that was bound before to the same names is what it was then, so that comparing by
- * identity still finds what changed.
+ * Replaces the environments' names in specs by those of one workspace. Maps and lists keep the order of the specs. An
+ * unchanged object stays the same object, and an object that was bound to the same names before gives the earlier
+ * result, so that comparing by identity still finds changes.
  */
 export function bindEnvironments(desired: Desired, names: EnvironmentNames): BoundDesired {
   const binding = bindingTo(names);
@@ -47,14 +47,14 @@ export function bindEnvironments(desired: Desired, names: EnvironmentNames): Bou
   };
 }
 
-/** A config alone, for who reads nothing else of a commit. */
+/** Binds a config without its specs. */
 export function bindConfig(config: Config, names: EnvironmentNames): Config {
   return boundConfig(config, bindingTo(names));
 }
 
 interface Binding {
   readonly nameOf: (word: string) => string;
-  /** Equal for equal names: what was bound by them is found again in the next run. */
+  /** Equal for equal names, so that the next run finds the objects that this one bound. */
   readonly text: string;
 }
 
@@ -62,7 +62,7 @@ function bindingTo(names: EnvironmentNames): Binding {
   return { nameOf: (word) => names.get(word) ?? word, text: JSON.stringify([...names]) };
 }
 
-/** Remembers what each object became under the names that it was last bound to. */
+/** Remembers the result for each object under the names that it was last bound to. */
 function remembering<T extends object>(
   bind: (object: T, binding: Binding) => T,
 ): (object: T, binding: Binding) => T {

@@ -1,8 +1,8 @@
 import { byCodeUnits } from './json.js';
 
 /**
- * The keys that one map has otherwise than the other, or not at all; those that are gone last. By identity: who keeps what
- * did not change finds out what did without looking into it.
+ * The keys whose values differ between two maps, or that only one has; removed keys come last. Compares by identity, so
+ * that callers who keep unchanged objects need not compare them deeply.
  */
 export function changedKeys<T>(
   before: ReadonlyMap<string, T>,
@@ -16,8 +16,8 @@ export function changedKeys<T>(
 }
 
 /**
- * Finds by its key, in code-unit order, what a sorted list holds; undefined: nothing of that key. For few questions to a
- * long list, where an index of it would take longer.
+ * Binary search by key, in code-unit order, in a sorted list. For a few look-ups in a long list, where building an
+ * index would take longer.
  */
 export function findSorted<T>(
   sorted: readonly T[],
@@ -39,14 +39,14 @@ export function findSorted<T>(
 /** A map that iterates in code-unit order of its keys. */
 export function sortedMap<V>(entries: Iterable<readonly [string, V]>): Map<string, V> {
   const all = [...entries];
-  // What comes from files in order of their paths is in order already, more often than not.
+  // Entries from files mostly arrive in order of their paths, so they need no sorting.
   const isSorted = all.every(([key], at) => at === 0 || (all[at - 1]?.[0] ?? '') <= key);
   return new Map(isSorted ? all : all.sort(([a], [b]) => byCodeUnits(a, b)));
 }
 
 /**
- * The member that a record has itself; undefined: none. For names that people choose: `constructor` and `toString` are
- * names like any other, and every object inherits something by them.
+ * The own member of a record. For names that people choose: every object inherits a `constructor` and a `toString`,
+ * which must not count.
  */
 export function ownMember<T>(
   record: Readonly<Record<string, T>> | undefined,

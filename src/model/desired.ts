@@ -14,16 +14,16 @@ export interface DesiredObjects {
   readonly identities: readonly DesiredIdentities[];
 }
 
-/** What the specs of one commit say should be. */
+/** The desired state that the specs of one commit describe. */
 export interface Desired extends DesiredObjects {
   readonly config: Config;
   /** Break-glass entries. */
   readonly kills: readonly DesiredKill[];
-  /** Environments, as the config names them, whose break-glass list is there: only such a list can take an entry back. */
+  /** Environments, as the config names them, that have a break-glass list: only such a list can take an entry back. */
   readonly killLists: ReadonlySet<string>;
 }
 
-/** What specs say that declare nothing and kill nothing. */
+/** Specs that declare nothing and kill nothing. */
 export const NOTHING_DESIRED: Omit<Desired, 'config'> = {
   flags: new Map(),
   segments: new Map(),
@@ -43,73 +43,72 @@ export interface Guards {
   readonly maxDeletePercent?: number;
   readonly maxKeyRemovals?: number;
   readonly maxKeyRemovalPercent?: number;
-  /** Whole per cent of the traffic that one flag may serve another treatment. */
+  /** Limit in whole per cent: the part of the traffic whose treatment one flag may change. */
   readonly maxShift?: number;
 }
 
-/** Hours in which changes may go, by the clock on the wall of a zone. */
+/** Hours in which changes may go, by the local time of a zone. */
 export interface TimeWindow {
   readonly name: string;
   /** Days on which it opens: 1 is Monday, 7 is Sunday. At least one. */
   readonly days: readonly number[];
-  /** Minutes since midnight; open from here on. */
+  /** Minutes since midnight, inclusive. */
   readonly fromMinute: number;
-  /** Closed from here on, up to 1440. Where it is the lesser of the two the window ends on the next day. */
+  /** Minutes since midnight, exclusive, up to 1440. If less than `fromMinute`, the window ends on the next day. */
   readonly toMinute: number;
   readonly zone: string;
 }
 
-/** A time in which nothing may be changed but kills and what takes them back. */
+/** A time in which only kills and their restores may be changed. */
 export interface Freeze {
   readonly name: string;
-  /** Milliseconds since the epoch; frozen from here on. */
+  /** Milliseconds since the epoch, inclusive. */
   readonly fromMs: number;
-  /** Later than the beginning; not frozen any more. */
+  /** Milliseconds since the epoch, exclusive; later than `fromMs`. */
   readonly toMs: number;
-  /** In which people read its end. */
+  /** Zone in which messages show its end. */
   readonly zone: string;
   readonly reason?: string;
-  /** As the config names them. Absent: all. */
+  /** As the config names them. Default: all. */
   readonly environments?: readonly string[];
 }
 
-/** What is asked before a step of a ramp. */
+/** A question to a monitoring system before a step of a ramp. */
 export interface RampCheck {
   readonly name: string;
-  /** Asked with GET; http or https, without credentials. */
+  /** Fetched with GET; http or https, without credentials. */
   readonly url: string;
   readonly timeoutMs: number;
-  /** Where the value stands in the answer; absent: any answer of 2xx will do. */
+  /** Where the value stands in the answer. Default: none, any answer with status 2xx passes. */
   readonly value?: { readonly pointer: string } | 'prometheus';
   readonly equals?: string | number | boolean;
   readonly atMost?: number;
   readonly atLeast?: number;
 }
 
-/** flagkeel.yaml, complete but for what only the service knows. */
+/** flagkeel.yaml with its defaults, except those that depend on the service. */
 export interface Config {
   /** Name or id. */
   readonly workspace: string;
   /** Environments in the order of application. */
   readonly environments: readonly EnvironmentConfig[];
-  /** A proposal: the operator decides where the key goes. */
+  /** Only a proposal: the operator decides which service receives the key. */
   readonly serviceUrl?: string;
   readonly serviceUrlLocation?: Location;
   readonly defaultTrafficType?: string;
   readonly references: { readonly segments: readonly string[]; readonly flags: readonly string[] };
   readonly prune: boolean;
-  /** What becomes of a flag that is pruned whole. Absent: it is deleted. */
+  /** How a flag that leaves the specs is pruned. Default: deletion. */
   readonly onRemove?: RemovePolicy;
   readonly suspend: boolean;
-  /** Absent: the state is shared over origin where that can be done (`auto`). */
+  /** Default: `auto`, the state is shared over origin where that is possible. */
   readonly pushState?: boolean;
   readonly guards: Guards;
-  /** Absent: `revert`, and `report` in a protected environment. Likewise below. */
+  /** Default for this and the environments' own: `revert`; `report` in a protected environment. */
   readonly onDrift?: DriftPolicy;
   readonly onConflict?: ConflictPolicy;
   readonly onLiveKill?: LiveKillPolicy;
   readonly lint?: LintSpec;
-  /** Absent: there are none. Likewise below. */
   readonly conditions?: NamedConditions;
   readonly windows?: readonly TimeWindow[];
   readonly freezes?: readonly Freeze[];
@@ -119,13 +118,13 @@ export interface Config {
 export interface EnvironmentConfig {
   /** Name or id, as the config writes it. */
   readonly name: string;
-  /** Absent: the service's own `production`. */
+  /** Default: protected if the service calls it `production`. */
   readonly protected?: boolean;
   readonly onDrift?: DriftPolicy;
   readonly onConflict?: ConflictPolicy;
   readonly onLiveKill?: LiveKillPolicy;
   readonly guards: Guards;
-  /** Names of the windows in which changes may go. Absent: at any time. */
+  /** Names of the windows in which changes may go. Default: at any time. */
   readonly windows?: readonly string[];
 }
 
@@ -133,9 +132,9 @@ export interface DesiredFlag {
   readonly name: string;
   readonly location: Location;
   readonly trafficType: string;
-  /** `tags` and the like; an absent field is not managed. */
+  /** `tags` and the like; git does not manage absent fields. */
   readonly fields: FlagFields;
-  /** Never deleted, in no environment. */
+  /** Never deleted, in any environment. */
   readonly protect?: true;
   /** Day after which it should be gone (`2026-10-03`). */
   readonly expires?: string;
@@ -147,13 +146,15 @@ export interface DesiredDefinition {
   readonly location: Location;
   /** The managed fields. */
   readonly fields: Definition;
-  /** Every field, for the creation: those in `fields`, and those which are set once and then left alone. */
+  /**
+   * Every field, for the creation: those in `fields`, and those which a creation sets once and later runs leave alone.
+   */
   readonly creation: Required<Definition>;
   /** The names of `fields.rules`, position by position; for people only. */
   readonly ruleNames: readonly (string | undefined)[];
-  /** How some of its rules grow by themselves. Absent: none does. */
+  /** Rules whose share grows by itself in steps. */
   readonly ramps?: readonly DesiredRamp[];
-  /** Guards that may be passed; each counts for the change that it came with. */
+  /** Guards that the flag may pass; each allowance counts for the change in which it was added. */
   readonly allow?: readonly Allowance[];
 }
 
@@ -170,7 +171,7 @@ export interface DesiredSegment {
   readonly trafficType: string;
   /** Set at creation only: the service cannot change it. */
   readonly description: string;
-  /** Never deleted, in no environment. */
+  /** Never deleted, in any environment. */
   readonly protect?: true;
   /** Environment, as the config names it → activation. */
   readonly environments: ReadonlyMap<string, DesiredActivation>;
@@ -179,9 +180,8 @@ export interface DesiredSegment {
 export interface DesiredActivation {
   readonly location: Location;
   readonly mode: SegmentMode;
-  /** Absent: only the activation is ours. */
+  /** Unset if git manages only the activation. */
   readonly keys?: KeyList;
-  /** Path of the key file, if there is one. */
   readonly keysFile?: string;
 }
 

@@ -12,13 +12,13 @@ export interface Diagnostic {
   /** Kebab-case, stable, documented in `docs/diagnostics.md`. */
   readonly code: string;
   readonly location: Location;
-  /** What is wrong, values in quotes; the way out last, for example `did you mean "beta-testers"?`. */
+  /** States the problem, values in quotes, and ends with the remedy, for example `did you mean "beta-testers"?`. */
   readonly message: string;
-  /** The line of the file, and where in it the problem lies. Absent where there is no line to show. */
+  /** The line of the file, and the range in it that is wrong. Unset if there is no line to show. */
   readonly excerpt?: { readonly text: string; readonly from: number; readonly to: number };
 }
 
-/** What can be wrong inside a spec that its schema cannot say. */
+/** Faults inside a spec that its schema cannot express. */
 export const FAULT_CODES = [
   'bucket-sum',
   'bucket-twice',
@@ -32,17 +32,17 @@ export const FAULT_CODES = [
 
 export type FaultCode = (typeof FAULT_CODES)[number];
 
-/** Members and positions from the value that was looked at to the one that is wrong. */
+/** Members and positions that lead from a value to the wrong one inside it. */
 export type SpecPath = readonly (string | number)[];
 
-/** One mistake, placed by path: where in which file that is, is known to whoever parsed the file. */
+/** One mistake, placed by its path in the value. The parser of the file turns that into a line and column. */
 export interface SpecFault {
   readonly code: FaultCode;
   readonly path: SpecPath;
   /** Whether the member's key is wrong, or its value. */
   readonly at: 'key' | 'value';
   readonly message: string;
-  /** Set where a name is not among those it could be. */
+  /** Set where a name is unknown: the name, and the valid ones for a suggestion. */
   readonly unknown?: { readonly name: string; readonly candidates: readonly string[] };
 }
 
@@ -61,12 +61,12 @@ export function invalid(...faults: readonly SpecFault[]): {
   return { ok: false, faults };
 }
 
-/** The fault as seen from further out. */
+/** Prepends the members that lead to the value in which the fault was found. */
 export function under(fault: SpecFault, ...prefix: SpecPath): SpecFault {
   return { ...fault, path: [...prefix, ...fault.path] };
 }
 
-/** A name of a treatment that is not among those of the flag. */
+/** A fault: the flag has no treatment of this name. */
 export function unknownTreatment(
   name: string,
   candidates: readonly string[],

@@ -7,8 +7,8 @@ export type Attributes = Readonly<Record<string, string>>;
 export type Identities = ReadonlyMap<string, Attributes>;
 
 /**
- * Identities that have the same attributes, as a base remembers them: small enough for tens of thousands, and still
- * telling which key lost which attribute.
+ * Identities that share a set of attributes, as a base remembers them: small enough for tens of thousands, and enough
+ * to find which key lost which attribute.
  */
 export interface IdentityGroup {
   /** Names of the attributes, sorted. */
@@ -17,21 +17,23 @@ export interface IdentityGroup {
   readonly keys: Readonly<Record<string, string>>;
 }
 
-/** Hex digits of a key's digest: it tells changes from each other, and proves nothing. */
+/** Hex digits of a key's digest: enough to notice changes, not to prove anything. */
 const DIGEST_LENGTH = 16;
 
-/** Every key in exactly one group; groups sorted by their attributes, so that equal identities give equal groups. */
+/**
+ * Puts every key in exactly one group and sorts groups by their attributes, so that equal identities give equal groups.
+ */
 export function identityGroups(identities: Identities): readonly IdentityGroup[] {
   return grouped([...identities].map(([key, attributes]) => [key, rememberedOf(attributes)]));
 }
 
-/** How identities came apart from what was written last; all of it sorted. */
+/** How wanted identities differ from those that were written last; all of it sorted. */
 export interface IdentitiesDifference {
   readonly added: readonly string[];
   readonly changed: readonly string[];
-  /** Keys that were written and are no longer wanted. */
+  /** Keys that were written but are no longer wanted. */
   readonly gone: readonly string[];
-  /** Keys that are wanted with fewer attributes than were written. */
+  /** Keys that are now wanted with fewer attributes. */
   readonly thinned: readonly string[];
 }
 
@@ -57,7 +59,7 @@ export function identitiesDifference(
   };
 }
 
-/** What was remembered, with some identities as they were written since. */
+/** The remembered groups, updated with identities that were written since. */
 export function withWritten(
   base: readonly IdentityGroup[],
   written: Identities,
@@ -67,7 +69,7 @@ export function withWritten(
   return grouped([...all]);
 }
 
-/** SHA-256 of identities, keys and attributes; lower-case hex. Order means nothing. */
+/** SHA-256 of identities, keys and attributes, in lower-case hex. The order does not matter. */
 export function identitiesSha256(identities: Iterable<readonly [string, Attributes]>): string {
   const lines = Array.from(identities, (identity) => canonicalJson(identity)).sort(byCodeUnits);
   return sha256(lines.map((line) => `${line}\n`).join(''));
@@ -86,7 +88,7 @@ function digestOf(attributes: Attributes): string {
   return sha256(canonicalJson(attributes)).slice(0, DIGEST_LENGTH);
 }
 
-/** A key may be any word, also one that objects are born with. */
+/** A map, because a key may be any word, such as `constructor`, which plain objects inherit. */
 function remembered(groups: readonly IdentityGroup[]): Map<string, Remembered> {
   return new Map(
     groups.flatMap(({ attributes, keys }) =>

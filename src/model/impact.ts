@@ -1,62 +1,65 @@
 /**
- * Whom a change reaches: who is served another treatment, or the same with another configuration, after the plan than
- * before it. Worked out from definitions and lists of keys alone; `docs/impact.md` has the reasoning.
+ * Whom a change reaches: the keys that get another treatment, or another configuration of the same one, after the plan
+ * than before it. Computed from definitions and lists of keys alone; `docs/impact.md` gives the reasoning.
  */
 export interface Impact {
   /**
-   * The flags through which the change is felt, each in the change's own environment: the changed flag itself first, then
-   * those that use what changed, by name. Flags by which nobody is reached are left out.
+   * The flags that carry the change to users, each in the change's own environment: the changed flag itself first, then
+   * by name those that use the changed object. Flags whose keys all keep their treatment are left out.
    */
   readonly flags: readonly FlagImpact[];
   /** Risks in the order of `RISKS`. */
   readonly risks: readonly Risk[];
   /**
-   * Whom a restore of the changed flag would reach once the plan is applied. Absent: the plan does not leave the flag
-   * killed, or does nothing to it but kill it.
+   * Whom a restore of the changed flag would reach once the plan is applied. Unset if the plan does not leave the flag
+   * killed, or only kills it.
    */
   readonly afterRestore?: FlagImpact;
 }
 
-/** What a reviewer should not overlook. The words are stable; programs may hold on to them. */
+/** Risks that a reviewer should not overlook. The words are stable; programs may rely on them. */
 export const RISKS = [
   /**
-   * In a protected environment all of the traffic gets one treatment, which is not the default, and some of it got another
-   * one before, or another configuration.
+   * In a protected environment all of the traffic gets one treatment, which is not the default, and some of it had
+   * another treatment or configuration before.
    */
   'all-of-production',
   /** The flag is killed. */
   'kills',
   /** Keys that had one treatment other than the default get another one. */
   'moves-between-variants',
-  /** The default treatment of a flag changes that is killed before and after: everybody gets it at once. */
+  /** The default treatment changes of a flag that is killed before and after: all its keys get the new one at once. */
   'default-changed-while-killed',
-  /** Some rule, target or bucket names a treatment other than the default, and nobody gets any. */
+  /** Some rule, target or bucket names a treatment other than the default, but no key gets any. */
   'serves-nobody',
 ] as const;
 
 export type Risk = (typeof RISKS)[number];
 
-/** What becomes of one flag's keys in one environment when the whole plan is applied. */
+/** How the whole plan changes the treatments of one flag's keys in one environment. */
 export interface FlagImpact {
   readonly flag: string;
   readonly environment: string;
-  /** Per cent of the traffic that gets something else, over all moves; of keys that stand in no known list. */
+  /**
+   * Per cent of the traffic whose treatment or configuration changes, over all moves; without the keys of known lists.
+   */
   readonly traffic: Range;
-  /** Listed keys that get something else, over all moves. Of a changed segment only the keys that it gains or loses. */
+  /**
+   * Number of listed keys whose treatment or configuration changes, over all moves. Of a changed segment only the keys
+   * that it gains or loses.
+   */
   readonly keys: KeyCount;
-  /** How many listed keys were looked at. */
+  /** How many listed keys were examined. */
   readonly listed: number;
   /** Moves by their size, the largest first. */
   readonly moves: readonly Move[];
-  /** There were too many combinations to look at each: the ranges are wider than they need be. */
+  /** True if there were too many combinations to examine each, so that the ranges are wider than necessary. */
   readonly bounded: boolean;
 }
 
-/** From one treatment to another one; where both are the same, to another configuration of it. */
+/** A move from one treatment to another; if both are equal, to another configuration of it. */
 export interface Move {
-  /**
-   * Null where there is no definition: evaluators then answer `control`. The same holds for `to`.
-   */
+  /** Null where there is no definition, as in `to`: evaluators then answer `control`. */
   readonly from: string | null;
   readonly to: string | null;
   readonly traffic: Range;
@@ -65,13 +68,13 @@ export interface Move {
   readonly names: readonly string[];
 }
 
-/** Both ends are possible and equal where the figure is exact. Per cent have two decimals at most. */
+/** Bounds in per cent with at most two decimals. Both ends can occur; they are equal where the figure is exact. */
 export interface Range {
   readonly atLeast: number;
   readonly atMost: number;
 }
 
 export interface KeyCount extends Range {
-  /** Whether each key is known by itself. Otherwise hashing decides, and the number is what it gives on average. */
+  /** Whether the result is known for each key. Otherwise hashing decides, and the number is the average. */
   readonly certain: boolean;
 }

@@ -6,9 +6,8 @@ export type Json =
   null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * RFC 8785 form: equal values give equal text, whatever order their members were written in.
- *
- * Half surrogate pairs, which that form does not have and an answer may hold, count as U+FFFD.
+ * RFC 8785 form: equal values give equal text, whatever the order of their members. Half surrogate pairs, which an
+ * answer may hold but that form excludes, become U+FFFD.
  */
 export function canonicalJson(value: unknown): string {
   const text = canonicalText(value);
@@ -30,7 +29,7 @@ function wellFormed(_name: string, value: unknown): unknown {
 
 const LONE_SURROGATE = /\p{Surrogate}/gu;
 
-/** Equality of JSON values, as their canonical forms have it; order of members does not matter, order of lists does. */
+/** Equality of JSON values by their canonical forms: the order of members does not matter, the order of lists does. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a === 'string' && typeof b === 'string') return sameText(a, b);
@@ -44,7 +43,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A member that is undefined is none. */
+/** An undefined member counts as missing. */
 function sameMembers(a: Members, b: Members): boolean {
   const names = Object.keys(a).filter((name) => a[name] !== undefined);
   const others = Object.keys(b).filter((name) => b[name] !== undefined);
@@ -58,7 +57,7 @@ function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Texts without half surrogate pairs, which are all but a few, need no second look. */
+/** Unequal texts may still match, because half surrogate pairs count as U+FFFD. */
 function sameText(a: string, b: string): boolean {
   return a.length === b.length && wellFormed('', a) === wellFormed('', b);
 }
@@ -76,18 +75,18 @@ export function byCodeUnits(a: string, b: string): number {
 /** Sorted copy without repetitions. */
 export function sortedSet(values: Iterable<string>): string[] {
   const all = [...values];
-  // Most are: they were written so, or come from here.
+  // Most lists are sorted already: people wrote them so, or this function made them.
   if (isAscending(all)) return all;
   const sorted = all.sort(byCodeUnits);
   return isAscending(sorted) ? sorted : [...new Set(sorted)];
 }
 
-/** Sorted, and without repetitions. */
+/** Whether values are sorted without repetitions. */
 function isAscending(values: readonly string[]): boolean {
   return values.every((each, at) => at === 0 || (values[at - 1] ?? '') < each);
 }
 
-/** Whether a value that was parsed holds values within values to more than so many levels. */
+/** Whether a parsed value is nested deeper than `levels`. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;

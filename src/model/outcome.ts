@@ -14,38 +14,44 @@ export type Outcome = (
       readonly status: 'failed';
       readonly error: OutcomeError;
       readonly partly: boolean;
-      /** A write was sent, and no answer tells whether it was made. */
+      /** A write was sent, but no answer says whether it took effect. */
       readonly fateUnknown?: true;
     }
   | {
       readonly status: 'skipped';
       readonly why: string;
-      /** Some of its writes were sent before. */
+      /** Some writes of the change had been sent before it ended. */
       readonly partly?: true;
-      /** The service wants an approval first: no failure, and nothing that another run could mend. */
+      /** The service wants an approval first: this is no failure, and another run would not help. */
       readonly approvalNeeded?: true;
-      /** Somebody else was quicker, and nothing is left to do about it: what had to wait for it is planned again. */
+      /**
+       * Someone else made the change first, so nothing is left to do; the changes that depended on it are planned
+       * again.
+       */
       readonly overtaken?: true;
-      /** Its window closed while the run was under way: no failure either. */
+      /** The environment's window closed during the run: this is no failure. */
       readonly windowClosed?: true;
-      /** When it goes by itself, ISO 8601 in UTC. */
+      /** When a later run applies it without help, ISO 8601 in UTC. */
       readonly until?: string;
     }
 ) & {
   /**
-   * For identities only: which of them the service took. There is no other way to know, since the
-   * contract shows no operation that reads identities.
+   * For identities only: which of them the service accepted. The answer is the only source: the contract has no
+   * operation that reads identities.
    */
   readonly identities?: IdentitiesAnswer;
 };
 
-/** How one step ended, as it is told while the run goes on; what a second look makes of its change is an `Outcome`. */
+/**
+ * How one step ended, as reported during the run. The verification afterwards turns the ends of a change's steps into
+ * its `Outcome`.
+ */
 export type StepEnd =
   | { readonly status: 'succeeded'; readonly identities: IdentitiesAnswer | undefined }
   | { readonly status: 'failed'; readonly error: OutcomeError }
   | Extract<Outcome, { readonly status: 'skipped' }>;
 
-/** What became of the identities that were sent; each key stands in one of the two. */
+/** The service's answer for each key of an identities request; each key stands in one of the two. */
 export interface IdentitiesAnswer {
   readonly written: readonly string[];
   readonly failed: readonly FailedIdentity[];
@@ -53,19 +59,19 @@ export interface IdentitiesAnswer {
 
 export interface FailedIdentity {
   readonly key: string;
-  /** HTTP status that the service gave this identity; null where it gave none. */
+  /** HTTP status for this identity; null where the service gave none. */
   readonly status: number | null;
-  /** The service's own words, cleaned. They may hold the key. */
+  /** The service's own words, cleaned. They may contain the key. */
   readonly message: string;
 }
 
 /**
- * Codes that stand at a change and never end a run.
+ * Codes of single changes, which never end a run.
  *
- * - `CHANGED_MEANWHILE`: the definition is not what the plan was made from; nothing was written.
- * - `SEGMENT_SHRANK`: an upload replaced the keys of a segment; they were put back.
- * - `IDENTITIES_REFUSED`: the service took some identities and not others, see `Outcome.identities`.
- * - `BUG`: ours.
+ * - `CHANGED_MEANWHILE`: the definition changed since the plan was made; nothing was written.
+ * - `SEGMENT_SHRANK`: an upload replaced the keys of a segment; the run put them back.
+ * - `IDENTITIES_REFUSED`: the service refused some of the identities, see `Outcome.identities`.
+ * - `BUG`: a bug of flagkeel.
  */
 export const CHANGE_CODES = [
   'CHANGED_MEANWHILE',
@@ -85,19 +91,19 @@ export interface OutcomeError {
 
 export type Outcomes = ReadonlyMap<ObjectId, Outcome>;
 
-/** Something that a run could not know, and what that costs. */
+/** A fact that a run could not find out, and the consequence. */
 export interface Unknown {
   readonly code:
     /** The directory is no git repository, or has no commit. */
     | 'no-git'
     | 'shallow-clone'
-    /** Commits that runs applied are not here: history was rewritten, or is not whole. */
+    /** Commits that runs applied are missing here: history was rewritten or is incomplete. */
     | 'missing-commits'
-    /** Something differs, and no run remembers anything that was applied from here. */
+    /** Something differs, but the state has no earlier apply from here. */
     | 'nothing-remembered'
-    /** What runs on other machines applied: origin could not be read. */
+    /** Origin could not be read, so the run does not know what runs on other machines applied. */
     | 'state-not-read'
-    /** To runs on other machines: what this run applied. */
+    /** Origin could not be written, so runs on other machines do not know what this run applied. */
     | 'state-not-shared';
   /** One sentence for people, without a full stop. */
   readonly message: string;
@@ -105,22 +111,22 @@ export interface Unknown {
 
 /** The commit that the specs were read from. */
 export interface Revision {
-  /** Null where there is no git, or no commit. */
+  /** Null without git, or without a commit. */
   readonly commit: string | null;
-  /** Whether the working tree was read and differs from that commit. */
+  /** Whether the specs come from a working tree that differs from that commit. */
   readonly dirty: boolean;
 }
 
-/** How one kill went; `absent`: the flag has no definition there, and nothing was written. */
+/** How one kill ended; `absent`: the flag has no definition there, so there was nothing to kill. */
 export type KillResult =
   | { readonly status: 'killed'; readonly note: ChangeNote }
   | { readonly status: 'absent' }
   | {
       readonly status: 'failed';
       readonly error: unknown;
-      /** The words that it carried; absent: it was not sent. */
+      /** Title and comment that were sent with it; unset if nothing was sent. */
       readonly note?: ChangeNote;
     };
 
-/** The kills of one run that were not on the service yet; in the order of the specs. */
+/** The kills that were not on the service when the run began; in the order of the specs. */
 export type KillResults = ReadonlyMap<ObjectId, KillResult>;

@@ -20,25 +20,25 @@ export const REASONS = [
 
 export type Reason = (typeof REASONS)[number];
 
-/** Why something that would change is left alone. */
+/** Why a change is not applied. */
 export type WithheldWhy =
   /** Removed from git, and `prune` is off. */
   | 'prune-off'
-  /** Removed from git, but no ancestor of HEAD is seen to have declared it. */
+  /** Removed from git, but no ancestor of HEAD declares it. */
   | 'no-witness'
-  /** Removed from git, but what stands under its name has another id than a run remembers. */
+  /** Removed from git, but the object of that name has another id than the state. */
   | 'not-ours'
-  /** Removed from git, and its spec says `protect: true`, or said so when it went. */
+  /** Removed from git, but its spec says `protect: true`, or did when it was removed. */
   | 'protected'
-  /** Removed from git, but something still uses it or it lives on elsewhere. */
+  /** Removed from git, but something still uses it, or it stays in another environment. */
   | 'still-in-use'
   /** Changed on the service only, and `onDrift` is `report`. */
   | 'drift-reported'
-  /** Changed on the service only, and corrected three times within an hour: somebody else keeps writing it. */
+  /** Changed on the service only, and already corrected three times within an hour: something else keeps writing it. */
   | 'contested'
   /** Changed on both sides, and `onConflict` is `hold`. */
   | 'conflict-held'
-  /** It differs in a protected environment, no run remembers it here, and nobody said `--adopt`. */
+  /** It differs in a protected environment, the state does not have it, and the run has no `--adopt`. */
   | 'adopt-needed'
   /** The service sets this at creation only. */
   | 'immutable'
@@ -46,27 +46,27 @@ export type WithheldWhy =
   | 'live-kill'
   /** The service wants an approval first. */
   | 'approval-needed'
-  /** Nothing else stands against it than that the run is suspended. */
+  /** Only the suspension of the run prevents it. */
   | 'suspended'
-  /** A step of a ramp, or what stands where one was: somebody changed the share on the service. */
+  /** A step of a ramp, or a share of one that was changed on the service. */
   | 'ramp-held'
-  /** A freeze of its environment holds, or no window of it is open, and it goes at `until`. */
+  /** Its environment is frozen or outside its windows; it goes at `until`. */
   | 'window-closed'
-  /** An earlier object that this one needs is withheld. */
+  /** An object that this one needs is withheld. */
   | 'needs-withheld'
-  /** Its specs are the same as at the revision that the reviewed plan starts from. */
+  /** Its specs are the same as at the revision where the reviewed plan starts. */
   | 'not-reviewed'
-  /** Identities, of which nothing is remembered that would tell whether they were written already. */
+  /** Identities without a base: the run cannot know whether they were written before. */
   | 'not-remembered'
-  /** Identities, or attributes of them, that left git: they are never deleted. */
+  /** Identities or attributes that git no longer has: flagkeel never deletes them. */
   | 'stays-on-service';
 
-/** One managed field that differs. */
+/** One managed field whose live value differs. */
 export interface FieldChange {
   /** JSON Pointer into the canonical form, for example `/defaultRule`. */
   readonly path: string;
   readonly reason: Reason;
-  /** Absent member: the side has no such value. Lists of keys are never in here: see `keys`. */
+  /** Each of the three is missing where that side has no value. Lists of keys are in `keys` instead. */
   readonly base?: unknown;
   readonly before?: unknown;
   readonly after?: unknown;
@@ -82,26 +82,25 @@ export interface KeyChange {
   readonly removed: readonly string[];
   /** For identities only: keys whose attributes change. */
   readonly changed?: readonly string[];
-  /** SHA-256 of the keys as they will be, see `KeyDigest`; of identities those that are written, with their attributes. */
+  /**
+   * SHA-256 of the keys after the change, see `KeyDigest`; for identities, of the written ones with their attributes.
+   */
   readonly sha256: string;
 }
 
-/** What a person reviews: one object, workspace-wide or in one environment. */
+/** The unit of review: one object, at workspace level or in one environment. */
 export interface Change {
   readonly id: ObjectId;
   readonly ref: ObjectRef;
   readonly action: Action;
   readonly reason: Reason;
-  /** Null where the object no longer stands in the specs. */
+  /** Null if the specs no longer have the object. */
   readonly location: Location | null;
   readonly fields: readonly FieldChange[];
   readonly keys?: KeyChange;
-  /** For a flag that goes whole, and its definitions, which go with it: the service keeps them. Absent: they are deleted. */
+  /** Set if a flag is removed but the service keeps it and its definitions in an archive, instead of deleting them. */
   readonly archive?: true;
-  /**
-   * For an object that is created or removed: the object that it looks like a rename of, or to. It
-   * has no effect on what is written.
-   */
+  /** For a created or removed object: the object whose rename it looks like. Does not affect what is written. */
   readonly rename?: Rename;
   /** Changes that must succeed before this one; sorted. */
   readonly dependsOn: readonly ObjectId[];
@@ -109,44 +108,44 @@ export interface Change {
 
 export interface Withheld extends Change {
   readonly why: WithheldWhy;
-  /** What to do about it, or what it waits for; one clause. */
+  /** The remedy, or the event that it waits for; one clause. */
   readonly wayOut: string;
-  /** When it goes by itself, ISO 8601 in UTC. Absent: it does not, or nobody knows when. */
+  /** When a later run applies it without help, ISO 8601 in UTC. Unset if that moment is unknown, or never comes. */
   readonly until?: string;
 }
 
-/** Title and comment of what is planned, by `noteKey`. */
+/** Titles and comments of planned writes, by `noteKey`. */
 export type PlanNotes = ReadonlyMap<string, ChangeNote>;
 
-/** The id of a change; of what is withheld the reason too, because parts of one object may be written and withheld. */
+/**
+ * The id of a change. For a withheld change the reason is added, because one object may have written and withheld
+ * parts.
+ */
 export function noteKey(change: Change | Withheld): string {
   return 'why' in change ? `${change.id} ${change.why}` : change.id;
 }
 
 /** The difference between desired and actual, and how to close it. Plain data; equal inputs give equal plans. */
 export interface Plan {
-  /**
-   * Changes in the order of application: what others need comes first, and within an object
-   * environments are in config order.
-   */
+  /** Changes in the order of application: dependencies first, and within an object environments in config order. */
   readonly changes: readonly Change[];
   /** Sorted by id. */
   readonly withheld: readonly Withheld[];
-  /** A step comes after all that it needs. */
+  /** Each step comes after all steps that it needs. */
   readonly steps: readonly Step[];
-  /** Objects (as `ObjectRef` counts them) that are managed and equal. */
+  /** Managed objects (as `ObjectRef` counts them) without a difference. */
   readonly unchanged: readonly ObjectId[];
   readonly observed: 'full' | 'touched';
   readonly unmanaged: { readonly flags: number; readonly segments: number } | null;
-  /** Kills on the service that git does not order and this plan leaves; sorted by id. They are no changes. */
+  /** Kills on the service that git did not order and this plan leaves; sorted by id. They do not count as changes. */
   readonly liveKills: readonly LiveKill[];
-  /** What was looked at less closely than the rest, so that nobody knows whether it is equal; sorted by id. */
+  /** Objects that the run compared only in part, so that a difference may remain unseen; sorted by id. */
   readonly notCompared: readonly NotCompared[];
 }
 
 /**
- * The keys of a segment were counted, and not compared one by one; or the service does not show a flag at workspace
- * level, so that only the base says what is there.
+ * A segment whose keys the run counted instead of comparing, or a flag whose workspace level the service does not show,
+ * so that only its base is known.
  */
 export interface NotCompared {
   readonly id: ObjectId;
@@ -154,70 +153,70 @@ export interface NotCompared {
   readonly why: 'counted' | 'not-shown';
 }
 
-/** A definition of ours that is killed on the service, and not by an order of git. */
+/** A managed definition that is killed on the service, but not by an order of git. */
 export interface LiveKill {
   readonly id: ObjectId;
   readonly ref: ObjectRef;
   /** Where the specs declare the definition. */
   readonly location: Location;
-  /** When a run first saw it, ISO 8601 in UTC; null: no run remembers that. */
+  /** When a run first saw it, ISO 8601 in UTC; null if the state does not say. */
   readonly seen: string | null;
-  /** HEAD of that run; null: no run remembers that. */
+  /** HEAD of that run; null if the state does not say. */
   readonly commit: string | null;
-  /** Git ordered it when it was last found equal, and HEAD does so no more, without taking it back: a revert, for example. */
+  /** Git once ordered this kill, but HEAD no longer does, without taking it back: after a revert, for example. */
   readonly wasOrdered?: true;
 }
 
-/** Something that the specs wanted somebody to look at again. Nothing changes by itself. */
+/** A date in the specs at which a person wanted to look again. It changes nothing by itself. */
 export interface Reminder {
   readonly id: ObjectId;
   /** A kill is past its `review`, or a flag past its `expires`. */
   readonly what: 'review' | 'expiry';
   /** As the specs write it: a day, or a moment with its offset. */
   readonly due: string;
-  /** Of a kill: why, and who ordered it; untrusted text. */
+  /** Of a kill: its reason, and who ordered it; untrusted text. */
   readonly reason?: string;
   readonly by?: string;
 }
 
-/** What a guard counts. */
+/** Guards by the figure that they limit. */
 export type GuardName =
   | 'maxDeletes'
   | 'maxDeletePercent'
   | 'maxKeyRemovals'
   | 'maxKeyRemovalPercent'
-  /** A protected environment in which everybody, or everybody whom no rule matches, gets another treatment, in per cent. */
+  /** A protected environment where all keys, or all keys that match no rule, get another treatment, in per cent. */
   | 'fullFlip'
-  /** Specs without a single flag or segment, over an inventory that is not empty. */
+  /** Specs without any flag or segment although the inventory has some. */
   | 'emptyRepository'
-  /** A flag that may serve more of the traffic another treatment than the limit, in per cent. */
+  /** A flag that may change the treatment of more traffic than the limit, in per cent. */
   | 'maxShift'
-  /** Specs that were applied to another workspace so far, and never to this one. */
+  /** Specs that were applied to another workspace before, and never to this one. */
   | 'anotherWorkspace';
 
-/** Guards that only `--force` lets a plan pass: what they see is rarely meant. */
+/** Guards that only `--force` passes: the changes that they find are rarely intended. */
 export const FORCED_GUARDS: ReadonlySet<GuardName> = new Set([
   'emptyRepository',
   'anotherWorkspace',
 ]);
 
-/** A guard that a plan runs into. */
+/** A guard that stops a plan. */
 export interface GuardFinding {
   readonly guard: GuardName;
   /** Null for a guard of the whole workspace. */
   readonly environment: string | null;
-  /** The object that it is about, where it is about one. */
+  /** The object that it concerns, if it concerns a single one. */
   readonly id?: ObjectId;
-  /** The figure that was found, in the guard's own unit: objects, keys, or per cent. */
+  /** The figure found, in the guard's own unit: objects, keys, or per cent. */
   readonly found: number;
   readonly limit: number;
-  /** Id of the other workspace, where it is about one. */
+  /** Id of the other workspace, if it concerns one. */
   readonly workspace?: string;
-  /** The specs hold an `allow` for it that came with an earlier change, or nobody can tell. */
+  /** The specs hold an `allow` for it, but from an earlier change or from an unknown time. */
   readonly spentAllow?: true;
 }
 
-/** A guard that a plan runs into and that the specs let it pass. */
+/** A guard that would stop a plan but that the specs allow it to pass. */
 export interface AllowedFinding extends GuardFinding {
   readonly guard: 'maxShift' | 'fullFlip';
   readonly environment: string;

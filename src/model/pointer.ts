@@ -5,7 +5,7 @@ export function pointerOf(path: readonly (string | number)[]): string {
     .join('');
 }
 
-/** The path of a JSON Pointer. What stands before its first `/` is left out. */
+/** The path of a JSON Pointer. Ignores any text before its first `/`. */
 export function partsOf(pointer: string): string[] {
   return pointer
     .split('/')

@@ -4,17 +4,16 @@ export const KINDS = ['flag', 'segment', 'identities'] as const;
 export type Kind = (typeof KINDS)[number];
 
 /**
- * One thing that is compared and changed by itself: an object at workspace level (`environment` null), or its part in
- * one environment.
+ * The unit of comparison and change: an object at workspace level (`environment` null), or its part in one environment.
  */
 export interface ObjectRef {
   readonly kind: Kind;
   readonly name: string;
-  /** Name of the environment as the service has it, not as the config writes it. */
+  /** Name of the environment on the service, which may differ from its name in the config. */
   readonly environment: string | null;
 }
 
-/** `KIND/NAME`: an object as a whole, as the state and the filters of a run name it. */
+/** `KIND/NAME`: a whole object, as used by the state and the filters of a run. */
 export type ObjectKey = string;
 
 /** `KIND/NAME` or `KIND/NAME@ENVIRONMENT`. */
@@ -29,7 +28,7 @@ export function objectId({ kind, name, environment }: ObjectRef): ObjectId {
   return environment === null ? key : `${key}@${environment}`;
 }
 
-/** Undefined where the kind is none of ours. An id gives its environment as a part of the name: see `keyOfId`. */
+/** Undefined for an unknown kind. For an id the environment stays a part of the name: see `keyOfId`. */
 export function parseKey(
   key: ObjectKey,
 ): { readonly kind: Kind; readonly name: string } | undefined {
@@ -38,12 +37,12 @@ export function parseKey(
   return slash === -1 || kind === undefined ? undefined : { kind, name: key.slice(slash + 1) };
 }
 
-/** The whole object that an id is about. */
+/** The whole object that an id belongs to. */
 export function keyOfId(id: ObjectId): ObjectKey {
   return id.split('@', 1)[0] ?? id;
 }
 
-/** What an id is about; undefined where its kind is none of ours. */
+/** The parts of an id; undefined for an unknown kind. */
 export function refOfId(id: ObjectId): ObjectRef | undefined {
   const object = parseKey(keyOfId(id));
   const at = id.indexOf('@');

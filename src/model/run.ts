@@ -1,28 +1,28 @@
-/** What a write is about. */
+/** The write that a fence is asked about. */
 export interface FencedWrite {
-  /** It kills, and changes nothing else. */
+  /** It only kills and changes nothing else. */
   readonly isKill: boolean;
 }
 
 /**
- * Keeps a run that others may have taken over from writing. Each holder of a lease has a greater term than the one
- * before it, so that whoever compares terms knows who is the later.
+ * Prevents writes of a run that another run may have replaced. Each holder of a lease has a greater term than the
+ * previous one, so that comparing terms shows who is the later.
  */
 export interface Fence {
   readonly lease: string;
   readonly term: number;
   /**
-   * Has to be awaited right before each write.
+   * Call and await it right before each write.
    *
-   * @throws FlagkeelError `INTERRUPTED` the lease is lost, or nobody can tell whether it is:
-   * nothing may be written then, except a kill that git orders while nobody can tell.
+   * @throws FlagkeelError `INTERRUPTED` if the lease is lost, or if that cannot be determined. In the second case kills
+   *   that git orders still pass.
    */
   readonly check: (write: FencedWrite) => Promise<void>;
   /**
-   * Takes a further lease for the rest of the run, which `check` looks at too.
+   * Takes a further lease for the rest of the run; `check` then checks it too.
    *
-   * @returns gives it back.
-   * @throws FlagkeelError `IN_USE` another run holds it still.
+   * @returns a function that gives it back.
+   * @throws FlagkeelError `IN_USE` if another run still holds it.
    */
   readonly enter: (
     lease: string,
@@ -30,118 +30,124 @@ export interface Fence {
   ) => Promise<() => Promise<void>>;
 }
 
-/** Requests of a run at the same time, unless the operator says otherwise. */
+/** Default for the number of concurrent requests of a run. */
 export const DEFAULT_CONCURRENCY = 8;
 
-/** What a run is about; all else takes no time worth a line. */
+/** Phases of a run that take noticeable time. */
 export type Phase = 'look' | 'apply' | 'verify';
 
-/** Requests are held back, or one of them is to be sent again. */
+/** A pause because requests are throttled, or because one of them will be repeated. */
 export interface Wait {
   readonly waitMs: number;
   /** Clause for people: `the service answered 503`. */
   readonly why: string;
-  /** What waits: `read flags`. */
+  /** The waiting operation: `read flags`. */
   readonly what: string;
 }
 
-/** What long work tells while it goes on. Being told costs nothing that a run would notice, and never throws. */
+/** Receives the progress of long work. Implementations must be quick and must not throw. */
 export interface Progress {
-  /** The phase before is over, and what is counted starts anew. */
+  /** Ends the previous phase and restarts the count. */
   phase(phase: Phase): void;
-  /** How much of the phase is done: objects looked at, steps sent. */
+  /** Progress of the phase: objects observed, or steps sent. */
   count(done: number, total: number): void;
   waiting(wait: Wait): void;
-  /** From now on the number of requests sent is this one, tries counted one by one. */
+  /** Sets the source of the number of requests sent, each try counted. */
   requests(sent: () => number): void;
 }
 
-/** What the command line says about one run. */
+/** Options of one run from the command line. */
 export interface RunOptions {
-  /** Names or ids; empty: all. */
+  /** Names or ids; empty for all. */
   readonly environments: readonly string[];
-  /** `KIND/NAME`; empty: all. */
+  /** `KIND/NAME`; empty for all. */
   readonly only: readonly string[];
   readonly prune: boolean;
   readonly adopt: boolean;
   readonly revertDrift: boolean;
-  /** Requests at the same time; absent: `DEFAULT_CONCURRENCY`. */
+  /** Number of concurrent requests. Default: `DEFAULT_CONCURRENCY`. */
   readonly concurrency?: number | undefined;
-  /** Write all identities, whatever is remembered of them. */
+  /** Write all identities, even those that are unchanged since their base. */
   readonly identities?: boolean;
   readonly allowOlder: boolean;
-  /** The run applies a plan that was reviewed since a revision: HEAD may be behind what was applied, see `PlanPolicy.behind`. */
+  /**
+   * The run applies a reviewed plan from a revision on: HEAD may be older than the last applied commit, see
+   * `PlanPolicy.behind`.
+   */
   readonly mayBeBehind?: boolean;
   /**
-   * How the keys of segments that git did not change are compared: `listed` also where their number is the remembered
-   * one, `counted` also where a list takes few requests. Default: whichever takes fewer requests.
+   * How to compare the keys of segments that git did not change: `listed` lists them even if their number is the
+   * remembered one, `counted` counts them even if a list takes few requests. Default: whichever takes fewer requests.
    */
   readonly keys?: 'listed' | 'counted' | undefined;
-  /** Look only at what was touched, where the memory of this process, or the state, knows enough of the rest; see `chooseScope`. */
+  /**
+   * Observe only touched objects, where the memory of this process, or the state, knows enough of the rest; see
+   * `chooseScope`.
+   */
   readonly touchedSince?: 'memory' | 'state' | undefined;
-  /** Leave invalid objects, and what names them, as they are on the service, and go on with the rest. */
+  /** Leave invalid objects, and objects that name them, as they are on the service, and continue with the rest. */
   readonly quarantineInvalid?: boolean;
-  /** Only objects whose specs differ from this revision's are planned; the others are held back. */
+  /** Plan only objects whose specs differ from this revision's, and hold back the others. */
   readonly since?: string | undefined;
-  /** Why windows and freezes do not hold this run back; it is said in the comment of what they would have held. */
+  /** Why this run ignores windows and freezes; quoted in the comment of each write that they would have held. */
   readonly overrideWindow?: string | undefined;
-  /** The plan with one of these hashes may go, whatever guards, windows and freezes say. */
+  /** A plan with one of these hashes passes guards, windows and freezes. */
   readonly approvals?: readonly Approval[] | undefined;
-  /** By request; it holds back what `suspend: true` in the config does. */
+  /** Suspension by request; it holds back the same changes as `suspend: true` in the config. */
   readonly suspend?: Suspension | undefined;
 }
 
 /**
- * Whether what a run remembers is shared over origin: never, where origin lets it (`auto`), or always, so that a run
- * which cannot share it fails.
+ * Whether runs share their state over origin: never; where origin permits it (`auto`); or always, so that a run fails
+ * if it cannot share it.
  */
 export type StateSharing = 'never' | 'auto' | 'always';
 
-/** Who holds all writes but kills back. */
+/** A suspension of all writes except kills. */
 export interface Suspension {
-  /** For people; untrusted where it came by request. */
+  /** For people; untrusted if it came by request. */
   readonly reason: string;
-  /** ISO 8601; null: until git says otherwise. */
+  /** ISO 8601; null if it lasts until git ends it. */
   readonly until: string | null;
 }
 
-/** Leave for one plan. */
+/** Approval of one plan. */
 export interface Approval {
   readonly hash: string;
-  /** Who gave it; untrusted where it came by request or from a comment. Absent: nobody said. */
+  /** Who gave it, if known; untrusted if it came by request or from a comment. */
   readonly by?: string | undefined;
-  /** Name of the token that it was given with, where it came by request: `by` is what its holder says. */
+  /** Name of the token of the request, if it came by request: `by` is only what the token's holder claims. */
   readonly token?: string | undefined;
-  /** Name of the comment that it was read from; no other comment of any forge has it. Such an approval counts once. */
+  /** Name of the comment that holds it, unique among all forges. Such an approval can be used once. */
   readonly comment?: string | undefined;
 }
 
-/** How the comment of a write says that its plan was approved. */
+/** The words in the comment of a write that record the approval of its plan. */
 export function approvalText({ hash, by, token }: Approval): string {
   const who = by === undefined ? '' : ` by ${by}`;
   return `approved as ${hash}${who}${token === undefined ? '' : `, with the token "${token}"`}`;
 }
 
-/** An environment in which windows and freezes let no change pass now, but kills and what takes them back. */
+/** An environment in which windows and freezes stop all changes now, except kills and their restores. */
 export interface ClosedEnvironment {
   readonly environment: string;
   /** Clause for people: `frozen by "black-friday"`. */
   readonly why: string;
-  /** When changes go again, ISO 8601 in UTC; null: nobody knows. */
+  /** When changes may go again, ISO 8601 in UTC; null if unknown. */
   readonly until: string | null;
-  /** The same as people read it, in a zone of theirs. */
+  /** The time of `until` for people, in the zone of the window or freeze. */
   readonly untilText: string | null;
-  /** Why changes go all the same in this run. Absent: they do not. */
+  /** Why this run ignores the closing; unset if it does not. */
   readonly override?: string;
 }
 
-/** What stands in the config. */
+/** The suspension by `suspend: true` in the config. */
 export const SUSPENDED_BY_CONFIG: Suspension = {
   reason: '`suspend: true` in flagkeel.yaml',
   until: null,
 };
 
-/** Whether a filter lets something through that goes by any of these names; an empty filter lets all through. */
+/** Whether a filter accepts an object with any of these names; an empty filter accepts all. */
 export function isSelected(filter: readonly string[], names: readonly string[]): boolean {
   return filter.length === 0 || filter.some((each) => names.includes(each));
 }

@@ -1,6 +1,6 @@
 import { byCodeUnits, sha256, sortedSet } from './json.js';
 
-/** Keys of a segment: sorted, unique, with the digest by which a base remembers them. */
+/** Keys of a segment: sorted, unique, with their digest as used in a base. */
 export interface KeyList {
   readonly keys: readonly string[];
   readonly digest: KeyDigest;

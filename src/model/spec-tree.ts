@@ -1,10 +1,9 @@
 /**
- * The files of one config directory, either as a commit has them or as they lie on disk.
- *
- * Paths are relative to the config directory, with forward slashes, never `..`.
+ * The files of one config directory, from a commit or from disk. Paths are relative to the config directory, with
+ * forward slashes, never `..`.
  */
 export interface SpecTree {
-  /** Sorted by path. Holds what `isSpecPath` admits and nothing else. */
+  /** Sorted by path. Contains only paths that `isSpecPath` accepts. */
   list(): readonly TreeEntry[];
   /**
    * Whole content of one listed file.
@@ -16,14 +15,14 @@ export interface SpecTree {
 
 export interface TreeEntry {
   readonly path: string;
-  /** Only `file` is ever read; the others are reported. */
+  /** Only files are read; other entries are reported. */
   readonly type: EntryType;
   readonly sizeBytes: number;
-  /** Git's name of the content: equal ids are equal bytes. Absent where the file lies on disk. */
+  /** Git's id of the content: equal ids mean equal bytes. Unset for a file on disk. */
   readonly blobId?: string;
   /**
-   * For a file on disk: what the file system says of it. As long as that is the same, the content
-   * is taken to be the same.
+   * For a file on disk: its metadata from the file system. While it is unchanged, the content is assumed to be
+   * unchanged.
    */
   readonly stamp?: string;
 }
@@ -37,14 +36,15 @@ export type EntryType = 'file' | 'symlink' | 'submodule' | 'special';
 const SPEC_FOLDERS: readonly string[] = ['flags', 'segments', 'identities', 'kills', 'tests'];
 
 /**
- * Whether flagkeel looks at this path of a config directory at all. The names of the folders themselves count: a link,
- * a submodule or a file of that name stands where specs are expected, and a tree that left it out would show no specs.
+ * Whether a path of a config directory is relevant to flagkeel. The names of the folders themselves count: a link, a
+ * submodule or a file may stand in the place of a folder of specs, and leaving it out would look as if all its specs
+ * were removed.
  */
 export function isSpecPath(path: string): boolean {
   return path === 'flagkeel.yaml' || SPEC_FOLDERS.includes(topOf(path));
 }
 
-/** Whether the path is that of a folder of specs itself, where nothing but a folder belongs. */
+/** Whether the path is that of a folder of specs itself, where only a folder is valid. */
 export function isSpecFolder(path: string): boolean {
   return SPEC_FOLDERS.includes(path);
 }

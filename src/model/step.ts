@@ -7,21 +7,17 @@ import type {
 import type { FlagFieldsChange } from './flag/flag.js';
 import type { ObjectId } from './ref.js';
 
-/** Unique within a plan and stable: `<change id>#<action>`, with a number behind it where one change needs several. */
+/** Unique within a plan and stable: `<change id>#<action>`, with a number appended if one change needs several. */
 export type StepId = string;
 
-/**
- * One write to the service, as data: no closures, no clients, nothing that JSON would lose.
- *
- * `apply/executors.ts` runs it; the summary counts it.
- */
+/** One write to the service, as plain data that survives JSON. `apply/executors.ts` runs it; the summary counts it. */
 export type Step = StepHeader & StepRequest;
 
 export interface StepHeader {
   readonly id: StepId;
-  /** The change that this step is a part of. */
+  /** The change that this step belongs to. */
   readonly change: ObjectId;
-  /** Steps that must have succeeded before. */
+  /** Steps that must succeed first. */
   readonly needs: readonly StepId[];
 }
 
@@ -31,7 +27,7 @@ export type StepRequest =
       readonly flag: string;
       readonly trafficType: string;
       readonly description: string;
-      /** The service cannot show a flag by itself: a refusal may mean that it is there, and has to be looked at. */
+      /** The service cannot return a single flag: after a refusal the run checks whether the flag already exists. */
       readonly mayExist: boolean;
     }
   | {
@@ -39,16 +35,16 @@ export type StepRequest =
       readonly flag: string;
       /** Never empty. */
       readonly operations: readonly WirePatchOperation[];
-      /** What the operations write, and what they were computed against. */
+      /** The fields that the operations write, and the values that they were computed from. */
       readonly fields: FlagFieldsChange;
     }
   | {
       readonly action: 'delete-flag';
       readonly flag: string;
-      /** The id that a run remembers, where no look showed whether it still is that flag. */
+      /** The remembered id, set if no answer showed whether the flag still has it. */
       readonly unseenId?: string;
     }
-  /** Its definitions go with it. The members are those of a deletion. */
+  /** Archives the flag's definitions too. The members are those of a deletion. */
   | { readonly action: 'archive-flag'; readonly flag: string; readonly unseenId?: string }
   | {
       readonly action: 'create-definition';
@@ -60,14 +56,12 @@ export type StepRequest =
       readonly action: 'patch-definition';
       readonly flag: string;
       readonly environment: string;
-      /** Never empty; all are run or none is. */
+      /** Never empty; the service runs all of them or none. */
       readonly operations: readonly WirePatchOperation[];
       /** The definition that the operations were computed against. */
       readonly expected: WireDefinition;
     }
-  /**
-   * Kills any flag, also one that this repository does not declare. Killing twice is killing once.
-   */
+  /** Kills any flag, even one that this repository does not declare. Safe to repeat. */
   | { readonly action: 'kill-flag'; readonly flag: string; readonly environment: string }
   | { readonly action: 'delete-definition'; readonly flag: string; readonly environment: string }
   | {
@@ -84,8 +78,8 @@ export type StepRequest =
       /** At most 10,000. */
       readonly keys: readonly string[];
       /**
-       * Keys that the segment holds before, where it holds any: it must not hold fewer afterwards. On the first upload
-       * of a change only; what goes wrong goes wrong there.
+       * The keys of the segment before the change, if there are any: the upload must not lose any of them. Only on the
+       * first upload of a change, because a service that replaces instead of appending already shows it there.
        */
       readonly before?: readonly string[];
     }
@@ -105,10 +99,10 @@ export type StepRequest =
   | {
       readonly action: 'write-identities';
       readonly trafficType: string;
-      /** Its id, or its name where the service was not seen to say an id. */
+      /** Its id, or its name where no answer showed an id. */
       readonly trafficTypeId: string;
       readonly environment: string;
-      /** At most 10,000; each is taken or refused by itself. Writing one twice is writing it once. */
+      /** At most 10,000; the service accepts or refuses each by itself. Safe to repeat. */
       readonly identities: readonly WireIdentity[];
     };
 

@@ -2,19 +2,19 @@ import type { Outcomes } from './outcome.js';
 import type { Plan, Reason, Withheld, WithheldWhy } from './plan.js';
 import type { ObjectId } from './ref.js';
 
-/** Why something is withheld until a person acts: what else a person has to end joins this list. */
+/** Reasons for which a change waits until a person acts; any new reason of that kind belongs here. */
 const FOR_A_PERSON: ReadonlySet<WithheldWhy> = new Set(['approval-needed', 'not-reviewed']);
 
-/** What the next run without a review writes by itself, because somebody has reviewed it before. */
+/** Differences that the next run without a review applies by itself, because their specs were reviewed before. */
 const REVIEWED_BEFORE: ReadonlySet<Reason> = new Set(['drift', 'ramp']);
 
-/** What git orders and the service does not have after an apply, although nothing failed; each sorted as the plan is. */
+/** Orders of git that the service still lacks after an apply without failures; each sorted as the plan is. */
 export interface Unfinished {
   /** A person has to act. */
   readonly held: readonly ObjectId[];
-  /** Its window closed while the run was under way. */
+  /** Changes whose window closed during the run. */
   readonly waits: readonly ObjectId[];
-  /** When the first of `waits` goes, ISO 8601 in UTC; null: nobody knows. */
+  /** When the first of `waits` goes, ISO 8601 in UTC; null if unknown. */
   readonly until: string | null;
 }
 
@@ -35,13 +35,13 @@ export function unfinishedIn(
   return { held: [...new Set(held.map(({ id }) => id))], waits: waits.map(({ id }) => id), until };
 }
 
-/** Whether what is withheld waits for a person. */
+/** Whether a withheld change waits for a person. */
 export function isHeld({ why, reason }: Pick<Withheld, 'why' | 'reason'>): boolean {
   return FOR_A_PERSON.has(why) && !(why === 'not-reviewed' && REVIEWED_BEFORE.has(reason));
 }
 
 /**
- * How the service stands after a run that applied, the best first: `open` is what failed, what a second look found left
- * to do, and what nobody could look at.
+ * How the service stands after an apply, best first. `open`: something failed, or the verification found a difference
+ * or could not read an object.
  */
 export type Standing = 'in-sync' | 'waits' | 'held' | 'open';

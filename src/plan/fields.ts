@@ -4,15 +4,15 @@ import { sameJson, type Json } from '../model/json.js';
 import type { FieldChange } from '../model/plan.js';
 import { partsOf, pointerOf } from '../model/pointer.js';
 
-/** A canonical form cut into the parts that are compared by themselves: JSON Pointer → value. */
+/** A canonical form cut into the parts that are compared separately: JSON Pointer → value. */
 export type Fields = ReadonlyMap<string, Json>;
 
-/** `/description`, `/tags`, `/rolloutStatus`: those that the form has. */
+/** Those of `/description`, `/tags` and `/rolloutStatus` that the form has. */
 export function flagFields(fields: FlagFields): Fields {
   return new Map(Object.entries(fields).map(([name, value]) => [`/${name}`, value as Json]));
 }
 
-/** What these changes of a flag's own fields write. */
+/** The write for these changes of a flag's own fields. */
 export function flagFieldsChange(changes: readonly FieldChange[]): FlagFieldsChange {
   const at = (side: 'before' | 'after'): FlagFields =>
     Object.fromEntries(changes.map((change) => [change.path.slice(1), change[side]]));
@@ -20,10 +20,10 @@ export function flagFieldsChange(changes: readonly FieldChange[]): FlagFieldsCha
 }
 
 /**
- * The fields of a definition; individual targets one treatment at a time (`/targets/<treatment>`), so that a plan can
- * say whose list changed.
+ * The fields of a definition. Individual targets are cut by treatment (`/targets/<treatment>`), so that a plan can name
+ * the changed lists.
  *
- * @param treatments names whose targets are compared though the form has none for them.
+ * @param treatments names whose targets are compared even if the form has none.
  */
 export function definitionFields(definition: Definition, treatments: readonly string[]): Fields {
   const { targets, ...plain } = definition;
@@ -49,12 +49,12 @@ export function isTargetPath(path: string): boolean {
   return path.startsWith(TARGETS);
 }
 
-/** The treatment that such a path is about. */
+/** The treatment of such a path. */
 export function treatmentOfTargetPath(path: string): string {
   return partsOf(path)[1] ?? '';
 }
 
-/** Whether `actual` is what `wanted` asks for, where `wanted` says anything at all. */
+/** Whether `actual` has everything that `wanted` specifies. */
 export function satisfies(path: string, actual: Json | undefined, wanted: Json): boolean {
   if (actual === undefined) return isTargetPath(path) && isEmptyList(wanted);
   return sameJson(projected(path, actual, wanted), wanted);
@@ -64,7 +64,7 @@ function isEmptyList(value: Json): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-/** The actual value without the parts of it that the wanted one leaves unsaid. */
+/** The actual value reduced to the parts that the wanted value specifies. */
 function projected(path: string, actual: Json, wanted: Json): Json {
   if (path !== '/treatments') return actual;
   const said = new Map((wanted as unknown as Treatment[]).map((each) => [each.name, each]));

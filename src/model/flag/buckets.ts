@@ -17,8 +17,8 @@ interface WrittenBucket {
 }
 
 /**
- * Buckets in the order in which they are sent: that of `treatments`, or as written where the spec is a list.
- * `rest` is worked out; buckets of size 0 are dropped.
+ * Buckets in the order in which they are sent: that of `treatments`, or as written where the spec is a list. Computes
+ * `rest` and drops buckets of size 0.
  *
  * @param treatments names in bucket order.
  */
@@ -41,7 +41,7 @@ export function bucketsOf(spec: Buckets, treatments: readonly string[]): Checked
   );
 }
 
-/** The buckets that are written and that nobody falls into; `rest` may be one of them. */
+/** The written buckets of size 0; `rest` may be one of them. */
 export function emptyBuckets(spec: Buckets): { treatment: string; path: SpecPath }[] {
   const written = writtenBuckets(spec);
   const rest = 100 - fixedSum(written);

@@ -4,18 +4,18 @@ import { sortedSet } from '../json.js';
 import { FLAG_FIELDS, type FlagField, type FlagFields } from './flag.js';
 
 /**
- * What kind of value a field has, which decides how it is written into a file, checked in a state, and shown: `prose` is
- * text for people, `name` the name of something, `names` a sorted set of them.
+ * Type of a field's value. It decides how the value is written into a file, checked in a state, and shown: `prose` is
+ * text for people, `name` a name, `names` a sorted set of names.
  */
 export type FieldType = 'prose' | 'name' | 'names';
 
 interface FieldRow<V> {
   readonly type: FieldType;
-  /** Where the field stands among the others in a file that is written; lowest first. */
+  /** Rank of the field in a written file; lowest first. */
   readonly fileRank: number;
-  /** Canonical value of what the spec says. Undefined: not managed. */
+  /** Canonical value from the spec; undefined if git does not manage the field. */
   readonly fromSpec: (spec: FlagSpec) => V | undefined;
-  /** Canonical value of what the service answers; empty where it has none. */
+  /** Canonical value from the service's answer; an empty value where it has none. */
   readonly fromWire: (wire: WireFlag) => V;
   readonly toPatch: (value: V, rolloutStatuses: readonly WireRolloutStatus[]) => WirePatchOperation;
 }
@@ -51,7 +51,9 @@ export const FLAG_FIELD_ROWS: {
   },
 };
 
-/** Undefined: the JSON Pointer of a changed field names none of a flag's workspace level. */
+/**
+ * Type of the field that the JSON Pointer of a change names; undefined if it is not a workspace-level field of a flag.
+ */
 export function flagFieldType(path: string): FieldType | undefined {
   const field = FLAG_FIELDS.find((each) => path === `/${each}`);
   return field && FLAG_FIELD_ROWS[field].type;
@@ -64,7 +66,7 @@ export const FLAG_FIELDS_IN_FILE: readonly FlagField[] = FLAG_FIELDS.toSorted(
 
 /** The managed fields of a spec. */
 export function flagFieldsFromSpec(spec: FlagSpec): FlagFields {
-  // Set one after the other: of ten thousand flags, spreads that depend would give each a hidden class of its own.
+  // Set one after the other: conditional spreads would give each of ten thousand flags a hidden class of its own.
   const fields: Record<string, unknown> = {};
   for (const field of FLAG_FIELDS) {
     const value = FLAG_FIELD_ROWS[field].fromSpec(spec);
@@ -79,7 +81,11 @@ export function flagFieldsFromWire(wire: WireFlag): Required<FlagFields> {
   return Object.fromEntries(values) as Required<FlagFields>;
 }
 
-/** What writes the fields that are given. @param rolloutStatuses those of the workspace. */
+/**
+ * The patch that writes the given fields.
+ *
+ * @param rolloutStatuses those of the workspace.
+ */
 export function flagFieldsPatch(
   fields: FlagFields,
   rolloutStatuses: readonly WireRolloutStatus[],
@@ -87,7 +93,7 @@ export function flagFieldsPatch(
   return FLAG_FIELDS.flatMap((field) => operationOf(field, fields[field], rolloutStatuses));
 }
 
-/** One field: the compiler pairs a row with its own value only where the field is one. */
+/** Takes one field as a type parameter, so that the compiler pairs a row with its own value. */
 function operationOf<F extends FlagField>(
   field: F,
   value: Required<FlagFields>[F] | undefined,

@@ -1,11 +1,11 @@
 import type { Json } from '../json.js';
 
 /**
- * A flag in canonical form: what both the spec and the service's answer are turned into before they are compared.
- * Nulls and defaults are dropped, sets are sorted, sugar is expanded.
+ * A flag in canonical form: both the spec and the service's answer take this form before they are compared. It drops
+ * nulls and defaults, sorts sets and expands shorthands.
  */
 
-/** The fields of a flag at workspace level that git may manage. A field that is absent is not managed. */
+/** The fields of a flag at workspace level that git may manage. Git does not manage an absent field. */
 export interface FlagFields {
   readonly description?: string;
   /** Sorted, unique. */
@@ -14,18 +14,18 @@ export interface FlagFields {
   readonly rolloutStatus?: string;
 }
 
-/** What a patch of a flag writes, and what was there before it. */
+/** The fields that a patch of a flag writes, and their values before it. */
 export interface FlagFieldsChange {
-  /** Of the fields that are written, those whose value was known. */
+  /** Only fields that the patch writes and whose value was known. */
   readonly before: FlagFields;
   readonly after: FlagFields;
 }
 
 export interface Treatment {
   readonly name: string;
-  /** Absent: not managed, the live description stays. */
+  /** Unset if git does not manage it: the live description stays. */
   readonly description?: string;
-  /** The parsed value of the wire's JSON text. Absent: not managed. */
+  /** The parsed value of the wire's JSON text. Unset if git does not manage it. */
   readonly configuration?: Json;
 }
 
@@ -44,8 +44,8 @@ export interface Rule {
 }
 
 /**
- * A definition. In a desired one an absent field is not managed: it is left as the service has it, and taken from
- * `creationDefaults` when the definition is created.
+ * A definition. Git does not manage the absent fields of a desired one: runs leave them as the service has them, and
+ * creations take them from `creationDefaults`.
  */
 export interface Definition {
   /** Treatments in bucket order. */

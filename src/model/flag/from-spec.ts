@@ -12,7 +12,7 @@ import {
   type SpecFault,
 } from '../diagnostic.js';
 
-/** @param entries in the order in which the file has them: it is the bucket order. */
+/** @param entries in the order of the file, which is the bucket order. */
 export function treatmentsOf(entries: readonly (readonly [string, TreatmentSpec])[]): Treatment[] {
   return entries.map(([name, spec]) => {
     if (typeof spec === 'string') return { name, description: spec };
@@ -70,7 +70,7 @@ export function rulesOf(
     if (!buckets.ok) faults.push(...buckets.faults.map((each) => under(each, position, 'serve')));
     if (matchers.ok && buckets.ok) rules.push({ matchers: matchers.value, buckets: buckets.value });
   }
-  // A copy has no room left to grow into, which would be most of the size of a short list.
+  // A copy has no spare capacity, which would be most of the memory of a short list.
   return faults.length > 0 ? invalid(...faults) : valid([...rules]);
 }
 
@@ -84,21 +84,21 @@ function allMatchers(spec: RuleSpec['if'], named: NamedConditions | null): Check
   return valid([...checked.flatMap((each) => (each.ok ? each.value : []))]);
 }
 
-/** What the specs say of one definition, canonical, with every default but those of the two optional fields. */
+/** A definition as the specs give it, canonical, with every default except those of the two optional fields. */
 export interface SpecifiedDefinition {
   readonly treatments: readonly Treatment[];
   readonly targets: Readonly<Record<string, readonly string[]>>;
   readonly defaultTreatment: string;
-  /** Absent: at creation the default treatment, afterwards not managed. */
+  /** If unset, a creation sends the default treatment, and later runs do not manage it. */
   readonly baselineTreatment?: string;
   readonly trafficAllocation: number;
   readonly rules: readonly Rule[];
   readonly defaultRule: readonly Bucket[];
-  /** Absent: git has no opinion. */
+  /** Unset if git leaves kills to the service. */
   readonly killed?: boolean;
 }
 
-/** Parts a definition into what git manages and what a creation sends. */
+/** Splits a definition into the fields that git manages and those that a creation sends. */
 export function definitionOf(
   specified: SpecifiedDefinition,
   unmanaged: readonly DefinitionField[],

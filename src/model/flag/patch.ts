@@ -2,10 +2,10 @@ import fastJsonPatch, { type Operation } from 'fast-json-patch';
 import type { WireDefinition, WirePatchOperation, WireTreatment } from '../../admin-api/wire.js';
 
 /**
- * Operations that turn `live` into `target`, safe to land late: a position in a list is never trusted across the gap
- * between the read and the write. Whatever differs inside a field becomes a replacement of that field; only keys that
- * are added to a treatment's individual targets are appended one by one, which is right wherever the list has moved on
- * to, and only while nothing else about the treatments differs.
+ * Operations that turn `live` into `target`, safe to land late: the list may have changed between the read and the
+ * write, so no operation relies on a position in it. Any difference inside a field replaces that field, with one
+ * exception: keys added to a treatment's individual targets are appended one by one, which is right for any state of
+ * the list, but only while nothing else about the treatments differs.
  *
  * @returns in a stable order; empty where nothing differs.
  */
@@ -26,7 +26,7 @@ export function patchOperations(
   });
 }
 
-/** What these operations make of a definition; `live` stays as it is. */
+/** Applies operations to a copy of a definition. */
 export function patched(
   live: WireDefinition,
   operations: readonly WirePatchOperation[],
@@ -36,7 +36,7 @@ export function patched(
     .newDocument;
 }
 
-/** The appends, if keys that come on top are all that differs; otherwise undefined. */
+/** The appends, if added keys are the only difference; otherwise undefined. */
 function keyAdditions(
   live: readonly WireTreatment[],
   target: readonly WireTreatment[],

@@ -5,84 +5,84 @@ import type { Bucket, Definition, Matcher } from './flag.js';
 /** Steps by which the share of one treatment grows, as the specs have them. */
 export interface DesiredRamp {
   /**
-   * By which runs know it among the ramps of its definition: that of the default rule, the name of its rule, or, where the
-   * rule has none, its condition. Never a position: rules move.
+   * Identifies it among the ramps of its definition: that of the default rule, the name of its rule, or, where the rule
+   * has none, its condition. Never a position, because rules move.
    */
   readonly key: string;
-  /** Position of the rule that it is about, from 0; null: the default rule. */
+  /** Position of its rule, from 0; null for the default rule. */
   readonly rule: number | null;
-  /** Of the rule, canonical; none of the default rule. */
+  /** Of the rule, canonical; empty for the default rule. */
   readonly matchers: readonly Matcher[];
-  /** How many rules before it have the same condition. */
+  /** How many earlier rules have the same condition. */
   readonly nth: number;
   readonly treatment: string;
   /** Treatments of the definition, in bucket order. */
   readonly order: readonly string[];
-  /** What the rule serves before the first step. */
+  /** The buckets of the rule before the first step. */
   readonly written: readonly Bucket[];
-  /** Milliseconds since the epoch; absent: with the run that first sees the ramp at HEAD. */
+  /** Milliseconds since the epoch. Default: the moment of the run that first sees the ramp at HEAD. */
   readonly startMs?: number;
-  /** Each serves more than the one before, and the first at least what is written. */
+  /** Each serves more than the previous one, and the first at least the written share. */
   readonly steps: readonly RampStep[];
-  /** Name of a window. Absent: those of the environment alone decide. */
+  /** Name of a window that limits it further. Default: only the environment's windows apply. */
   readonly within?: string;
-  /** Names of the checks that have to pass before each step. Absent: none. */
+  /** Names of the checks that have to pass before each step. */
   readonly checks?: readonly string[];
-  /** No step is taken. */
+  /** If true, no step is taken. */
   readonly hold: boolean;
 }
 
 export interface RampStep {
   /** Whole per cent. */
   readonly percent: number;
-  /** Milliseconds since the epoch. Absent: `afterMs` alone counts. */
+  /** Milliseconds since the epoch. Default: only `afterMs` counts. */
   readonly atMs?: number;
-  /** After the step before it, or after the start. */
+  /** Milliseconds after the previous step, or after the start. */
   readonly afterMs: number;
 }
 
-/** What is remembered of a ramp, but for what it reaches. */
+/** The remembered facts of a ramp without the share that it has reached. */
 export type RampAnchor = Omit<RampRecord, 'reached'>;
 
 /** A ramp at one moment. */
 export interface Ladder {
   readonly ramp: DesiredRamp;
-  /** When each step is due, in milliseconds since the epoch; null: at no moment that could be found. */
+  /** When each step is due, in milliseconds since the epoch; null if no such moment was found. */
   readonly dueMs: readonly (number | null)[];
-  /** Position of the last step that is due; -1: none is. */
+  /** Position of the last step that is due; -1 before the first. */
   readonly step: number;
-  /** Why no step is taken, whatever is due; a clause for people. Null: steps are taken. */
+  /** Why due steps are not taken, as a clause for people; null if they are. */
   readonly held: string | null;
-  /** What is to be remembered of it, by whether the service has its flag killed; null: nothing can be. */
+  /** Facts to remember, by whether the service has the flag killed; null if no run can keep them. */
   readonly anchors: Readonly<Record<'alive' | 'killed', RampAnchor>> | null;
-  /** By git, or by the service where it was looked at. */
+  /** By git, or by the service if the run read it. */
   readonly isKilled: boolean;
-  /** What runs remember of it; absent: nothing. */
+  /** The remembered facts; unset before the first run. */
   readonly record?: RampRecord;
-  /** The key of a ramp that left the specs, of whose rule this one's may be a new form. */
+  /** The key of a ramp that left the specs and whose rule may be an earlier form of this one's. */
   readonly heirOf?: string;
-  /** In which people read when steps are due. */
+  /** Zone in which messages show when steps are due. */
   readonly zone: string;
-  /** Of the step that is due and not taken yet. */
+  /** Of the due step that is not taken yet. */
   readonly checks?: readonly CheckStanding[];
-  /** When a daemon asks again what has failed, in milliseconds since the epoch. */
+  /** When a daemon repeats a failed check, in milliseconds since the epoch. */
   readonly againMs?: number;
 }
 
 export interface CheckStanding {
   readonly name: string;
-  /** A run that writes nothing asks nobody. */
+  /** `not-asked`: the run writes nothing, so it sends no checks. */
   readonly result: 'passed' | 'failed' | 'not-asked';
-  /** Of one that failed: a clause; untrusted text. */
+  /** Why the check failed, as a clause; untrusted text. */
   readonly why: string | null;
 }
 
 /** A step, and when it is due. */
 export interface StepStanding {
   readonly percent: number;
-  /** ISO 8601 in UTC; null: at no moment that could be found. */
+  /** ISO 8601 in UTC; null if no such moment was found. */
   readonly due: string | null;
-  /** The same as people read it, in a zone of theirs. */
+  /** The time of `due` for people, in the ramp's zone. */
   readonly dueText: string | null;
 }
 
@@ -90,17 +90,17 @@ export interface StepStanding {
 export interface RampStanding {
   /** Of the definition: `flag/shop@production`. */
   readonly id: string;
-  /** Position of the rule, from 0; null: the default rule. */
+  /** Position of the rule, from 0; null for the default rule. */
   readonly rule: number | null;
   readonly treatment: string;
   readonly steps: readonly StepStanding[];
-  /** Position of the last step that is due; -1: none is. */
+  /** Position of the last step that is due; -1 before the first. */
   readonly step: number;
-  /** Why no step is taken; a clause. Null: steps are taken. */
+  /** Why due steps are not taken, as a clause; null if they are. */
   readonly held: string | null;
-  /** The share that the service has, in whole per cent; null: nothing was looked at. */
+  /** The live share in whole per cent; null if the run did not read it. */
   readonly served: number | null;
-  /** Of the step that is due and not taken yet; absent: there is none, or nothing is asked before it. */
+  /** Of the due step that is not taken yet. Unset if there is no such step, or it has no checks. */
   readonly checks?: readonly CheckStanding[];
 }
 
@@ -110,8 +110,9 @@ export function shareOf(buckets: readonly Bucket[], treatment: string): number {
 }
 
 /**
- * What a rule serves where the treatment of its ramp has this share. The others share the rest as they do in what is written,
- * to the nearest whole per cent; buckets stand in the order in which they are written, a new one where its treatment stands.
+ * The buckets of a rule while the treatment of its ramp has this share. The others share the rest in their written
+ * proportions, to the nearest whole per cent. Buckets keep the written order; a new one takes the position of its
+ * treatment.
  */
 export function rampedBuckets(
   { written, treatment, order }: Pick<DesiredRamp, 'written' | 'treatment' | 'order'>,
@@ -146,30 +147,38 @@ function dividedAs(weights: readonly number[], sum: number): number[] {
   return floors.map((each, at) => (raised.has(at) ? each + 1 : each));
 }
 
-/** The share with which a rule stands somewhere on the way of a ramp; undefined: it serves something else. */
+/**
+ * The share of the ramp's treatment, if the rule serves some stage of the ramp; undefined if it serves anything else.
+ */
 export function shareOnRamp(ramp: DesiredRamp, buckets: readonly Bucket[]): number | undefined {
   const share = shareOf(buckets, ramp.treatment);
   const served = buckets.filter(({ size }) => size > 0);
   return sameJson(rampedBuckets(ramp, share), served) ? share : undefined;
 }
 
-/** A condition as text that is equal for equal conditions: all of its matchers have to match, in whatever order they stand. */
+/**
+ * Text of a condition that is equal for equal conditions. The order of matchers does not count, because all of them
+ * have to match.
+ */
 export function conditionOf(matchers: readonly Matcher[]): string {
   return canonicalJson(matchers.map(canonicalJson).sort(byCodeUnits));
 }
 
-/** See `DesiredRamp`. */
+/** Makes `DesiredRamp.key`. */
 export function rampKey(name: string | undefined, matchers: readonly Matcher[] | null): string {
   if (matchers === null) return 'default';
   return name === undefined ? `if ${sha256(conditionOf(matchers)).slice(0, 16)}` : `rule ${name}`;
 }
 
-/** By which the state knows a ramp. The id of an environment outlives its name. */
+/** Key of a ramp in the state. Uses the environment's id, because its name may change. */
 export function rampId(flag: string, environmentId: string, key: string): string {
   return `${flag}@${environmentId} ${key}`;
 }
 
-/** What a definition serves where a ramp stands, wherever its rule is by now; undefined: it has no such rule. */
+/**
+ * The buckets that a definition has for the ramp's rule, found even if the rule has moved; undefined if it has no such
+ * rule.
+ */
 export function bucketsOn(
   { rules = [], defaultRule }: Definition,
   { rule, matchers, nth }: Pick<DesiredRamp, 'rule' | 'matchers' | 'nth'>,

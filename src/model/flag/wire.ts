@@ -31,7 +31,7 @@ export function definitionFromWire(wire: WireDefinition): Required<Definition> {
   };
 }
 
-/** The same form for a definition that came from specs; doing it twice changes nothing. */
+/** Canonical form of a definition that came from specs; doing it twice changes nothing more. */
 export function canonicalDefinition(definition: Definition): Definition {
   const { treatments, rules, defaultRule, targets } = definition;
   return {
@@ -52,18 +52,18 @@ function treatmentFromWire(wire: WireTreatment): Treatment {
   };
 }
 
-/** A spec that names an empty configuration wants none, which is not the same as leaving it to the service. */
+/** An empty configuration in a spec means that there is none, unlike an absent one, which leaves it to the service. */
 function canonicalTreatment(treatment: Treatment): Treatment {
   return treatment.configuration === '' ? { ...treatment, configuration: null } : treatment;
 }
 
-/** Null: there is none, for which services write null, an empty text, or nothing. */
+/** Services write null, an empty text, or nothing for a missing configuration: all become null. */
 function configurationOf(text: string | undefined): Json {
   const value = text === undefined ? null : parsedOrText(text);
   return value === '' ? null : value;
 }
 
-/** The service keeps configurations as JSON text; a text that is none stands for itself. */
+/** The service keeps configurations as JSON text; a text that is not JSON counts as a string. */
 function parsedOrText(text: string): Json {
   try {
     return JSON.parse(text) as Json;
@@ -98,7 +98,7 @@ function canonicalRule(rule: Rule): Rule {
   };
 }
 
-/** Order stays: it decides which users move. A bucket of nothing takes no share and is dropped. */
+/** Keeps the order, which decides which users move, and drops buckets of size 0. */
 function canonicalBuckets(buckets: readonly (WireBucket | Bucket)[]): Bucket[] {
   return buckets
     .filter((bucket) => bucket.size !== 0)
@@ -137,8 +137,8 @@ function ruleToWire(rule: Rule): WireRule {
 }
 
 /**
- * The live definition as it would be with the managed fields of `desired`: what is not managed, and what is not known
- * here, stays as it is.
+ * The live definition with the managed fields of `desired`. Unmanaged fields, and fields that flagkeel does not know,
+ * stay as they are.
  */
 export function withFields(live: WireDefinition, desired: Definition): WireDefinition {
   const { treatments, targets, rules, ...plain } = desired;
@@ -150,10 +150,10 @@ export function withFields(live: WireDefinition, desired: Definition): WireDefin
   };
 }
 
-/** Managed fields that the live definition has otherwise, in the order of plans; a kill is told elsewhere. */
+/** Managed fields whose live value differs, in the order of plans. Kills are left out: they are reported separately. */
 export function differingFields(live: WireDefinition, desired: Definition): DefinitionField[] {
   const actual = definitionFromWire(live);
-  // Laid over what is there: a field that stays as it is does not differ.
+  // Compared after merging, so that fields that stay as they are do not differ.
   const wanted = definitionFromWire(withFields(live, desired));
   return DEFINITION_FIELDS.filter(
     (field) => field !== 'killed' && !sameJson(wanted[field], actual[field]),
@@ -184,7 +184,7 @@ function mergedTreatments(
   });
 }
 
-/** Keeps the live spelling where it means the same. */
+/** Keeps the live spelling if it means the same. */
 function configurationText(held: string | undefined, wanted: Json): string {
   if (held !== undefined && canonicalJson(configurationOf(held)) === canonicalJson(wanted))
     return held;
@@ -195,7 +195,7 @@ function sameSet(a: readonly string[], b: readonly string[] | undefined): boolea
   return b !== undefined && canonicalJson(sortedSet(a)) === canonicalJson(sortedSet(b));
 }
 
-/** A live rule that means the same is kept whole, with the fields that are not known here. */
+/** Keeps a live rule that means the same as a whole, with the fields that flagkeel does not know. */
 function mergedRules(live: readonly WireRule[], desired: readonly Rule[]): WireRule[] {
   const liveByMeaning = new Map(live.map((rule) => [canonicalJson(ruleFromWire(rule)), rule]));
   return desired.map((rule) => liveByMeaning.get(canonicalJson(rule)) ?? ruleToWire(rule));

@@ -3,18 +3,19 @@ import type { Matcher } from '../flag/flag.js';
 import { sortedSet, type Json } from '../json.js';
 import { isOperandMember, operandOfType } from './matchers.js';
 
-/** Fields that hold numbers, whatever spelling an answer gives them. */
+/** Fields that hold numbers, however an answer spells them. */
 const NUMERIC_FIELDS = new Set(['number', 'date', 'from', 'to']);
 
-/** Types whose `between` and `string` are texts, so that `"1.10"` must not become a number. */
+/** Types whose `between` and `string` hold texts, so that `"1.10"` must not become a number. */
 function isSemver(type: string): boolean {
   return type.endsWith('_SEMVER');
 }
 
 /**
- * Canonical form of a matcher, from either side: without nulls, `negate: false`, an attribute without a name, and empty
- * operands that its type does not use; numbers as numbers and texts as texts, sets sorted, and an empty list where a type
- * that compares with a list has none. Fields that are not known are kept as they are. Doing it twice changes nothing.
+ * Canonical form of a matcher, from specs or service: without nulls, `negate: false`, an attribute without a name, and
+ * empty operands that its type does not use; numbers as numbers and texts as texts, sets sorted, and an empty list
+ * where a type that compares with a list has none. Unknown fields stay as they are. Doing it twice changes nothing
+ * more.
  */
 export function canonicalMatcher(raw: WireMatcher | Matcher): Matcher {
   const given = raw as Readonly<Record<string, Json | undefined>>;
@@ -22,7 +23,7 @@ export function canonicalMatcher(raw: WireMatcher | Matcher): Matcher {
   const fields: Record<string, Json> = {};
   for (const name of Object.keys(given)) {
     const value = given[name];
-    // Services and other tools spell out what is absent.
+    // Services and other tools write out members that mean nothing.
     if (value === null || value === undefined || meansNothing(name, value, operand)) continue;
     fields[name] = canonicalField(raw.type, name, value);
   }
@@ -37,7 +38,7 @@ function meansNothing(name: string, value: Json, operand: string | undefined): b
   return isOperandMember(name) && isEmpty(value);
 }
 
-/** An operand that compares with nothing, as services and other tools spell it out. */
+/** An operand that compares with nothing, as services and other tools write it out. */
 function isEmpty(value: Json | undefined): boolean {
   if (value === null || value === undefined || value === '') return true;
   if (Array.isArray(value)) return value.length === 0;
@@ -60,7 +61,7 @@ function canonicalField(type: string, name: string, value: Json): Json {
   return value;
 }
 
-/** An answer may spell out what is absent. */
+/** An answer may write null for an absent member. */
 function withoutNulls(fields: Readonly<Record<string, Json | undefined>>): Record<string, Json> {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) =>
@@ -69,7 +70,7 @@ function withoutNulls(fields: Readonly<Record<string, Json | undefined>>): Recor
   );
 }
 
-/** Some answers name one treatment in `treatment`; the list form says the same. */
+/** Some answers name one treatment in `treatment`; the canonical form is the list. */
 function canonicalDepends(depends: Readonly<Record<string, Json>>): Json {
   const { treatment, treatments, ...rest } = withoutNulls(depends);
   const names = isTextList(treatments)
@@ -80,7 +81,7 @@ function canonicalDepends(depends: Readonly<Record<string, Json>>): Json {
   return { ...rest, treatments: sortedSet(names) };
 }
 
-/** Texts that were written as numbers are texts again; a list of anything else is left alone. */
+/** Turns numbers in a list of scalars back into texts; leaves any other list alone. */
 function textsOf(value: Json): Json {
   const isScalar = (each: Json): boolean => typeof each === 'string' || typeof each === 'number';
   return Array.isArray(value) && value.every(isScalar) ? sortedSet(value.map(String)) : value;
@@ -90,7 +91,7 @@ function asNumber(value: Json): Json {
   const isText = typeof value === 'string' && value.trim() !== '';
   const number = isText ? Number(value) : value;
   if (typeof number !== 'number' || !Number.isFinite(number)) return value;
-  // YAML and JavaScript know two zeros, the JSON that travels only one.
+  // YAML and JavaScript have a negative zero, JSON in transit has not.
   return number === 0 ? 0 : number;
 }
 

@@ -1,21 +1,21 @@
 import { RE2JS } from 're2js';
 
-/** A regular expression of a spec or a config, ready to be asked. */
+/** A compiled regular expression of a spec or a config. */
 export interface Expression {
-  /** Whether it is found anywhere in a text, in a time that grows with the length of the text and no faster. */
+  /** Whether a text contains a match, in time linear in the length of the text. */
   isIn(text: string): boolean;
 }
 
 /**
- * Compiles an expression as people write it for JavaScript. Those who write specs need not be trusted by those who review
- * them, and what JavaScript itself takes for `(a+)+$` doubles with each character.
+ * Compiles an expression in JavaScript's syntax. Authors of specs are untrusted, and JavaScript's own engine takes
+ * exponential time for `(a+)+$`, so another engine runs it.
  *
- * @returns undefined where it is none, or where evaluators differ: it looks ahead or behind, refers to what it found before,
- * or is written for another language.
+ * @returns undefined where it is invalid, or where evaluators differ: it looks ahead or behind, refers to an earlier
+ *   match, or is written for another language.
  */
 export function expressionOf(pattern: string): Expression | undefined {
   try {
-    // Evaluators in JavaScript are asked with the same text, and throw where they cannot read it.
+    // Evaluators in JavaScript get the same text, and throw where they cannot read it.
     new RegExp(pattern);
     const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
     return { isIn: (text) => compiled.matcher(text).find() };
@@ -35,7 +35,7 @@ export function whyInvalid(pattern: string): string | undefined {
   }
 }
 
-/** Why names cannot be held against a pattern, as words that follow it; undefined where they can. */
+/** Why names cannot be checked against a pattern, as words that follow it; undefined where they can. */
 export function whyNoPattern(pattern: string): string | undefined {
   const why = whyInvalid(pattern);
   if (why !== undefined) return `is no regular expression: ${why}`;

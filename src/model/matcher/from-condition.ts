@@ -62,7 +62,7 @@ function bareMatcher(condition: ConditionSpec, subject: Subject): Checked<Matche
     const treatments = sortedSet(condition.treatments ?? []);
     return valid({ type: 'IN_SPLIT', depends: { splitName: flag, treatments } });
   }
-  // What the words cannot say: every matcher that the service knows, or will know.
+  // `matcher` carries matchers that the words cannot express, including those that later services may add.
   if (matcher !== undefined) return valid(canonicalMatcher(matcher as Matcher));
   if (!isComparison(subject)) throw new Error(`bug: no matcher for "${subject}"`);
   const comparison = COMPARISONS[subject];
@@ -141,8 +141,8 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 
 /**
- * Milliseconds since the epoch of a date as specs write it: a day (its midnight in UTC), a moment with its zone, or
- * the milliseconds themselves. Undefined where it is none of these, or a day that no calendar has.
+ * Milliseconds since the epoch of a date as specs write it: a day (its midnight in UTC), a moment with its zone, or the
+ * milliseconds themselves. Undefined for anything else, and for a day that no calendar has.
  */
 export function dateMs(written: string | number): number | undefined {
   const text = String(written);
@@ -151,7 +151,7 @@ export function dateMs(written: string | number): number | undefined {
     return Number.isSafeInteger(ms) ? ms : undefined;
   }
   if (!DAY.test(text) && !MOMENT.test(text)) return undefined;
-  // The platform takes 30 February for 2 March; the day alone, turned round, tells.
+  // `Date` takes 30 February for 2 March; writing the day back reveals that.
   const day = text.slice(0, 10);
   const midnight = Date.parse(`${day}T00:00:00Z`);
   if (Number.isNaN(midnight) || new Date(midnight).toISOString().slice(0, 10) !== day) {

@@ -1,7 +1,7 @@
 import type { ConditionSpec } from '../../generated/flag.schema.d.js';
 
 /**
- * What a matcher compares with. The type of the value decides how a spec writes it, how a matcher holds it, and how a
+ * What a matcher compares with. The type of the operand decides how a spec writes it, how a matcher holds it, and how a
  * report shows it.
  */
 export type Operand =
@@ -32,23 +32,23 @@ export const OPERAND_MEMBER = {
   'date-range': 'between',
 } as const satisfies Record<Operand, string>;
 
-/** All that specs and reports have to know of one type of matcher. */
+/** One type of matcher, as far as specs and reports need to know it. */
 export interface MatcherRow {
   /** The member of a spec's condition that makes the comparison. A type without one is written as `matcher`. */
   readonly word?: keyof ConditionSpec;
   readonly operand: Operand;
-  /** Whether an attribute is compared. With `optional` and without an attribute the key itself is. */
+  /** Whether an attribute is compared. With `optional`, a matcher without an attribute compares the key itself. */
   readonly attribute: 'none' | 'required' | 'optional';
-  /** What a report says between the attribute and the operand. */
+  /** The words of a report between the attribute and the operand. */
   readonly phrase: string;
-  /** The same where the matcher has `negate`. */
+  /** The words where the matcher has `negate`. */
   readonly negatedPhrase: string;
 }
 
 /**
- * One row for each type of matcher that the public documentation of such services names, by the service's name of it.
- * Any other type is kept as it is, and shown as JSON. `segment` and `flag` are no words here: they have rules of their
- * own in a condition. The order of the words is the one in which a condition with two of them is reported.
+ * One row for each type of matcher in the public documentation of such services, by the service's name of it. Any other
+ * type is kept as it is and shown as JSON. `segment` and `flag` have no words here: conditions treat them by rules of
+ * their own. The order of the words is the one in which a condition with two of them is reported.
  */
 export const MATCHERS = {
   IN_SEGMENT: row('name', 'none', 'in segment', 'not in segment'),
@@ -116,30 +116,30 @@ function row<O extends Operand, A extends MatcherRow['attribute']>(
 type MatcherType = keyof typeof MATCHERS;
 type WordedRow = Extract<(typeof MATCHERS)[MatcherType], { readonly word: string }>;
 
-/** A word that a condition of a spec has for a comparison. */
+/** A word that specs have for a comparison. */
 export type ComparisonWord = WordedRow['word'];
 
-/** What a word stands for: the service's type of matcher, what it compares with, and whether it needs an attribute. */
+/** The meaning of a word: the service's type of matcher, the operand, and whether it needs an attribute. */
 export interface Comparison {
   readonly type: MatcherType;
-  /** Only operands that specs can write have words. */
+  /** Only types whose operand specs can write have a word. */
   readonly operand: WordedRow['operand'];
   readonly attribute: WordedRow['attribute'];
 }
 
-/** The comparisons that specs have words for, by word. */
+/** The comparisons that specs can write, by word. */
 export const COMPARISONS = Object.fromEntries(
   Object.entries(MATCHERS).flatMap(([type, known]) =>
     'word' in known ? [[known.word, { ...known, type }]] : [],
   ),
 ) as unknown as Readonly<Record<ComparisonWord, Comparison>>;
 
-/** Undefined: a type that no row describes. */
+/** The row of a type, if there is one. */
 export function matcherRow(type: string): MatcherRow | undefined {
   return Object.hasOwn(MATCHERS, type) ? MATCHERS[type as MatcherType] : undefined;
 }
 
-/** Undefined: a matcher of this type is written as `matcher`. */
+/** The word of a type, unless specs write it as `matcher`. */
 export function wordOf(type: string): ComparisonWord | undefined {
   const known = Object.hasOwn(MATCHERS, type) ? MATCHERS[type as MatcherType] : undefined;
   return known && 'word' in known ? known.word : undefined;
@@ -147,12 +147,12 @@ export function wordOf(type: string): ComparisonWord | undefined {
 
 const OPERAND_MEMBERS: ReadonlySet<string> = new Set(Object.values(OPERAND_MEMBER));
 
-/** Whether matchers of some known type hold their operand in this member. */
+/** Whether a matcher of some known type has its operand in this member. */
 export function isOperandMember(name: string): boolean {
   return OPERAND_MEMBERS.has(name);
 }
 
-/** The member that holds the operand of a type. Undefined: the type is not known, and any member may hold it. */
+/** The member that holds the operand of a type. Undefined for an unknown type, whose operand may be in any member. */
 export function operandOfType(type: string): (typeof OPERAND_MEMBER)[Operand] | undefined {
   const row = matcherRow(type);
   return row && OPERAND_MEMBER[row.operand];

@@ -3,7 +3,7 @@ import type { Matcher } from '../flag/flag.js';
 import { invalid, valid, type Checked, type SpecFault, type SpecPath } from '../diagnostic.js';
 import { matcherOf } from './from-condition.js';
 
-/** What each name of a condition stands for: matchers that must all hold, in canonical form. */
+/** Named conditions: the matchers that each stands for, which must all hold, in canonical form. */
 export type NamedConditions = ReadonlyMap<string, readonly Matcher[]>;
 
 export const NO_CONDITIONS: NamedConditions = new Map();
@@ -11,7 +11,7 @@ export const NO_CONDITIONS: NamedConditions = new Map();
 /**
  * The matchers that a condition stands for, one unless it uses a name.
  *
- * @param named null: nobody knows the names, and one that is used stands for nothing.
+ * @param named null where the config is unreadable; a condition that uses a name then stands for no matcher.
  */
 export function matchersOf(
   condition: ConditionSpec,
@@ -32,7 +32,7 @@ export function matchersOf(
   return not === true ? turned(use, matchers) : valid(matchers);
 }
 
-/** Two conditions that must both hold have no opposite that a rule could say. */
+/** Refuses to negate a name with several matchers: no single rule can express "not both". */
 function turned(name: string, matchers: readonly Matcher[]): Checked<readonly Matcher[]> {
   const [only, second] = matchers;
   if (second !== undefined) {

@@ -6,8 +6,8 @@ import { dependencyOf, segmentOf } from './canonical.js';
 import { COMPARISONS, OPERAND_MEMBER, wordOf, type ComparisonWord } from './matchers.js';
 
 /**
- * The condition that stands for a canonical matcher: in the words of the specs where they say all of it, otherwise the
- * matcher passed through, so that nothing the service holds is lost.
+ * The condition that stands for a canonical matcher: in the words of the specs where they express all of it, otherwise
+ * the raw matcher, so that nothing on the service is lost.
  */
 export function conditionOf(matcher: Matcher): ConditionSpec {
   const { negate, ...bare } = matcher;
@@ -17,7 +17,7 @@ export function conditionOf(matcher: Matcher): ConditionSpec {
   return { matcher: inOrder(matcher) };
 }
 
-/** A matcher may have members that the words have no place for; only turning back tells. */
+/** Converts the condition back, because a matcher may have members that no word can express. */
 function standsFor(condition: ConditionSpec, matcher: Matcher): boolean {
   const turned = matcherOf(condition);
   return turned.ok && sameJson(turned.value, matcher);
@@ -68,7 +68,7 @@ function rangeOf(between: Json | undefined, write: (end: number) => Json): Json 
   return [write(from), write(to)];
 }
 
-/** A day where the moment is its midnight in UTC; milliseconds where no date of four digits says it. */
+/** A day if the moment is its midnight in UTC; the milliseconds if the year does not have four digits. */
 function dateText(ms: number): string | number {
   const moment = Number.isInteger(ms) ? new Date(ms) : undefined;
   if (moment === undefined || Number.isNaN(moment.getTime())) return ms;
@@ -78,7 +78,7 @@ function dateText(ms: number): string | number {
   return text.replace('.000Z', 'Z');
 }
 
-/** The type first, the rest by name: an answer's own order may be another one the next time. */
+/** The type first, the rest by name: the service may answer in a different order each time. */
 function inOrder(matcher: Matcher): { type: string; [name: string]: unknown } {
   const { type, ...rest } = matcher;
   const names = Object.keys(rest).sort();

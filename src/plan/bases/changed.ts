@@ -6,13 +6,13 @@ import { isAtBase } from './compare.js';
 import { observedKind, OBSERVED_KINDS } from '../objects/kinds.js';
 import type { PlanPolicy } from '../policy.js';
 
-/** What a comparison of all objects with their bases found, and what it was made from. */
+/** Result of comparing all objects with their bases, and the inputs that it was made from. */
 export interface ComparedBases {
   readonly desired: BoundDesired;
   readonly state: State;
   /** The environments, as text. */
   readonly places: string;
-  /** `KIND/NAME` of what the specs say otherwise than its base. */
+  /** `KIND/NAME` of objects whose specs differ from their base. */
   readonly away: ReadonlySet<string>;
 }
 
@@ -23,10 +23,10 @@ interface BasesInput {
 }
 
 /**
- * What the specs say otherwise than what was last found equal.
+ * Objects whose specs differ from the spec last found equal.
  *
- * @param before an earlier comparison: objects of which spec, base and place in the kill lists are the same as then need
- *   not be compared again.
+ * @param before an earlier comparison; objects whose spec, base and kill entries are unchanged since are not compared
+ *   again.
  */
 export function comparedWithBases(known: BasesInput, before: ComparedBases | null): ComparedBases {
   const { desired, state, policy } = known;
@@ -43,7 +43,7 @@ export function comparedWithBases(known: BasesInput, before: ComparedBases | nul
   return { desired, state, places, away };
 }
 
-/** `KIND/NAME` of the objects that one has otherwise than the other, or not at all; of kinds that can be looked at. */
+/** `KIND/NAME` of the objects that differ between two specs, or that only one has; only of observable kinds. */
 export function changedObjects(before: BoundDesired, now: BoundDesired): ObjectKey[] {
   return OBSERVED_KINDS.flatMap(([kind, { declared }]) =>
     changedKeys(declared(before), declared(now)).map((name) => keyOf(kind, name)),
@@ -54,19 +54,21 @@ function changedSince(last: ComparedBases, { desired, state }: BasesInput): Set<
   return new Set([
     ...changedObjects(last.desired, desired),
     ...changedKeys(last.state, state),
-    // Lists of kills are short: whoever stands in one is compared again.
+    // Lists of kills are short, so every flag in one is compared again.
     ...[...last.desired.kills, ...desired.kills].map(({ flag }) => keyOf('flag', flag)),
   ]);
 }
 
-/** `KIND/NAME` of all that the specs declare; of kinds that can be looked at. */
+/** `KIND/NAME` of all declared objects of observable kinds. */
 export function allKeys(desired: BoundDesired): ObjectKey[] {
   return OBSERVED_KINDS.flatMap(([kind, { declared }]) =>
     [...declared(desired).keys()].map((name) => keyOf(kind, name)),
   );
 }
 
-/** What the specs do not declare is not away from its base: it is gone. What cannot be looked at is in every run. */
+/**
+ * An undeclared object does not differ from its base, it is gone. Kinds that are not observable are part of every run.
+ */
 function isAway(key: ObjectKey, known: BasesInput): boolean {
   const ref = parseKey(key);
   if (!ref) return false;

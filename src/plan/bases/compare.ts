@@ -5,8 +5,8 @@ import type { PlanInput } from '../input.js';
 import { observedKind } from '../objects/kinds.js';
 
 /**
- * Whether all that the specs say of an object in the selected environments, and at workspace level, is what was last
- * found equal on the service: nothing to do, as long as nobody changed it there. What the specs do not declare is not.
+ * Whether the specs of an object, in the selected environments and at workspace level, equal what was last found equal
+ * on the service: then there is nothing to do unless it was changed there. False for undeclared objects.
  */
 export function isAtBase(
   kind: Kind,
@@ -30,12 +30,12 @@ function isBase(base: Base<unknown> | undefined, spec: unknown): boolean {
 }
 
 /**
- * A base with this spec, all of which was found equal. The commit stays as long as the spec does: it is where this spec
- * came from. Fields that had commits of their own have one again: that of now, at which all of it was equal.
+ * A base of an object that was found equal as a whole. The commit stays as long as the spec does: it is the origin of
+ * this spec. Fields with commits of their own get the present one, at which all of them were equal.
  */
 export function baseOf<T>(spec: T, before: Base<T> | undefined, head: string | null): Base<T> {
   const same =
     before?.spec !== undefined && before.fields === undefined && sameJson(before.spec, spec);
-  // The one that is held already: of ten thousand objects nobody needs it twice.
+  // Reuses the object in memory, instead of keeping ten thousand equal copies.
   return same ? { spec: before.spec, commit: before.commit ?? head } : { spec, commit: head };
 }

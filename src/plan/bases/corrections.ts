@@ -4,20 +4,24 @@ import type { Outcomes } from '../../model/outcome.js';
 import type { Base, State, StateEntry } from '../../model/state.js';
 
 /**
- * Corrections of drift, as the state remembers them field by field. Where two repositories or tools declare the same
- * field, each takes the other's value for drift and reverts it, for ever; a field that is corrected too often is held.
+ * Corrections of drift, field by field, in the state. If two repositories or tools declare the same field, each takes
+ * the other's value for drift and reverts it, for ever; runs hold a field that is corrected too often.
  */
 
-/** So many corrections of one field within the window are a fight. */
+/** This many corrections of one field within the window count as a fight. */
 const MAX_CORRECTIONS = 3;
 const WINDOW_MS = 60 * 60 * 1_000;
 
-/** Path of the whole object, which somebody deletes again and again. */
+/** Path of the whole object, for objects that are deleted again and again. */
 export const WHOLE_OBJECT = '';
 /** Path of the keys of a segment in an environment, which are one field. */
 export const SEGMENT_KEYS = '/keys';
 
-/** Whether these are the moments of a fight. @param moments of the latest corrections, rising; ISO 8601. */
+/**
+ * Whether corrections at these times amount to a fight.
+ *
+ * @param moments of the latest corrections, rising; ISO 8601.
+ */
 export function isContested(moments: readonly string[]): boolean {
   const [first, ...others] = moments.slice(-MAX_CORRECTIONS).map((each) => Date.parse(each));
   const last = others.at(-1);
@@ -25,7 +29,7 @@ export function isContested(moments: readonly string[]): boolean {
   return others.length === MAX_CORRECTIONS - 1 && last - first <= WINDOW_MS;
 }
 
-/** What is remembered, and the environments by whose ids it is. */
+/** The state and the environments of its ids. */
 interface Remembered {
   readonly state: State;
   readonly policy: {
@@ -34,7 +38,7 @@ interface Remembered {
 }
 
 /**
- * The state with the corrections that an apply has made.
+ * The state with the corrections of an apply added.
  *
  * @param now the time of the apply, ISO 8601 in UTC.
  */
@@ -68,7 +72,7 @@ function correctedPaths(
   return fields.filter((field) => field.reason === 'drift').map(({ path }) => path);
 }
 
-/** @param place an environment id; null: the workspace level. */
+/** @param place an environment id, or null for the workspace level. */
 function corrected(
   entry: StateEntry,
   place: string | null,
@@ -88,10 +92,10 @@ function corrected(
 }
 
 /**
- * The base of an object that was found equal, with the corrections before it: they count for as long as the fight may go
- * on, and are forgotten once the object is seen to be equal more than an hour after the last of them.
+ * The base of an object that was found equal, with its earlier corrections. They are forgotten once the object is found
+ * equal more than an hour after the last of them, when the fight must be over.
  *
- * @param now the time of the look; undefined: not told, and nothing is forgotten.
+ * @param now the time of the observation; undefined to forget nothing.
  */
 export function rememberingCorrections<T>(
   base: Base<T>,

@@ -5,8 +5,8 @@ import { plannedKind } from '../objects/kinds.js';
 import { isKillListed } from '../kills/orders.js';
 
 /**
- * Canonical forms of objects in some specs, as text: two commits between which an object's text is the same did not
- * change it. Objects that the specs do not declare are left out.
+ * Canonical forms of objects as text: a commit that leaves an object's text as it is did not change the object. Leaves
+ * out objects that the specs do not declare.
  */
 export function fingerprintsOf(
   desired: BoundDesired,
@@ -20,13 +20,13 @@ export function fingerprintsOf(
   return forms;
 }
 
-/** The key of an object's form where it is not told field by field. */
+/** The key for the form of a whole object, of a kind without fields. */
 const WHOLE = '';
 const KILLED: ReadonlyMap<string, string> = new Map([['/killed', 'true']]);
 
 /**
- * The same field by field (JSON Pointer → text), and of a flag that is declared elsewhere the kill that the break-glass
- * list orders: all of it that is of this repository. For the words of a change; it makes nothing ours.
+ * Fingerprints field by field (JSON Pointer → text). For a flag declared elsewhere, the only field is the kill that the
+ * break-glass list orders. Used to describe a change; it does not make an object managed.
  */
 export function fieldFormsOf(
   desired: BoundDesired,

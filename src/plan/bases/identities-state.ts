@@ -16,8 +16,8 @@ import { isPlanned, type PlannedEnvironment } from '../policy.js';
 import type { PlanInput } from '../input.js';
 
 /**
- * The state with the identities that were seen to be as git has them. What left git was told by then, and is forgotten:
- * it can neither be looked at nor deleted.
+ * The state with the identities that were found to match git. Identities that left git have been reported by now and
+ * are forgotten: the service can neither show nor delete them.
  */
 export function identitiesAfterVerify(
   input: PlanInput,
@@ -44,10 +44,7 @@ export function identitiesAfterVerify(
   return next;
 }
 
-/**
- * The state with the identities that the service took, key by key: of those that it refused the base is the one that
- * they had.
- */
+/** The state with the identities that the service accepted, key by key; refused ones keep their old base. */
 export function identitiesAfterAnswers(
   input: PlanInput,
   state: State,
@@ -78,7 +75,7 @@ interface Place {
   readonly head: string | null;
 }
 
-/** As long as some are missing the commit stays: the titles of what is written later name all commits from there. */
+/** Keeps the commit while some are missing: titles of later writes name all commits from there on. */
 function baseAfter(
   { written }: IdentitiesAnswer,
   { name, environment, before, head }: Place,
@@ -96,7 +93,7 @@ function entryOf(name: string, bases: ReadonlyMap<string, Base<IdentitiesBase>>)
   return { kind: 'identities', name, environments: Object.fromEntries(bases) };
 }
 
-/** Traffic types whose identities the specs or the state have. */
+/** Traffic types with identities in the specs or the state. */
 function namesIn({ desired }: PlanInput, state: State): string[] {
   const names = new Set(desired.identities.map(({ trafficType }) => trafficType));
   for (const { name } of entriesOf(state, 'identities')) names.add(name);

@@ -16,8 +16,8 @@ import { observedKind, OBSERVED_KINDS } from '../objects/kinds.js';
 import type { ObservedKind } from '../objects/planned-kind.js';
 
 /**
- * The state to write before the first request: what is about to be created is ours from now on, so that a run that
- * dies half-way finds its own half-made objects to be its own.
+ * The state to write before the first request. It records objects about to be created, so that after a crash the next
+ * run recognises its half-made objects.
  */
 export function stateBeforeApply(
   { desired, state, policy }: Pick<PlanInput, 'desired' | 'state' | 'policy'>,
@@ -30,7 +30,7 @@ export function stateBeforeApply(
   for (const { ref } of changes.filter(isBegun)) {
     const { kind, name, environment } = ref;
     const rules = observedKind(kind);
-    // What the service cannot show is ours once it was seen to be taken, and not before.
+    // If the service cannot show the object, it counts as ours only after its creation was accepted.
     if (!rules) continue;
     const key = keyOf(kind, name);
     const entry = next.get(key) ?? { kind, name, environments: {} };
@@ -44,10 +44,10 @@ export function stateBeforeApply(
 }
 
 /**
- * The state that `stateBeforeApply` gave, without the creations that the service refused or that were never sent: what
- * stands there under their names, now or later, is not of our making.
+ * The state of `stateBeforeApply` without creations that the service refused or that were never sent: any object under
+ * their names is not ours.
  *
- * @param before what was remembered before the apply.
+ * @param before the state before the apply.
  */
 export function stateAfterRefusals(
   begun: State,
@@ -72,11 +72,11 @@ export function stateAfterRefusals(
 }
 
 /**
- * The state after a run whose HEAD was behind what was applied: its specs say nothing of other objects than those that it
- * covered, so that everything that is remembered of these stays.
+ * The state after a run whose HEAD was older than the last applied commit. Its specs cover only some objects, so the
+ * entries of all others stay as they were.
  *
- * @param before what was remembered when the run began to write.
- * @param after what its look made of that.
+ * @param before the state when the run began to write.
+ * @param after the state that its verification computed from that.
  */
 export function stateOfCovered(
   before: State,
@@ -101,21 +101,21 @@ export function stateOfCovered(
   return next;
 }
 
-/** Whether nothing of a creation was made by its run; where no answer came, it may have been. */
+/** Whether a creation certainly did not happen; without an answer, it may have. */
 function isNotMade(outcome: Outcome | undefined): boolean {
   if (outcome === undefined || outcome.status === 'applied' || outcome.partly === true)
     return false;
   return outcome.status === 'skipped' || outcome.fateUnknown !== true;
 }
 
-/** The entry with the base that another one has in a place, or with none there. */
+/** The entry with its base in one place replaced by another entry's, or removed if that has none. */
 function withBaseOf(
   entry: StateEntry,
   environmentId: string | null,
   other: StateEntry | undefined,
 ): StateEntry {
   const { workspace, environments, ...rest } = entry;
-  // Both are of one object, so every base is of its kind.
+  // Both entries are of one object, so every base is of its kind.
   if (environmentId === null) {
     const known = other?.workspace;
     return { ...rest, environments, ...(known && { workspace: known }) } as StateEntry;
@@ -130,7 +130,7 @@ function isBegun({ action }: Change): boolean {
   return action === 'create' || action === 'activate';
 }
 
-/** @param place an environment id; null: the workspace level; undefined: nowhere, the entry stays. */
+/** @param place an environment id; null for the workspace level; undefined leaves the entry as it is. */
 function withBase(
   entry: StateEntry,
   place: string | null | undefined,
@@ -146,11 +146,11 @@ function withBase(
 }
 
 /**
- * The state after a look at the service: the base of every object that was seen to be equal is its spec of now, and so
- * is that of every equal field of an object that was not; what was removed and is seen to be gone leaves the inventory; everything else keeps what it had.
+ * The state after an observation. Equal objects get their present spec as base, and so do equal fields of other
+ * objects; removed objects that are gone leave the inventory; everything else stays.
  *
  * @param equal objects that this run found equal, or made equal and verified.
- * @param now the time of the look, ISO 8601 in UTC: what is first seen by it is remembered with it.
+ * @param now the time of the observation, ISO 8601 in UTC, recorded for facts that it saw first.
  */
 export function stateAfterVerify(
   input: PlanInput,
@@ -180,8 +180,8 @@ export function stateAfterVerify(
 }
 
 /**
- * The state with what can only be known from the answers of its writes, because there is nothing to verify against:
- * identities, and the workspace level of flags on a service that cannot show a flag by itself.
+ * The state with facts that only the answers of writes show, because nothing can be read back: identities, and the
+ * workspace level of flags on a service that cannot return a single flag.
  */
 export function stateAfterAnswers(
   input: PlanInput,
@@ -210,7 +210,7 @@ export function stateAfterAnswers(
   return next;
 }
 
-/** What a look at the service found. */
+/** Result of an observation. */
 interface Seen {
   readonly input: PlanInput;
   readonly equal: ReadonlySet<ObjectId>;
@@ -218,7 +218,7 @@ interface Seen {
   readonly now: string | undefined;
 }
 
-/** The spec of now where the object was found equal; else what there was, with the fields that were. */
+/** The present spec if the object was found equal; otherwise the old base, updated with the fields that were equal. */
 function baseAfter(
   { kind, name, rules }: RecordedObject,
   environment: PlannedEnvironment | null,
@@ -236,7 +236,7 @@ interface RecordedObject {
   readonly rules: ObservedKind;
 }
 
-/** The entry of a declared object; undefined: it was never ours, and nothing of it was found equal. */
+/** The entry of a declared object; undefined if it was never ours and no part of it was found equal. */
 function recordedEntry(object: RecordedObject, seen: Seen): StateEntry | undefined {
   const { kind, name, rules } = object;
   const { input, head, now } = seen;
@@ -256,7 +256,7 @@ function recordedEntry(object: RecordedObject, seen: Seen): StateEntry | undefin
   const id = rules.serviceId(actual, name) ?? entryId(entry);
   const isKnown = entry ?? workspace ?? Object.keys(environments).length > 0;
   if (!isKnown) return undefined;
-  // Every base in it is of this very kind.
+  // Every base in it is of this kind.
   return {
     kind,
     name,
@@ -266,7 +266,7 @@ function recordedEntry(object: RecordedObject, seen: Seen): StateEntry | undefin
   } as StateEntry;
 }
 
-/** The entry without what the specs no longer declare and the service no longer has; undefined: nothing is left. */
+/** The entry without places that neither the specs nor the service have any more; undefined if none is left. */
 function withoutGone(
   entry: StateEntry,
   rules: ObservedKind,
@@ -287,7 +287,7 @@ function withoutGone(
     Object.entries(entry.environments).filter(([id]) => !gone.has(id)),
   );
   const { workspace, ...rest } = entry;
-  // On a service that cannot show the object, only the deletion's own answer tells that it is gone.
+  // If the service cannot show the object, only the answer of the deletion proves that it is gone.
   const keepWorkspace = declared !== undefined || !rules.isGone(actual, name);
   const kept = keepWorkspace ? workspace : undefined;
   if (!kept && Object.keys(environments).length === 0) return undefined;

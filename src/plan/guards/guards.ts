@@ -9,7 +9,7 @@ import type { FlagImpact, Impact } from '../../model/impact.js';
 import { keyOf, objectId, type ObjectId } from '../../model/ref.js';
 import { planImpact } from '../impact/impact.js';
 
-/** What holds where the config says nothing. */
+/** Limits where the config sets none. */
 export const DEFAULT_GUARDS: Required<Guards> = {
   maxDeletes: 5,
   maxDeletePercent: 30,
@@ -18,23 +18,23 @@ export const DEFAULT_GUARDS: Required<Guards> = {
   maxShift: 100,
 };
 
-/** Of fewer objects or keys than this, a share says nothing. */
+/** With fewer objects or keys than this, a percentage is meaningless. */
 const FEW = 10;
-/** Per cent of the traffic that a change in a protected environment may move at once: all but everybody. */
+/** Per cent of the traffic that a change in a protected environment may move at once: anything short of all keys. */
 const MAX_FLIP = 99;
 
-/** An inventory that the same specs have in another workspace. */
+/** The inventory of the same specs in another workspace. */
 export interface OtherInventory {
   readonly workspaceId: string;
   readonly objects: number;
 }
 
 /**
- * The guards that a plan runs into, each with its figure: for every environment, and for the workspace level
- * (`environment` null). Empty: nothing stands against the plan. Kills are never held up by a guard.
+ * The guards that stop a plan, each with its figure: for every environment, and for the workspace level (`environment`
+ * null). Guards never stop kills.
  *
- * @param config that whose guards hold, see `strictestGuards`.
- * @param elsewhere where the specs were applied so far; empty where this workspace is among those.
+ * @param config the one with the limits, see `strictestGuards`.
+ * @param elsewhere where the specs were applied so far; empty if this workspace is among those.
  */
 export function guardFindings(
   plan: Plan,
@@ -59,7 +59,7 @@ export function guardFindings(
   return [...anotherWorkspace(elsewhere), ...emptyRepository(input), ...workspace, ...places];
 }
 
-/** The limits that hold in an environment, or at workspace level. */
+/** The limits for an environment, or for the workspace level. */
 function limitsOf(config: Config, environment?: PlannedEnvironment): Required<Guards> {
   const own = config.environments.find((each) => each.name === environment?.name)?.guards;
   return { ...DEFAULT_GUARDS, ...config.guards, ...own };
@@ -99,7 +99,7 @@ function keyFindings({ id, keys }: Change, before: number, limits: Required<Guar
   ].map((finding) => ({ ...finding, id }));
 }
 
-/** Rounded up: what is a little over the limit is over it. */
+/** Rounded up, so that a figure slightly above the limit exceeds it. */
 function share(part: number, wholeOf: () => number): number {
   if (part === 0) return 0;
   const whole = wholeOf();
@@ -135,8 +135,8 @@ function flips(plan: Plan, { name }: PlannedEnvironment): GuardFinding[] {
 }
 
 /**
- * Per cent of keys that get another treatment. Buckets are laid end to end over 100 places, and a key keeps its place
- * when they change: that is how the service splits traffic, so the share is exact without knowing who is where.
+ * Per cent of keys that get another treatment. The service lays buckets end to end over 100 places, and a key keeps its
+ * place when they change. So the share is exact without knowing the keys.
  */
 export function movedShare(before: readonly Bucket[], after: readonly Bucket[]): number {
   const [old, now] = [placesOf(before), placesOf(after)];
@@ -147,12 +147,12 @@ function placesOf(buckets: readonly Bucket[]): string[] {
   return buckets.flatMap(({ treatment, size }) => Array.from({ length: size }, () => treatment));
 }
 
-/** What the service cannot show is never deleted. */
+/** Objects that a run could delete: those that the service can show. */
 function deletable(state: State): StateEntry[] {
   return [...state.values()].filter(({ kind }) => observedKind(kind) !== null);
 }
 
-/** Objects of ours in one environment, or at workspace level. */
+/** Number of managed objects in one environment, or at workspace level. */
 function inventorySize(state: State, environmentId: string | null): number {
   return deletable(state).filter((entry) =>
     environmentId === null
@@ -169,8 +169,8 @@ function keysBefore({ ref, keys }: Change, environmentId: string | null, state: 
 }
 
 /**
- * The config with the stricter of its own guards and those of the config that was applied last, so that no change can
- * loosen the guard that stands against it. An environment that was not there before brings its own.
+ * The config with the stricter of its own guards and those of the last applied config, so that no change can loosen the
+ * guard that would stop it. A new environment uses its own guards.
  */
 export function strictestGuards(config: Config, before: Config | null): Config {
   if (!before) return config;
@@ -201,10 +201,11 @@ function stricter(a: Guards, b: Guards): Required<Guards> {
 }
 
 /**
- * The flags that may serve more of an environment's traffic another treatment than `maxShift` allows, by the worst that
- * is possible. What a flag that is made serves is no shift, and what a kill does is held up by no guard.
+ * The flags that may change the treatment of more traffic in an environment than `maxShift` allows, judged by the worst
+ * possible case. New flags do not count as a shift, and guards never stop kills.
  *
- * @param impacts of the plan; @param config that whose guards hold.
+ * @param impacts of the plan.
+ * @param config the one with the limits.
  */
 export function shiftFindings(
   plan: Plan,
@@ -235,11 +236,10 @@ export function shiftFindings(
 }
 
 /**
- * The flags that certainly serve all of the traffic of a protected environment another treatment, by whatever changes: an
- * allocation, a rule that everybody matches, a segment, another flag. The default rule alone is judged by `guardFindings`,
- * also where rules before it may catch everybody.
- *
- * Kills and restores are no flips, and what a flag begins or ceases to serve at all has guards of its own.
+ * The flags whose keys in a protected environment certainly all get another treatment, whatever the cause: an
+ * allocation, a rule that every key matches, a segment, another flag. `guardFindings` judges the default rule alone,
+ * even if earlier rules may catch all keys. Kills and restores are no flips, and other guards cover flags that begin or
+ * cease to serve.
  *
  * @param impacts of the plan.
  */
@@ -279,7 +279,7 @@ function isGone({ moves }: FlagImpact): boolean {
   return moves.length > 0 && moves.every(({ to }) => to === null);
 }
 
-/** Definitions that a plan kills or restores, with what they are afterwards. */
+/** Definitions that a plan kills (true) or restores (false). */
 function killsAndRestores(plan: Plan): Map<ObjectId, boolean> {
   const acts = new Map<ObjectId, boolean>();
   for (const { id, fields } of plan.changes) {
@@ -289,7 +289,7 @@ function killsAndRestores(plan: Plan): Map<ObjectId, boolean> {
   return acts;
 }
 
-/** What was looked at, with these definitions killed or not. */
+/** The observed objects, with these definitions killed or restored. */
 function withKilled(acts: ReadonlyMap<ObjectId, boolean>, input: PlanInput): PlanInput {
   const flags = [...input.actual.flags].map(([name, flag]) => {
     const definitions = [...flag.definitions].map(([environment, live]) => {
