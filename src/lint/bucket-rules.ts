@@ -148,10 +148,7 @@ function middleBuckets(subject: LintedDefinition): Finding[] {
   });
 }
 
-/**
- * A baseline other than the default treatment, or the names `on` and `off`, show that the default treatment is the new
- * one.
- */
+/** Another baseline, or a default `on` beside an `off`, shows that the default treatment is the new one. */
 function unsafeDefault({ flag, definition, environment, block }: LintedDefinition): Finding[] {
   const { fields, creation } = definition;
   const { defaultTreatment, defaultRule, treatments } = creation;
@@ -163,10 +160,7 @@ function unsafeDefault({ flag, definition, environment, block }: LintedDefinitio
   return [{ place: block, message, allowedBy: flag.file }];
 }
 
-/**
- * Treatments that a rule serves, except the default one. Individual targets do not count: people use them to try a
- * treatment.
- */
+/** Treatments that a rule serves, except the default one. Targets do not count: people use them to try a treatment. */
 function unproven(
   { flag, environment, definition, block }: LintedDefinition,
   { config, settings }: Pick<LintedRepository, 'config' | 'settings'>,
@@ -216,10 +210,7 @@ function rampsOf({ flag, environment, definition, block }: LintedDefinition): Li
   });
 }
 
-/**
- * A ramp without a time as its `start` begins with a run, which no file knows: it is judged only where each of its
- * steps has a moment.
- */
+/** A ramp without a time as its `start` begins with some run, so it is judged only if each step has a moment. */
 function finishedRamps(
   subject: LintedDefinition,
   { config, today }: Pick<LintedRepository, 'config' | 'today'>,
@@ -253,10 +244,7 @@ function stepsInVain(subject: LintedDefinition): Finding[] {
   });
 }
 
-/**
- * Only future steps count: a past step has been taken or is waiting. A step with `after` names no moment that could be
- * wrong.
- */
+/** Judges future steps only: a past one was taken or waits. A step with `after` has no moment to be wrong. */
 function frozenSteps(
   subject: LintedDefinition,
   { config, today }: Pick<LintedRepository, 'config' | 'today'>,

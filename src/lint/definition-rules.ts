@@ -82,10 +82,7 @@ export const DEFINITION_RULES: readonly DefinitionRule[] = [
   },
 ];
 
-/**
- * The first rule that matches wins, so no key reaches a rule behind a wider one. Each such rule is reported once, with
- * the first rule that covers it.
- */
+/** The first match wins, so no key reaches a rule behind a wider one. Reported once, with the first wider rule. */
 function unreachableRules(subject: LintedDefinition): Finding[] {
   const { rules } = subject.definition.creation;
   return rules.flatMap((rule, position) => {
@@ -96,10 +93,7 @@ function unreachableRules(subject: LintedDefinition): Finding[] {
   });
 }
 
-/**
- * Whether the first rule matches every key that the second matches: each condition of the first follows from one of the
- * second.
- */
+/** Whether the first rule matches all keys of the second: one of its conditions each follows from one of the second. */
 function covers(first: Rule, second: Rule): boolean {
   return first.matchers.every((wide) => second.matchers.some((narrow) => implies(narrow, wide)));
 }

@@ -116,8 +116,7 @@ export function lint(parts: SpecParts, options: LintOptions): Diagnostic[] {
 }
 
 /**
- * Marks by which `straysOf` recognises specs: a member that only specs of one kind begin a line with, a second member
- * where the first is a common word, and the folder for such specs.
+ * How `straysOf` recognises specs: a member that begins a line, a second one if the first is common, and their folder.
  */
 const MARKS = [
   [/^flag:/m, /^(?:treatments|environment):/m, 'flags lie in flags/'],

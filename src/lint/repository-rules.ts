@@ -163,10 +163,7 @@ function lookOf(name: string): string {
   return drawn.replaceAll('rn', 'm').replaceAll('vv', 'w');
 }
 
-/**
- * Reports the later of two flags in the order of the files. Segments need no check: only specs name them, and a
- * mistyped name is an error there.
- */
+/** Reports the later of two. Segments need no check: only specs name them, and a mistyped name is an error there. */
 function confusableNames({ flags }: LintedRepository): Finding[] {
   const firstOf = CONFUSABLE.map(() => new Map<string, string>());
   return flags.flatMap((flag) => {
@@ -267,9 +264,7 @@ function unusedConditions({ specs }: LintedRepository): Finding[] {
   });
 }
 
-/**
- * Compares lists by their digests. Skips empty lists, and lists that git does not manage: equality means nothing there.
- */
+/** Compares digests. Skips empty lists, and lists that git does not manage: equality means nothing there. */
 function twinSegments({ segments, specs }: LintedRepository): Finding[] {
   const firstOf = new Map<string, string>();
   return [...segments].flatMap(([name, { environments, trafficType }]) => {

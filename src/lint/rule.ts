@@ -105,10 +105,7 @@ export interface Finding {
   readonly allowedBy?: SpecFile;
 }
 
-/**
- * A finding inside one rule, counted from 0. Placed at the environment's block where it is unclear which file has the
- * rules.
- */
+/** A finding inside one rule, counted from 0; placed at the block if it is unclear which file has the rules. */
 export function ofRule(
   { flag, rules, block }: LintedDefinition,
   position: number,
@@ -119,10 +116,7 @@ export function ofRule(
   return { place, message, allowedBy: flag.file };
 }
 
-/**
- * A finding about one condition of a rule, both counted from 0. Placed at the name if the rule uses the condition by
- * name.
- */
+/** A finding about a condition, counted from 0 like its rule; placed at the name if the rule uses it by name. */
 export function ofCondition(
   subject: LintedDefinition,
   position: number,

@@ -73,10 +73,7 @@ function atMoment({ when, started }: SpecTestCase, desired: Desired, unknown: St
   return when === undefined ? desired : desiredAt(desired, Date.parse(when), startless);
 }
 
-/**
- * Reports a case that names a moment although a ramp has no known start: it must not pass just because the ramp is
- * assumed to stand at its beginning.
- */
+/** Without this, a case with a moment would pass on the assumption that a ramp still stands at its beginning. */
 function untoldMoment(flag: string, each: SpecTestCase, desired: Desired): CaseFault | undefined {
   const { environment, when, started } = each;
   if (when === undefined) {

@@ -79,10 +79,7 @@ function ageOf(flag: ResolvedFlag, ages: ReadonlyMap<string, FileAge>): FileAge 
   return own && { ...own, changedOn: [own.changedOn, ...days].sort().at(-1) ?? own.changedOn };
 }
 
-/**
- * The treatment that every key gets, whichever rule it matches. A kill does not end a rollout, and a growing ramp has
- * not ended.
- */
+/** Counts every rule and target. A kill does not end a rollout, and a growing ramp has not ended. */
 function servedToAll({ environments }: ResolvedFlag): string | undefined {
   const served = new Set<string>();
   for (const { definition } of environments.values()) {

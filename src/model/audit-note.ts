@@ -28,11 +28,7 @@ export function titleWithMore(title: string, more: number): string {
   return more <= 0 ? title : titleWithEnd(title, ` (+${String(more)} more)`);
 }
 
-/**
- * Keeps the end of a title and cuts the text before it.
- *
- * @param end a few plain characters.
- */
+/** Keeps the end of a title and cuts the text before it. @param end a few plain characters. */
 export function titleWithEnd(title: string, end: string): string {
   return cut(cleanLine(title), MAX_TITLE - end.length) + end;
 }

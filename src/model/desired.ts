@@ -146,9 +146,7 @@ export interface DesiredDefinition {
   readonly location: Location;
   /** The managed fields. */
   readonly fields: Definition;
-  /**
-   * Every field, for the creation: those in `fields`, and those which a creation sets once and later runs leave alone.
-   */
+  /** Every field, for the creation: `fields`, and those that a creation sets and later runs leave alone. */
   readonly creation: Required<Definition>;
   /** The names of `fields.rules`, position by position; for people only. */
   readonly ruleNames: readonly (string | undefined)[];

@@ -20,9 +20,7 @@ export interface IdentityGroup {
 /** Hex digits of a key's digest: enough to notice changes, not to prove anything. */
 const DIGEST_LENGTH = 16;
 
-/**
- * Puts every key in exactly one group and sorts groups by their attributes, so that equal identities give equal groups.
- */
+/** Each key is in one group, and groups are sorted by their attributes: equal identities give equal groups. */
 export function identityGroups(identities: Identities): readonly IdentityGroup[] {
   return grouped([...identities].map(([key, attributes]) => [key, rememberedOf(attributes)]));
 }

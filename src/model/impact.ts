@@ -40,14 +40,9 @@ export type Risk = (typeof RISKS)[number];
 export interface FlagImpact {
   readonly flag: string;
   readonly environment: string;
-  /**
-   * Per cent of the traffic whose treatment or configuration changes, over all moves; without the keys of known lists.
-   */
+  /** Per cent of the traffic whose treatment or configuration changes, without the keys of known lists. */
   readonly traffic: Range;
-  /**
-   * Number of listed keys whose treatment or configuration changes, over all moves. Of a changed segment only the keys
-   * that it gains or loses.
-   */
+  /** Listed keys whose treatment or configuration changes; of a changed segment only those that it gains or loses. */
   readonly keys: KeyCount;
   /** How many listed keys were examined. */
   readonly listed: number;

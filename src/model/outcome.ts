@@ -24,10 +24,7 @@ export type Outcome = (
       readonly partly?: true;
       /** The service wants an approval first: this is no failure, and another run would not help. */
       readonly approvalNeeded?: true;
-      /**
-       * Someone else made the change first, so nothing is left to do; the changes that depended on it are planned
-       * again.
-       */
+      /** Someone else made the change first, so it is done; the changes that depended on it are planned again. */
       readonly overtaken?: true;
       /** The environment's window closed during the run: this is no failure. */
       readonly windowClosed?: true;
@@ -42,10 +39,7 @@ export type Outcome = (
   readonly identities?: IdentitiesAnswer;
 };
 
-/**
- * How one step ended, as reported during the run. The verification afterwards turns the ends of a change's steps into
- * its `Outcome`.
- */
+/** How one step ended, as reported during the run. The verification turns it into the `Outcome` of its change. */
 export type StepEnd =
   | { readonly status: 'succeeded'; readonly identities: IdentitiesAnswer | undefined }
   | { readonly status: 'failed'; readonly error: OutcomeError }

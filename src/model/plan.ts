@@ -82,9 +82,7 @@ export interface KeyChange {
   readonly removed: readonly string[];
   /** For identities only: keys whose attributes change. */
   readonly changed?: readonly string[];
-  /**
-   * SHA-256 of the keys after the change, see `KeyDigest`; for identities, of the written ones with their attributes.
-   */
+  /** SHA-256 of the keys after the change, see `KeyDigest`; of written identities, with their attributes. */
   readonly sha256: string;
 }
 
@@ -117,10 +115,7 @@ export interface Withheld extends Change {
 /** Titles and comments of planned writes, by `noteKey`. */
 export type PlanNotes = ReadonlyMap<string, ChangeNote>;
 
-/**
- * The id of a change. For a withheld change the reason is added, because one object may have written and withheld
- * parts.
- */
+/** The id of a change; with the reason if it is withheld, because an object may have written and withheld parts. */
 export function noteKey(change: Change | Withheld): string {
   return 'why' in change ? `${change.id} ${change.why}` : change.id;
 }

@@ -70,20 +70,14 @@ export interface RunOptions {
   /** Write all identities, even those that are unchanged since their base. */
   readonly identities?: boolean;
   readonly allowOlder: boolean;
-  /**
-   * The run applies a reviewed plan from a revision on: HEAD may be older than the last applied commit, see
-   * `PlanPolicy.behind`.
-   */
+  /** The run applies a reviewed plan: HEAD may be older than the last applied commit, see `PlanPolicy.behind`. */
   readonly mayBeBehind?: boolean;
   /**
    * How to compare the keys of segments that git did not change: `listed` lists them even if their number is the
    * remembered one, `counted` counts them even if a list takes few requests. Default: whichever takes fewer requests.
    */
   readonly keys?: 'listed' | 'counted' | undefined;
-  /**
-   * Observe only touched objects, where the memory of this process, or the state, knows enough of the rest; see
-   * `chooseScope`.
-   */
+  /** Observe only touched objects, if this process or the state knows enough of the rest; see `chooseScope`. */
   readonly touchedSince?: 'memory' | 'state' | undefined;
   /** Leave invalid objects, and objects that name them, as they are on the service, and continue with the rest. */
   readonly quarantineInvalid?: boolean;

@@ -97,8 +97,7 @@ export const EMPTY_STATE: State = new Map();
 /** The memory of a ramp: neither specs nor commits say when it began and how far it came. */
 export interface RampRecord {
   /**
-   * Since when the ramp waits for its next step, ISO 8601 in UTC. Initially its `start`, or the moment of the run that
-   * first saw it.
+   * Start of the wait for the next step, ISO 8601 in UTC. At first the ramp's `start`, or the run that saw it first.
    */
   readonly since: string;
   /** HEAD of that run; null if it read no commit. */

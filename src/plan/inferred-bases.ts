@@ -10,13 +10,13 @@ import type { ObservedKind } from './objects/planned-kind.js';
 import { planChanges } from './plan.js';
 import { plannedObjects, workspaceRules, type PlanPolicy } from './policy.js';
 
-/** What the specs said before the push at hand. */
+/** The specs before the push that this run applies. */
 export interface EarlierSpecs {
   readonly desired: BoundDesired;
   readonly commit: string;
 }
 
-/** Whether a plan has differences of which no run remembers how they came about. */
+/** Whether a plan has differences whose cause the state does not know. */
 export function hasUnremembered({ changes, withheld }: Plan): boolean {
   return [...changes, ...withheld].some(isUnremembered);
 }
@@ -28,19 +28,18 @@ function isUnremembered({ reason, fields }: Change): boolean {
 }
 
 /**
- * The state, and in it a base of each object that has none, that the push at hand changed, and that the service has as
- * the specs said before it: then nobody else changed it, and what those specs said is what was last found equal.
+ * The state with inferred bases: an object without a base gets the earlier specs as its base if the push changed it and
+ * the service has it as those specs say, because then no one else changed it. Such a base never has a kill in it:
+ * taking a kill back requires a run that remembers it.
  *
- * Such a base has no kill in it. Taking one back is an act that needs a run's own memory.
- *
- * @returns the same state where there is no such object.
+ * @returns the same state if there is no such object.
  */
 export function stateWithInferredBases(input: PlanInput, before: EarlierSpecs): State {
   const changed = changedObjects(input, before.desired);
   if (changed.length === 0) return input.state;
   const desired = partOf(before.desired, new Set(changed.map(({ ref }) => objectId(ref))));
   const policy: PlanPolicy = { ...input.policy, restorable: new Map(), reviewed: null };
-  // What the planner would not touch is equal, in the words by which everything else is compared.
+  // An object that the planner would leave alone is equal, by the same comparison as everywhere else.
   const { unchanged } = planChanges({ ...input, desired, policy, state: EMPTY_STATE });
   const equal = new Set(unchanged);
   const inferred = changed.filter(({ ref }) => equal.has(objectId(ref)));
@@ -70,13 +69,14 @@ export function stateWithInferredBases(input: PlanInput, before: EarlierSpecs): 
 interface PlacedObject {
   readonly ref: ObjectRef;
   readonly rules: ObservedKind;
-  /** The id of the environment; null: the workspace level. */
+  /** The id of the environment; null for the workspace level. */
   readonly place: string | null;
 }
 
 /**
- * Whether history may tell the base of what stands in a place. A run that can keep no state meets the same newest commit again and
- * again, also after somebody took it back on the service: where that is protected, only a push that the operator names will do.
+ * Whether history may supply the base in a place. A run without a state sees the same newest commit again and again,
+ * even after someone undid its change on the service. So in a protected place such a run infers a base only for a push
+ * that the operator names.
  */
 function witnessIn({
   stateless,
@@ -85,7 +85,7 @@ function witnessIn({
   return (place) => !stateless || reviewed !== null || !place.protected;
 }
 
-/** What both specs declare, each otherwise, and of which there is no base. */
+/** Objects that both specs declare, but differently, and that have no base. */
 function changedObjects(
   { desired, state, policy }: PlanInput,
   before: BoundDesired,
@@ -113,7 +113,7 @@ function changedObjects(
   });
 }
 
-/** The specs of some objects alone, without what they say of kills: those have rules of their own. */
+/** The specs of some objects without their kills, which have rules of their own. */
 function partOf(desired: BoundDesired, ids: ReadonlySet<ObjectId>): BoundDesired {
   const keys = new Set([...ids].map(keyOfId));
   const isKept = (kind: 'flag' | 'segment', name: string, environment: string): boolean =>
@@ -147,7 +147,7 @@ function withoutKill(definition: DesiredDefinition): DesiredDefinition {
 }
 
 function withBase(entry: StateEntry, place: string | null, base: Base<unknown>): StateEntry {
-  // The base is one of the entry's own kind.
+  // The base is of the entry's own kind.
   const whole =
     place === null
       ? { ...entry, workspace: base }

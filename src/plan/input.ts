@@ -11,9 +11,7 @@ export interface PlanInput {
   readonly policy: PlanPolicy;
 }
 
-/**
- * Why a difference without a base came about. What a run was about to create when it died is ours, and no stranger.
- */
+/** Reason for a difference without a base. A creation that a crashed run had begun is ours, not foreign. */
 export function withoutBase(
   policy: PlanPolicy,
   base: Base<unknown> | undefined,
@@ -23,8 +21,8 @@ export function withoutBase(
 }
 
 /**
- * Why something has to be created: it is new in git, or it was there, equal to its base, and somebody deleted it
- * outside git, with or without a change in git since.
+ * Reason for a creation: the object is new in git; or it equalled its base and was deleted outside git, while git
+ * changed it too or left it.
  */
 export function creationReason<T>(
   base: Base<T> | undefined,

@@ -13,10 +13,9 @@ import { plannedObjects, wantedEntries, type PlanPolicy, type WithheldReason } f
 import type { PlanInput } from './input.js';
 
 /**
- * Works out the writes that turn `actual` into `desired`.
- *
- * Pure: no clock, no randomness, no log, no I/O. The same input gives the same plan, whatever order its maps were
- * filled in. It cannot fail on what users write; what the policy forbids comes back as `withheld`.
+ * Computes the writes that turn `actual` into `desired`. Pure: no clock, no randomness, no log, no I/O. The same input
+ * gives the same plan, whatever the insertion order of its maps. It never fails on user input; changes that the policy
+ * forbids come back as `withheld`.
  */
 export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full'): Plan {
   const objects = withoutHeld(onlyReviewed(planObjects(input), input.policy), input.policy.held);
@@ -62,7 +61,7 @@ function planObjects(input: PlanInput): ObjectPlan[] {
   ];
 }
 
-/** A change that needs something which is withheld is withheld with it: half of it would be refused, or worse. */
+/** Withholds changes that need a withheld change: alone they would be refused, or do harm. */
 function withoutUnmetNeeds(objects: readonly ObjectPlan[]): {
   planned: PlannedChange[];
   withheld: Withheld[];
@@ -91,14 +90,14 @@ function needsOf({ after, uses }: PlannedChange): ObjectId[] {
   return [...after, ...uses.map(({ id }) => id)];
 }
 
-/** Whether what is withheld is something that others cannot do without. */
+/** Whether other changes cannot do without the withheld one. */
 function isMissing({ action }: Withheld): boolean {
   return action === 'create' || action === 'activate';
 }
 
 /**
- * A description that the service cannot change any more leaves the object as equal as it will ever be, and so do
- * identities that left git.
+ * Not a difference: a description that the service can no longer change, and identities that left git. The object will
+ * never be more equal.
  */
 function isDifference({ why, fields }: Withheld): boolean {
   if (why === 'stays-on-service') return false;
@@ -110,7 +109,7 @@ function unmanagedCounts(input: PlanInput): Plan['unmanaged'] {
   return names && { flags: names.flags.length, segments: names.segments.length };
 }
 
-/** What the workspace has and neither the specs nor the state name, in the service's order; null: it was not listed. */
+/** Objects of the workspace that neither the specs nor the state name, in the service's order; null without a list. */
 export function unmanagedNames({
   desired,
   actual,
@@ -128,14 +127,14 @@ export function unmanagedNames({
   };
 }
 
-/** What is never written, or of which nobody can know whether it has to be. */
+/** Reasons for changes that are never written, or that may not be necessary. */
 const NEVER_PENDING: ReadonlySet<WithheldWhy> = new Set([
   'immutable',
   'stays-on-service',
   'not-remembered',
 ]);
 
-/** Withheld changes that are pending: those that the service can never make are none. */
+/** Withheld changes that a later run may still write. */
 export function pendingWithheld(plan: Pick<Plan, 'withheld'>): readonly Withheld[] {
   return plan.withheld.filter(({ why }) => !NEVER_PENDING.has(why));
 }
@@ -153,7 +152,7 @@ function notReviewed({ ref }: Pick<Change, 'ref'>): WithheldReason {
   };
 }
 
-/** Whether the specs say anything of an object: those of a HEAD that is behind say nothing of what came later. */
+/** Whether the specs cover an object: those of an older HEAD do not cover later objects. */
 function isCovered(
   id: ObjectId,
   { behind, reviewed }: Pick<PlanPolicy, 'reviewed' | 'behind'>,
@@ -162,8 +161,8 @@ function isCovered(
 }
 
 /**
- * What was planned, with every change to an object outside the reviewed plan held back. Kills are not planned here:
- * no review holds them back. What the specs say nothing of is left out.
+ * The plan with every change outside the reviewed plan held back. Contains no kills: a review never holds them back.
+ * Leaves out objects that the specs do not cover.
  */
 export function onlyReviewed(
   planned: readonly ObjectPlan[],
@@ -180,7 +179,7 @@ export function onlyReviewed(
   });
 }
 
-/** What was planned, without what an earlier look held back. */
+/** The plan without changes that an earlier observation held back. */
 function withoutHeld(
   planned: readonly ObjectPlan[],
   reasons: PlanPolicy['held'] = new Map(),
@@ -194,11 +193,11 @@ function withoutHeld(
 }
 
 /**
- * What two plans must share to be the same plan: the place and what will be written there, and nothing of why, by
- * whom, from which file or in which order. Survives a merge and a squash.
+ * Hash of the place and the values to write there, without reasons, authors, files or order: two plans with equal
+ * hashes are the same plan. Survives a merge and a squash.
  *
  * @param place `origin` of the service, or `embedded`.
- * @param reviewed ids of the objects that count; absent or null: all.
+ * @param reviewed ids of the objects that count. Default, or null: all.
  * @returns `sha256:` and lower-case hex of the RFC 8785 form.
  */
 export function planHash(
@@ -213,7 +212,7 @@ export function planHash(
   return `sha256:${sha256(canonicalJson({ origin: place.origin, workspace: place.workspaceId, changes }))}`;
 }
 
-/** The part of one change that counts. */
+/** The part of one change that the hash covers. */
 function hashedChange({ id, action, archive, fields, keys }: Change): object {
   return {
     id,
@@ -242,7 +241,7 @@ function hashedKeys(keys: Change['keys'] & object): {
   };
 }
 
-/** What only the number of keys, or nothing but the base, speaks for; sorted by id. */
+/** Objects compared by their number of keys, or by their base alone; sorted by id. */
 function notComparedIn(input: PlanInput): NotCompared[] {
   const { actual, desired, policy } = input;
   const counted = [...actual.segments].flatMap(([name, { environments }]) =>
@@ -260,7 +259,7 @@ function notComparedIn(input: PlanInput): NotCompared[] {
   return [...counted, ...unseen].sort((a, b) => byCodeUnits(a.id, b.id));
 }
 
-/** Whether the specs say something of a flag at workspace level that no answer of the service shows. */
+/** Whether the specs manage a field at workspace level that no answer of the service shows. */
 function isUnseen({ name, fields }: DesiredFlag, { flags }: Actual): boolean {
   const live = flags.get(name);
   if (!live || live.flag || live.existence === 'absent') return false;

@@ -19,13 +19,13 @@ export interface PlannedChange {
   readonly change: Omit<Change, 'dependsOn'>;
   /** In the order in which they are sent. */
   readonly requests: readonly StepRequest[];
-  /** Objects that must be there first, if they change as well. */
+  /** Objects that must exist first, if they change as well. */
   readonly after: readonly ObjectId[];
-  /** What its rules will name. */
+  /** Objects that its rules will name. */
   readonly uses: readonly Use[];
 }
 
-/** What planning one object gives. */
+/** Result of planning one object. */
 export interface ObjectPlan {
   readonly id: ObjectId;
   readonly change?: PlannedChange;
@@ -39,7 +39,7 @@ export interface ChangeSubject {
   readonly uses?: readonly Use[];
 }
 
-/** What is done to an object. */
+/** The act on an object. */
 interface Deed {
   readonly action: Action;
   readonly fields: readonly FieldChange[];
@@ -87,7 +87,7 @@ export function isRemoval({ change }: PlannedChange): boolean {
   return change.action === 'delete' || change.action === 'deactivate';
 }
 
-/** Whether it goes with its flag, by the flag's own request. */
+/** Whether the flag's own request includes it. */
 export function isCarried({ change: { archive, ref } }: PlannedChange): boolean {
   return archive === true && ref.environment !== null;
 }
@@ -96,7 +96,7 @@ export function strongest(reasons: readonly Reason[]): Reason {
   return REASONS.find((reason) => reasons.includes(reason)) ?? 'commit';
 }
 
-/** Why what a change request on the service is about is left alone; undefined: none is open. */
+/** Reason to hold a change while a change request on the service concerns its object; undefined if none is open. */
 export function requestHold({
   openChangeRequestId: id,
 }: {
@@ -110,10 +110,10 @@ export function requestHold({
 }
 
 /**
- * Parts the differences of one object into those that will be written and those that are held back, by why.
+ * Splits the differences of one object into those to write and those to hold back, by reason.
  *
  * @param base of the object in this place.
- * @param holdOf asked before the rules: why this field must not be written whatever they say.
+ * @param holdOf takes precedence over the rules: a reason why this field must not be written.
  */
 export function splitFields(
   subject: ChangeSubject,
@@ -130,7 +130,7 @@ export function splitFields(
       allowed.push(field);
       continue;
     }
-    // Each contested field has moments of its own.
+    // Each contested field has its own times in the message, so it needs its own group.
     const key = `${held.why} ${held.wayOut}`;
     const group = groups.get(key) ?? { held, fields: [] };
     group.fields.push(field);

@@ -7,71 +7,71 @@ import type { ClosedEnvironment, Suspension } from '../model/run.js';
 import type { State, StateEntry } from '../model/state.js';
 import { isContested } from './bases/corrections.js';
 
-/** What may be done, apart from what would need doing. */
+/** Permissions and limits of a run, apart from the differences. */
 export interface PlanPolicy {
   /** Every environment of the config, in config order, with the service's name and id for it. */
   readonly environments: readonly PlannedEnvironment[];
-  /** `KIND/NAME`; null: no filter. */
+  /** `KIND/NAME`; null without a filter. */
   readonly only: ReadonlySet<string> | null;
-  /** `KIND/NAME` of what stays as it is because its specs are wrong; kills of it go out all the same. */
+  /** `KIND/NAME` of objects that stay as they are because their specs have errors; their kills still go out. */
   readonly quarantined: ReadonlySet<string>;
   readonly prune: boolean;
-  /** Take over live objects that were never ours, also in protected environments. */
+  /** Take over live objects that were never ours, even in protected environments. */
   readonly adopt: boolean;
   readonly revertDrift: boolean;
-  /** Which identities are written: none of them, those that differ from their base, or all. */
+  /** Which identities to write: none, those that differ from their base, or all. */
   readonly identities: 'none' | 'changed' | 'all';
-  /** No state could be read: what differs has no known cause, and nothing is removed. */
+  /** No state could be read: differences have no known cause, and nothing is removed. */
   readonly stateless: boolean;
-  /** Null: all that the other rules allow is written. */
+  /** Null if writes are not suspended. */
   readonly suspended: Suspension | null;
-  /** Where the ramps of definitions stand. Absent: there are none. */
+  /** Positions of the definitions' ramps. */
   readonly ladders?: ReadonlyMap<ObjectId, readonly Ladder[]>;
-  /** Why the operator lets pass what windows and freezes would hold back. Absent: nobody does. */
+  /** The operator's reason to ignore windows and freezes; unset to respect them. */
   readonly windowOverride?: string | undefined;
-  /** Removed objects that the specs of an ancestor of HEAD did declare: the second witness that a deletion needs. */
+  /** Removed objects that an ancestor of HEAD declares, which is a second proof that a deletion requires. */
   readonly provenRemovals: ReadonlySet<string>;
-  /** `KIND/NAME` of removed objects that were protected when they went. Absent: nobody asked. */
+  /** `KIND/NAME` of removed objects that were protected when they were removed; unset if this was not determined. */
   readonly protectedRemovals?: ReadonlySet<string>;
-  /** Whether flags are archived where they would be deleted. Absent: they are deleted. */
+  /** Whether to archive flags instead of deleting them. Default: false. */
   readonly archives?: boolean;
-  /** Definitions whose kill HEAD takes back by what history says, though no base of ours has it. */
+  /** Definitions whose kill HEAD takes back according to history, though no base has the kill. */
   readonly restorable: ReadonlyMap<ObjectId, ObjectRef>;
-  /** What an earlier look of the same run, which saw more, held back for the sake of other objects. Absent: nothing. */
+  /** Objects that an earlier, wider observation of the same run held back for the sake of other objects. */
   readonly held?: ReadonlyMap<ObjectId, WithheldReason>;
-  /** Ids of the objects that the reviewed plan is about; changes to others are held back. Absent: all may change. */
+  /** Ids of the objects in the reviewed plan; changes to others are held back. Default, or null: all may change. */
   readonly reviewed?: ReadonlySet<string> | null;
   /**
-   * HEAD is behind what was applied. Then `reviewed` names what no later commit changed, and the specs say nothing of
-   * anything else: it is no change, not held, and no base of it moves. Absent: it is not behind.
+   * Set if HEAD is older than the last applied commit. Then `reviewed` names only objects that no later commit changed,
+   * and the specs do not cover any other: those are neither changed nor held, and keep their bases.
    */
   readonly behind?: true;
 }
 
 export interface PlannedEnvironment {
-  /** As the service names it; specs are bound to this name before they are planned. */
+  /** The service's name; specs are bound to it before planning. */
   readonly name: string;
-  /** The state goes by it. */
+  /** Key of the environment in the state. */
   readonly id: string;
   readonly protected: boolean;
   readonly onDrift: DriftPolicy;
   readonly onConflict: ConflictPolicy;
   readonly onLiveKill: LiveKillPolicy;
-  /** False: filtered out of this run; nothing in it is looked at, and no base of it changes. */
+  /** False if filtered out of this run: it is not observed, and none of its bases changes. */
   readonly selected: boolean;
-  /** Why windows and freezes let no change pass now. Absent: they do. */
+  /** Set while windows and freezes stop changes. */
   readonly closed?: Closed | undefined;
 }
 
-/** No change goes now, but kills and what takes them back. */
+/** A closing: only kills and their restores may go now. */
 export type Closed = Omit<ClosedEnvironment, 'environment' | 'override'>;
 
-/** Reasons that lie with other objects, which a look at what was touched does not see. */
+/** Reasons that depend on other objects, which an observation of touched objects does not see. */
 const FOR_OTHERS: ReadonlySet<WithheldWhy> = new Set(['needs-withheld', 'still-in-use']);
 
 /**
- * The policy of the look that follows an apply: at what was touched, and by then every identity has its answer. What the
- * plan held back for the sake of other objects stays held back.
+ * The policy for verifying an apply: only touched objects are observed, and every identity has its answer by then.
+ * Changes that the plan held back for the sake of other objects stay held back.
  */
 export function verifyingPolicy(
   policy: PlanPolicy,
@@ -93,12 +93,12 @@ export function matchesFilter(
   return only?.has(keyOf(kind, name)) ?? true;
 }
 
-/** Whether this object is planned: the filter of the run lets it through, and its specs are right. */
+/** Whether this object is planned: the filter accepts it, and its specs have no errors. */
 export function isPlanned(policy: PlanPolicy, kind: Kind, name: string): boolean {
   return !isQuarantined(policy, kind, name) && matchesFilter(policy, kind, name);
 }
 
-/** `KIND/*`: what is wrong leaves all of a kind in doubt. */
+/** Includes `KIND/*`, which quarantines all objects of a kind. */
 export function isQuarantined({ quarantined }: PlanPolicy, kind: Kind, name: string): boolean {
   return (
     quarantined.size > 0 &&
@@ -106,7 +106,7 @@ export function isQuarantined({ quarantined }: PlanPolicy, kind: Kind, name: str
   );
 }
 
-/** The objects of a kind that are planned. Where a filter names few, the others cost nothing. */
+/** The planned objects of a kind. Quick for a filter with few names. */
 export function plannedObjects<T>(
   policy: PlanPolicy,
   kind: Kind,
@@ -119,7 +119,7 @@ export function plannedObjects<T>(
   });
 }
 
-/** The objects of the inventory that are planned. Where a filter names few, the others cost nothing. */
+/** The planned objects of the inventory. Quick for a filter with few names. */
 export function wantedEntries(policy: PlanPolicy, state: State): StateEntry[] {
   const keys = policy.only === null ? state.keys() : namesAmong(policy.only, '');
   return [...keys].flatMap((key) => {
@@ -128,7 +128,7 @@ export function wantedEntries(policy: PlanPolicy, state: State): StateEntry[] {
   });
 }
 
-/** Names of the selected environments in which an object of the inventory is ours. */
+/** Names of the selected environments in which an object of the inventory is managed. */
 export function inventoryEnvironments(
   policy: PlanPolicy,
   { environments }: StateEntry,
@@ -147,25 +147,25 @@ function namesAmong(only: ReadonlySet<string>, prefix: string): string[] {
 export interface WithheldReason {
   readonly why: WithheldWhy;
   readonly wayOut: string;
-  /** When it goes by itself, ISO 8601 in UTC. Absent: it does not, or nobody knows when. */
+  /** When a later run applies it without help, ISO 8601 in UTC. Unset if that moment is unknown, or never comes. */
   readonly until?: string;
 }
 
-/** The rules that hold for one object: of its environment, or of the workspace. */
+/** The rules for one object: of its environment, or of the workspace. */
 export interface FieldRules {
   readonly protected: boolean;
   readonly onDrift: DriftPolicy;
   readonly onConflict: ConflictPolicy;
   readonly adopt: boolean;
-  /** The operator wants drift reverted in this run, whoever else writes. */
+  /** The operator wants this run to revert drift, even in contested fields. */
   readonly revertDrift: boolean;
   readonly suspended: Suspension | null;
   readonly closed?: Closed | undefined;
 }
 
 /**
- * Policies of the workspace level: what is shared by all environments is as protected as the most protected one. It reaches
- * nobody by itself, so that it may go while one environment is open.
+ * Policies of the workspace level, which all environments share: it is as protected as the most protected of them. It
+ * affects no user by itself, so one open environment is enough for a change.
  */
 export function workspaceRules(policy: PlanPolicy): FieldRules {
   const { environments } = policy;
@@ -183,14 +183,14 @@ export function workspaceRules(policy: PlanPolicy): FieldRules {
   };
 }
 
-/** Undefined: one environment is open. Otherwise the closing that ends first. */
+/** The closing that ends first; undefined while one environment is open. */
 function closedEverywhere(policy: PlanPolicy): Closed | undefined {
   const closings = policy.environments.map((each) => closedIn(policy, each));
   if (closings.some((each) => each === undefined)) return undefined;
   return closings.sort(byEnd)[0];
 }
 
-/** Undefined: every environment is open. Otherwise the closing that ends last. */
+/** The closing that ends last; undefined while every environment is open. */
 function closedAnywhere(policy: PlanPolicy): Closed | undefined {
   return policy.environments
     .flatMap((each) => closedIn(policy, each) ?? [])
@@ -198,13 +198,13 @@ function closedAnywhere(policy: PlanPolicy): Closed | undefined {
     .at(-1);
 }
 
-/** Those of which nobody knows the end come last. */
+/** Closings with an unknown end come last. */
 function byEnd(a: Closed | undefined, b: Closed | undefined): number {
   const [one, other] = [a, b].map((each) => each?.until ?? '~');
   return byCodeUnits(one ?? '', other ?? '');
 }
 
-/** Why windows and freezes let no change pass in an environment; undefined: they do, or the operator overrides them. */
+/** The closing of an environment; undefined if it is open, or the operator overrides it. */
 function closedIn(policy: PlanPolicy, { closed }: PlannedEnvironment): Closed | undefined {
   return policy.windowOverride === undefined ? closed : undefined;
 }
@@ -222,9 +222,9 @@ export function environmentRules(policy: PlanPolicy, environment: PlannedEnviron
 }
 
 /**
- * Why this difference must not be written, or undefined where it may.
+ * Why a difference must not be written; undefined if it may.
  *
- * @param corrections when drift of the same field was corrected before.
+ * @param corrections times of earlier corrections of drift in the same field.
  */
 export function withholdReason(
   change: Pick<FieldChange, 'reason'>,
@@ -258,17 +258,21 @@ export function withholdReason(
         'no run remembers it here; it may be ours: look at the values that would go, then run with --adopt',
     };
   }
-  // What stands against it in any case is told first: it will stand there still when the suspension is over.
+  // Permanent obstacles come first: they remain when the suspension is over.
   return suspendedReason(rules) ?? (PASSING.has(reason) ? undefined : closedReason(rules.closed));
 }
 
-/** That an object may not be taken away now; undefined: windows and freezes let it go. @param environment null: all. */
+/**
+ * Why windows and freezes forbid the removal of an object now; undefined if they permit it.
+ *
+ * @param environment null for all.
+ */
 export function removalClosed(
   policy: PlanPolicy,
   environment: string | null,
 ): WithheldReason | undefined {
   const place = policy.environments.find(({ name }) => name === environment);
-  // Whoever deletes for the whole workspace deletes in every environment.
+  // A deletion at workspace level deletes in every environment.
   return closedReason(place ? closedIn(policy, place) : closedAnywhere(policy));
 }
 
@@ -284,15 +288,15 @@ function closedReason(closed: Closed | undefined): WithheldReason | undefined {
   };
 }
 
-/** The same with every window open and no freeze: what would be written, whenever that is. */
+/** The policy with every window open and no freeze: shows the changes that will follow later. */
 export function asIfOpen(policy: PlanPolicy): PlanPolicy {
   return { ...policy, environments: policy.environments.map(({ closed, ...each }) => each) };
 }
 
-/** What windows and freezes let pass. */
+/** Reasons that pass windows and freezes. */
 const PASSING: ReadonlySet<Reason> = new Set(['kill', 'restore']);
 
-/** Why nothing may be written now to an object that this change is about; undefined: it may. */
+/** Why the object of this change may not be written now; undefined if it may. */
 export function closedFor(policy: PlanPolicy, { ref, action, fields }: Change): Closed | undefined {
   const isRemoval = action === 'delete' || action === 'deactivate';
   if (fields.length > 0 && fields.every(({ reason }) => PASSING.has(reason))) return undefined;
@@ -301,7 +305,7 @@ export function closedFor(policy: PlanPolicy, { ref, action, fields }: Change): 
   return isRemoval ? closedAnywhere(policy) : closedEverywhere(policy);
 }
 
-/** That nothing is written now, and when it will be; undefined: it is. */
+/** The suspension as a reason to withhold; undefined if there is none. */
 export function suspendedReason({
   suspended,
 }: Pick<PlanPolicy, 'suspended'>): WithheldReason | undefined {

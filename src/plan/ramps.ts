@@ -20,13 +20,13 @@ import type { PlanInput } from './input.js';
 import { isKillOrdered } from './kills/orders.js';
 import { isPlanned, type PlanPolicy, type WithheldReason } from './policy.js';
 
-/** Ramps of the definitions that have any, at the moment that the plan is for. */
+/** Ramps of definitions, at the moment of the plan. */
 export type Ladders = ReadonlyMap<ObjectId, readonly Ladder[]>;
 
 /**
- * The input with every ramp where it stands: what a rule with a ramp serves is the step that is due. It is never less than what
- * was last found equal, nor than what is live where no run remembers it; and it stays as it is while steps are held and
- * while the flag is killed. A second call changes nothing.
+ * The input with the step that is due in each rule with a ramp. The share is never less than the one last found equal,
+ * or the live one if the state has none; it stays while steps are held and while the flag is killed. A second call
+ * changes nothing more.
  */
 export function onLadders(input: PlanInput): PlanInput {
   const { ladders } = input.policy;
@@ -39,7 +39,7 @@ export function onLadders(input: PlanInput): PlanInput {
     const definition = environment ? flag?.environments.get(environment) : undefined;
     if (!flag || !environment || !definition) continue;
     const sides = sidesOf(input, name, environment);
-    // A kill that this run takes back is still there where it looks again: one run moves no share twice.
+    // A kill that this run takes back still counts in its verification: one run must not move a share twice.
     const own = sides.isKilled ? all.map((each) => ({ ...each, isKilled: true })) : all;
     stopped.set(id, own);
     const environments = new Map(flag.environments);
@@ -50,9 +50,9 @@ export function onLadders(input: PlanInput): PlanInput {
   return { ...input, policy, desired: { ...input.desired, flags } };
 }
 
-/** What else there is of a definition. */
+/** The other sides of a definition. */
 interface Sides {
-  /** Canonical; undefined: the service has none, or was not asked. */
+  /** Canonical; undefined if the service has none, or was not asked. */
   readonly live: Definition | undefined;
   readonly base: Definition | undefined;
   /** By git or on the service. */
@@ -87,7 +87,7 @@ function settled(
   return { ...definition, fields, creation };
 }
 
-/** The share that the treatment of a ramp is to have now. */
+/** The share that the treatment of a ramp should have now. */
 function shareNow(ladder: Ladder, { live, base }: Sides): number {
   const { ramp, step, held, isKilled } = ladder;
   const reached = reachedOn(ladder, base) ?? (live && shareOn(live, ramp));
@@ -97,22 +97,22 @@ function shareNow(ladder: Ladder, { live, base }: Sides): number {
   return Math.max(due, reached ?? 0);
 }
 
-/** The share that was last found equal of a ramp; undefined: no run remembers any. */
+/** The share of a ramp that was last found equal; undefined if the state has none. */
 function reachedOn({ ramp, record, heirOf }: Ladder, base: Definition | undefined) {
   if (record !== undefined) return record.reached;
   if (base === undefined) return undefined;
   return shareOn(base, ramp) ?? (heirOf === undefined ? undefined : shareLeft(base, ramp, heirOf));
 }
 
-/** What a definition serves of the treatment of a ramp, on its way or not; undefined: it has no such rule. */
+/** The share of a ramp's treatment in a definition, on the ramp's way or not; undefined if it lacks the rule. */
 function shareOn(side: Definition, ramp: DesiredRamp): number | undefined {
   const buckets = bucketsOn(side, ramp);
   return buckets && shareOf(buckets, ramp.treatment);
 }
 
 /**
- * The share of a rule without a name that left the specs when one with an equal ramp came that asks for the same: it has another
- * condition now. A rule that asks for something else is another rule, and nothing is handed on to it.
+ * The share of an unnamed rule that left the specs when a rule with an equal ramp and the same subject came: its
+ * condition was edited. A rule with another subject is a new rule and inherits nothing.
  */
 function shareLeft(
   { rules = [] }: Definition,
@@ -125,20 +125,20 @@ function shareLeft(
   return left && isSame ? shareOf(left.buckets, treatment) : undefined;
 }
 
-/** The attribute that a matcher asks for; of one without any, all of it. */
+/** The attribute that a matcher compares; of a matcher without one, all of it. */
 function subjectOf({ attribute, ...rest }: Matcher): string {
   return typeof attribute === 'string' ? attribute : canonicalJson(rest);
 }
 
-/** The share with which a rule of this side stands on the way of a ramp; undefined: it does not. */
+/** The share of a rule that stands somewhere on the way of a ramp; undefined if it does not. */
 export function shareIn(side: Definition | undefined, ramp: DesiredRamp): number | undefined {
   const buckets = side && bucketsOn(side, ramp);
   return buckets && shareOnRamp(ramp, buckets);
 }
 
 /**
- * What is to be remembered of ramps after a run: of those that it looked at, what its ladders say and what the state has as equal by
- * now; of others, what there was. Ramps that left the specs are forgotten.
+ * The memory of ramps after a run: for observed ones, from their ladders and the shares that the state has as equal by
+ * now; others keep theirs. Ramps that left the specs are forgotten.
  *
  * @param state after the run.
  * @param restored definitions whose kill the run took back: their next wait counts from this run.
@@ -148,7 +148,7 @@ export function rampsAfter(
   state: State,
   { known, restored }: { readonly known: RampRecords; readonly restored: ReadonlySet<ObjectId> },
 ): RampRecords {
-  // What is not written does not begin.
+  // A suspended run starts no ramp, because it writes nothing.
   if (policy.suspended !== null) return known;
   const next = new Map(Object.entries(known).filter(([id]) => !isLookedAt(id, policy)));
   for (const [id, own] of policy.ladders ?? []) {
@@ -189,7 +189,7 @@ function isEqualOn(base: Definition | undefined, said: Definition, ramp: Desired
   return was !== null && sameJson(was, is);
 }
 
-/** A definition with other buckets where a ramp stands. */
+/** A definition with the buckets of a ramp's rule replaced. */
 export function withBuckets<T extends Definition>(
   side: T,
   { rule }: Pick<DesiredRamp, 'rule'>,
@@ -203,16 +203,16 @@ export function withBuckets<T extends Definition>(
   return { ...side, rules };
 }
 
-/** The path of the field that a ramp is a part of. */
+/** The path of the field that contains the ramp. */
 function pathOf({ rule }: DesiredRamp): string {
   return rule === null ? '/defaultRule' : '/rules';
 }
 
 /**
- * The difference, where it is one along a ramp, with the reason that fits: a step where the service has what was last found equal,
- * drift where somebody changed it there. Time is no commit, and leaves no conflict.
+ * If the only difference is a ramp's share, gives it the fitting reason: a step if the service has the share last found
+ * equal, drift if it was changed there. A step is no commit, so it never causes a conflict.
  *
- * @param base the field as it was last found equal; undefined: it never was.
+ * @param base the field last found equal; undefined if it never was.
  */
 export function rampedChange(
   change: FieldChange,
@@ -227,7 +227,7 @@ export function rampedChange(
   return { ...change, reason };
 }
 
-/** A field with each ramp taken out of it that stands somewhere on its way. */
+/** A field without the shares of ramps that stand on their way. */
 function withoutShares(ramps: readonly DesiredRamp[], value: unknown): unknown {
   const [first] = ramps;
   if (first?.rule === null) return onRamp(first, value as readonly Bucket[]);
@@ -243,11 +243,11 @@ function onRamp(ramp: DesiredRamp, buckets: readonly Bucket[]): unknown {
 }
 
 /**
- * Why a difference along a ramp must not be written: somebody went back on the service, or beyond the step. Undefined: no such
- * thing stands against it.
+ * Why a difference of a ramp's share must not be written: the live share was moved back, or beyond the step. Undefined
+ * otherwise.
  *
- * @param live the definition as the service has it.
- * @param base the same as it was last found equal.
+ * @param live the definition on the service.
+ * @param base the definition last found equal.
  */
 export function rampHold(
   { path }: FieldChange,

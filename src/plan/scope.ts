@@ -17,9 +17,9 @@ export interface ScopeOptions extends Pick<ScopeInput, 'allEnvironments' | 'coun
 }
 
 /**
- * What has to be observed for a plan: every object that the specs declare, in the selected environments that they
- * name, and every object of the inventory that they no longer declare, in all environments of the workspace: it may
- * only go when none of them has it.
+ * The objects to observe for a plan: every declared object, in the selected environments that it names, and every
+ * inventory object that is no longer declared, in all environments of the workspace, because it may be removed only
+ * when none of them has it.
  */
 export function scopeOf(
   desired: BoundDesired,
@@ -31,7 +31,7 @@ export function scopeOf(
   const input = { desired, state, policy, allEnvironments, counting, needed };
   const kinds = OBSERVED_KINDS.map(([, { scope }]) => scope(input));
   const objects = joinedScopes(kinds.map((each) => each.objects));
-  // Without a removal that may be made nobody asks who uses what.
+  // Users of objects matter only if a removal is possible.
   const hasRemovals = kinds.some((each) => each.hasRemovals);
   const users = hasRemovals && policy.prune && policy.suspended === null;
   const kept = entriesOf(state, 'flag').length;
@@ -39,8 +39,8 @@ export function scopeOf(
 }
 
 /**
- * What rules that differ from their base name, and the filter of the run leaves out: without it the service would refuse
- * the change. An earlier look of the same run that saw more has judged it already.
+ * Objects that changed rules name but the filter of the run excludes: if one is missing, the service refuses the
+ * change. An earlier, wider observation of the same run has checked this already.
  */
 function neededIn(
   desired: BoundDesired,
@@ -64,7 +64,7 @@ function neededIn(
   return needed;
 }
 
-/** Environment name → the rules of a flag there, where they are not those of the base. */
+/** Environment name → the rules of a flag there, if they differ from the base. */
 function changedRules(
   { name, environments }: DesiredFlag,
   state: State,
@@ -78,7 +78,7 @@ function changedRules(
   });
 }
 
-/** The objects of a kind by their names alone, with everything that the service has of them in these environments. */
+/** Objects of a kind by name, with everything that the service has of them in these environments. */
 export function wholeScopeOf(
   names: ReadonlyMap<Kind, readonly string[]>,
   environments: readonly string[],
@@ -93,7 +93,7 @@ function joinedScopes(parts: readonly Partial<ScopedObjects>[]): ScopedObjects {
   return parts.reduce<ScopedObjects>((all, part) => ({ ...all, ...part }), NOTHING_IN_SCOPE);
 }
 
-/** Counts what `observe` has seen of a scope: definitions and activations, per environment. */
+/** Counts the definitions and activations per environment that `observe` has read for a scope. */
 export function objectsSeen(
   { flags, segments }: Scope,
   progress: Progress | undefined,
@@ -106,7 +106,7 @@ export function objectsSeen(
   progress?.count(done, total);
   return (count) => {
     done += count;
-    // Looking for users of what is to go brings flags that no scope names.
+    // The search for users of removed objects reads flags beyond the scope.
     total = Math.max(total, done);
     progress?.count(done, total);
   };

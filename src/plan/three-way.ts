@@ -4,11 +4,11 @@ import type { FieldChange, Reason } from '../model/plan.js';
 import { isTargetPath, satisfies, type Fields } from './fields.js';
 
 export interface ThreeStates {
-  /** What the spec said when it was last found equal. Absent: never. */
+  /** The spec last found equal; unset before the first time. */
   readonly base?: Fields | undefined;
   readonly desired: Fields;
   readonly actual: Fields;
-  /** The reason where there is no base, see `withoutBase` of the plan's input. */
+  /** The reason for a difference without a base, see `withoutBase` of the plan's input. */
   readonly withoutBase: 'adopt' | 'unknown' | 'commit';
 }
 
@@ -63,7 +63,7 @@ function reasonOf(path: string, states: ThreeStates, wanted: Json): Reason {
   return gitChanged ? 'commit' : 'drift';
 }
 
-/** Every field of something that is created, as additions. */
+/** Every field of a created object, as additions. */
 export function createdFields(desired: Fields, reason: Reason): FieldChange[] {
   return [...desired]
     .filter(([path, wanted]) => !isTargetPath(path) || (wanted as readonly string[]).length > 0)

@@ -5,19 +5,16 @@ import type { TreeEntry } from '../model/spec-tree.js';
 import { SpecFile, type ParsedFile } from './parse/parse-file.js';
 import type { Reference, ResolvedFlag } from './resolve/resolved-flag.js';
 
-/** Parsed files that are kept besides those of the last reading: of commits that runs compare with. */
+/** Limit for parsed files beyond those of the last reading: files of commits that runs compare with. */
 const MORE_KEPT = 1_000;
 
 /**
- * What readings of one directory's commits have in common, so that a further reading costs what
- * changed and not what is there. It belongs to whoever reads again, and never changes what a
- * reading says.
- *
- * Contents are known by git's name of them, and results by the very files from which they were
- * made. Files on disk have no such name and are always read.
+ * Results that readings of one directory's commits share, so that a further reading costs only its changes. Its owner
+ * is the caller that reads again; it never alters the result of a reading. Contents are known by git's name of them,
+ * and results by the very files from which they were made. Files on disk have no such name and are always read.
  */
 export class SpecCache {
-  /** What each file of a config was read as. */
+  /** Config by the file that it was read from. */
   readonly configs = new Memoized<SpecFile, Config | undefined>();
   readonly flags = new Memoized<
     SpecFile,
@@ -29,9 +26,9 @@ export class SpecCache {
     SpecFile,
     { segment: DesiredSegment; diagnostics: Diagnostic[] }
   >();
-  /** Sorted and hashed lists of keys, by the list as it was parsed. */
+  /** Sorted and hashed lists of keys, by the parsed list. */
   readonly keyLists = new Memoized<readonly string[], KeyList>();
-  /** What a tree of git was read as, by its listing; see `readSpecs`. */
+  /** Results of `readSpecs` by the listing of the tree. */
   readonly readings = new WeakMap<readonly TreeEntry[], unknown>();
   readonly #parsed = new Map<string, ParsedFile>();
   readonly #files = new Map<string, SpecFile>();
@@ -47,15 +44,12 @@ export class SpecCache {
     this.#parsed.set(id, parsed);
   }
 
-  /** The file that an entry of a listing was read as. Listings of git have the same entries where files are the same. */
+  /** The file of a listing's entry, if it was read before. Listings of git share entries for equal files. */
   fileOf(entry: TreeEntry): SpecFile | undefined {
     return this.#fileOf.get(entry);
   }
 
-  /**
-   * The same object for the same path and content, so that results that were made from it are found
-   * again.
-   */
+  /** Gives the same object for the same path and content, so that results made from it are found again. */
   fileAt(entry: TreeEntry, parsed: ParsedFile): SpecFile {
     const found = this.#files.get(entry.path);
     const file = found?.parsed === parsed ? found : new SpecFile(entry.path, parsed);
@@ -65,10 +59,10 @@ export class SpecCache {
   }
 
   /**
-   * Forgets what only readings of long ago used. It is called after each reading.
+   * Forgets entries that only old readings used. Call it after each reading.
    *
    * @param count the number of files of the reading.
-   * @param files called only where there is something to forget.
+   * @param files called only if there is something to forget.
    */
   endReading(count: number, files: () => readonly SpecFile[]): void {
     const most = count + MORE_KEPT;
@@ -80,14 +74,11 @@ export class SpecCache {
   }
 }
 
-/**
- * Remembers values that follow from their sources and from nothing else, for as long as what they
- * are about is in use.
- */
+/** Caches values that depend only on their sources, for as long as the subject is in use. */
 export class Memoized<K extends WeakKey, V> {
   readonly #known = new WeakMap<K, { readonly from: readonly unknown[]; readonly value: V }>();
 
-  /** @param from all that `make` looks at besides `about`; compared member by member, by identity. */
+  /** @param from all inputs of `make` besides `about`; compared member by member, by identity. */
   get(about: K, from: readonly unknown[], make: () => V): V {
     const known = this.#known.get(about);
     const isSame = known?.from.every((each, i) => each === from[i]) === true;

@@ -60,8 +60,8 @@ export const DIAGNOSTIC_CODES = [
 ] as const;
 
 /**
- * Codes of what is right but seldom meant, or against the rules of the house. `docs/lint.md` explains each of them, and
- * `validate` alone reports them.
+ * Codes of lint findings, about specs that are valid but seldom meant or against the repository's own rules.
+ * `docs/lint.md` explains each of them, and only `validate` reports them.
  */
 export const LINT_CODES = [
   'allow-unknown',

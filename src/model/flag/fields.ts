@@ -51,9 +51,7 @@ export const FLAG_FIELD_ROWS: {
   },
 };
 
-/**
- * Type of the field that the JSON Pointer of a change names; undefined if it is not a workspace-level field of a flag.
- */
+/** Type of the field that a JSON Pointer names; undefined if it is not a workspace-level field of a flag. */
 export function flagFieldType(path: string): FieldType | undefined {
   const field = FLAG_FIELDS.find((each) => path === `/${each}`);
   return field && FLAG_FIELD_ROWS[field].type;
@@ -81,11 +79,7 @@ export function flagFieldsFromWire(wire: WireFlag): Required<FlagFields> {
   return Object.fromEntries(values) as Required<FlagFields>;
 }
 
-/**
- * The patch that writes the given fields.
- *
- * @param rolloutStatuses those of the workspace.
- */
+/** The patch that writes the given fields. @param rolloutStatuses those of the workspace. */
 export function flagFieldsPatch(
   fields: FlagFields,
   rolloutStatuses: readonly WireRolloutStatus[],

@@ -147,19 +147,14 @@ function dividedAs(weights: readonly number[], sum: number): number[] {
   return floors.map((each, at) => (raised.has(at) ? each + 1 : each));
 }
 
-/**
- * The share of the ramp's treatment, if the rule serves some stage of the ramp; undefined if it serves anything else.
- */
+/** The share of the ramp's treatment if the rule serves a stage of the ramp; undefined otherwise. */
 export function shareOnRamp(ramp: DesiredRamp, buckets: readonly Bucket[]): number | undefined {
   const share = shareOf(buckets, ramp.treatment);
   const served = buckets.filter(({ size }) => size > 0);
   return sameJson(rampedBuckets(ramp, share), served) ? share : undefined;
 }
 
-/**
- * Text of a condition that is equal for equal conditions. The order of matchers does not count, because all of them
- * have to match.
- */
+/** Text that is equal for equal conditions. Ignores the order of matchers, because all of them have to match. */
 export function conditionOf(matchers: readonly Matcher[]): string {
   return canonicalJson(matchers.map(canonicalJson).sort(byCodeUnits));
 }
@@ -175,10 +170,7 @@ export function rampId(flag: string, environmentId: string, key: string): string
   return `${flag}@${environmentId} ${key}`;
 }
 
-/**
- * The buckets that a definition has for the ramp's rule, found even if the rule has moved; undefined if it has no such
- * rule.
- */
+/** The definition's buckets for the ramp's rule, even if the rule has moved; undefined without such a rule. */
 export function bucketsOn(
   { rules = [], defaultRule }: Definition,
   { rule, matchers, nth }: Pick<DesiredRamp, 'rule' | 'matchers' | 'nth'>,

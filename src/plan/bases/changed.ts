@@ -66,9 +66,7 @@ export function allKeys(desired: BoundDesired): ObjectKey[] {
   );
 }
 
-/**
- * An undeclared object does not differ from its base, it is gone. Kinds that are not observable are part of every run.
- */
+/** False for an undeclared object, which is gone. Kinds that are not observable are part of every run. */
 function isAway(key: ObjectKey, known: BasesInput): boolean {
   const ref = parseKey(key);
   if (!ref) return false;

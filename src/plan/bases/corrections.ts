@@ -17,11 +17,7 @@ export const WHOLE_OBJECT = '';
 /** Path of the keys of a segment in an environment, which are one field. */
 export const SEGMENT_KEYS = '/keys';
 
-/**
- * Whether corrections at these times amount to a fight.
- *
- * @param moments of the latest corrections, rising; ISO 8601.
- */
+/** Whether corrections at these times amount to a fight. @param moments the latest ones, rising; ISO 8601. */
 export function isContested(moments: readonly string[]): boolean {
   const [first, ...others] = moments.slice(-MAX_CORRECTIONS).map((each) => Date.parse(each));
   const last = others.at(-1);

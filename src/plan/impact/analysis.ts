@@ -15,16 +15,16 @@ import {
 } from './distribution.js';
 import { questionsOf, type ListId } from './served-definition.js';
 
-/** All that is known of what one flag serves before and after the plan. */
+/** What one flag serves before and after the plan, as far as it is known. */
 export interface FlagAnalysis {
   readonly flag: string;
   readonly sides: FlagSides;
-  /** Of the keys that stand in no known list. */
+  /** Of the keys in no known list. */
   readonly traffic: Distribution;
   readonly groups: readonly GroupShift[];
-  /** Listed keys in combinations beyond those that are looked at. */
+  /** Number of listed keys in combinations beyond the limit. */
   readonly keysLeft: number;
-  /** What it hangs on. */
+  /** The definitions and lists that decide what it serves. */
   readonly audience: Audience;
 }
 
@@ -33,17 +33,17 @@ export interface GroupShift {
   readonly shift: Distribution;
 }
 
-/** What a change does to one flag: its own, or one that uses what changes. */
+/** The effect of a change on one flag: the changed flag, or one that uses the changed object. */
 export interface AffectedGroups {
   readonly analysis: FlagAnalysis;
-  /** The groups of listed keys that the change is about, where it is not about the traffic. */
+  /** The groups of listed keys that the change affects; unset if it affects the traffic. */
   readonly affected?: (group: KeyGroup) => boolean;
 }
 
-/** Combinations of lists and targets that are looked at for one flag, at most; the largest are. */
+/** Limit for the combinations of lists and targets that are examined for one flag; the largest come first. */
 const MAX_GROUPS = 500;
 
-/** Every flag of an environment that changes, or hangs on a flag or list that does; by name. */
+/** Every flag of an environment that changes, or depends on a changed flag or list; by name. */
 export function analyses(sides: EnvironmentSides): Map<string, FlagAnalysis> {
   const reached = [...sides.flags.keys()]
     .sort()
@@ -60,7 +60,7 @@ export function analyses(sides: EnvironmentSides): Map<string, FlagAnalysis> {
   );
 }
 
-/** One flag alone, whether it changes or not. */
+/** A single flag, even if it does not change. */
 export function flagAnalysis(flag: string, sides: EnvironmentSides): FlagAnalysis {
   const audience = audienceOf(flag, sides);
   const index = keyIndex(new Map([...sides.lists].filter(([list]) => audience.lists.has(list))));

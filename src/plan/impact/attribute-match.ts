@@ -6,11 +6,11 @@ import { dateMs } from '../../model/matcher/from-condition.js';
 const DAY_MS = 86_400_000;
 
 /**
- * Whether a value meets a matcher, its `negate` left aside. A value of another type than the matcher compares does not
- * meet it. Numbers, dates and truth may be given as text, as a command line has them.
+ * Whether a value meets a matcher, ignoring its `negate`. A value of another type than the matcher compares does not
+ * meet it. Numbers, dates and booleans may be given as text, as on a command line.
  *
  * @param value an attribute of the key, or the key itself where the matcher names no attribute.
- * @returns undefined where only the service's own evaluators can tell: versions, and matchers that are not known here.
+ * @returns undefined where only the service's own evaluators can decide: versions, and unknown matchers.
  */
 export function meets(matcher: Matcher, value: unknown): boolean | undefined {
   const strings = textsIn(matcher['strings']);
@@ -68,12 +68,12 @@ function meetsSet(
   }
 }
 
-/** Evaluators in other languages know other forms: what cannot be read here nobody here can tell. */
+/** Evaluators in other languages accept more forms: an expression that is unreadable here stays undecided. */
 function meetsExpression(pattern: Json | undefined, value: string): boolean | undefined {
   return typeof pattern === 'string' ? expressionOf(pattern)?.isIn(value) : undefined;
 }
 
-/** Both ends are inside; one that is not there bounds nothing. */
+/** Includes both ends; a missing end sets no limit. */
 function isWithin(value: number | undefined, range: unknown): boolean {
   const { from, to } = (range ?? {}) as { from?: unknown; to?: unknown };
   if (value === undefined) return false;

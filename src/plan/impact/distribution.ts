@@ -17,31 +17,29 @@ import {
   type Shares,
 } from './serving.js';
 
-/** What the walks of one environment have worked out already. */
+/** Distributions of one environment that are computed already. */
 export type DistributionCache = Map<Serving, Map<Serving, Distribution>>;
 
-/** One group of keys, walked through the definitions of its environment. */
+/** One walk of a group of keys through the definitions of its environment. */
 interface Walk {
   readonly sides: Pick<EnvironmentSides, 'flags' | 'lists'>;
   readonly group: KeyGroup;
   readonly cache: DistributionCache;
   /** Flag → its distribution for this group. */
   readonly known: Map<string, Distribution>;
-  /** Flags on the way here, each asking about the next. */
+  /** Flags on the way to this one, each asking about the next. */
   readonly above: readonly string[];
   casesLeft: number;
 }
 
-/** Cases that are looked at for one group and flag, at most. */
+/** Limit for the cases that are examined for one group and flag. */
 const MAX_CASES = 1_000;
 const CONTROL = constantServing(null);
 
 /**
- * What the keys of a group get of a flag before and after.
- *
- * The definitions are tried as an evaluator tries them. An answer that nobody knows (an attribute, a segment that lives
- * elsewhere) is tried both ways, and gives bounds. What another flag serves is a draw of its own: its shares are known,
- * and count as they are.
+ * The treatments of a flag that the keys of a group get before and after. Tries the definitions in the order of an
+ * evaluator. An unknown answer (an attribute, a segment that lives elsewhere) is tried both ways and gives bounds.
+ * Another flag's treatment is an independent draw with known shares.
  */
 export function flagDistribution(
   flag: string,
@@ -55,7 +53,7 @@ export function flagDistribution(
 function walkFlag(flag: string, walk: Walk): Distribution {
   const known = walk.known.get(flag);
   if (known) return known;
-  // Flags that ask about each other in a circle serve nothing that could be told.
+  // Flags that ask about each other in a circle have no computable result.
   if (walk.above.includes(flag)) return UNBOUNDED;
   const below = { ...walk, above: [...walk.above, flag], casesLeft: MAX_CASES };
   const open: Case = { answers: new Map(), served: new Map(), drawn: new Set(below.above) };
@@ -64,11 +62,11 @@ function walkFlag(flag: string, walk: Walk): Distribution {
   return distribution;
 }
 
-/** What was settled on the way to one case. */
+/** The facts assumed on the way to one case. */
 interface Case {
   readonly answers: ReadonlyMap<string, boolean>;
   readonly served: ReadonlyMap<string, Pair>;
-  /** Flags whose hashing counts in this case already: a second share that hangs on them would be no draw of its own. */
+  /** Flags whose hashing this case already uses: a second share that depends on them would not be independent. */
   readonly drawn: ReadonlySet<string>;
 }
 
@@ -98,7 +96,7 @@ function cachedDistribution(
   return distribution;
 }
 
-/** What has to be settled before a definition says what it serves. */
+/** A question to settle before the definition gives a result. */
 interface Unsettled {
   readonly open: { readonly answer: string } | { readonly flag: string };
 }
@@ -128,7 +126,7 @@ function settledFlag(asked: string, flag: string, at: Case, walk: Walk): Distrib
   return isDraw ? weighted(cases, shares) : union(cases);
 }
 
-/** A flag and all that what it serves hangs on. */
+/** A flag and all flags that decide what it serves. */
 export function flagsBehind(flag: string, { flags }: Pick<Walk['sides'], 'flags'>): Set<string> {
   const found = new Set([flag]);
   for (const each of found) {
@@ -162,7 +160,7 @@ function servingFor(
   return served.otherwise;
 }
 
-/** One no is enough, whatever else is open. */
+/** One negative answer decides, even if others are open. */
 function matches({ questions }: Branch, asking: Asking): boolean | Unsettled {
   const answers = questions.map((question) => {
     const answer = answerTo(question, asking);
@@ -197,13 +195,13 @@ function given(answer: string, { answers }: Case): boolean | Unsettled {
   return answers.get(answer) ?? { open: { answer } };
 }
 
-/** What the keys of one group get of one flag, before and after: parts of `WHOLE`, between bounds. */
+/** The treatments that the keys of a group get before and after: parts of `WHOLE`, with bounds. */
 export interface Distribution {
-  /** By `pairKey`; a pair that is not in here cannot occur. */
+  /** By `pairKey`; pairs that are missing here cannot occur. */
   readonly pairs: ReadonlyMap<string, Bounds>;
-  /** Of all moves together: the bounds of the pairs need not occur at the same time. */
+  /** Of all moves together: the bounds of single pairs need not occur at the same time. */
   readonly moved: Bounds;
-  /** False: there were too many cases, and nothing is said but that anything may be. */
+  /** False if there were too many cases, so that the bounds allow anything. */
   readonly whole: boolean;
 }
 
@@ -229,7 +227,7 @@ export function certainDistribution(shares: Shares): Distribution {
   };
 }
 
-/** Of cases of which nobody knows how many keys are in which. */
+/** Combines cases whose sizes are unknown. */
 function union(distributions: readonly Distribution[]): Distribution {
   const widest = (all: readonly Bounds[]): Bounds => ({
     least: Math.min(...all.map(({ least }) => least)),
@@ -238,7 +236,7 @@ function union(distributions: readonly Distribution[]): Distribution {
   return combined(distributions, widest);
 }
 
-/** Of cases into which so large shares of the keys fall, by hashing; the shares sum to one. */
+/** Combines cases whose shares of the keys hashing decides; the shares sum to one. */
 function weighted(distributions: readonly Distribution[], shares: readonly number[]): Distribution {
   const mean = (all: readonly Bounds[]): Bounds => ({
     least: all.reduce((sum, { least }, index) => sum + least * (shares[index] ?? 0), 0),

@@ -19,17 +19,17 @@ import {
 import { plannedKind } from '../objects/kinds.js';
 import { namesIn, namesInLive } from '../order/references.js';
 
-/** One environment before and after the plan: all that is known of who is served what. */
+/** One environment before and after the plan, as far as it decides which key gets which treatment. */
 export interface EnvironmentSides {
   readonly environment: PlannedEnvironment;
-  /** Of every flag that changes or hangs on what does, and of all that these ask about. */
+  /** Every flag that changes or depends on a change, and all flags that these ask about. */
   readonly flags: ReadonlyMap<string, FlagSides>;
-  /** Lists whose keys are known; of one that is not in here nobody knows who stands in it. */
+  /** Lists whose keys are known; the members of any other list are unknown. */
   readonly lists: ReadonlyMap<ListId, ListSides>;
 }
 
 export interface FlagSides {
-  /** Null: there is no definition. Likewise `after`. */
+  /** Null without a definition, as in `after`. */
   readonly before: ServedDefinition | null;
   readonly after: ServedDefinition | null;
   readonly change?: Change;
@@ -42,7 +42,7 @@ export interface ListSides {
   readonly change?: Change;
 }
 
-/** @returns an entry for each environment that the plan changes anything in. */
+/** @returns an entry for each environment in which the plan changes something. */
 export function environmentSides(plan: Plan, input: PlanInput): EnvironmentSides[] {
   const byId = new Map(plan.changes.map((change) => [change.id, change]));
   const changed = new Set(plan.changes.map(({ ref }) => ref.environment));
@@ -69,12 +69,12 @@ function flagsIn(
 ): Map<string, FlagSides> {
   const sides = new Map<string, FlagSides>();
   const names = new Set(affected);
-  // A set that grows while it is walked is walked to its new end.
+  // The loop also visits names that are added while it runs.
   for (const name of names) {
     const found = sidesOf(name, environment, byId, input);
     if (!found) continue;
     sides.set(name, found);
-    // What a restore would serve is told of flags that change and are killed.
+    // Only a changed flag that is killed needs what a restore would serve.
     const restored = found.change && found.after?.restored;
     for (const question of [found.before, found.after, restored].flatMap(questionsOf)) {
       if (question.about === 'flag') names.add(question.flag);
@@ -83,7 +83,7 @@ function flagsIn(
   return sides;
 }
 
-/** Undefined: nobody knows what it serves. */
+/** Undefined if it is unknown what the flag serves. */
 function sidesOf(
   name: string,
   environment: PlannedEnvironment,
@@ -95,14 +95,15 @@ function sidesOf(
   const change = byId.get(objectId(ref));
   if (before === undefined && !change) return undefined;
   const after = definitionAfter(before ?? null, change, { name, environment }, input);
-  // Equal sides are laid out once: what is the same object is known to be the same.
+  // Computed once for equal sides, so that comparing by identity finds them equal.
   const served = before ? servedDefinition(before) : null;
   const servedAfter = after === before ? served : after && servedDefinition(after);
   return { before: served, after: servedAfter, ...(change && { change }) };
 }
 
 /**
- * As the service has it; as the base or the spec says where this run did not look. Null: none. Undefined: nobody knows.
+ * The definition on the service; if this run did not read it, that of the base or the spec. Null without one, undefined
+ * if unknown.
  */
 function definitionBefore(
   name: string,
@@ -131,12 +132,12 @@ function definitionAfter(
   return withChanges({ fields: spec.creation, segments: {} }, changedValues(change));
 }
 
-/** The targets of a creation stand in its spec already. */
+/** A creation's spec already contains the targets. */
 function changedValues({ fields }: Change): Change['fields'] {
   return fields.filter(({ keys }) => !keys);
 }
 
-/** Keys that matchers list are the same on both sides: another list is another matcher. */
+/** Keys listed in matchers are equal on both sides: another list is another matcher. */
 function writtenLists(flags: ReadonlyMap<string, FlagSides>): Map<ListId, ListSides> {
   const lists = new Map<ListId, ListSides>();
   for (const { before, after } of flags.values()) {
@@ -170,26 +171,26 @@ function segmentsIn(
   return new Map(sides);
 }
 
-/** Undefined: nobody knows. */
+/** Undefined if they are unknown. */
 function keysBefore(
   live: ActualActivation | undefined,
   spec: DesiredActivation | undefined,
   base: { readonly keys?: { readonly count: number; readonly sha256: string } } | undefined,
 ): readonly string[] | undefined {
-  // What is about to be activated for others to fill may hold anything before long.
+  // Others fill the segment, so once activated it may soon hold any key.
   if (live?.active === false) return spec && !spec.keys ? undefined : NO_KEYS.keys;
   if (live?.keys) return live.keys.keys;
-  // Of what only the activation was looked at the base says the keys, as of what was not looked at.
+  // If the run read only the activation, or nothing, the base gives the keys.
   const remembered = live?.assumedKeys ?? base?.keys;
   if (!spec?.keys || !remembered) return undefined;
   return sameKeys(spec.keys.digest, remembered) ? spec.keys.keys : undefined;
 }
 
 /**
- * Names of the flags that may serve something else once the changes are made in an environment: those that change, and
- * those whose definition asks about one of these or about a segment that changes, by way of any number of flags.
+ * Names of the flags whose result may differ after the changes in an environment: changed flags, and flags whose
+ * definition asks about one of these or about a changed segment, directly or through other flags.
  *
- * @returns what finds them, made once for all environments.
+ * @returns a function that finds them, made once for all environments.
  */
 function affectedFlags(
   changes: readonly Change[],
@@ -201,7 +202,7 @@ function affectedFlags(
     const here = changes.filter(({ ref }) => ref.environment === environment.name);
     const concerned = new Set(here.filter(isOfDefinition).map(({ ref }) => ref.name));
     const reached = new Set(here.map(({ ref }) => keyOf(ref.kind, ref.name)));
-    // A set that grows while it is walked is walked to its new end.
+    // The loop also visits keys that are added while it runs.
     for (const key of reached) {
       const unseen = remembered.get(key)?.filter((flag) => !isSeen(flag, environment, input)) ?? [];
       for (const flag of [...(seen.get(key) ?? []), ...unseen]) {
@@ -221,7 +222,7 @@ function isSeen(flag: string, { name }: PlannedEnvironment, { actual }: PlanInpu
   return actual.flags.get(flag)?.definitions.has(name) === true;
 }
 
-/** `KIND/NAME` → the flags that name it where this run looked. */
+/** `KIND/NAME` → the flags that name it, as far as this run read them. */
 type Askers = ReadonlyMap<string, readonly string[]>;
 
 function askersSeen(environment: PlannedEnvironment, { actual }: PlanInput): Askers {
@@ -233,7 +234,7 @@ function askersSeen(environment: PlannedEnvironment, { actual }: PlanInput): Ask
   return askers;
 }
 
-/** The same by what is remembered, which counts where this run did not look; see `definitionBefore`. */
+/** The askers by the state, for flags that this run did not read; see `definitionBefore`. */
 function askersByBases({ desired, state }: PlanInput): Askers {
   const askers = new Map<string, string[]>();
   for (const entry of entriesOf(state, 'flag')) {
@@ -253,8 +254,8 @@ function addAsker(askers: Map<string, string[]>, flag: string, keys: readonly st
 const namesOfEntry = new WeakMap<FlagEntry, readonly string[]>();
 
 /**
- * What the definitions that are remembered name in any environment: a few more than in one. An entry never changes,
- * and most are the same from run to run.
+ * The names in a remembered definition of any environment: a few more than in a single one. Entries are immutable and
+ * mostly unchanged from run to run, so results are kept.
  */
 function namedByBases(entry: FlagEntry, flag: DesiredFlag | undefined): readonly string[] {
   const known = namesOfEntry.get(entry);
@@ -266,7 +267,7 @@ function namedByBases(entry: FlagEntry, flag: DesiredFlag | undefined): readonly
     namesOfEntry.set(entry, names);
     return names;
   }
-  // Rules that are not managed are taken to be those that a creation would bring.
+  // Assumes for unmanaged rules those of the creation.
   const created = [...(flag?.environments.values() ?? [])].flatMap(
     ({ creation }) => creation.rules,
   );

@@ -14,37 +14,39 @@ import {
 } from './served-definition.js';
 import { constantServing, pairOf, WHOLE, type Serving } from './serving.js';
 
-/** Who asks for a flag, as far as it is told. */
+/** Known facts about the key for which a flag is evaluated. */
 export interface Situation {
-  /** Absent: some key of which nothing is known, and which stands in no list of keys. */
+  /** Unset for a key that is unknown and in no list of keys. */
   readonly key?: string;
-  /** Segments that hold the key, whatever their lists say. Given, it is in none besides but those that list it. */
+  /**
+   * Segments that hold the key, whatever their lists say. If set, the key is in these and in those that list it only.
+   */
   readonly segments?: readonly string[];
-  /** Given, these are all that the key has. */
+  /** If set, the key has no other attributes. */
   readonly attributes?: Readonly<Record<string, unknown>>;
   /** The place from 1 to 100 that hashing gives the key, in this flag. */
   readonly at?: number;
-  /** Absent: as the specs have it. */
+  /** Default: as in the specs. */
   readonly killed?: boolean;
 }
 
-/** What a flag serves in a situation, by the specs alone. */
+/** The treatments of a flag in a situation, by the specs alone. */
 export interface Answer {
-  /** Treatment → per cent of the keys to which the situation applies, at least and at most. Null: `control`. */
+  /** Treatment → bounds for the per cent of matching keys that get it. A null key stands for `control`. */
   readonly shares: ReadonlyMap<string | null, Bounds>;
-  /** Whether each share is one number and not two. */
+  /** Whether each share is exact. */
   readonly isCertain: boolean;
-  /** The flag is killed, and rules and targets count for nothing. */
+  /** The flag is killed, so rules and targets have no effect. */
   readonly killed: boolean;
   /** The key is an individual target. */
   readonly isTarget: boolean;
-  /** For each rule, whether the key meets it. Null: hashing of another flag, or what is not told, decides. */
+  /** For each rule, whether the key meets it; null if hashing of another flag or an unknown fact decides. */
   readonly rules: readonly (boolean | null)[];
-  /** What is not told and may matter: `segment "x"`, `attribute "y"`, `flag "z"`, sorted. */
+  /** Missing facts that may matter: `segment "x"`, `attribute "y"`, `flag "z"`, sorted. */
   readonly untold: readonly string[];
 }
 
-/** Lists that hold every key, and none: a question that is answered asks about one of these. */
+/** Lists that hold every key, and no key: an answered question is replaced by a question about one of these. */
 const EVERYBODY: ListId = 'answered/yes';
 const NOBODY: ListId = 'answered/no';
 const EMPTY: ListSides = { before: [], added: [], removed: [] };
@@ -54,8 +56,8 @@ const LISTS: ReadonlyMap<ListId, ListSides> = new Map([
 ]);
 
 /**
- * What the specs serve in a situation, on the evaluator that tells whom a plan reaches. Nothing but the specs is looked at,
- * so equal specs give equal answers.
+ * What the specs serve in a situation, by the evaluator that also computes the reach of plans. Reads only the specs, so
+ * equal specs give equal answers.
  *
  * @param environment as the config names it.
  * @returns undefined where the flag is not declared for the environment.
@@ -99,7 +101,7 @@ export function evaluate(
   };
 }
 
-/** Every flag of an environment, laid out; killed where its spec or the break-glass list says so. */
+/** Every flag of an environment in evaluable form; killed if its spec or the break-glass list says so. */
 function definitionsIn(
   { flags, kills }: Desired,
   environment: string,
@@ -120,7 +122,7 @@ function definitionsIn(
   return found;
 }
 
-/** Answers what a situation tells of the questions of a definition, and leaves the others open. */
+/** Answers the questions of a definition that a situation decides, and leaves the others open. */
 class ToldSituation {
   readonly #desired: Desired;
   readonly #environment: string;
@@ -161,7 +163,7 @@ class ToldSituation {
     }
   }
 
-  /** Keys of which only some are ours, or none, say nothing of a key that they do not list. */
+  /** A list that git manages in part, or not at all, does not exclude a key that it lacks. */
   #isIn(list: ListId): boolean | undefined {
     const { key, segments } = this.#situation;
     if (segments?.some((name) => segmentList(name) === list) === true) return true;
@@ -172,7 +174,7 @@ class ToldSituation {
     return isWhole || segments !== undefined ? false : undefined;
   }
 
-  /** An attribute that the key has not meets no condition, turned round or not: so the service's evaluators have it. */
+  /** A missing attribute meets no condition, negated or not, as in the service's evaluators. */
   #isMet(matcher: Matcher, negated: boolean): boolean | undefined {
     const { key, attributes } = this.#situation;
     const name = matcher['attribute'];
@@ -183,7 +185,7 @@ class ToldSituation {
   }
 }
 
-/** Everything that hashing decides in a definition, decided by one place. */
+/** The definition with every decision of its own hashing made by one place. */
 function atPlace(served: ServedDefinition | undefined, at: number): ServedDefinition | undefined {
   const fixed = (serving: Serving): Serving => ({
     ...serving,
@@ -215,7 +217,7 @@ function targetsIn(
   );
 }
 
-/** In per cent; where there were too many cases to look at, any treatment of the flag may be served. */
+/** In per cent; with too many cases to examine, any treatment of the flag is possible. */
 function sharesOf(
   flag: string,
   group: KeyGroup,
@@ -233,7 +235,7 @@ function sharesOf(
   return new Map(shares);
 }
 
-/** Two decimals, which is what shares of the service have; adding up shares of other flags is off by far less. */
+/** Two decimals, as precise as the service's shares; sums of other flags' shares have a far smaller error. */
 function percent(parts: number): number {
   return Math.round((parts / WHOLE) * 10_000) / 100;
 }
@@ -261,13 +263,13 @@ function plainAnswer(
   return wanted.length === served.length ? true : wanted.length === 0 ? false : null;
 }
 
-/** One no is enough, whatever else is open. */
+/** One negative answer decides, even if others are open. */
 function all(answers: readonly (boolean | null)[]): boolean | null {
   if (answers.includes(false)) return false;
   return answers.includes(null) ? null : true;
 }
 
-/** What a flag asks that nobody told, in words. */
+/** Facts that a flag asks for and the situation lacks, in words. */
 function untoldIn(
   name: string,
   { flags, lists }: Pick<EnvironmentSides, 'flags' | 'lists'>,

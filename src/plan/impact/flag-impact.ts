@@ -6,10 +6,10 @@ import { isMove, pairOf, WHOLE } from './serving.js';
 
 const NOBODY = certainDistribution(new Map());
 const NOTHING: Bounds = { least: 0, most: 0 };
-/** What adding up shares of other flags may be off by; far below a key, and a hundredth of a per cent. */
+/** Rounding error of sums of other flags' shares; far below a key, and a hundredth of a per cent. */
 const ROUNDING = 1e-6;
 
-/** What a change does to one flag, in figures. */
+/** The effect of a change on one flag, in figures. */
 export function flagImpact(
   { analysis, affected }: AffectedGroups,
   environment: string,
@@ -36,7 +36,7 @@ export function flagImpact(
   };
 }
 
-/** Whether the flag serves anybody anything else than before, as far as can be told. */
+/** Whether the flag may serve any key something else than before. */
 export function isAffected({ traffic, keys }: FlagImpact): boolean {
   return traffic.atMost + keys.atMost > 0;
 }
@@ -63,15 +63,15 @@ function largestFirst(a: Move, b: Move): number {
 }
 
 /**
- * Two decimals: without other flags the parts are whole hundredths of a per cent. What happens to few is never rounded
- * to what happens to nobody.
+ * Two decimals: without other flags the parts are whole hundredths of a per cent. A small effect is never rounded to
+ * none.
  */
 function percent({ least, most }: Bounds): Range {
   const smallest = most > ROUNDING ? 1 : 0;
   return { atLeast: Math.round(least) / 100, atMost: Math.max(Math.round(most), smallest) / 100 };
 }
 
-/** Where hashing decides, the average, rounded outwards to whole keys. */
+/** Averages where hashing decides, rounded outwards to whole keys. */
 function keyCount(groups: readonly GroupShift[], partsOf: (group: GroupShift) => Bounds): KeyCount {
   let [least, most] = [0, 0];
   let certain = true;

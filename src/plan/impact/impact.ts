@@ -13,11 +13,10 @@ import { isMove, pairOf, type Pair } from './serving.js';
 import type { PlannedEnvironment } from '../policy.js';
 
 /**
- * Whom each change of a plan reaches, when the whole plan is applied.
- *
- * The service lays 100 buckets end to end and gives a key the place that a hash with the definition's own seed says.
- * Patching keeps the seed, so a key keeps its place: which places get another treatment is known without knowing the
- * seed, and each place is one per cent of the traffic.
+ * The reach of each change of a plan, when the whole plan is applied. The service lays 100 buckets end to end and gives
+ * a key the place that a hash with the definition's own seed says. Patching keeps the seed, so a key keeps its place:
+ * the places that get another treatment are known without knowing the seed, and each place is one per cent of the
+ * traffic.
  *
  * @returns an entry for every change of a flag or a segment in an environment.
  */
@@ -53,7 +52,7 @@ function changeImpact(
   };
 }
 
-/** Null: a change of this kind reaches nobody by itself. */
+/** Null for a kind of change that affects no key by itself. */
 function affectedBy(
   change: Change,
   found: ReadonlyMap<string, FlagAnalysis>,
@@ -69,12 +68,12 @@ function affectedBy(
   }
 }
 
-/** Those that hang on another flag and do not change themselves: they would be told of twice. */
+/** Flags that depend on another flag and do not change themselves: they are reported with that flag. */
 function isDependant({ audience, sides }: FlagAnalysis): boolean {
   return audience.flags.size > 0 && !sides.change;
 }
 
-/** The flag itself, and those that hang on it. */
+/** The flag itself, and those that depend on it. */
 function affectedByFlags(
   { ref }: Change,
   found: ReadonlyMap<string, FlagAnalysis>,
@@ -88,8 +87,8 @@ function affectedByFlags(
 }
 
 /**
- * Every flag that uses the segment, and of its keys those that the segment gains or loses. A flag that is made or deleted
- * itself serves everybody something else; its own change tells that.
+ * Every flag that uses the segment, with the keys that the segment gains or loses. Leaves out created and deleted
+ * flags, which serve all keys something else: their own change reports that.
  */
 function affectedByKeys(
   { ref }: Change,
@@ -104,7 +103,7 @@ function affectedByKeys(
     }));
 }
 
-/** In the order of `RISKS`, each once. */
+/** In the order of `RISKS`, without repetitions. */
 function risksOf(
   change: Change,
   felt: readonly AffectedGroups[],
@@ -173,7 +172,7 @@ function changesDefaultWhileKilled(before: ServedDefinition, after: ServedDefini
   return old.killed && now.killed && old.defaultTreatment !== now.defaultTreatment;
 }
 
-/** A flag that is off everywhere and names nothing else is as it is meant to be. */
+/** Leaves out a flag that is off everywhere and names no other treatment: it is meant to be so. */
 function servesNobody(
   { traffic, groups, keysLeft }: FlagAnalysis,
   { whole: { fields, segments } }: ServedDefinition,

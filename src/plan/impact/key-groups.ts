@@ -4,18 +4,18 @@ import type { ListSides } from './environment-sides.js';
 import type { ListId, ServedDefinition } from './served-definition.js';
 import type { Serving } from './serving.js';
 
-/** How a key stands to a list in which it is, before the plan or after it. */
+/** Relation of a key to a list that has it before or after the plan. */
 export type Membership = 'kept' | 'added' | 'removed';
 
-/** Keys that nothing that is known tells apart: they stand in the same lists and are the same targets. */
+/** Keys that no known fact tells apart: they are in the same lists and are the same targets. */
 export interface KeyGroup {
-  /** Lists that hold them, in code-unit order; others that are known do not. */
+  /** Lists that hold the keys, in code-unit order; the keys are in no other known list. */
   readonly lists: ReadonlyMap<ListId, Membership>;
-  /** Flag → what they get there as individual targets. */
+  /** Flag → the treatments that the keys get there as individual targets. */
   readonly targets: ReadonlyMap<string, TargetSides>;
-  /** Number of keys; infinite for the traffic that stands in no list. */
+  /** Number of keys; infinite for the traffic in no list. */
   readonly count: number;
-  /** The individual targets among them. */
+  /** The individual targets among the keys. */
   readonly names: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export interface TargetSides {
   readonly after?: Serving | undefined;
 }
 
-/** The keys that stand in no list. */
+/** The keys in no list. */
 export const TRAFFIC: KeyGroup = {
   lists: new Map(),
   targets: new Map(),
@@ -49,7 +49,7 @@ export function keyIndex(lists: ReadonlyMap<ListId, ListSides>): KeyIndex {
   return indexOf(lists);
 }
 
-/** Most flags ask about one list at most, and that does not change: its keys stand alike. Null: it is another case. */
+/** Shortcut for the common case of a single unchanged list, whose keys are all alike. Null in any other case. */
 function indexOfOne(list: ListId, { before, added, removed }: ListSides): KeyIndex | null {
   if (added.length + removed.length > 0 || !isAscending(before)) return null;
   const combination: Combination = { lists: new Map([[list, 'kept']]), count: before.length };
@@ -67,7 +67,7 @@ function indexOf(lists: ReadonlyMap<ListId, ListSides>): KeyIndex {
   const combinations: Combination[] = [];
   const none: Combination = { lists: new Map(), count: 0 };
   for (const [list, { before, added, removed }] of sortedByName(lists)) {
-    // Keys that stood alike so far, and stand alike to this list, go on together.
+    // Keys that were alike so far, and are alike in this list, stay together.
     const next = new Map<Combination, Map<Membership, Combination>>();
     const move = (key: string, standing: Membership): void => {
       const last = combinationOf.get(key) ?? none;
@@ -90,7 +90,7 @@ function indexOf(lists: ReadonlyMap<ListId, ListSides>): KeyIndex {
   return { combinationOf, combinations: combinations.filter(({ count }) => count > 0) };
 }
 
-/** What of the environment one flag's keys depend on: its own definition and those of the flags that it asks about. */
+/** What decides about one flag's keys: its own definition and those of the flags that it asks about. */
 export interface Audience {
   readonly lists: ReadonlySet<ListId>;
   readonly flags: ReadonlyMap<string, DefinitionSides>;
@@ -101,7 +101,7 @@ export interface DefinitionSides {
   readonly after: ServedDefinition | null;
 }
 
-/** The groups in which the listed keys of a flag fall, the largest first; together with `TRAFFIC` they are all keys. */
+/** Groups of a flag's listed keys, the largest first; with `TRAFFIC` they cover all keys. */
 export function keyGroups(
   { combinationOf, combinations }: KeyIndex,
   audience: Audience,
@@ -142,7 +142,7 @@ function projected(lists: KeyGroup['lists'] | undefined, audience: Audience): Ke
   return new Map([...(lists ?? [])].filter(([list]) => audience.lists.has(list)));
 }
 
-/** Every individual target of these flags, in code-unit order, with what it gets at each. */
+/** Every individual target of these flags, in code-unit order, with its treatment in each. */
 function targetsOf({ flags }: Audience): [string, ReadonlyMap<string, TargetSides>][] {
   const targets = new Map<string, Map<string, TargetSides>>();
   for (const [flag, { before, after }] of sortedByName(flags)) {

@@ -6,11 +6,11 @@ import type { EnvironmentSides, FlagSides, ListSides } from './environment-sides
 import { flagImpact } from './flag-impact.js';
 
 /**
- * Whom a restore of the changed flag would reach once the plan is applied: from the default treatment, which everybody
- * gets of a killed flag, to what its definition then says.
+ * The reach of a restore of the changed flag once the plan is applied: from the default treatment, which a killed flag
+ * serves to every key, to the result of its definition.
  *
- * @returns undefined where the plan does not leave the flag killed, or does nothing to it but kill it: a restore then
- *   takes back what the plan does.
+ * @returns undefined where the plan does not leave the flag killed, or only kills it: a restore then takes back what
+ *   the plan does.
  */
 export function impactOfRestore(change: Change, sides: EnvironmentSides): FlagImpact | undefined {
   if (plannedKind(change.ref.kind).reaches !== 'by-definition') return undefined;
@@ -28,7 +28,7 @@ function isKillAlone({ action, fields }: Change): boolean {
   return action === 'update' && fields.every(({ path }) => path === '/killed');
 }
 
-/** A flag as the plan leaves it, which the restore does not change. */
+/** A flag as the plan leaves it, unaffected by the restore. */
 function leftAlone({ after }: FlagSides): FlagSides {
   return { before: after, after };
 }

@@ -9,17 +9,17 @@ import type { FieldChange } from '../../model/plan.js';
 import { isTargetPath, treatmentOfTargetPath } from '../fields.js';
 import { bucketServing, constantServing, type Served, type Serving } from './serving.js';
 
-/** A definition and what of it no spec can say: segments that a treatment targets whole. */
+/** A definition with the parts that no spec can express: segments that a treatment targets whole. */
 export interface WholeDefinition {
   readonly fields: Required<Definition>;
   /** Treatment → names of segments. */
   readonly segments: Readonly<Record<string, readonly string[]>>;
 }
 
-/** `segment/NAME`, or `keys/` and the canonical matcher that lists them. */
+/** `segment/NAME`, or `keys/` and the canonical matcher that lists the keys. */
 export type ListId = string;
 
-/** What a matcher asks of a key. */
+/** A matcher's question about a key. */
 export type Question = { readonly negated: boolean } & (
   | { readonly about: 'list'; readonly list: ListId }
   | { readonly about: 'flag'; readonly flag: string; readonly treatments: readonly string[] }
@@ -27,22 +27,22 @@ export type Question = { readonly negated: boolean } & (
   | { readonly about: 'unknown'; readonly id: string }
 );
 
-/** A definition laid out for asking whom it serves what. */
+/** A definition in a form that can be evaluated. */
 export interface ServedDefinition {
   readonly whole: WholeDefinition;
-  /** Key → what it gets as an individual target. */
+  /** Key → its treatment as an individual target. */
   readonly targets: ReadonlyMap<string, Serving>;
-  /** In the order in which they are tried, after the killing and the individual targets. */
+  /** In the order of evaluation, after the kill and the individual targets. */
   readonly branches: readonly Branch[];
   readonly otherwise: Serving;
-  /** Keys that matchers list one by one; of a killed definition those of the restored one. */
+  /** Keys that matchers list one by one; for a killed definition, those that it has once restored. */
   readonly listedKeys: ReadonlyMap<ListId, readonly string[]>;
-  /** What a killed definition would be without the kill. */
+  /** The definition without its kill, if it is killed. */
   readonly restored?: ServedDefinition;
 }
 
 export interface Branch {
-  /** All must be answered with yes. */
+  /** The branch matches if all answers are yes. */
   readonly questions: readonly Question[];
   readonly serving: Serving;
 }
@@ -52,7 +52,7 @@ export function wholeFromWire(wire: WireDefinition): WholeDefinition {
   return { fields: definitionFromWire(wire), segments: Object.fromEntries(segments) };
 }
 
-/** The definition as the changes leave it. */
+/** Applies the changes to the definition. */
 export function withChanges(
   { fields, segments }: WholeDefinition,
   changes: readonly FieldChange[],
@@ -68,14 +68,14 @@ export function withChanges(
     const kept = (targets.get(treatment) ?? []).filter((key) => !gone.has(key));
     targets.set(treatment, [...kept, ...keys.added]);
   }
-  // Targets go with their treatment.
+  // A removed treatment loses its targets.
   const names = changed.treatments.map(({ name }) => name);
   const left = names.map((name) => [name, targets.get(name) ?? []] as const);
   const treatments = withLiveConfigurations(changed.treatments, fields.treatments);
   return { fields: { ...changed, treatments, targets: Object.fromEntries(left) }, segments };
 }
 
-/** A configuration that a spec does not name stays as it is. */
+/** Keeps a configuration that the spec does not set. */
 function withLiveConfigurations(
   written: readonly Treatment[],
   live: readonly Treatment[],
@@ -90,8 +90,8 @@ function withLiveConfigurations(
 }
 
 /**
- * The order in which the service's evaluators look: killed, individual keys, segments that are targeted whole, then the
- * allocation, the rules, the default rule. Targets know nothing of the allocation.
+ * The order of the service's evaluators: the kill, individual keys, segments that are targeted whole, the allocation,
+ * the rules, the default rule. Targets ignore the allocation.
  */
 export function servedDefinition(whole: WholeDefinition): ServedDefinition {
   const { fields, segments } = whole;
@@ -137,7 +137,7 @@ export function segmentList(segment: string): ListId {
   return keyOf('segment', segment);
 }
 
-/** A treatment with its configuration, by name; the same value each time. */
+/** A treatment with its configuration, by name; always the same object for the same name. */
 function servedByName(treatments: readonly Treatment[]): (name: string) => Served {
   const known = new Map<string, Served>();
   for (const { name, configuration } of treatments) {
@@ -150,13 +150,13 @@ function servedByName(treatments: readonly Treatment[]): (name: string) => Serve
   };
 }
 
-/** Of bounded length, however large the configuration is. */
+/** Of limited length, however large the configuration is. */
 function configurationText(configuration: Json | undefined): string {
   if (configuration === undefined || configuration === null) return '';
   return sha256(canonicalJson(configuration));
 }
 
-/** A key that two treatments target gets the first. */
+/** A key that is a target of two treatments gets the first. */
 function targetServings(
   { targets }: Required<Definition>,
   names: readonly string[],
@@ -187,7 +187,7 @@ function questionOf(raw: Matcher, listedKeys: Map<ListId, readonly string[]>): Q
   return { about: 'list', list, negated };
 }
 
-/** Without an attribute the key itself is compared, so the matcher is a list of keys. */
+/** A matcher without an attribute compares the key itself, so it is a list of keys. */
 function keysOf(matcher: Matcher): readonly string[] | undefined {
   const strings: Json | undefined = matcher['strings'];
   if (matcher.type !== 'IN_LIST_STRING' || matcher['attribute'] !== undefined) return undefined;

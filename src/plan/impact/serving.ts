@@ -1,21 +1,21 @@
 import type { Bucket } from '../../model/flag/flag.js';
 
-/** What becomes of the keys that end at one point of a definition: at a rule, a target, the default rule. */
+/** The result for keys that end at one point of a definition: at a rule, a target, the default rule. */
 export interface Serving {
-  /** What a key gets at each of the 100 places that hashing can give it. */
+  /** The treatment at each of the 100 places that hashing can give a key. */
   readonly places: readonly Served[];
-  /** Per cent of the keys, by a second and independent hash, that get what `places` say. */
+  /** Per cent of the keys, by a second and independent hash, that get the treatment in `places`. */
   readonly allocation: number;
-  /** What the others get. */
+  /** The treatment of the other keys. */
   readonly unallocated: Served;
 }
 
-/** What a key gets; null: there is no definition, and whoever asks is answered `control`. */
+/** The treatment of a key; null without a definition, for which evaluators answer `control`. */
 export type Served = ServedTreatment | null;
 
 export interface ServedTreatment {
   readonly treatment: string;
-  /** Equal texts stand for equal configurations; empty: the treatment has none. */
+  /** Equal texts stand for equal configurations; empty without one. */
   readonly configuration: string;
 }
 
@@ -24,7 +24,7 @@ export interface Pair {
   readonly to: Served;
 }
 
-/** Parts of 10,000 of the keys by what they get before and after, by `pairKey`. */
+/** Parts of 10,000 of the keys by their treatments before and after, by `pairKey`. */
 export type Shares = ReadonlyMap<string, number>;
 
 /** All keys, in the unit of `Shares`: 100 places times 100 per cent of allocation. */
@@ -53,9 +53,9 @@ export function constantServing(served: Served): Serving {
 }
 
 /**
- * Buckets are laid end to end over the places, in their order: that is how the service splits traffic.
+ * Lays buckets end to end over the places, in their order, as the service does.
  *
- * @param servedBy what a key gets by the name of its treatment.
+ * @param servedBy gives the result for the name of a treatment.
  */
 export function bucketServing(
   buckets: readonly Bucket[],
@@ -71,8 +71,8 @@ export function bucketServing(
 }
 
 /**
- * Who moves from where to where. A key keeps its place and its draw of the allocation when the definition is patched, so
- * the shares are exact without knowing who is where.
+ * The moves between two results. A key keeps its place and its draw of the allocation when the definition is patched,
+ * so the shares are exact without knowing the keys.
  */
 export function sharesOf(before: Serving, after: Serving): Shares {
   const found = new Map<Served, Map<Served, number>>();
@@ -95,7 +95,7 @@ export function sharesOf(before: Serving, after: Serving): Shares {
   return sharesByKey(found);
 }
 
-/** Two values may mean the same, so that what is found for them is added up. */
+/** Adds up the shares of distinct values that mean the same. */
 function sharesByKey(found: ReadonlyMap<Served, ReadonlyMap<Served, number>>): Shares {
   const shares = new Map<string, number>();
   for (const [from, goals] of found) {

@@ -8,18 +8,18 @@ import type { PlannedEnvironment } from '../policy.js';
 interface Remembered {
   readonly flag: string;
   readonly environment: PlannedEnvironment;
-  /** What was remembered before this run. */
+  /** The base before this run. */
   readonly before: Base<Definition> | undefined;
   readonly head: string | null;
-  /** The time of the look, ISO 8601 in UTC; undefined: not told. */
+  /** Time of the observation, ISO 8601 in UTC; undefined to keep what the base says. */
   readonly now?: string | undefined;
 }
 
 /**
- * The base with what later runs have to know of kills: whether the break-glass list ordered the one in it, and where
- * in history a kill was first seen that git had not ordered. Either may later be taken back by git alone.
+ * The base with the facts about kills that later runs need: whether the break-glass list ordered its kill, and at which
+ * commit a kill without an order was first seen. A change in git alone may later take back either.
  *
- * @param base of now; where it is `before` itself, only what was seen is brought up to date.
+ * @param base the new one; if it is `before` itself, only the sighting is updated.
  */
 export function rememberingKills(
   base: Base<Definition>,
@@ -40,7 +40,7 @@ export function rememberingKills(
   const isOrdered = isKillOrdered(desired, flag, name) || isKill;
   const seenAt = before?.liveKillSeenAt ?? heldSeenAt;
   const seen = live === undefined ? seenAt : live?.killed && !isOrdered ? (seenAt ?? head) : null;
-  // A time without the commit beside it would be of another look.
+  // Without its commit, the time would belong to another sighting.
   const moment = seenAt === undefined ? now : (before?.liveKillSeen ?? heldMoment);
   return {
     ...rest,
@@ -50,7 +50,7 @@ export function rememberingKills(
   };
 }
 
-/** Definitions of which a kill was seen that git had not ordered, and which the specs now want unkilled. */
+/** Definitions with a live kill that git had not ordered, and that the specs now want without one. */
 export function seenLiveKills({
   desired,
   state,

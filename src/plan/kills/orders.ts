@@ -1,17 +1,17 @@
 import type { Desired, DesiredFlag, DesiredKill } from '../../model/desired.js';
 
-/** A kill that git orders, by a flag itself or by the break-glass list; of any flag of the workspace. */
+/** A kill that git orders, in a flag itself or in the break-glass list; of any flag of the workspace. */
 export interface KillOrder extends Pick<
   DesiredKill,
   'flag' | 'environment' | 'location' | 'reason' | 'by'
 > {
-  /** The specs have the definition: where the service has none yet, it is made killed. */
+  /** The specs have the definition: if the service has none yet, it is created killed. */
   readonly isDeclared?: boolean;
 }
 
 /**
- * Every kill that the specs order, one for each definition: break-glass entries first, because they say why, each
- * group in the order of the specs. Environments go by the names of the config.
+ * Every kill that the specs order, one for each definition: break-glass entries first, because they give the reason,
+ * each group in the order of the specs. Environments go by the names of the config.
  */
 export function killOrders({ flags, kills }: Pick<Desired, 'flags' | 'kills'>): KillOrder[] {
   const orders = new Map(
@@ -28,7 +28,7 @@ export function killOrders({ flags, kills }: Pick<Desired, 'flags' | 'kills'>): 
 const NO_ORDERS: readonly KillOrder[] = [];
 const ordersOfAll = new WeakMap<Desired['flags'], readonly KillOrder[]>();
 
-/** Specs never change, and each run asks several times about the same. */
+/** Cached: specs are immutable, and each run asks several times. */
 function ordersOfFlags(flags: Desired['flags']): readonly KillOrder[] {
   const orders = ordersOfAll.get(flags) ?? [...flags.values()].flatMap(ownOrders);
   ordersOfAll.set(flags, orders);
@@ -37,7 +37,7 @@ function ordersOfFlags(flags: Desired['flags']): readonly KillOrder[] {
 
 const ordersOfFlag = new WeakMap<DesiredFlag, readonly KillOrder[]>();
 
-/** Most flags are the same from run to run. */
+/** Cached: most flags are unchanged from run to run. */
 function ownOrders(of: DesiredFlag): readonly KillOrder[] {
   const known = ordersOfFlag.get(of);
   if (known) return known;
@@ -50,7 +50,7 @@ function ownOrders(of: DesiredFlag): readonly KillOrder[] {
   return orders;
 }
 
-/** The same for all orders of one definition, whatever says so. */
+/** Equal for all orders about one definition, wherever they stand. */
 export function orderKey({ flag, environment }: Pick<KillOrder, 'flag' | 'environment'>): string {
   return `${flag}@${environment}`;
 }

@@ -26,7 +26,7 @@ import {
   type PlanPolicy,
 } from '../policy.js';
 
-/** Whether the operator's filters leave the kills of a flag in an environment to this run. */
+/** Whether the operator's filters include the kills of a flag in an environment. */
 export function isKillInReach(
   policy: Pick<PlanPolicy, 'only'>,
   environment: Pick<PlannedEnvironment, 'selected'>,
@@ -36,8 +36,8 @@ export function isKillInReach(
 }
 
 /**
- * The kills that git orders and the service does not have: of any flag, declared here or not, and whatever else is
- * wrong with it. Each is a change of its own, so that nothing that holds back other fields holds back a kill.
+ * The kills that git orders and the service lacks: of any flag, declared here or not, even if its specs have errors.
+ * Each is a change of its own, so that nothing that holds back other fields holds back a kill.
  */
 export function planKills(input: PlanInput): PlannedChange[] {
   const { actual, policy, desired } = input;
@@ -53,7 +53,7 @@ export function planKills(input: PlanInput): PlannedChange[] {
   });
 }
 
-/** What takes back kills of definitions that are not declared here: only `/killed` is written. */
+/** Restores of definitions that are not declared here; they write only `/killed`. */
 export function planUnmanagedRestores(input: PlanInput): ObjectPlan[] {
   const { actual, policy, desired } = input;
   return [...policy.restorable.values()].flatMap((ref): ObjectPlan[] => {
@@ -76,7 +76,7 @@ export function planUnmanagedRestores(input: PlanInput): ObjectPlan[] {
   });
 }
 
-/** Drafts with the kills in them: a kill of something that changes anyway is a part of the same change. */
+/** Adds the kills to the planned changes: a kill of an object that changes anyway joins that change. */
 export function withKills(
   drafts: readonly PlannedChange[],
   kills: readonly PlannedChange[],
@@ -118,10 +118,8 @@ interface KillSubject {
 }
 
 /**
- * What becomes of a live kill that git does not order.
- *
- * A restore is an act, never a state: it is planned only when the base has the kill and the specs take it back, or
- * when `killed: false` came after the kill was seen. Any other live kill stays.
+ * The restore of a live kill that git does not order. Git's silence alone never restores: the base must have the kill
+ * and the specs take it back, or `killed: false` was committed after the kill was seen. Any other live kill stays.
  */
 export function plannedRestore(of: KillSubject, killed: boolean, input: PlanInput): PlannedRestore {
   const { flag, definition, environment } = of;
@@ -134,8 +132,8 @@ export function plannedRestore(of: KillSubject, killed: boolean, input: PlanInpu
 }
 
 /**
- * Whether the base has a kill that HEAD takes back. An entry is taken back by the list that stands without it: a list
- * that vanished takes nothing back, whatever the flag says beside it.
+ * Whether HEAD takes back a kill of the base. For an entry, the list must still exist without it: a list that vanished
+ * takes nothing back, even if the flag says `killed: false`.
  */
 function isTakenBack(
   { definition, entry, environment }: KillSubject,
@@ -162,7 +160,7 @@ function liveKill(subject: ChangeSubject): Withheld {
   return withheld(subject, { action: 'update', fields }, { why: 'live-kill', wayOut });
 }
 
-/** The managed fields with the kills of the break-glass list in them: what a base remembers. */
+/** The managed fields with the kills of the break-glass list, as a base remembers them. */
 export function effectiveFields(
   of: Pick<KillSubject, 'flag' | 'definition'> & {
     readonly environment: { readonly name: string };
@@ -175,9 +173,8 @@ export function effectiveFields(
 }
 
 /**
- * Declared definitions that the service shows killed without an order of git, whatever their specs say of `killed`;
- * sorted by id. Those that the plan restores are changes and not among them. What was not looked at is not known, and
- * not among them either.
+ * Declared definitions that are killed on the service without an order of git, whatever their specs say of `killed`;
+ * sorted by id. Leaves out those that the plan restores, which are changes, and those that the run did not read.
  */
 export function liveKillsIn(input: PlanInput, changes: readonly Change[]): LiveKill[] {
   const { desired, actual, policy, state } = input;

@@ -40,7 +40,7 @@ export interface DefinitionSubject {
   readonly environment: PlannedEnvironment;
 }
 
-/** Plans one definition: its creation, or the fields on which the service is not what the spec wants. */
+/** Plans one definition: its creation, or an update of the fields that differ. */
 export function planDefinition(of: DefinitionSubject, input: PlanInput): ObjectPlan {
   const { flag, definition, actual, environment } = of;
   const subject: ChangeSubject = {
@@ -58,7 +58,7 @@ export function planDefinition(of: DefinitionSubject, input: PlanInput): ObjectP
   return planUpdate(of, isKilled ? { ...live, killed: true } : live, subject, input);
 }
 
-/** @param live as the kill, if one is ordered, leaves it. */
+/** @param live includes the kill, if one is ordered. */
 function planUpdate(
   of: DefinitionSubject,
   live: WireDefinition,
@@ -116,7 +116,7 @@ function planCreation(
   const { flag, definition, entry, environment } = of;
   const id = objectId(subject.ref);
   const said = canonicalDefinition(definition.creation) as Required<Definition>;
-  // Made killed: there is no moment in which it serves what somebody has ordered off.
+  // Created killed, so that it never serves what git has ordered off.
   const creation = isKilled ? { ...said, killed: true } : said;
   const wanted = effectiveFields(of, desired);
   const base = entry?.environments[environment.id];
@@ -135,7 +135,7 @@ function planCreation(
   };
 }
 
-/** What is remembered of a definition that was found. */
+/** The base of a definition that exists. */
 function baseIn(
   entry: FlagEntry | undefined,
   { id }: PlannedEnvironment,
@@ -144,7 +144,7 @@ function baseIn(
   return base && baseOfFound(base);
 }
 
-/** The live definition with the allowed changes in it. */
+/** The live definition after the allowed changes. */
 function targetOf(
   definition: DesiredDefinition,
   live: WireDefinition,
@@ -160,8 +160,8 @@ function targetOf(
 }
 
 /**
- * A live bucket of size 0 takes no share and is no difference, but must not name a treatment that goes. What is not
- * managed keeps such buckets.
+ * Live buckets of size 0 do not count as a difference and stay while unmanaged, but they must not name a treatment that
+ * is removed.
  */
 function withoutBucketsOfNothing(target: WireDefinition, managed: Definition): WireDefinition {
   const names = new Set(target.treatments.map(({ name }) => name));
@@ -177,8 +177,8 @@ function withoutBucketsOfNothing(target: WireDefinition, managed: Definition): W
 }
 
 /**
- * A baseline that the spec does not name stays as it is, but not when its treatment goes: the service would refuse a
- * definition whose baseline is none of its treatments, at every run.
+ * A baseline that git does not manage stays, unless its treatment is removed: then the service would refuse the
+ * definition at every run.
  */
 function baselineToFollow(
   { definition: { fields, creation } }: DefinitionSubject,
@@ -194,7 +194,7 @@ function baselineToFollow(
   return [{ path: '/baselineTreatment', reason, before, after }];
 }
 
-/** A treatment that something in the definition serves or names, and that it does not have. */
+/** A treatment that the definition serves or names but does not have. */
 function danglingTreatment(definition: WireDefinition): string | undefined {
   const { treatments, rules, defaultRule, defaultTreatment, baselineTreatment } = definition;
   const names = new Set(treatments.map(({ name }) => name));
@@ -203,7 +203,7 @@ function danglingTreatment(definition: WireDefinition): string | undefined {
   return named.find((name) => !names.has(name));
 }
 
-/** All but the kill, which has rules of its own. */
+/** Leaves out the kill, which has rules of its own. */
 function definitionDifferences(
   { definition, entry, environment }: DefinitionSubject,
   live: WireDefinition,
@@ -211,7 +211,7 @@ function definitionDifferences(
 ): FieldChange[] {
   const names = live.treatments.map((treatment) => treatment.name);
   const base = baseIn(entry, environment);
-  // A base that an earlier version remembered may be in an older form.
+  // Earlier versions may have stored the base in an older form.
   const baseFields = base?.spec && definitionFields(canonicalDefinition(base.spec), names);
   return threeWay({
     base: baseFields,
@@ -224,8 +224,8 @@ function definitionDifferences(
 }
 
 /**
- * The part of the desired form that the allowed changes write. The targets of a treatment whose change is held back
- * stay as they are live, though all targets travel in one list of treatments.
+ * The part of the desired form that the allowed changes write. All targets travel in one list of treatments; those of a
+ * treatment whose change is held back keep their live value.
  */
 function writtenFields(
   desired: Definition,

@@ -17,13 +17,13 @@ import { effectiveFields } from '../kills/plan.js';
 import type { PlannedEnvironment } from '../policy.js';
 import type { ObservedKind } from './planned-kind.js';
 
-/** What a base remembers of a flag at workspace level. Undefined: it is not declared. */
+/** The base of a flag at workspace level; undefined if it is not declared. */
 export function workspaceBase({ flags }: BoundDesired, name: string): FlagBase | undefined {
   const flag = flags.get(name);
   return flag && { trafficType: flag.trafficType, fields: flag.fields };
 }
 
-/** What a base remembers of a flag in one environment. Undefined: it is not declared there. */
+/** The base of a flag in one environment; undefined if it is not declared there. */
 export function environmentBase(
   desired: BoundDesired,
   name: string,
@@ -34,7 +34,7 @@ export function environmentBase(
   return flag && definition && effectiveFields({ flag, definition, environment }, desired);
 }
 
-/** See `ObservedKind`. A kill is left out: to take one back needs that git was seen to have ordered it. */
+/** See `ObservedKind`. Leaves out a kill: only one that git was seen to order can be taken back. */
 export function createdBase(
   desired: BoundDesired,
   name: string,
@@ -46,14 +46,14 @@ export function createdBase(
   return created;
 }
 
-/** The base of a definition that was found: where its creation was pending, what it was created with. */
+/** The base of a definition that was found: if its creation was pending, the values of the creation. */
 export function baseOfFound(base: Base<Definition>): Base<Definition> {
   if (base.created === undefined) return base;
   const { created, pending: _, fields: __, ...rest } = base;
   return { ...rest, spec: created };
 }
 
-/** What the specs say of a flag in one place, field by field; null: at workspace level. Undefined: nothing. */
+/** The specs of a flag in one place, field by field; null is the workspace level. Undefined if not declared there. */
 export function declaredFields(
   desired: BoundDesired,
   name: string,
@@ -67,14 +67,14 @@ export function declaredFields(
   return flag && new Map([['/trafficType', flag.trafficType], ...flagFields(flag.fields)]);
 }
 
-/** Name of the traffic type that a flag has on the service; undefined: nothing of it is there, or shows it. */
+/** Traffic type of a flag on the service; undefined if it does not exist there, or no answer shows it. */
 export function liveTrafficType(actual: ActualFlag): string | undefined {
   const definitions = [...actual.definitions.values()];
   const shown = actual.flag ?? definitions.find((each) => each !== null);
   return shown?.trafficType.name;
 }
 
-/** See `ObservedKind`. Of a flag that has another traffic type on the service nothing is compared. */
+/** See `ObservedKind`. Skips a flag with another traffic type on the service, which is a different flag. */
 export const withEqualFields: ObservedKind['withEqualFields'] = (
   before,
   { name, environment, head },
@@ -98,17 +98,17 @@ export const withEqualFields: ObservedKind['withEqualFields'] = (
   );
 };
 
-/** What was compared of an object that was not found equal as a whole. */
+/** Both sides of an object that was not found equal as a whole. */
 interface Compared<T> {
   readonly desired: T;
   readonly live: T;
-  /** The commit that `desired` came from; null where it came from none. */
+  /** The commit of `desired`; null without one. */
   readonly head: string | null;
 }
 
 /**
- * The base of a definition with the fields in it that were found equal; each other field keeps its base. An object
- * that was never found equal as a whole has none: one equal field makes nobody's flag ours.
+ * The base of a definition, updated with the fields that were found equal; each other field keeps its base. An object
+ * that was never found equal as a whole gets none: one equal field does not make it ours.
  *
  * @param treatments names of the live treatments.
  */
@@ -121,10 +121,10 @@ function definitionBaseAfter(
   const fieldsOf = (form: Definition): Fields => definitionFields(form, treatments);
   const [held, wanted, actual] = [fieldsOf(before.spec), fieldsOf(desired), fieldsOf(live)];
   const merged = mergedFields(held, wanted, actual);
-  // A base without targets tells of none that it is unmanaged: all of them come in together.
+  // Targets of a base are unmanaged only as a whole, so they all enter it together.
   const targets = [...wanted.keys()].filter(isTargetPath);
   if (targets.some((path) => !merged.has(path))) for (const path of targets) merged.delete(path);
-  // A kill that the specs no longer name is a kill to take back, for as long as it is live.
+  // If the specs no longer name a kill, it stays in the base while it is live, to be taken back.
   const isKillHeld = before.spec.killed === true && live.killed === true && desired.killed !== true;
   if (isKillHeld) merged.set('/killed', true);
   const { killListed, ...rest } = before;
@@ -134,7 +134,7 @@ function definitionBaseAfter(
   };
 }
 
-/** The same of the workspace level of a flag. */
+/** The base of a flag's workspace level, updated with the fields that were found equal. */
 function flagBaseAfter(
   before: Base<FlagBase>,
   { desired, live, head }: Compared<FlagFields>,
@@ -146,7 +146,7 @@ function flagBaseAfter(
   return baseWith(before, { ...before.spec, fields }, { held, merged, head });
 }
 
-/** Fields that the specs no longer name leave the base: naming them again is a change in git. */
+/** Fields that the specs drop leave the base: adding one again is a change in git. */
 function mergedFields(held: Fields, wanted: Fields, actual: Fields): Map<string, Json> {
   const merged = new Map<string, Json>();
   for (const [path, value] of wanted) {
@@ -156,7 +156,7 @@ function mergedFields(held: Fields, wanted: Fields, actual: Fields): Map<string,
   return merged;
 }
 
-/** The base with this spec, and with the commit of each field that came from another commit than the rest. */
+/** The base with this spec, and with the commits of fields that came from another commit than the rest. */
 function baseWith<T>(
   { fields: before, ...rest }: Base<T>,
   spec: T,
@@ -172,7 +172,7 @@ function baseWith<T>(
   return { ...rest, spec, ...(commits.size > 0 && { fields: Object.fromEntries(commits) }) };
 }
 
-/** The fields of a definition as one form again, written as the specs write it. */
+/** Turns the fields of a definition back into its form, spelled as in the specs. */
 function definitionOf(fields: Fields, desired: Definition): Definition {
   const plain = new Map([...fields].filter(([path]) => !isTargetPath(path)));
   const lists = [...fields].flatMap(([path, value]): [string, Json][] => {
@@ -188,7 +188,7 @@ function definitionOf(fields: Fields, desired: Definition): Definition {
   };
 }
 
-/** The opposite of `flagFields`. */
+/** The inverse of `flagFields`. */
 function membersOf(fields: Fields): object {
   return Object.fromEntries([...fields].map(([path, value]) => [path.slice(1), value]));
 }

@@ -67,7 +67,7 @@ function planFlag(flag: DesiredFlag, input: PlanInput): ObjectPlan[] {
   ];
 }
 
-/** The service cannot change a traffic type; anything else about such a flag would be about another flag. */
+/** The service cannot change a traffic type, so no other change of this flag would reach the right object. */
 function otherTrafficType(flag: DesiredFlag, actual: ActualFlag): ObjectPlan | undefined {
   const live = liveTrafficType(actual);
   if (live === undefined || live === flag.trafficType) return undefined;
@@ -108,7 +108,7 @@ function planWorkspaceLevel(
   return { id, withheld: parted.withheld, change };
 }
 
-/** On a service that cannot show a flag by itself, the inventory is believed: the creation would be refused. */
+/** If the service cannot return a single flag, trusts the inventory: creating an existing flag would be refused. */
 function isToBeCreated(actual: ActualFlag, entry: FlagEntry | undefined): boolean {
   if (actual.existence === 'unknown') return entry?.workspace?.spec === undefined;
   return actual.existence === 'absent';
@@ -148,10 +148,10 @@ function planCreation(
   };
 }
 
-/** A service may give a new flag a rollout status of its own. */
+/** Without a rollout status, because a service may give a new flag one of its own. */
 const OF_NEW_FLAG: FlagFields = { tags: [] };
 
-/** Empty where nothing is written. */
+/** Empty if there is nothing to write. */
 function patchRequests(
   { name: flag }: DesiredFlag,
   fields: FlagFieldsChange,
@@ -161,7 +161,7 @@ function patchRequests(
   return operations.length === 0 ? [] : [{ action: 'patch-flag', flag, operations, fields }];
 }
 
-/** Where the service cannot show the flag, what changed in git since the base is written, and drift goes unseen. */
+/** If the service cannot show the flag, changes in git since the base are written, and drift stays unseen. */
 function workspaceDifferences(
   flag: DesiredFlag,
   actual: ActualFlag,
@@ -178,7 +178,7 @@ function workspaceDifferences(
   });
 }
 
-/** Those that the specs declare where they name them, those that are ours and no longer declared, and those of kills. */
+/** Declared flags in the environments that they name, managed ones that are no longer declared, and flags of kills. */
 function flagScope({ desired, state, policy, allEnvironments, needed }: ScopeInput): KindScope {
   const flags = new Map<string, FlagScope>();
   const selected = policy.environments.flatMap((each) => (each.selected ? [each.name] : []));
@@ -204,7 +204,7 @@ function flagScope({ desired, state, policy, allEnvironments, needed }: ScopeInp
   return { objects: { flags }, hasRemovals };
 }
 
-/** Definitions that are only looked at because git kills them, or takes that back: of any flag of the workspace. */
+/** Definitions of any flag of the workspace that are read only because git kills them, or takes a kill back. */
 function addKills(flags: Map<string, FlagScope>, desired: BoundDesired, policy: PlanPolicy): void {
   const add = (flag: string, environment: string | null): void => {
     const place = policy.environments.find(({ name }) => name === environment);
@@ -223,12 +223,12 @@ const FLAG_FILES: KindFiles = {
     if (!isUnder(path, 'flags')) return false;
     return [`${name}.yaml`, `${name}@${environment ?? ''}.yaml`].includes(basename(path));
   },
-  // The file may be named after the id of an environment that the service names otherwise.
+  // The file may be named after the id of an environment instead of its name.
   mayShape: (path, { name }) =>
     isUnder(path, 'kills') || (isUnder(path, 'flags') && basename(path).startsWith(`${name}@`)),
 };
 
-/** Flags: fields at workspace level, a definition in each environment. */
+/** Flags: fields at workspace level, and a definition in each environment. */
 export const FLAG_KIND: PlannedKind = {
   rank: 1,
   declarations: ({ flags }) => [...flags.values()],
@@ -281,7 +281,7 @@ export const FLAG_KIND: PlannedKind = {
   },
 };
 
-/** What the specs say of a definition, with what time makes of it. */
+/** The specs of a definition with each ramp at its present step. */
 function withRamps(
   desired: BoundDesired,
   name: string,
@@ -292,7 +292,7 @@ function withRamps(
   return ramps ? { ...base, ramps } : base;
 }
 
-/** Undefined: the flag is gone. */
+/** Undefined if the flag is gone. */
 function flagParts(name: string, input: PlanInput): Parts | undefined {
   const actual = input.actual.flags.get(name);
   if (!actual || actual.existence === 'absent') return undefined;

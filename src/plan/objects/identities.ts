@@ -12,17 +12,15 @@ import { environmentRules, withholdReason, type PlannedEnvironment, isPlanned } 
 import type { PlannedKind } from './planned-kind.js';
 import { isUnder } from './spec-paths.js';
 
-/** Bytes of one request, about: far below what services take, however long the attributes are. */
+/** Approximate bytes of one request: far below the limit of services, even with long attributes. */
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
 const NO_IDENTITIES: Identities = new Map();
 const NO_BASE: IdentitiesBase = { groups: [] };
 
 /**
- * Plans the identities of one traffic type in one environment.
- *
- * The service cannot show identities, so they are compared with what it was last seen to take. What left git is told
- * and never deleted.
+ * Plans the identities of one traffic type in one environment. The service cannot show identities, so they are compared
+ * with those that it accepted last. Identities that left git are reported but never deleted.
  */
 function planIdentities(identities: DesiredIdentities, input: PlanInput): ObjectPlan[] {
   const { trafficType, location, keys } = identities;
@@ -36,7 +34,7 @@ function planIdentities(identities: DesiredIdentities, input: PlanInput): Object
   return [planned({ subject, keys, base, environment }, input)];
 }
 
-/** Identities of a traffic type in an environment of which git says nothing any more. */
+/** Identities of a traffic type in an environment that git no longer declares. */
 function identitiesRemoval(entry: IdentitiesEntry, input: PlanInput): ObjectPlan[] {
   return input.policy.environments.flatMap((environment) => {
     const base = entry.environments[environment.id]?.spec;
@@ -60,7 +58,7 @@ export function identitiesIn(
   );
 }
 
-/** Whether the service was seen to take all identities that the specs have in the selected environments. */
+/** Whether the service accepted all identities of the specs in the selected environments. */
 export function areIdentitiesTaken({
   desired,
   state,
@@ -114,7 +112,7 @@ function keysBut(keys: Identities, some: readonly string[]): string[] {
   return [...keys.keys()].filter((key) => !left.has(key)).sort();
 }
 
-/** Whether git is known to be why they are written: not without a memory, nor where they were written before. */
+/** Whether git is known to be the reason to write them: not without a state, nor if they were written before. */
 function isKnown(
   { base }: Planning,
   { added, changed }: { added: readonly string[]; changed: readonly string[] },
@@ -132,11 +130,11 @@ function identitiesWithholdReason(
     const wayOut = 'the service cannot show them either; run with --identities to write them all';
     return { why: 'not-remembered', wayOut };
   }
-  // The rest of the policy is about live values that would go, of which nobody can know.
+  // The other rules protect live values from being overwritten, and no one can read those of identities.
   return withholdReason({ reason: 'commit' }, environmentRules(policy, environment));
 }
 
-/** Told by every plan until a run that writes has told it; from then on they are nobody's. */
+/** Reported by every plan until the next run that writes, which then forgets them. */
 function stays(
   subject: ChangeSubject,
   { gone, thinned }: { gone: readonly string[]; thinned: readonly string[] },
@@ -161,7 +159,7 @@ function keyChange(
   return { added, removed: [], changed, sha256 };
 }
 
-/** As few as the service takes, in order. */
+/** As few batches as the service permits, in order. */
 function batches(identities: readonly WireIdentity[]): WireIdentity[][] {
   const all: WireIdentity[][] = [];
   let bytes = 0;
@@ -181,7 +179,7 @@ function batches(identities: readonly WireIdentity[]): WireIdentity[][] {
 
 /** Identities of a traffic type, which is their name: they stand in environments only, and the service shows none. */
 export const IDENTITIES_KIND: PlannedKind = {
-  // Identities are used by nothing, and may be many.
+  // Last, because nothing uses identities, and there may be many.
   rank: 2,
   declarations: ({ identities }) =>
     identities.map(({ trafficType, location, environment, keys }) => ({
@@ -190,7 +188,7 @@ export const IDENTITIES_KIND: PlannedKind = {
       trafficType,
       environments: new Map([[environment, keys]]),
     })),
-  // To compare identities with what the service took nothing has to be looked at, so that all of them stay.
+  // All of them, because comparing them with the base needs no request.
   inScope: ({ identities }) => ({ identities }),
   plan: (input) =>
     input.desired.identities

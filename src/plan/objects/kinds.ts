@@ -21,24 +21,24 @@ export function plannedKind(kind: Kind): PlannedKind {
   return PLANNED_KINDS[kind];
 }
 
-/** Null: the service cannot show objects of the kind. */
+/** Null for a kind that the service cannot show. */
 export function observedKind(kind: Kind): ObservedKind | null {
   return PLANNED_KINDS[kind].observed;
 }
 
-/** Kinds of which the service shows the objects; in the order of the state. */
+/** Kinds that the service can show; in the order of the state. */
 export const OBSERVED_KINDS: readonly (readonly [kind: Kind, rules: ObservedKind])[] =
   KINDS.flatMap((kind) => {
     const rules = observedKind(kind);
     return rules ? [[kind, rules] as const] : [];
   });
 
-/** Everything that the specs declare, kind by kind. */
+/** Every declared object, kind by kind. */
 export function declarationsIn(desired: BoundDesired): DeclaredObject[] {
   return KINDS.flatMap((kind) => plannedKind(kind).declarations(desired));
 }
 
-/** The specs with those objects alone that the filters of a policy let through. */
+/** The specs reduced to the objects that the policy's filters accept. */
 export function desiredInScope(desired: BoundDesired, policy: PlanPolicy): BoundDesired {
   return KINDS.reduce(
     (narrowed, kind) => ({ ...narrowed, ...plannedKind(kind).inScope(desired, policy) }),

@@ -11,82 +11,83 @@ import type { PlanInput } from '../input.js';
 import type { ObjectPlan } from '../planned-change.js';
 import type { PlannedEnvironment, PlanPolicy } from '../policy.js';
 
-/** All that the planner has to know of one kind of objects. The kinds stand together in the table of `kinds.ts`. */
+/** The planner's rules for one kind of objects. `kinds.ts` lists the kinds. */
 export interface PlannedKind {
-  /** Lower ranks go first where nothing else decides; among removals they go last. Each kind has a rank of its own. */
+  /** Lower ranks go first if nothing else decides; among removals they go last. Unique for each kind. */
   readonly rank: number;
-  /** Everything of the kind that the specs declare, in their order; one object may stand here once per environment. */
+  /** All declared objects of the kind, in the order of the specs; an object may occur once per environment. */
   readonly declarations: (desired: BoundDesired) => readonly DeclaredObject[];
-  /** The member of the specs that holds the kind, with those objects alone that a run looks at. */
+  /** The member of the specs that holds the kind, reduced to the objects that a run observes. */
   readonly inScope: (desired: BoundDesired, policy: PlanPolicy) => Partial<DesiredObjects>;
-  /** Plans the objects that the specs declare and the policy lets through. */
+  /** Plans the declared objects that the policy accepts. */
   readonly plan: (input: PlanInput) => ObjectPlan[];
-  /** Plans what git used to declare of one object of the inventory and no longer does. */
+  /** Plans the removal of the parts of an inventory object that git no longer declares. */
   readonly planRemoval: (name: string, input: PlanInput) => ObjectPlan[];
   /**
-   * What the specs say of an object in an environment, or at workspace level (null), as JSON: a change of the specs
-   * that leaves it as it is was not about this object. Undefined: the specs do not declare it there.
+   * The specs of an object in an environment, or at workspace level (null), as JSON: a change of the specs that leaves
+   * this text equal does not concern the object. Undefined if it is not declared there.
    */
   readonly fingerprint: (
     desired: BoundDesired,
     name: string,
     environment: Pick<PlannedEnvironment, 'name'> | null,
   ) => unknown;
-  /**
-   * The same field by field, with the paths that a plan gives its differences. Absent: a change of such an object is
-   * one of all of it, and has no fields.
-   */
+  /** The specs field by field, with the paths of a plan's differences. A kind without it changes as a whole. */
   readonly fieldsOf?: (
     desired: BoundDesired,
     name: string,
     environment: Pick<PlannedEnvironment, 'name'> | null,
   ) => Fields | undefined;
-  /** The names that the service had for the object when its base was taken; undefined: there is no such base. */
+  /** The names on the service when the object's base was taken; undefined without such a base. */
   readonly namesInBase: (state: State, name: string) => NamesInBase | undefined;
   readonly files: KindFiles;
-  /** By what a change reaches people: a definition serves them, keys are asked about by definitions. */
+  /** How a change reaches users: a definition serves them, or definitions ask about the keys. */
   readonly reaches: 'by-definition' | 'by-keys' | 'nobody';
-  /** Null: the service cannot show such objects, so that a base of one is what the service was seen to take. */
+  /** Null if the service cannot show such objects, so that a base holds what the service accepted. */
   readonly observed: ObservedKind | null;
 }
 
-/** What of an object is a name that the service lists elsewhere. */
+/** Names inside an object that the service also lists elsewhere. */
 export interface NamesInBase {
   readonly trafficType: string;
-  /** Of flags alone. */
+  /** For flags only. */
   readonly rolloutStatus?: string | undefined;
 }
 
-/** Which files of the specs speak of an object of a kind. Paths are relative to the config directory. */
+/** Which files of the specs concern an object of a kind. Paths are relative to the config directory. */
 export interface KindFiles {
-  /** Whether the file is the object's own by its name. @param reason of the change that is asked about. */
+  /**
+   * Whether the file's name marks it as the object's own.
+   *
+   * @param reason of the change in question.
+   */
   readonly isOwn: (path: string, ref: ObjectRef, reason?: Reason) => boolean;
-  /** Whether a file that is not its own could be about the object all the same; rather once too often. */
+  /** Whether another file could concern the object all the same; true if in doubt. */
   readonly mayShape: (path: string, ref: ObjectRef) => boolean;
 }
 
-/** A kind of which the service shows the objects, so that each is compared with its base and with what is there. */
+/** A kind that the service can show, so that each object is compared with its base and its live state. */
 export interface ObservedKind {
   /** By name. */
   readonly declared: (desired: BoundDesired) => ReadonlyMap<string, DeclaredObject>;
-  /** Which objects of the kind have to be observed for a plan; see `scopeOf`. */
+  /** The objects of the kind to observe for a plan; see `scopeOf`. */
   readonly scope: (input: ScopeInput) => KindScope;
-  /** The named objects with all that the service has of them in these environments. */
+  /** The named objects with everything that the service has of them in these environments. */
   readonly wholeScope: (
     names: readonly string[],
     environments: readonly string[],
   ) => Partial<ScopedObjects>;
-  /** What a base remembers of a declared object at workspace level. Undefined: it is not declared. */
+  /** The base of a declared object at workspace level; undefined if it is not declared. */
   readonly workspaceBase: (desired: BoundDesired, name: string) => unknown;
-  /** What a base remembers of it in one environment. Undefined: it is not declared there. */
+  /** The base of a declared object in one environment; undefined if it is not declared there. */
   readonly environmentBase: (
     desired: BoundDesired,
     name: string,
     environment: Pick<PlannedEnvironment, 'name'>,
   ) => unknown;
   /**
-   * What the single request that creates a declared object in one environment makes of it, but for a kill. Undefined: its
-   * creation takes several requests, so that one that is half made cannot be told from one that somebody changed.
+   * The result of the single request that creates a declared object in one environment, without its kill. Undefined if
+   * a creation takes several requests: then a half-made object looks like a changed one.
    */
   readonly createdBase: (
     desired: BoundDesired,
@@ -94,9 +95,9 @@ export interface ObservedKind {
     environment: Pick<PlannedEnvironment, 'name'>,
   ) => unknown;
   /**
-   * The base of an object of which not all was found equal: the fields that were are of now, all others keep theirs.
+   * The base of an object that was found equal only in part: equal fields are updated, all others stay.
    *
-   * @param environment null: the workspace level.
+   * @param environment null for the workspace level.
    */
   readonly withEqualFields: (
     before: Base<unknown>,
@@ -107,19 +108,19 @@ export interface ObservedKind {
     },
     input: PlanInput,
   ) => Base<unknown>;
-  /** The base with what it has to remember besides, from run to run. */
+  /** The base with the additional facts that runs remember. */
   readonly completed: (
     base: Base<unknown>,
     place: RememberedPlace,
     input: PlanInput,
   ) => Base<unknown>;
-  /** The id that the service shows, where objects of the kind have one. */
+  /** The id on the service, for kinds that have ids. */
   readonly serviceId: (actual: Actual, name: string) => string | undefined;
-  /** Environment name → whether the object is there, for every environment that was looked at. */
+  /** Environment name → whether the object exists, for every environment that was read. */
   readonly places: (actual: Actual, name: string) => ReadonlyMap<string, boolean>;
-  /** Whether the service was seen to have no such object. Unknown is not gone. */
+  /** Whether an answer showed that the object does not exist. False if unknown. */
   readonly isGone: (actual: Actual, name: string) => boolean;
-  /** Whether the service was seen to have the object. Unknown is not there. */
+  /** Whether an answer showed that the object exists. False if unknown. */
   readonly isThere: (actual: Actual, name: string) => boolean;
 }
 
@@ -127,21 +128,21 @@ export interface DeclaredObject {
   readonly name: string;
   readonly location: Location;
   readonly trafficType: string;
-  /** Of flags alone. */
+  /** For flags only. */
   readonly fields?: { readonly rolloutStatus?: string };
-  /** Never deleted, in no environment. */
+  /** Never deleted, in any environment. */
   readonly protect?: true;
   /** By the environment's name on the service. */
   readonly environments: ReadonlyMap<string, unknown>;
 }
 
 /**
- * Of which segments the number of keys is enough, where neither git nor that number has changed: of none, of those with
- * more keys than 20 pages hold, or of all.
+ * Which segments to count instead of list, if neither git nor the number of their keys has changed: none, those whose
+ * keys need more than 20 pages, or all.
  */
 export type KeyCounting = 'never' | 'large' | 'always';
 
-/** What decides which objects are observed. */
+/** The facts that decide which objects to observe. */
 export interface ScopeInput {
   readonly desired: BoundDesired;
   readonly state: State;
@@ -149,22 +150,22 @@ export interface ScopeInput {
   /** Names of all environments of the workspace. */
   readonly allEnvironments: readonly string[];
   readonly counting: KeyCounting;
-  /** What changed rules name outside the filter of the run: names, and where they have to be there. */
+  /** Objects that changed rules name outside the filter of the run, and the environments where they must exist. */
   readonly needed: ReadonlyMap<Kind, ReadonlyMap<string, ReadonlySet<string>>>;
 }
 
 export interface KindScope {
   readonly objects: Partial<ScopedObjects>;
-  /** Whether anything of the inventory is not wholly declared any more. */
+  /** Whether the specs no longer declare some part of the inventory. */
   readonly hasRemovals: boolean;
 }
 
 export interface RememberedPlace {
   readonly name: string;
   readonly environment: PlannedEnvironment;
-  /** What was remembered before this run. */
+  /** The base before this run. */
   readonly before: Base<unknown> | undefined;
   readonly head: string | null;
-  /** The time of the look, ISO 8601 in UTC; undefined: not told. */
+  /** Time of the observation, ISO 8601 in UTC; undefined to forget nothing. */
   readonly now: string | undefined;
 }

@@ -13,9 +13,9 @@ import {
 import type { DeclaredObject } from './planned-kind.js';
 
 /**
- * Plans what git used to declare of one object of the inventory and no longer does.
+ * Plans the removal of the parts of an inventory object that git no longer declares.
  *
- * @param parts how its kind is taken away; undefined: the object is gone.
+ * @param parts how its kind is removed; undefined if the object is gone.
  */
 export function plannedRemoval(
   entry: StateEntry,
@@ -43,33 +43,33 @@ export function plannedRemoval(
   return [...planned, planDeletion({ ref, declared, after, ...whole }, input)];
 }
 
-/** What is written to take an object away, whole or in one place. */
+/** The writes that remove an object, whole or in one place. */
 interface Part {
   readonly action: Action;
   readonly fields: readonly FieldChange[];
   readonly keys?: KeyChange;
-  /** None where it goes with the whole. */
+  /** Empty if it is removed together with the whole. */
   readonly requests: readonly StepRequest[];
-  /** The service keeps it. Absent: it is deleted. */
+  /** Set if the service archives it instead of deleting it. */
   readonly archive?: true;
   readonly held?: WithheldReason | undefined;
 }
 
 interface Removal extends Part {
   readonly ref: ObjectRef;
-  /** What the specs still declare of the object; undefined: nothing. */
+  /** The part of the object that the specs still declare, if any. */
   readonly declared: DeclaredObject | undefined;
   readonly after: readonly ObjectId[];
 }
 
-/** How an object of one kind is taken away. */
+/** How to remove an object of one kind. */
 export interface Parts {
-  /** Undefined: the service has nothing there. */
+  /** Undefined if the service has nothing there. */
   readonly placeIn: (environment: PlannedEnvironment) => Part | undefined;
   readonly whole: () => Part;
 }
 
-/** A removal as a planned change, or withheld by the first rule that stands against it. */
+/** A removal as a planned change, or withheld for the first rule that forbids it. */
 function planDeletion(removal: Removal, input: PlanInput): ObjectPlan {
   const { ref, action, fields, keys, archive, requests, after } = removal;
   const subject: ChangeSubject = { ref, location: null, after };
@@ -86,7 +86,7 @@ const PROTECTED: WithheldReason = {
   wayOut: 'bring it back, take `protect: true` out of it in one commit, and remove it in the next',
 };
 
-/** What stands under the name of an object has another id than a run remembers of it. */
+/** The object on the service has another id than the state. */
 export const NOT_OURS: WithheldReason = {
   why: 'not-ours',
   wayOut:
@@ -104,7 +104,7 @@ function removalWithholdReason(
     const wayOut = `set \`prune: true\` in flagkeel.yaml or run with --prune to ${verb} it`;
     return { why: 'prune-off', wayOut };
   }
-  // Nobody asked history and the service about a removal that cannot be made now: what else stands against it is unknown.
+  // While suspended, a run does not ask history and the service about removals, so other obstacles are unknown.
   const suspended = suspendedReason(policy);
   if (suspended) return suspended;
   if (policy.protectedRemovals?.has(keyOf(ref.kind, ref.name)) === true) return PROTECTED;
@@ -115,7 +115,7 @@ function removalWithholdReason(
   return held ?? removalClosed(policy, ref.environment);
 }
 
-/** Whether an object that can be archived is: it goes whole. One place of what stays can only be deleted. */
+/** Whether an object is archived: only as a whole, because one place of a remaining object can only be deleted. */
 export function isArchived(
   entry: Pick<StateEntry, 'workspace'> | undefined,
   declared: object | undefined,

@@ -6,9 +6,9 @@ import type { PlanInput } from '../input.js';
 import { observedKind } from './kinds.js';
 
 /**
- * What comes and what goes, and looks like one object under two names: the same kind and traffic type, and the same in
- * every environment, as the specs say it now and as the base of the other says it. Where several look alike nothing is
- * said. The service knows no rename, so it is one for people only.
+ * Pairs of a created and a removed object that look like a rename: of the same kind and traffic type, and equal in
+ * every environment, by the present specs of one and the base of the other. Ambiguous matches are left out. The service
+ * knows no rename, so this only informs people.
  *
  * @param changes planned and withheld ones.
  * @returns workspace-level changes by id.
@@ -23,7 +23,7 @@ export function renamesAmong(
     const entry = action === 'delete' ? input.state.get(id) : undefined;
     if (entry) add(going, rememberedForm(entry), id);
   }
-  // Where nothing goes, nothing that comes needs its form worked out.
+  // Without removals there are no renames.
   if (going.size === 0) return new Map();
   const coming = new Map<string, ObjectId[]>();
   for (const { id, ref, action } of whole) {
@@ -48,7 +48,7 @@ function add(forms: Map<string, ObjectId[]>, form: string | undefined, id: Objec
   else forms.set(form, [id]);
 }
 
-/** Undefined: it is in no environment, and would look like any other. */
+/** Undefined if it is in no environment: it would match any other such object. */
 function declaredForm(
   { kind, name }: ObjectRef,
   { desired, policy }: PlanInput,

@@ -23,7 +23,7 @@ import { basename, isUnder } from './spec-paths.js';
 import { plannedRemoval, type Parts } from './removal.js';
 import { baseSpec, chunks, planSegment } from './segment.js';
 
-/** Segments: made at workspace level, active with keys in each environment. */
+/** Segments: created at workspace level, active with keys in each environment. */
 export const SEGMENT_KIND: PlannedKind = {
   rank: 0,
   declarations: ({ segments }) => [...segments.values()],
@@ -60,7 +60,7 @@ export const SEGMENT_KIND: PlannedKind = {
       const file = basename(path);
       return file === `${name}.yaml` || (file.startsWith(`${name}.`) && file.endsWith('.keys'));
     },
-    // A key file may serve several segments, whatever it is called.
+    // Several segments may share a key file, whatever its name.
     mayShape: (path) => path.endsWith('.keys'),
   },
   reaches: 'by-keys',
@@ -73,7 +73,7 @@ export const SEGMENT_KIND: PlannedKind = {
     workspaceBase,
     environmentBase,
     createdBase: () => undefined,
-    // The keys of a segment in an environment are one field.
+    // The keys of a segment in an environment are one field, so there are no partly equal ones.
     withEqualFields: (before) => before,
     completed: (base) => base,
     serviceId: () => undefined,
@@ -89,7 +89,9 @@ export const SEGMENT_KIND: PlannedKind = {
   },
 };
 
-/** Those that the specs declare where they name them; what is ours and no longer declared, with all of its keys. */
+/**
+ * Declared segments in the environments that they name, and managed ones that are no longer declared, with all keys.
+ */
 function segmentScope(input: ScopeInput): KindScope {
   const { desired, state, policy, allEnvironments, counting } = input;
   const segments = new Map<string, SegmentScope>();
@@ -121,10 +123,10 @@ function allKeysIn(environments: readonly string[]): Map<string, KeyDetail> {
   return new Map(environments.map((name) => [name, 'keys']));
 }
 
-/** Keys of a segment that are listed in at most 20 requests: a page has 100. */
+/** Number of keys that at most 20 requests list: a page has 100. */
 const FEW_KEYS = 2_000;
 
-/** An add-only segment may hold more than ours, so that its number says nothing. */
+/** Counting is useless for an add-only segment, which may hold keys of others. */
 function keyDetail(
   { keys, mode }: DesiredActivation,
   base: Base<ActivationBase> | undefined,
@@ -151,7 +153,7 @@ function environmentBase(
   return activation && baseSpec(activation);
 }
 
-/** Undefined: the segment is gone. */
+/** Undefined if the segment is gone. */
 function segmentParts({ name, environments }: SegmentEntry, input: PlanInput): Parts | undefined {
   const actual = input.actual.segments.get(name);
   if (!actual?.segment) return undefined;
@@ -188,11 +190,11 @@ const UNSEEN_USERS: WithheldReason = {
   wayOut: 'the service cannot list the flags that may use it; delete it there by hand',
 };
 
-/** What stands in the way of a removal that would take keys of others with it. */
+/** Obstacle to a removal that would delete keys of others. */
 export const KEYS_OF_OTHERS =
   'it holds keys that git did not put there; empty it on the service first';
 
-/** Keys that git never put there go with nobody's word: those of an external segment, and whatever came on top of ours. */
+/** Git may not delete keys that it never wrote: those of an external segment, and keys added to ours. */
 function keysOfOthers(
   live: KeyList | undefined,
   base: ActivationBase | undefined,

@@ -156,12 +156,12 @@ function activationWithholdReason(
   );
 }
 
-/** What a base remembers of an activation. */
+/** The base of an activation. */
 export function baseSpec({ keys }: DesiredActivation): ActivationBase {
   return keys ? { keys: keys.digest } : {};
 }
 
-/** Undefined where no key has to be added or removed. */
+/** Undefined if no key has to be added or removed. */
 function keysToChange(
   { keys, mode }: DesiredActivation,
   live: ActualActivation,
@@ -184,7 +184,7 @@ function keysReason(
   const { activation, entry, environment } = of;
   const remembered = entry?.environments[environment.id];
   const base: ActivationBase | undefined = remembered?.spec;
-  // An upload that broke off is gone on with; keys that no upload of ours can have left are somebody else's.
+  // Without a base, keys may come from an interrupted upload, which is continued; any other keys are foreign.
   if (!base) {
     const isOurs = difference?.removed.length === 0;
     return withoutBase(input.policy, isOurs ? remembered : undefined);
@@ -192,17 +192,17 @@ function keysReason(
   if (!base.keys || !activation.keys) return 'commit';
   const gitChanged = !sameKeys(base.keys, activation.keys.digest);
   const liveChanged = live.keys !== undefined && !sameKeys(base.keys, live.keys.digest);
-  // What else stands in the segment is none of ours in this mode, so the live side cannot have come apart.
+  // In this mode other keys in the segment do not count, so they are neither drift nor conflict.
   if (activation.mode === 'add-only') return gitChanged ? 'commit' : 'drift';
   if (gitChanged && liveChanged) return 'conflict';
   return gitChanged ? 'commit' : 'drift';
 }
 
 /**
- * Uploads before removals, in chunks that the service takes; only what would pass the size of a segment goes first.
- *
- * The contract can be read as "an upload replaces" and as "an upload appends". Where the segment holds keys already
- * and all that it will hold meanwhile fits one request, the first upload carries the whole list: right under both.
+ * Uploads before removals, in chunks that the service accepts; removals go first only where the segment would exceed
+ * its size limit. The contract can be read as "an upload replaces" and as "an upload appends". If the segment already
+ * has keys and its list during the change fits one request, the first upload carries the whole list, which is right
+ * under both readings.
  */
 function keyRequests(
   place: { segment: string; environment: string },

@@ -9,10 +9,9 @@ import { liveUsesOf, targetedSegments, usesOf, type Use } from './references.js'
 import { treatmentChange } from './two-phase.js';
 
 /**
- * Takes back what would break others: removals, of objects or of treatments, that something will still use (or that
- * leave the object somewhere) once all the other planned are applied; what needs a draft that was taken back, or a
- * treatment that nobody brings; and what can only go after itself. One that is taken back may keep others from going,
- * so this is repeated until nothing changes.
+ * Withholds changes that would break others: removals of objects or treatments that remain in use (or of a flag that
+ * remains in some place) after all other planned changes; changes that need a withheld change or a missing treatment;
+ * and removals in a circle. Withholding one change may prevent others, so this repeats until nothing changes.
  */
 export function withoutUsed(
   planned: readonly PlannedChange[],
@@ -35,7 +34,7 @@ export function withoutUsed(
   }
 }
 
-/** What was to be made and will not be: treatments of a flag, or all of an object. */
+/** Parts that will not be created after all: treatments of a flag, or all of an object. */
 type Missing = Map<ObjectId, ReadonlySet<string> | 'all'>;
 
 function reasonsToKeep(
@@ -85,7 +84,7 @@ function needs(wayOut: string): WithheldReason {
   return { why: 'needs-withheld', wayOut };
 }
 
-/** What is live may depend in a circle, which specs may not. Where nothing goes there is no such order to be found. */
+/** Live objects may depend in a circle, which specs may not. Without removals there is no problem. */
 function circular(
   planned: readonly PlannedChange[],
   input: PlanInput,
@@ -102,7 +101,7 @@ function writesRules(draft: PlannedChange): boolean {
   return isCreation(draft) || draft.change.fields.some(({ path }) => path === '/rules');
 }
 
-/** Definitions that are live, by their treatments once the planned are applied; what goes is another question. */
+/** Live definitions with their treatments after the planned changes; ignores removals. */
 function treatmentsAfter(
   planned: readonly PlannedChange[],
   { actual }: PlanInput,
@@ -118,7 +117,7 @@ function treatmentsAfter(
   return new Map(live);
 }
 
-/** A treatment that the specs declare is not there where it is not managed, or its change is held back. */
+/** A declared treatment may still be missing, if it is unmanaged or its change is held back. */
 function lacking(
   { id, treatments }: Use,
   after: ReadonlyMap<ObjectId, ReadonlySet<string>>,
@@ -129,7 +128,7 @@ function lacking(
     .map((name) => `it needs treatment "${name}" of ${id}, which has none of that name`);
 }
 
-/** What a rule names was looked for and is not there, and nothing of this plan brings it. */
+/** The rule names an object that a look-up did not find and that this plan does not create. */
 function notThere({ id }: Use, coming: ReadonlySet<ObjectId>, { actual }: PlanInput): string[] {
   const [used, environment] = [parseKey(keyOfId(id)), id.slice(keyOfId(id).length + 1)];
   const places = used && observedKind(used.kind)?.places(actual, used.name);
@@ -151,13 +150,13 @@ function usesWhatGoes({ treatments }: User, draft: PlannedChange): boolean {
   return isRemoval(draft) || treatments.some((treatment) => removed.has(treatment));
 }
 
-/** A definition that uses something, and which treatments of it. */
+/** A definition that uses an object, with the treatments that it uses. */
 interface User {
   readonly id: ObjectId;
   readonly treatments: readonly string[];
 }
 
-/** Environments of the workspace that will still have the object. */
+/** Environments of the workspace in which the object remains. */
 function placesLeft(
   { kind, name }: ObjectRef,
   removed: ReadonlySet<ObjectId>,
@@ -169,7 +168,7 @@ function placesLeft(
   );
 }
 
-/** Object → the definitions that will use it: by their spec where this plan writes their rules, else as they are live. */
+/** Object → the definitions that will use it: by their spec if this plan writes their rules, else by live rules. */
 function usersAfter(
   planned: readonly PlannedChange[],
   removed: ReadonlySet<ObjectId>,

@@ -50,7 +50,7 @@ export function ordered(
   };
 }
 
-/** The nodes of each, one or two, in their order. */
+/** The one or two nodes of each change, in their order. */
 function nodesByChange(inOrder: readonly Node[]): ReadonlyMap<PlannedChange, readonly Node[]> {
   const nodes = new Map<PlannedChange, Node[]>();
   for (const node of inOrder) {
@@ -78,7 +78,7 @@ function killSteps(killing: readonly PlannedChange[]): Step[] {
   );
 }
 
-/** A draft, or one half of a draft that is applied in two. */
+/** A change, or one half of a change that is applied in two. */
 interface Node {
   readonly planned: PlannedChange;
   readonly requests: readonly StepRequest[];
@@ -86,7 +86,7 @@ interface Node {
   readonly needs: Set<Node>;
 }
 
-/** First and last node of each draft; mostly the same. */
+/** First and last node of each change; mostly the same node. */
 interface Ends {
   readonly first: Node;
   readonly last: Node;
@@ -123,7 +123,7 @@ function endsOf(planned: PlannedChange, isSplit: boolean): Ends {
   return { first, last, treatments };
 }
 
-/** Those of which one change needs what they add, while another still uses what they remove. */
+/** Changes whose additions another change needs, while yet another still uses what they remove. */
 function changesToSplit(
   planned: readonly PlannedChange[],
   liveUses: ReadonlyMap<PlannedChange, readonly Use[]>,
@@ -154,7 +154,7 @@ interface Surroundings {
   readonly liveUses: readonly Use[];
 }
 
-/** Only changes of this plan are needs: what does not change is there already, or was never there. */
+/** Only changes of this plan create dependencies: an unchanged object exists already, or never did. */
 function addEdges(planned: PlannedChange, { ends, environments, liveUses }: Surroundings): void {
   const own = ends.get(planned.change.id);
   if (!own) return;
@@ -171,13 +171,13 @@ function addEdges(planned: PlannedChange, { ends, environments, liveUses }: Surr
     const used = ends.get(usedId);
     if (!used || used === own) continue;
     const goes = isRemoval(used.last.planned) || meets(treatments, used.treatments.removed);
-    // What is archived goes when its flag does.
+    // An archived definition goes together with its flag.
     const carrier = isCarried(used.last.planned) ? ends.get(keyOfId(usedId)) : undefined;
     if (goes) (carrier ?? used).last.needs.add(own.last);
   }
 }
 
-/** Whether a user has to wait for what it uses: it is made by this plan, or a treatment of it is. */
+/** Whether a user has to wait for the object that it uses: this plan creates it, or a treatment of it. */
 function mustPrecede({ first: { planned }, treatments }: Ends, wanted: readonly string[]): boolean {
   return isCreation(planned) || meets(wanted, treatments.added);
 }
@@ -216,9 +216,9 @@ function compareRanks(a: Rank, b: Rank): number {
 }
 
 /**
- * Drafts that wait for each other, each with the one that it waits for behind it and the first again at the end;
- * undefined: there are none. Specs have no such circle, but what is live may: no definition in it can be the first to
- * go.
+ * Changes that wait for each other, each followed by the one that it waits for, and the first again at the end;
+ * undefined without a circle. Specs cannot have such a circle, but live definitions can: then no definition in it can
+ * be deleted first.
  */
 export function circleAmong(
   planned: readonly PlannedChange[],
@@ -228,7 +228,7 @@ export function circleAmong(
   const found = sortedByNeeds(nodesOf(planned, actual, environments));
   if (!('circle' in found)) return undefined;
   const ids = found.circle.map(({ planned }) => planned.change.id);
-  // Both halves of what is applied in two may be in it.
+  // It may contain both halves of a change.
   return ids.filter((id, index) => id !== ids[index - 1]);
 }
 
@@ -239,7 +239,7 @@ function topological(nodes: readonly Node[]): readonly Node[] {
   throw new Error(`bug: changes need each other: ${ids.join(' → ')}`);
 }
 
-/** In the given order, but each with its needs before it; or the first circle among them, closed. */
+/** Keeps the given order, but moves dependencies to the front; or returns the first circle, closed. */
 function sortedByNeeds(nodes: readonly Node[]): readonly Node[] | { circle: readonly Node[] } {
   const rank = new Map(nodes.map((node, index) => [node, index]));
   const byRank = (a: Node, b: Node): number => (rank.get(a) ?? 0) - (rank.get(b) ?? 0);
@@ -267,13 +267,13 @@ function sortedByNeeds(nodes: readonly Node[]): readonly Node[] | { circle: read
   return [...placed];
 }
 
-/** The flag with which it goes. */
+/** The flag whose archiving includes this definition. */
 function carrierOf({ planned, needs }: Node): Node | undefined {
   const whole = keyOfId(planned.change.id);
   return [...needs].find((need) => need.planned.change.id === whole);
 }
 
-/** What else is done to something that is killed follows its kill, and only if that succeeds. */
+/** Other changes of a killed object follow its kill, and only if that succeeds. */
 function stepsOf(inOrder: readonly Node[], kills: readonly Step[]): Step[] {
   const numbers = new Map<ObjectId, number>(kills.map(({ change }) => [change, 1]));
   const killOf = new Map(kills.map(({ change, id }) => [change, id]));

@@ -3,31 +3,31 @@ import type { Matcher, Rule } from '../../model/flag/flag.js';
 import { canonicalMatcher, dependencyOf, segmentOf } from '../../model/matcher/canonical.js';
 import { keyOf, objectId, type ObjectId } from '../../model/ref.js';
 
-/** One thing that a rule names: a segment, or a flag of which it asks for some treatments. */
+/** An object that a rule names: a segment, or a flag with the treatments that the rule asks for. */
 export interface Use {
   readonly id: ObjectId;
   /** Empty for a segment. */
   readonly treatments: readonly string[];
 }
 
-/** What the rules of a definition in this environment name, with repetitions. */
+/** The objects that the rules of a definition in this environment name, with repetitions. */
 export function usesOf(rules: readonly Rule[], environment: string): Use[] {
   return rules.flatMap((rule) => rule.matchers).flatMap((matcher) => useOf(matcher, environment));
 }
 
-/** `KIND/NAME` of what rules name, with repetitions. */
+/** `KIND/NAME` of the objects that rules name, with repetitions. */
 export function namesIn(rules: readonly Rule[]): string[] {
   return rules.flatMap(({ matchers }) => matchers).flatMap(nameIn);
 }
 
-/** The same of the service's definition, with the segments that treatments target. */
+/** `KIND/NAME` of the objects that the service's definition names in rules and as targeted segments. */
 export function namesInLive({ rules, treatments }: WireDefinition): string[] {
   const matchers = rules.flatMap(({ condition }) => condition.matchers);
   const targeted = treatments.flatMap(({ segments }) => segments ?? []);
   return [...matchers.flatMap(nameIn), ...targeted.map((name) => keyOf('segment', name))];
 }
 
-/** Uses by the service's definition, where treatments may target segments as well. */
+/** Uses by the service's definition, in rules and as targeted segments. */
 export function liveUsesOf(definition: WireDefinition, environment: string): Use[] {
   const matchers = definition.rules.flatMap((rule: WireRule) => rule.condition.matchers);
   return [
@@ -36,14 +36,14 @@ export function liveUsesOf(definition: WireDefinition, environment: string): Use
   ];
 }
 
-/** Segments that are targeted whole: no spec can say so, and no write of ours takes it away. */
+/** Segments that are targeted whole: no spec can express this, and flagkeel never removes it. */
 export function targetedSegments({ treatments }: WireDefinition, environment: string): Use[] {
   return treatments
     .flatMap(({ segments }) => segments ?? [])
     .map((name) => ({ id: objectId({ kind: 'segment', name, environment }), treatments: [] }));
 }
 
-/** Specs may hold raw matchers, and answers older spellings: only the canonical form tells what is named. */
+/** Specs may hold raw matchers, and answers older spellings: only the canonical form shows the name reliably. */
 function useOf(raw: WireMatcher | Matcher, environment: string): Use[] {
   const matcher = canonicalMatcher(raw);
   const segment = segmentOf(matcher);
@@ -57,7 +57,7 @@ function useOf(raw: WireMatcher | Matcher, environment: string): Use[] {
 }
 
 function nameIn(raw: WireMatcher | Matcher): string[] {
-  // What names something in any spelling is of one of these types.
+  // Every matcher that names something has one of these types, in any spelling.
   if (raw.type !== 'IN_SEGMENT' && raw.type !== 'IN_SPLIT') return [];
   const matcher = canonicalMatcher(raw);
   const segment = segmentOf(matcher);

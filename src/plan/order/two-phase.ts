@@ -3,7 +3,7 @@ import { patchOperations } from '../../model/flag/patch.js';
 import type { StepRequest } from '../../model/step.js';
 import type { PlannedChange } from '../planned-change.js';
 
-/** Names of treatments that a patch brings and takes. */
+/** Names of treatments that a patch adds and removes. */
 export interface TreatmentChange {
   readonly added: ReadonlySet<string>;
   readonly removed: ReadonlySet<string>;
@@ -35,8 +35,8 @@ function treatmentsAfter({ operations }: DefinitionPatch): readonly WireTreatmen
 }
 
 /**
- * A patch in two: first the treatments that it adds, then, once whoever used those that it removes uses them no more,
- * the rest. What the second was computed against is the definition as the first leaves it.
+ * Splits a patch in two: the first part adds treatments; the rest follows once no user of the removed treatments is
+ * left. The second part is computed against the definition as the first leaves it.
  */
 export function expanded(draft: PlannedChange): { expand: StepRequest; contract: StepRequest } {
   const patch = definitionPatch(draft.requests);
@@ -46,7 +46,7 @@ export function expanded(draft: PlannedChange): { expand: StepRequest; contract:
   const live = patch.expected;
   const expand: WireDefinition = {
     ...live,
-    // Their targets come with the second half: until then a key may still be a target of what goes.
+    // Their targets come with the second half: until then a key may still be a target of a removed treatment.
     treatments: [
       ...live.treatments,
       ...after.filter(({ name }) => added.has(name)).map(({ keys, ...rest }) => rest),
