@@ -47,7 +47,7 @@ const EXIT_OF_CODE = {
   OLDER_HEAD: EXIT.refused,
   /** Another run holds the state or the store. */
   IN_USE: EXIT.refused,
-  /** The result could not be written where it should go. */
+  /** The result could not be written to its destination. */
   OUTPUT: EXIT.failed,
   /** Git could not do what was asked. */
   GIT: EXIT.failed,
@@ -67,9 +67,9 @@ export class FlagkeelError extends Error {
   readonly fateUnknown: boolean;
 
   /**
-   * @param message `cannot <do what to which thing>: <why>`, lower case, no full stop, the way out in brackets.
-   *   Never holds a key.
-   * @param options `fateUnknown`: by default as the code says, because most of who throws knows of one request alone.
+   * @param message `cannot <do what to which thing>: <why>`, lower case, no full stop, the remedy in brackets. Never
+   *   contains a key.
+   * @param options `fateUnknown`: by default derived from the code, because most errors concern a single request.
    */
   constructor(
     code: ErrorCode,

@@ -95,7 +95,7 @@ export const BUCKET_RULES: readonly DefinitionRule[] = [
   },
 ];
 
-/** What a rule serves, or the default rule. */
+/** The buckets of a rule, or of the default rule. */
 interface Served {
   /** Position of the rule, from 0; null for the default rule. */
   readonly rule: number | null;
@@ -104,7 +104,7 @@ interface Served {
   readonly written: Buckets | undefined;
 }
 
-/** What each rule serves, in their order, and the default rule last. */
+/** The buckets of each rule, in order, with the default rule last. */
 function servedIn({ definition, rules, defaultRule }: LintedDefinition): Served[] {
   const { creation } = definition;
   return [
@@ -132,8 +132,8 @@ const MOST = 50;
 
 /**
  * Keys keep their places from 1 to 100, so a treatment that grows at the cost of the default one takes the places
- * beside it: with the default treatment between two others neither reaches the other. With more than two others no
- * order achieves this.
+ * beside it: with the default treatment between two others neither reaches the other. More than two others have no such
+ * order.
  */
 function middleBuckets(subject: LintedDefinition): Finding[] {
   const { defaultTreatment } = subject.definition.creation;

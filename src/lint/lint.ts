@@ -47,7 +47,7 @@ const ALLOW_RULES: readonly LintRule[] = [
   },
 ];
 
-/** Every rule, in the order in which `docs/lint.md` has them. */
+/** Every rule, in the order of `docs/lint.md`. */
 export const LINT_RULES: readonly LintRule[] = [
   ...DEFINITION_RULES,
   ...BUCKET_RULES,
@@ -115,9 +115,7 @@ export function lint(parts: SpecParts, options: LintOptions): Diagnostic[] {
   return inOrder(diagnostics);
 }
 
-/**
- * How `straysOf` recognises specs: a member that begins a line, a second one if the first is common, and their folder.
- */
+/** How `straysOf` recognises specs: a member that begins a line, a second one if that is common, and their folder. */
 const MARKS = [
   [/^flag:/m, /^(?:treatments|environment):/m, 'flags lie in flags/'],
   [/^segment:/m, /^/, 'segments lie in segments/'],
@@ -209,7 +207,7 @@ interface Allowance {
   readonly reason: string;
 }
 
-/** Files of flags and segments in which no error lies. */
+/** Files of flags and segments without errors. */
 function allowingFiles({ flags, segments, specs }: SpecParts): SpecFile[] {
   return [
     ...flags.map(({ file }) => file),
@@ -228,7 +226,7 @@ function allowancesOf(file: SpecFile): Allowance[] {
   });
 }
 
-/** The comment in the line in which a value ends, without its sign. */
+/** The comment at the end of a value's last line, without `#`. */
 function commentBehind({ parsed: { places, source } }: SpecFile, path: Place['path']): string {
   const end = places?.at(path)?.value.to ?? 0;
   const line = /^[^\n]*/.exec(source.text.slice(end))?.[0] ?? '';

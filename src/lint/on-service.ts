@@ -54,7 +54,7 @@ function missing({ file, path, at, what, name, known }: Named, workspace: string
   return [file.diagnostic('not-on-service', { path, ...(at && { at }) }, message)];
 }
 
-/** The config may call an environment by its id. */
+/** Accepts ids too: the config may call an environment by its id. */
 function environmentsIn(config: Config, file: SpecFile, { environments }: NamesOnService): Named[] {
   const known = environments.flatMap(({ id, name }) => [name, id]);
   return config.environments.map(({ name }) => {

@@ -11,7 +11,7 @@ import type {
 /** The state of the service, for the objects that a run asked for. A failed read never leaves a guess in here. */
 export interface Actual {
   readonly workspace: WireWorkspace;
-  /** Environments by the name that the service has, in the service's order. */
+  /** Environments by their name on the service, in the service's order. */
   readonly environments: ReadonlyMap<string, WireEnvironment>;
   readonly rolloutStatuses: readonly WireRolloutStatus[];
   /** Names; null where the service does not list them. */

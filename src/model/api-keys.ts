@@ -20,7 +20,7 @@ export function withoutApiKeys(text: string): string {
   return text.replace(API_KEY, '[redacted]');
 }
 
-/** The text with API keys made unreadable. Lengths stay the same, so that positions hold. */
+/** The text with API keys made unreadable. Lengths stay equal, so that positions remain valid. */
 export function maskedApiKeys(text: string): string {
   return text.replace(API_KEY, (key) => `fka_${'*'.repeat(key.length - 4)}`);
 }

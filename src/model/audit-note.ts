@@ -33,7 +33,7 @@ export function titleWithEnd(title: string, end: string): string {
   return cut(cleanLine(title), MAX_TITLE - end.length) + end;
 }
 
-/** One line: what `cleanText` leaves, with every run of white space as one space. */
+/** The result of `cleanText` as one line, with every run of white space as one space. */
 export function cleanLine(text: string): string {
   return cleanText(text).replace(/\s+/gu, ' ').trim();
 }

@@ -10,11 +10,11 @@ export type EnvironmentNames = ReadonlyMap<string, string>;
 export interface BoundDesired extends Desired {
   /** Of the workspace; binds the specs of other commits to the same names. */
   readonly environmentNames: EnvironmentNames;
-  /** The service's name → the config's word, in the order of the config; for messages and for what is written to files. */
+  /** Name on the service → name in the config, in the order of the config; for messages and written files. */
   readonly configNames: ReadonlyMap<string, string>;
 }
 
-/** @param environments all of a workspace. */
+/** @param environments all environments of the workspace. */
 export function environmentNames(
   environments: Iterable<{ readonly id: string; readonly name: string }>,
 ): EnvironmentNames {

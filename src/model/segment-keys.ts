@@ -26,7 +26,7 @@ export function sameKeys(a: KeyDigest, b: KeyDigest): boolean {
   return a.count === b.count && a.sha256 === b.sha256;
 }
 
-/** What has to be added to and removed from `actual` to make it `desired`; both parts sorted. */
+/** The keys to add to and to remove from `actual` to make it `desired`; both parts sorted. */
 export function keyDifference(
   desired: readonly string[],
   actual: readonly string[],

@@ -37,8 +37,7 @@ const SPEC_FOLDERS: readonly string[] = ['flags', 'segments', 'identities', 'kil
 
 /**
  * Whether a path of a config directory is relevant to flagkeel. The names of the folders themselves count: a link, a
- * submodule or a file may stand in the place of a folder of specs, and leaving it out would look as if all its specs
- * were removed.
+ * submodule or a file may replace a folder of specs, and ignoring it would look as if all its specs were removed.
  */
 export function isSpecPath(path: string): boolean {
   return path === 'flagkeel.yaml' || SPEC_FOLDERS.includes(topOf(path));

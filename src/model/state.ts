@@ -96,9 +96,7 @@ export const EMPTY_STATE: State = new Map();
 
 /** The memory of a ramp: neither specs nor commits say when it began and how far it came. */
 export interface RampRecord {
-  /**
-   * Start of the wait for the next step, ISO 8601 in UTC. At first the ramp's `start`, or the run that saw it first.
-   */
+  /** Start of the wait for the next step, ISO 8601 in UTC. At first the ramp's `start`, or the first run to see it. */
   readonly since: string;
   /** HEAD of that run; null if it read no commit. */
   readonly commit: string | null;

@@ -75,8 +75,7 @@ interface PlacedObject {
 
 /**
  * Whether history may supply the base in a place. A run without a state sees the same newest commit again and again,
- * even after someone undid its change on the service. So in a protected place such a run infers a base only for a push
- * that the operator names.
+ * even after someone undid it on the service: in a protected place it uses only a push that the operator names.
  */
 function witnessIn({
   stateless,

@@ -262,11 +262,7 @@ export function withholdReason(
   return suspendedReason(rules) ?? (PASSING.has(reason) ? undefined : closedReason(rules.closed));
 }
 
-/**
- * Why windows and freezes forbid the removal of an object now; undefined if they permit it.
- *
- * @param environment null for all.
- */
+/** Why a removal may not go now; undefined if windows and freezes permit it. @param environment null for all. */
 export function removalClosed(
   policy: PlanPolicy,
   environment: string | null,

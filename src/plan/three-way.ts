@@ -13,7 +13,7 @@ export interface ThreeStates {
 }
 
 /**
- * The managed fields on which the service is not what the specs want, each with why it came apart:
+ * The managed fields in which the service differs from the specs, each with the reason:
  *
  *     git changed   live changed   reason
  *     yes           no             commit
@@ -21,7 +21,7 @@ export interface ThreeStates {
  *     yes           yes            conflict
  *     no base at all               adopt, unknown
  *
- * A field that the base did not have is newly managed: git changed. In the order of `desired`.
+ * A field missing in the base is newly managed, so git changed it. In the order of `desired`.
  */
 export function threeWay(states: ThreeStates): FieldChange[] {
   return [...states.desired]

@@ -1,6 +1,6 @@
 import { FAULT_CODES } from '../model/diagnostic.js';
 
-/** Every code that a diagnostic can bear. `docs/diagnostics.md` explains each of them. */
+/** Every code of a diagnostic. `docs/diagnostics.md` explains each of them. */
 export const DIAGNOSTIC_CODES = [
   ...FAULT_CODES,
   'api-key-in-file',
@@ -105,5 +105,4 @@ export const LINT_CODES = [
 
 export type LintCode = (typeof LINT_CODES)[number];
 
-/** One of the codes above. */
 export type DiagnosticCode = (typeof DIAGNOSTIC_CODES)[number] | LintCode;

@@ -14,7 +14,7 @@ import { readChecks } from './resolve/ramps.js';
 import { readCalendar } from './resolve/windows.js';
 import type { WatchSpec } from '../generated/watch.schema.d.js';
 
-/** What flagkeel.yaml says, or what is wrong with it. */
+/** The content of flagkeel.yaml, or its problems. */
 export type ConfigResult =
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly Diagnostic[] }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
@@ -42,10 +42,9 @@ export function configMissing(): Diagnostic {
 }
 
 /**
- * The part of the config that can be read: members that are wrong are left out. It serves the
- * kills, which no other mistake may hold up.
+ * The readable part of the config, without its wrong members. Used for kills, which no other mistake may delay.
  *
- * @returns undefined where the workspace or its environments cannot be made out.
+ * @returns undefined if the workspace or its environments are unreadable.
  */
 export function readableConfig(file: SpecFile): Config | undefined {
   if (isValid(file)) return configOf(file, file.parsed.value);
@@ -71,14 +70,14 @@ export function readableConfig(file: SpecFile): Config | undefined {
   });
 }
 
-/** The same of a tree, whatever else is in it: nothing but the config is read. */
+/** The readable part of a tree's config. Reads no other file. */
 export async function readableConfigIn(tree: SpecTree): Promise<Config | undefined> {
   const entry = tree.list().find(({ path }) => path === CONFIG_PATH);
   if (entry === undefined || pathDiagnostics(entry).length > 0) return undefined;
   return readableConfig(await loadFile(tree, entry, 'config'));
 }
 
-/** What is wrong with a config that its schema accepts. */
+/** Problems of a config that its schema cannot express. */
 export function configDiagnostics(file: SpecFile): readonly Diagnostic[] {
   if (!isValid(file)) return [];
   const spec = file.parsed.value;
@@ -90,7 +89,7 @@ export function configDiagnostics(file: SpecFile): readonly Diagnostic[] {
   ];
 }
 
-/** Environments of `lint.provenIn` that there are not. */
+/** Reports unknown environments in `lint.provenIn`. */
 function provingDiagnostics(file: SpecFile, { environments, lint }: ConfigSpec): Diagnostic[] {
   const known = Object.keys(environments);
   return (lint?.provenIn ?? []).flatMap((name, at) => {
@@ -100,7 +99,7 @@ function provingDiagnostics(file: SpecFile, { environments, lint }: ConfigSpec):
   });
 }
 
-/** A valid file holds what its schema says. */
+/** The schema has checked the shape of a valid file. */
 function isValid(file: SpecFile): file is SpecFile & { parsed: { value: ConfigSpec } } {
   return file.valid;
 }
@@ -139,13 +138,13 @@ function configOf(file: SpecFile, spec: ConfigSpec): Config {
   };
 }
 
-/** One environment; what it does not say is left to the config as a whole. */
+/** One environment; settings that it leaves out follow the whole config. */
 function environmentOf(name: string, { environments }: ConfigSpec): EnvironmentConfig {
   const { guards, ...policies } = ownMember(environments, name) ?? {};
   return { name, ...policies, guards: guards ?? {} };
 }
 
-/** What the file of a daemon's sources says, or what is wrong with it. */
+/** The content of the file of a daemon's sources, or its problems. */
 export type WatchConfigResult =
   | { readonly ok: true; readonly config: WatchSpec }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };

@@ -30,7 +30,7 @@ import {
   validOf,
 } from './resolve/spec-set.js';
 
-/** What the specs of one directory say, or all that is wrong with them. */
+/** The content of one directory's specs, or all of their problems. */
 export type SpecsResult =
   | { readonly ok: true; readonly desired: Desired; readonly warnings: readonly Diagnostic[] }
   | {
@@ -38,49 +38,40 @@ export type SpecsResult =
       /** All of them: errors first, by file, line and column. */
       readonly diagnostics: readonly Diagnostic[];
       /**
-       * What is to be killed although the specs are invalid: entries of `kills/` that are right by
-       * themselves, and `killed: true` of flags. The latter stand here only, since there are no
-       * desired flags that could say so.
+       * Kills to send although the specs are invalid: valid entries of `kills/`, and `killed: true` of flags. The
+       * latter are only in here, because there are no desired flags to hold them.
        */
       readonly kills: readonly DesiredKill[];
-      /**
-       * The part of flagkeel.yaml that can be read: enough for the kills, and for nothing else.
-       */
+      /** The readable part of flagkeel.yaml: sufficient for kills only. */
       readonly config?: Config;
       /**
-       * The objects that are right, for callers that may go on with them. Absent where the errors
-       * do not tell which objects are right.
+       * The objects without errors, for callers that can continue with them. Unset if the errors do not show which
+       * objects those are.
        */
       readonly rest?: Rest;
     };
 
-/** Specs without the objects that are wrong. */
+/** Specs without the objects that have errors. */
 export interface Rest {
-  /** What should be, without the objects that were left out but with the kills that these order. */
+  /** The desired state without the omitted objects, but with the kills that these order. */
   readonly desired: Desired;
-  /**
-   * `KIND/NAME` of each object that was left out. It still exists in git and has to stay as it is
-   * on the service.
-   */
+  /** `KIND/NAME` of each omitted object. It still exists in git and has to stay as it is on the service. */
   readonly quarantined: ReadonlySet<string>;
 }
 
 /**
- * Reads the specs of one directory without asking the service: what should be, or everything that
- * is wrong at once.
+ * Reads the specs of one directory without asking the service: the desired state, or every problem at once. Trees of
+ * git are immutable, so their results are remembered by the listing. Files on disk may change at any time and are
+ * always read.
  *
- * Trees of git are immutable, so the result of one is remembered by its listing. Files on disk may
- * change at any time and are always read.
- *
- * @param memory what earlier readings of the same directory left; the result is the same without
- * it.
+ * @param memory from earlier readings of the same directory; does not affect the result.
  */
 export async function readSpecs(
   tree: SpecTree,
   memory: SpecCache = new SpecCache(),
 ): Promise<SpecsResult> {
   const known = memory.readings.get(tree.list());
-  // Nothing else is ever put there.
+  // Only this function puts values there.
   if (known !== undefined) return known as SpecsResult;
   const { result } = await readWithParts(tree, memory);
   const isOfGit = tree.list().every(({ blobId }) => blobId !== undefined);
@@ -88,19 +79,18 @@ export async function readSpecs(
   return result;
 }
 
-/** All files of a directory, and what became of them: for those who judge more than whether specs are right. */
+/** All files of a directory and the objects made from them, for callers that judge more than validity. */
 export interface SpecParts {
   readonly specs: SpecSet;
-  /** Without those that an error lies in. */
+  /** Flags without errors. */
   readonly flags: readonly ResolvedFlag[];
-  /** Likewise. */
+  /** Segments without errors. */
   readonly segments: ReadonlyMap<string, DesiredSegment>;
   readonly kills: readonly DesiredKill[];
 }
 
 /**
- * Reads every file, in the order in which one part needs another: the config, then the objects by
- * themselves, then what they refer to.
+ * Reads every file, in the order of dependencies: the config, then the objects by themselves, then their references.
  */
 export async function readWithParts(
   tree: SpecTree,
@@ -161,7 +151,7 @@ export async function readWithParts(
   return { result, parts };
 }
 
-/** The parts without the flags and segments that an error lies in. */
+/** The parts without the flags and segments that have errors. */
 function rightParts(all: SpecParts, errors: readonly Diagnostic[]): SpecParts {
   if (errors.length === 0) return all;
   const files = new Set(errors.map(({ location }) => location.file));
@@ -183,9 +173,9 @@ interface Resolved {
 }
 
 /**
- * What should be on the service.
+ * The desired state.
  *
- * @param resolved objects of which nothing is wrong.
+ * @param resolved objects without errors.
  */
 function desiredOf(
   config: Config,
@@ -203,8 +193,7 @@ function desiredOf(
     segments,
     identities,
     kills: sortedKills(kills),
-    // A list of kills that cannot be read is left out, because nobody may conclude from it that a
-    // kill was taken back.
+    // Leaves out an unreadable list of kills, because it must not look as if a kill was taken back.
     killLists: new Set(
       (specs.loaded.files.get('kills') ?? [])
         .filter(({ valid }) => valid)
@@ -213,7 +202,7 @@ function desiredOf(
   };
 }
 
-/** The objects that are not quarantined. Identities are either all there or all left out. */
+/** The objects that are not quarantined. Identities are kept or left out all together. */
 function without(
   quarantined: ReadonlySet<string>,
   { flags, segments, identities }: Resolved,
@@ -226,8 +215,8 @@ function without(
 }
 
 /**
- * Kills by environment and flag. Of two orders for one flag the first stands, which is the entry of
- * `kills/` with its reason.
+ * Kills by environment and flag. Of two orders for one flag the first counts: the entry of `kills/`, which has a
+ * reason.
  */
 function sortedKills(kills: readonly DesiredKill[]): DesiredKill[] {
   const byFlag = new Map<string, DesiredKill>();
@@ -238,10 +227,7 @@ function sortedKills(kills: readonly DesiredKill[]): DesiredKill[] {
   return [...sortedMap(byFlag).values()];
 }
 
-/**
- * Errors before warnings, then by file, line and column. A mistake that several environments
- * inherit is reported once.
- */
+/** Errors before warnings, then by file, line and column. Reports a mistake that several environments inherit once. */
 export function inOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const byPlace = new Map<string, Diagnostic>();
   for (const each of diagnostics) {

@@ -9,24 +9,24 @@ import { placed } from './resolve/conditions.js';
 import { locationOf, namedIn, referencesOf } from './resolve/references.js';
 import { validOf } from './resolve/spec-set.js';
 
-/** One place of the specs that names a flag or a segment, beside its own spec. */
+/** One place of the specs that names a flag or a segment, outside its own spec. */
 export interface Usage {
   readonly location: Location;
-  /** What names it, for people: `rule 2 of flag/pay in production`. */
+  /** The place for people: `rule 2 of flag/pay in production`. */
   readonly by: string;
 }
 
-/** What can be named elsewhere in specs. */
+/** A kind of object that specs can name. */
 export interface Named {
   readonly kind: 'flag' | 'segment' | 'condition';
   readonly name: string;
 }
 
 /**
- * The places that name an object: rules of flags, named conditions, entries of the break-glass lists, spec tests. By file and
- * line. A rule that uses a condition names what that condition asks for.
+ * The places that name an object: rules of flags, named conditions, entries of the break-glass lists, spec tests. By
+ * file and line. A rule that uses a named condition counts as naming its objects.
  *
- * @param parts of specs of which nothing is wrong: what cannot be read may name anything.
+ * @param parts without errors: an unreadable file may name anything.
  */
 export function usagesOf({ kind, name }: Named, parts: SpecParts): Usage[] {
   const inRules = parts.flags.flatMap((flag) =>
@@ -57,12 +57,12 @@ export function usagesOf({ kind, name }: Named, parts: SpecParts): Usage[] {
   );
 }
 
-/** A condition as a file has it. */
+/** A condition as written. */
 interface WrittenCondition {
   readonly condition: ConditionSpec;
   readonly file: SpecFile;
   readonly path: SpecPath;
-  /** What it is part of, for people. */
+  /** The part of the specs that contains it, for people. */
   readonly by: string;
 }
 
@@ -77,7 +77,7 @@ function namedConditions({ loaded }: SpecParts['specs']): WrittenCondition[] {
   );
 }
 
-/** The conditions of all rules, those that no environment takes over included. */
+/** The conditions of all rules, even those that no environment inherits. */
 function ruleConditions({ flags, overlays }: SpecParts['specs']): WrittenCondition[] {
   const ofFlags = [...flags.values()].flatMap(({ file, spec }) =>
     Object.entries(spec.environments ?? {}).map(([environment, { rules }]) => {
@@ -102,7 +102,7 @@ function conditionUses(specs: SpecParts['specs']): WrittenCondition[] {
   );
 }
 
-/** Names of conditions that a rule uses, or another condition. */
+/** Names of conditions that a rule or another condition uses. */
 export function usedConditions(specs: SpecParts['specs']): ReadonlySet<string> {
   return new Set(conditionUses(specs).flatMap(({ condition }) => condition.use ?? []));
 }

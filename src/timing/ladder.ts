@@ -4,20 +4,20 @@ import { canonicalJson, sha256 } from '../model/json.js';
 import type { RampRecord } from '../model/state.js';
 import { nextOpening, type Calendar } from './windows.js';
 
-/** From when on, and from which share on, the steps of a ramp are counted. */
+/** The time and share from which the steps of a ramp count. */
 interface Anchor {
-  /** Milliseconds since the epoch; null: unknown, so that only steps with a moment of their own are ever due. */
+  /** Milliseconds since the epoch; null if unknown, so that only steps with a moment of their own become due. */
   readonly sinceMs: number | null;
   /** Steps up to this share are done. */
   readonly from: number;
 }
 
 /**
- * When each step of a ramp is due: the later of its own moment and the end of its wait after the step before it, moved to when
- * every calendar lets changes go. Pure: equal specs and start give equal moments.
+ * When each step of a ramp is due: at its own moment or after its wait since the previous step, whichever is later,
+ * moved to when every calendar permits changes. Pure: equal specs and start give equal moments.
  *
  * @param calendars all have to be open.
- * @returns milliseconds since the epoch, never falling; null: at no moment that could be found, or known.
+ * @returns milliseconds since the epoch, never falling; null if no such moment was found, or the start is unknown.
  */
 export function dueMoments(
   { steps }: Pick<DesiredRamp, 'steps'>,
@@ -37,10 +37,10 @@ export function dueMoments(
   });
 }
 
-/** Enough for windows that seldom meet. */
+/** Enough even for windows that rarely coincide. */
 const MAX_ROUNDS = 1_000;
 
-/** The first moment from `ms` on at which all calendars are open; null: none was found. */
+/** The first moment from `ms` on at which all calendars are open; null if none was found. */
 function openIn(calendars: readonly Calendar[], ms: number): number | null {
   let at = ms;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
@@ -52,7 +52,7 @@ function openIn(calendars: readonly Calendar[], ms: number): number | null {
   return null;
 }
 
-/** All that have to be open for a step: of the environment, and the window of the ramp itself. */
+/** All calendars that have to be open for a step: of the environment, and of the ramp's own window. */
 export function calendarsOf(
   { within }: Pick<DesiredRamp, 'within'>,
   { windows = [] }: Pick<Config, 'windows'>,
@@ -61,25 +61,25 @@ export function calendarsOf(
   return [environment, { windows: windows.filter(({ name }) => name === within), freezes: [] }];
 }
 
-/** Position of the last step that is due; -1: none is. */
+/** Position of the last step that is due; -1 before the first. */
 export function stepAt(dueMs: readonly (number | null)[], ms: number): number {
   return dueMs.findLastIndex((due) => due !== null && due <= ms);
 }
 
-/** What decides where a ramp stands, besides its specs. */
+/** The facts besides its specs that decide the position of a ramp. */
 export interface RampFacts {
-  /** What the state has of it; undefined: nothing, and it begins now. */
+  /** The state's record; undefined for a ramp that begins now. */
   readonly record: RampRecord | undefined;
-  /** Why nothing of it can be remembered, a clause for people; null: it can. */
+  /** Why the ramp cannot be remembered, as a clause for people; null if it can. */
   readonly unkept: string | null;
   /** Git orders its flag killed. */
   readonly isKilled: boolean;
   readonly nowMs: number;
-  /** That the run reads. */
+  /** HEAD of the run. */
   readonly head: string | null;
 }
 
-/** Where a ramp stands. Pure. @param calendars of the environment, and of the ramp itself. */
+/** The present position of a ramp. Pure. @param calendars of the environment, and of the ramp itself. */
 export function ladderOf(
   ramp: DesiredRamp,
   facts: RampFacts,
@@ -99,8 +99,8 @@ export function ladderOf(
 }
 
 /**
- * What is to be remembered of a ramp. It begins with the run that first sees it, or with its `start`; other steps, and the end of a
- * hold or of a kill, make the next wait count from now, and what is reached stays.
+ * The record of a ramp. It begins with the run that first sees it, or with its `start`. If its steps change, or a hold
+ * or a kill ends, the next wait counts from now, and the reached share stays.
  */
 function anchorsOf(ramp: DesiredRamp, facts: RampFacts): Ladder['anchors'] {
   return {

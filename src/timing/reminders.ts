@@ -6,8 +6,8 @@ import { objectId } from '../model/ref.js';
 type Specs = Pick<BoundDesired, 'kills' | 'flags'>;
 
 /**
- * What the specs wanted somebody to look at again before this moment: kills past their `review`, flags past their `expires`. Sorted
- * by id. A day is over when it is over in UTC.
+ * Dates at which a person wanted to look again and that are past at this moment: kills past their `review`, flags past
+ * their `expires`. Sorted by id. A day ends when it ends in UTC.
  *
  * @param ms since the epoch.
  */

@@ -7,19 +7,19 @@ import {
   wallClock,
 } from '../platform/zoned-time.js';
 
-/** When something may be changed in one environment. */
+/** When one environment may be changed. */
 export interface Calendar {
-  /** Changes may go while one of them is open; empty: at any time. */
+  /** Changes may go while one of them is open; with none, at any time. */
   readonly windows: readonly TimeWindow[];
-  /** Nothing may go while one of them holds, whatever window is open. */
+  /** No change may go during any of them, whatever window is open. */
   readonly freezes: readonly Freeze[];
 }
 
 /**
- * When an environment of a config may be changed.
+ * The calendar of an environment.
  *
- * @param name as `config.environments` has it.
- * @param written as the config file has it, by which its freezes go.
+ * @param name as in `config.environments`.
+ * @param written as in the config file, which its freezes use.
  */
 export function calendarIn(config: Config, name: string, written = name): Calendar {
   const used = config.environments.find((each) => each.name === name)?.windows ?? [];
@@ -29,17 +29,17 @@ export function calendarIn(config: Config, name: string, written = name): Calend
   };
 }
 
-/** Why nothing may be changed at a moment, and for how long. */
+/** A time without changes: its reason and its end. */
 export interface Closing {
   /** Clause for people: `frozen by "black-friday" (the shop is full)`. */
   readonly why: string;
-  /** When it ends, in milliseconds since the epoch; null: at no moment that could be found. */
+  /** End in milliseconds since the epoch; null if none was found. */
   readonly untilMs: number | null;
-  /** The zone in which people want to read that. */
+  /** The zone in which messages show the end. */
   readonly zone: string;
 }
 
-/** @returns undefined: changes may go. */
+/** @returns undefined if changes may go. */
 export function closingAt(calendar: Calendar, ms: number): Closing | undefined {
   const { windows } = calendar;
   const freeze = freezeAt(calendar, ms);
@@ -56,7 +56,7 @@ export function closingAt(calendar: Calendar, ms: number): Closing | undefined {
   return { why, untilMs, zone: (opening[0] ?? windows[0])?.zone ?? 'UTC' };
 }
 
-/** When it ends, as people read it; null where that is at no moment that could be found. */
+/** The end for people; null if none was found. */
 export function openingText({ untilMs, zone }: Closing): string | null {
   return untilMs === null ? null : `${momentText(untilMs, zone)} (${zone})`;
 }
@@ -67,7 +67,7 @@ const MAX_LOOKS = 1_000;
 /**
  * The first moment from `ms` on at which changes may go.
  *
- * @returns null: none was found.
+ * @returns null if none was found.
  */
 export function nextOpening(calendar: Calendar, ms: number): number | null {
   let at = ms;
@@ -83,7 +83,7 @@ export function nextOpening(calendar: Calendar, ms: number): number | null {
 
 function freezeAt({ freezes }: Calendar, ms: number): Freeze | undefined {
   const holding = freezes.filter(({ fromMs, toMs }) => fromMs <= ms && ms < toMs);
-  // The one that lasts longest says most of why.
+  // Names the freeze that ends last, because it decides when changes may go again.
   return holding.sort((a, b) => b.toMs - a.toMs)[0];
 }
 
@@ -92,8 +92,8 @@ function isWindowOpen(windows: readonly TimeWindow[], ms: number): boolean {
 }
 
 /**
- * Whether the clock on the wall shows a time in the window. So a window in an hour that the clock shows twice is open twice,
- * and one in an hour that is left out is not open that day.
+ * Whether the local time is in the window. So a window in an hour that daylight saving repeats is open twice, and one
+ * in an hour that it skips is not open that day.
  */
 function isOpen({ days, fromMinute, toMinute, zone }: TimeWindow, ms: number): boolean {
   const { weekday, minute } = wallClock(ms, zone);
@@ -108,11 +108,11 @@ function earliest(windows: readonly TimeWindow[], afterMs: number): number | nul
   return found.length === 0 ? null : Math.min(...found);
 }
 
-/** A window is open on one day of the week at least, and a change of the clock may leave one of them out. */
+/** A window opens at least once a week, and daylight saving may skip one opening: two weeks and a day suffice. */
 const DAYS_AHEAD = 15;
 const DAY_MS = 86_400_000;
 
-/** The first moment after another at which a window opens. Only its hour and a change of the clock can open it. */
+/** The first moment after another at which a window opens. Only its own hour or a change of the clock can open it. */
 function windowOpening(window: TimeWindow, afterMs: number): number | null {
   const { zone, fromMinute } = window;
   const { date } = wallClock(afterMs, zone);

@@ -24,7 +24,7 @@ export function treatmentsOf(entries: readonly (readonly [string, TreatmentSpec]
   });
 }
 
-/** Individual targets; treatments without keys are dropped, in code-unit order of the treatments. */
+/** Individual targets, in code-unit order of the treatments; drops treatments without keys. */
 export function targetsOf(
   spec: Readonly<Record<string, readonly string[]>>,
   treatments: readonly string[],

@@ -2,7 +2,7 @@ import { byCodeUnits, canonicalJson, sameJson, sha256 } from '../json.js';
 import type { RampRecord } from '../state.js';
 import type { Bucket, Definition, Matcher } from './flag.js';
 
-/** Steps by which the share of one treatment grows, as the specs have them. */
+/** Steps by which the share of one treatment grows, as specified. */
 export interface DesiredRamp {
   /**
    * Identifies it among the ramps of its definition: that of the default rule, the name of its rule, or, where the rule
@@ -110,9 +110,8 @@ export function shareOf(buckets: readonly Bucket[], treatment: string): number {
 }
 
 /**
- * The buckets of a rule while the treatment of its ramp has this share. The others share the rest in their written
- * proportions, to the nearest whole per cent. Buckets keep the written order; a new one takes the position of its
- * treatment.
+ * The buckets of a rule at this share of its ramp's treatment. The others share the rest in their written proportions,
+ * to the nearest whole per cent. Buckets keep the written order; a new one takes the position of its treatment.
  */
 export function rampedBuckets(
   { written, treatment, order }: Pick<DesiredRamp, 'written' | 'treatment' | 'order'>,
@@ -133,7 +132,7 @@ export function rampedBuckets(
   return [...sized.slice(0, before), own, ...sized.slice(before)].filter(({ size }) => size > 0);
 }
 
-/** Whole numbers of this sum, in proportion to the weights; the largest remainders are rounded up, the first of equals. */
+/** Splits a sum into whole numbers in proportion to the weights. Rounds up the largest remainders, first ones first. */
 function dividedAs(weights: readonly number[], sum: number): number[] {
   const whole = weights.reduce((total, each) => total + each, 0);
   if (whole === 0) return weights.map(() => 0);

@@ -14,8 +14,7 @@ function isSemver(type: string): boolean {
 /**
  * Canonical form of a matcher, from specs or service: without nulls, `negate: false`, an attribute without a name, and
  * empty operands that its type does not use; numbers as numbers and texts as texts, sets sorted, and an empty list
- * where a type that compares with a list has none. Unknown fields stay as they are. Doing it twice changes nothing
- * more.
+ * where a type that compares with a list has none. Keeps unknown fields. Doing it twice changes nothing more.
  */
 export function canonicalMatcher(raw: WireMatcher | Matcher): Matcher {
   const given = raw as Readonly<Record<string, Json | undefined>>;
@@ -103,13 +102,13 @@ function isObject(value: Json): value is Readonly<Record<string, Json>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Name of the segment that a matcher asks about. */
+/** Name of the segment that a matcher asks about, if it is of that type. */
 export function segmentOf(matcher: Matcher): string | undefined {
   const name = matcher['string'];
   return matcher.type === 'IN_SEGMENT' && typeof name === 'string' ? name : undefined;
 }
 
-/** Flag and treatments that a matcher asks about. */
+/** Flag and treatments that a matcher asks about, if it is of that type. */
 export function dependencyOf(
   matcher: Matcher,
 ): { readonly flag: string; readonly treatments: readonly string[] } | undefined {

@@ -10,7 +10,7 @@ const SUBJECTS = ['segment', 'flag', 'matcher', ...COMPARISON_WORDS] as const;
 
 type Subject = (typeof SUBJECTS)[number];
 
-/** The matcher that a condition stands for, in canonical form, or what is wrong with the condition. */
+/** The matcher that a condition stands for, in canonical form, or the faults of the condition. */
 export function matcherOf(condition: ConditionSpec): Checked<Matcher> {
   const subjects = SUBJECTS.filter((subject) => condition[subject] !== undefined);
   const [subject, second] = subjects;
@@ -37,7 +37,7 @@ export function matcherOf(condition: ConditionSpec): Checked<Matcher> {
   return valid({ ...bare.value, negate: true });
 }
 
-/** `treatments` goes with `flag`, and `attribute` with a comparison, and with nothing else. */
+/** `treatments` belongs beside `flag` and nothing else, and `attribute` beside a comparison. */
 function companionFault(condition: ConditionSpec, subject: Subject): SpecFault | undefined {
   const comparison = isComparison(subject) ? COMPARISONS[subject] : undefined;
   if (condition.treatments !== undefined && subject !== 'flag') {

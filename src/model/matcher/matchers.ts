@@ -1,8 +1,7 @@
 import type { ConditionSpec } from '../../generated/flag.schema.d.js';
 
 /**
- * What a matcher compares with. The type of the operand decides how a spec writes it, how a matcher holds it, and how a
- * report shows it.
+ * The operand of a matcher. Its type decides how a spec writes it, how a matcher holds it, and how a report shows it.
  */
 export type Operand =
   | 'name'

@@ -10,7 +10,7 @@ import type { PlanPolicy } from '../policy.js';
 export interface ComparedBases {
   readonly desired: BoundDesired;
   readonly state: State;
-  /** The environments, as text. */
+  /** The environments, as text for comparison. */
   readonly places: string;
   /** `KIND/NAME` of objects whose specs differ from their base. */
   readonly away: ReadonlySet<string>;

@@ -201,8 +201,8 @@ function stricter(a: Guards, b: Guards): Required<Guards> {
 }
 
 /**
- * The flags that may change the treatment of more traffic in an environment than `maxShift` allows, judged by the worst
- * possible case. New flags do not count as a shift, and guards never stop kills.
+ * The flags that may change the treatment of more traffic in an environment than `maxShift` allows, in the worst case.
+ * New flags do not count as a shift, and guards never stop kills.
  *
  * @param impacts of the plan.
  * @param config the one with the limits.

@@ -15,7 +15,7 @@ import {
 } from './distribution.js';
 import { questionsOf, type ListId } from './served-definition.js';
 
-/** What one flag serves before and after the plan, as far as it is known. */
+/** The known results of one flag before and after the plan. */
 export interface FlagAnalysis {
   readonly flag: string;
   readonly sides: FlagSides;

@@ -102,7 +102,7 @@ function sidesOf(
 }
 
 /**
- * The definition on the service; if this run did not read it, that of the base or the spec. Null without one, undefined
+ * The definition on the service; that of the base or the spec if this run did not read it. Null without one, undefined
  * if unknown.
  */
 function definitionBefore(

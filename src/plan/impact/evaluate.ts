@@ -18,9 +18,7 @@ import { constantServing, pairOf, WHOLE, type Serving } from './serving.js';
 export interface Situation {
   /** Unset for a key that is unknown and in no list of keys. */
   readonly key?: string;
-  /**
-   * Segments that hold the key, whatever their lists say. If set, the key is in these and in those that list it only.
-   */
+  /** Segments that hold the key, whatever their lists say. If set, only these and those that list it hold it. */
   readonly segments?: readonly string[];
   /** If set, the key has no other attributes. */
   readonly attributes?: Readonly<Record<string, unknown>>;
@@ -56,8 +54,8 @@ const LISTS: ReadonlyMap<ListId, ListSides> = new Map([
 ]);
 
 /**
- * What the specs serve in a situation, by the evaluator that also computes the reach of plans. Reads only the specs, so
- * equal specs give equal answers.
+ * The treatments that the specs serve in a situation, by the evaluator that also computes the reach of plans. Reads
+ * only the specs, so equal specs give equal answers.
  *
  * @param environment as the config names it.
  * @returns undefined where the flag is not declared for the environment.

@@ -172,7 +172,7 @@ function changesDefaultWhileKilled(before: ServedDefinition, after: ServedDefini
   return old.killed && now.killed && old.defaultTreatment !== now.defaultTreatment;
 }
 
-/** Leaves out a flag that is off everywhere and names no other treatment: it is meant to be so. */
+/** A flag that names only its default treatment is meant to serve nothing else. */
 function servesNobody(
   { traffic, groups, keysLeft }: FlagAnalysis,
   { whole: { fields, segments } }: ServedDefinition,

@@ -90,7 +90,7 @@ function indexOf(lists: ReadonlyMap<ListId, ListSides>): KeyIndex {
   return { combinationOf, combinations: combinations.filter(({ count }) => count > 0) };
 }
 
-/** What decides about one flag's keys: its own definition and those of the flags that it asks about. */
+/** The definitions that decide about one flag's keys: its own and those of the flags that it asks about. */
 export interface Audience {
   readonly lists: ReadonlySet<ListId>;
   readonly flags: ReadonlyMap<string, DefinitionSides>;

@@ -56,11 +56,7 @@ export interface NamesInBase {
 
 /** Which files of the specs concern an object of a kind. Paths are relative to the config directory. */
 export interface KindFiles {
-  /**
-   * Whether the file's name marks it as the object's own.
-   *
-   * @param reason of the change in question.
-   */
+  /** Whether the file's name marks it as the object's own. @param reason of the change in question. */
   readonly isOwn: (path: string, ref: ObjectRef, reason?: Reason) => boolean;
   /** Whether another file could concern the object all the same; true if in doubt. */
   readonly mayShape: (path: string, ref: ObjectRef) => boolean;

@@ -89,9 +89,7 @@ export const SEGMENT_KIND: PlannedKind = {
   },
 };
 
-/**
- * Declared segments in the environments that they name, and managed ones that are no longer declared, with all keys.
- */
+/** Declared segments in the environments that they name, and managed ones no longer declared, with all keys. */
 function segmentScope(input: ScopeInput): KindScope {
   const { desired, state, policy, allEnvironments, counting } = input;
   const segments = new Map<string, SegmentScope>();

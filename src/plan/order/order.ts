@@ -9,18 +9,18 @@ import { liveUsesOf, type Use } from './references.js';
 import { treatmentChange, expanded, type TreatmentChange } from './two-phase.js';
 
 /**
- * Puts planned in the order in which they can be applied, by real references and not by kind:
+ * Puts changes in an order in which they can be applied, by real references and not by kind:
  *
  *     segment ──► segment@env ──► flag@env ──► flag@env that depends on it
  *     flag ───────────────────────▲
  *     x@staging ──► x@production            (config order, object by object)
  *
- * and the other way round for what is removed: a user is changed before what it uses goes. A flag that adds a
- * treatment which one flag needs and removes one which another still uses is changed in two steps around them: widen,
- * dependants, narrow. Among what is free to go the workspace level comes first (last, where it is a deletion), then
- * environments in config order, segments before flags, then names: equal planned give equal order.
+ * and in reverse for removals: users change before the object that they use is removed. If a flag adds a treatment that
+ * one flag needs, and removes one that another still uses, it changes in two steps around them: widen, dependants,
+ * narrow. Among independent changes the workspace level comes first (last for deletions), then environments in config
+ * order, segments before flags, then names: equal changes give equal order.
  *
- * Kills come before everything and need nothing.
+ * Kills come first and depend on nothing.
  */
 export function ordered(
   planned: readonly PlannedChange[],

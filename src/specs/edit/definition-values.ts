@@ -4,7 +4,7 @@ import type { Bucket, FlagField, Rule, Treatment } from '../../model/flag/flag.j
 import type { Json } from '../../model/json.js';
 import { Flow, mapping, writtenJson, type Written } from './yaml-text.js';
 
-/** The parts of a definition as a spec writes them; the opposite of `kinds/flag-spec`. */
+/** The parts of a definition as a spec writes them; the inverse of `kinds/flag-spec`. */
 
 /**
  * Treatments as a mapping in bucket order: name → description, or the long form where a treatment
@@ -14,7 +14,7 @@ export function writtenTreatments(treatments: readonly Treatment[]): Written {
   return new Map(treatments.map((treatment) => [treatment.name, writtenTreatment(treatment)]));
 }
 
-/** The description of a treatment, or a mapping with its configuration; an empty one where it has neither. */
+/** The description of a treatment, or a mapping with its configuration; empty if it has neither. */
 export function writtenTreatment({ description, configuration }: Treatment): Written {
   const isSaid = configuration !== undefined && isExact(configuration);
   if (!isSaid) return description ?? writtenJson({});
@@ -22,15 +22,15 @@ export function writtenTreatment({ description, configuration }: Treatment): Wri
 }
 
 /**
- * Whether YAML can carry a configuration as it is. A whole number that JSON itself has rounded
- * would be refused when it is read again; null and the empty text are how the service says that
- * there is no configuration. A value that is not written stays on the service as it is.
+ * Whether YAML preserves a configuration. Reading it again would refuse a whole number that JSON itself has rounded,
+ * and the service uses null and the empty text for "no configuration". A value that is not written stays on the service
+ * as it is.
  */
 function isExact(configuration: Json): boolean {
   return configuration !== null && configuration !== '' && hasExactNumbers(configuration);
 }
 
-/** Whether no whole number inside of the value is beyond 2^53. */
+/** Whether all whole numbers inside the value are within 2^53. */
 function hasExactNumbers(value: Json): boolean {
   if (typeof value === 'number') return !Number.isInteger(value) || Number.isSafeInteger(value);
   if (typeof value !== 'object' || value === null) return true;
@@ -38,8 +38,8 @@ function hasExactNumbers(value: Json): boolean {
 }
 
 /**
- * Buckets in the shortest form that a spec has for them: the name of one treatment, sizes by
- * treatment, or a list where the buckets stand in another order than the treatments.
+ * Buckets in the shortest form that specs have: the name of one treatment, sizes by treatment, or a list if the buckets
+ * are not in the order of the treatments.
  *
  * @param treatments names in bucket order.
  */
@@ -73,7 +73,7 @@ export function writtenConditions(matchers: Rule['matchers']): Written {
   return conditions.length === 1 && first !== undefined ? first : conditions;
 }
 
-/** A field of the workspace level; absent is written as empty. */
+/** A field of the workspace level; an absent value is written as empty. */
 export function writtenFlagField(
   field: FlagField,
   value: string | readonly string[] = [],

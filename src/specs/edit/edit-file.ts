@@ -13,13 +13,13 @@ import { FLAG_FIELDS_IN_FILE } from '../../model/flag/fields.js';
 import { commonLines } from './lines.js';
 import { DOCUMENT_OPTIONS, nodeOf, TEXT_OPTIONS, type Written, mapping } from './yaml-text.js';
 
-/** One edit of a YAML file, at a path of member names. What it does not name stays as it is, comments included. */
+/** One edit of a YAML file, at a path of member names. Everything else stays as it is, comments included. */
 export type Edit =
   | { readonly kind: 'set'; readonly path: readonly string[]; readonly value: Written }
   | { readonly kind: 'unset'; readonly path: readonly string[] }
   | {
       readonly kind: 'texts';
-      /** A list of texts, seen as a set. */
+      /** A list of texts whose order does not matter. */
       readonly path: readonly string[];
       readonly add: readonly string[];
       readonly remove: ReadonlySet<string>;
@@ -40,7 +40,7 @@ export interface EditedRule {
   readonly replace?: { readonly member: 'if' | 'serve'; readonly value: Written };
 }
 
-/** The order in which members are written that are new in a mapping. */
+/** The order for new members of a mapping. */
 const MEMBER_ORDER = [
   'flag',
   'environment',
@@ -59,8 +59,7 @@ const MEMBER_ORDER = [
 ] as const;
 
 /**
- * A spec with the edits made, one after the other. Comments, order and spelling of everything else
- * stay as they were.
+ * A spec after the edits, made one after the other. Comments, order and spelling of everything else stay.
  *
  * @param text a valid spec.
  */
@@ -73,7 +72,6 @@ export function hasMember(text: string, path: readonly string[]): boolean {
   return memberAt(parsed(text), path) !== undefined;
 }
 
-/** Makes one edit. */
 function editedOnce(text: string, edit: Edit): string {
   const document = parsed(text);
   const options = { ...TEXT_OPTIONS, ...styleOf(text) };
@@ -87,16 +85,13 @@ function parsed(text: string): Document {
   return parseDocument(text, DOCUMENT_OPTIONS);
 }
 
-/**
- * The indentation of the file itself, read off its first indented lines, so that new lines look
- * like the old ones.
- */
+/** The indentation of the file's first indented lines, so that new lines look like the old ones. */
 function styleOf(text: string): { indent: number; indentSeq: boolean } {
   const indent = /^( +)[^ #\-\n]/m.exec(text)?.[1]?.length ?? 2;
   return { indent: Math.min(indent, 8), indentSeq: !/^( *)[^\s#-].*:\r?\n\1- /m.test(text) };
 }
 
-/** Makes one edit in the document. Mappings on the way that are not there yet are created. */
+/** Makes one edit in the document. Creates missing mappings on the path. */
 function apply(document: Document, edit: Edit): void {
   const [name, ...above] = [...edit.path].reverse();
   if (name === undefined) throw new Error('bug: an edit without a path');
@@ -112,7 +107,7 @@ function apply(document: Document, edit: Edit): void {
   else parent.items.splice(placeOf(parent, name), 0, new Pair(nodeOf(name), value) as never);
 }
 
-/** The new value of a member, made from the old one where the edit keeps a part of it. */
+/** The new value of a member, which keeps parts of the old one where the edit does. */
 function edited(held: Node | null | undefined, edit: Exclude<Edit, { kind: 'unset' }>): Node {
   switch (edit.kind) {
     case 'set':
@@ -166,7 +161,7 @@ function withComments(fresh: Node, old: Node | null | undefined): Node {
   return fresh;
 }
 
-/** The mapping at a path, created where it is not there. */
+/** The mapping at a path, created if it is missing. */
 function mapAt(document: Document, path: readonly string[]): YAMLMap {
   let map = document.contents as unknown;
   for (const name of path) {
@@ -175,7 +170,7 @@ function mapAt(document: Document, path: readonly string[]): YAMLMap {
     const next = isMap(known?.value) ? known.value : nodeOf(new Map());
     if (!known) map.items.splice(placeOf(map, name), 0, new Pair(nodeOf(name), next) as never);
     else if (known.value !== next) known.value = next;
-    // An empty mapping is written on one line; this one is about to be filled.
+    // Empty mappings are written on one line, but this one will be filled.
     if (isMap(next) && next.items.length === 0 && !map.flow) next.flow = false;
     map = next;
   }
@@ -191,7 +186,7 @@ function memberAt(document: Document, path: readonly string[]): unknown {
   );
 }
 
-/** Finds a member by the text of its key as the file has it. */
+/** Finds a member by the spelling of its key in the file. */
 function pairOf(map: YAMLMap, name: string): Pair | undefined {
   return map.items.find(({ key }) => textOf(key) === name);
 }
@@ -204,8 +199,8 @@ function textOf(node: unknown): string {
 }
 
 /**
- * The position of a new member: behind the last member that comes before it in the usual order, or
- * at the end where the usual order does not name it.
+ * The position of a new member: after the last member that precedes it in the usual order; at the end if that order
+ * does not contain it.
  */
 function placeOf(map: YAMLMap, name: string): number {
   const rank = (member: string): number => MEMBER_ORDER.indexOf(member as never);
@@ -216,12 +211,12 @@ function placeOf(map: YAMLMap, name: string): number {
 }
 
 /**
- * The library writes a whole file in its own style. Lines that an edit did not touch are taken from the old text, where
- * the library changed nothing but the white space of them.
+ * The library rewrites a whole file in its own style. Takes the lines that an edit did not touch from the old text, if
+ * the library changed only their white space.
  *
- * @param old the text as it stood.
- * @param before the same, as the library writes it.
- * @param after the edited text, as the library writes it.
+ * @param old the original text.
+ * @param before the original as the library writes it.
+ * @param after the edited text as the library writes it.
  */
 function withOldLines(old: string, before: string, after: string): string {
   const [was, is] = [before.split('\n'), after.split('\n')];
@@ -237,8 +232,8 @@ function withOldLines(old: string, before: string, after: string): string {
 }
 
 /**
- * How each line of `was` stood in the old text, together with the empty lines behind it that the
- * library took away. Undefined for lines that the library wrote otherwise.
+ * The spelling of each line of `was` in the old text, with the empty lines after it that the library removed. Undefined
+ * for lines that the library changed.
  */
 function spelling(old: readonly string[], was: readonly string[]): (string | undefined)[] {
   if (old.length === was.length) return [...old];
@@ -254,17 +249,17 @@ function spelling(old: readonly string[], was: readonly string[]): (string | und
   });
 }
 
-/** What an entry of a break-glass list says; `since` is a moment as specs write it. */
+/** An entry of a break-glass list; `since` is a moment as specs write it. */
 export interface KillEntry {
   readonly reason: string;
   readonly since: string;
 }
 
 /**
- * A break-glass list with one more entry, its comments and the other entries as they were.
+ * A break-glass list with one more entry; comments and other entries stay as they were.
  *
- * @param text of the file; undefined: there is none yet.
- * @returns undefined where the text is no such list.
+ * @param text of the file; undefined for a new file.
+ * @returns undefined if the text is not a list of kills.
  */
 export function withKillEntry(
   text: string | undefined,
@@ -278,10 +273,10 @@ export function withKillEntry(
 }
 
 /**
- * A break-glass list without the entry of a flag, its comments and the other entries as they were.
- * A list without such an entry comes back as it is.
+ * A break-glass list without the entry of a flag; comments and other entries stay as they were. Returns a list without
+ * such an entry unchanged.
  *
- * @returns undefined where the text is no such list.
+ * @returns undefined if the text is not a list of kills.
  */
 export function withoutKillEntry(text: string, flag: string): string | undefined {
   if (!isList(text)) return undefined;

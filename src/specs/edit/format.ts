@@ -6,10 +6,9 @@ import { parseYaml } from '../parse/yaml-file.js';
 import { needsQuotes } from './yaml-text.js';
 
 /**
- * A spec as `fmt` writes it: texts in quotes that other YAML tools would take for a number, a truth, a date or nothing;
- * sets sorted; no white space at the ends of lines. Everything else stays as it stands, to the character: only these
- * places of the text are replaced, so no comment can be lost, and the spec means what it meant. Doing it twice changes
- * nothing more.
+ * A spec in the format of `fmt`: quotes around texts that other YAML tools would take for a number, a boolean, a date
+ * or null; sets sorted; no white space at the ends of lines. Everything else stays to the character: only these places
+ * of the text are replaced, so no comment is lost, and the spec keeps its meaning. Doing it twice changes nothing more.
  *
  * @param text a valid spec of this kind.
  */
@@ -19,8 +18,8 @@ export function formattedSpec(kind: SchemaName, text: string): string {
 }
 
 /**
- * A list of keys, sorted and each once. Comments above all keys stay there; a list with comments or blank lines among
- * its keys was put in that order by somebody, and stays in it.
+ * A list of keys, sorted and without repetitions. Comments above all keys stay there. A list with comments or blank
+ * lines among its keys was ordered on purpose, and keeps its order.
  */
 export function formattedKeys(text: string): string {
   const lines = text.split(/\r?\n/);
@@ -36,7 +35,7 @@ function isKey(line: string): boolean {
   return line.trim() !== '' && !line.trim().startsWith('#');
 }
 
-/** A part of a text, by offsets, and what stands there afterwards. */
+/** A part of a text, by offsets, with its replacement. */
 interface Patch {
   readonly from: number;
   readonly to: number;
@@ -53,7 +52,7 @@ function patched(text: string, patches: readonly Patch[]): string {
   return `${text.slice(0, end)}${result}`;
 }
 
-/** A value of a document, with the names that lead to it and the value that it was read as. */
+/** A value of a document, with the names that lead to it and its parsed value. */
 interface Visited {
   readonly node: unknown;
   readonly value: unknown;
@@ -87,7 +86,7 @@ function* below(at: Visited): Generator<Visited> {
   }
 }
 
-/** Plain scalars that are text here and something else to other readers. */
+/** Plain scalars that are text in specs but not for other readers. */
 function quotes(kind: SchemaName, text: string): Patch[] {
   const patches: Patch[] = [];
   for (const { node, value } of visited(kind, text)) {
@@ -122,7 +121,7 @@ const SETS: ReadonlySet<string> = new Set([
   'setPartOf',
 ]);
 
-/** Whether a list is a set. Below what the schema does not describe a member of that name may be anything. */
+/** Whether the order of a list is meaningless. Where no schema applies, a member of that name may be anything. */
 function isSet(path: readonly string[]): boolean {
   const isForeign = ['configuration', 'matcher', 'attributes', 'lint'].some((name) =>
     path.includes(name),
@@ -131,7 +130,7 @@ function isSet(path: readonly string[]): boolean {
   return !isForeign && (isTargets || SETS.has(path.at(-1) ?? ''));
 }
 
-/** The elements of sets in another order: the texts change their places, with the comments behind them. */
+/** Reorders the elements of sets; comments behind them move along. */
 function sortings(kind: SchemaName, text: string): Patch[] {
   const patches: Patch[] = [];
   for (const { node, path, isKey: isName } of visited(kind, text)) {
@@ -147,14 +146,14 @@ function sortings(kind: SchemaName, text: string): Patch[] {
   return patches;
 }
 
-/** The place of one element, and what it is sorted by. */
+/** The place of one element, and its sort key. */
 interface Slot {
   readonly from: number;
   readonly to: number;
   readonly value: string;
 }
 
-/** Null where more than a comma stands between two elements, such as a comment, or one takes several lines. */
+/** Null if anything but a comma separates two elements, such as a comment, or one takes several lines. */
 function flowSlots(list: YAMLSeq, text: string): Slot[] | null {
   const slots = list.items.map((item) => slotOf(item, text));
   const isPlainList = slots.every((slot, position) => {
@@ -165,8 +164,8 @@ function flowSlots(list: YAMLSeq, text: string): Slot[] | null {
 }
 
 /**
- * With the rest of its line each, which may be a comment. Null where comments or blank lines stand between: they group
- * the elements, and belong where they are.
+ * Elements with the rest of their line, which may be a comment. Null if comments or blank lines separate them: these
+ * group the elements and must stay in place.
  */
 function blockSlots(list: YAMLSeq, text: string): Slot[] | null {
   const slots = list.items.map((item) => {
@@ -187,7 +186,7 @@ function slotOf(item: unknown, text: string): Slot | null {
   return text.slice(from, to).includes('\n') ? null : { from, to, value: item.source ?? '' };
 }
 
-/** White space at the ends of lines, but inside of a text of several lines; and a line feed at the end. */
+/** Removes white space at the ends of lines, except inside multi-line texts; ends the text with a line feed. */
 function withoutLooseEnds(text: string): string {
   const inside = textSpans(text);
   const isInside = (at: number): boolean => inside.some(({ from, to }) => at >= from && at < to);
@@ -197,7 +196,7 @@ function withoutLooseEnds(text: string): string {
   return trimmed.endsWith('\n') || isInside(text.length - 1) ? trimmed : `${trimmed}\n`;
 }
 
-/** Scalars that take several lines, to the end of the last. */
+/** Scalars that take several lines, up to the end of the last line. */
 function textSpans(text: string): { from: number; to: number }[] {
   const yaml = parseYaml(text);
   const spans: { from: number; to: number }[] = [];

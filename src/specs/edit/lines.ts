@@ -1,10 +1,10 @@
 /**
- * The comparison of lines costs the product of their numbers. Beyond this it takes longer than a
- * few lines in their old spelling are worth.
+ * Comparing lines costs the product of their numbers. Beyond this limit it takes too long for the sake of preserving
+ * the old spelling of a few lines.
  */
 const MOST_COMPARISONS = 4_000_000;
 
-/** Position in `is` → position in `was`, of as many lines as both have in the same order. */
+/** Position in `is` → position in `was`, of the longest common sequence of lines. */
 export function commonLines(was: readonly string[], is: readonly string[]): Map<number, number> {
   const most = Math.min(was.length, is.length);
   let head = 0;
@@ -19,10 +19,7 @@ export function commonLines(was: readonly string[], is: readonly string[]): Map<
   return kept;
 }
 
-/**
- * Pairs of positions of the longest common subsequence; none where the texts are too long to
- * compare.
- */
+/** Pairs of positions of the longest common subsequence; empty if the texts are too long to compare. */
 function longestCommon(a: readonly string[], b: readonly string[]): [number, number][] {
   if (a.length * b.length > MOST_COMPARISONS) return [];
   const width = b.length + 1;
@@ -45,18 +42,18 @@ function longestCommon(a: readonly string[], b: readonly string[]): [number, num
   return pairs;
 }
 
-/** Lines of a text as they differ from those of another one: kept, gone or new, in the order of reading. */
+/** A line in the difference of two texts: kept, removed or new, in reading order. */
 export interface DiffLine {
   readonly sign: ' ' | '-' | '+';
   readonly text: string;
-  /** Counted from 1, in the new text; of a line that is gone, where it would stand. */
+  /** Counts from 1, in the new text; for a removed line, the position that it would have. */
   readonly line: number;
 }
 
-/** Lines around a difference that are shown with it. */
+/** Number of lines shown around a difference. */
 const CONTEXT = 2;
 
-/** The lines in which two texts differ, with two lines around each difference. Equal texts differ in none. */
+/** The lines in which two texts differ, with two lines around each difference; empty for equal texts. */
 export function differentLines(before: string, after: string): DiffLine[] {
   const [was, is] = [before.split('\n'), after.split('\n')];
   const kept = commonLines(was, is);

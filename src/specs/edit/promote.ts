@@ -7,17 +7,17 @@ import type { ResolvedFlag } from '../resolve/resolved-flag.js';
 import { editedText, type Edit, type EditedRule } from './edit-file.js';
 import { Flow, mapping, writtenJson, type Written } from './yaml-text.js';
 
-/** What is taken along beside rules and treatments. */
+/** The parts to promote besides rules and treatments. */
 export interface PromotedParts {
-  /** Sizes: of the default rule, of rules that both environments have, and the allocation. */
+  /** Sizes: of the default rule, of rules that both environments have, and of the allocation. */
   readonly percentages?: boolean;
   readonly targets?: boolean;
   readonly kills?: boolean;
 }
 
-/** A spec that says of one environment what it says of another. */
+/** A spec after a promotion. */
 export interface Promoted {
-  /** Path of the file that changes. */
+  /** Path of the changed file. */
   readonly path: string;
   readonly before: string;
   readonly after: string;
@@ -31,11 +31,11 @@ export interface Promotion {
 }
 
 /**
- * The file of a flag with the rules and treatments of one environment written into the block of another, comments kept. A
- * rule that both have, by its conditions, keeps what it serves there, its name and its comments; one that only the other
- * has goes. Where the flag is new in the environment, everybody gets the default treatment until percentages are asked for.
+ * The file of a flag with the rules and treatments of one environment written into the block of another, comments kept.
+ * A rule with equal conditions in both keeps its buckets, name and comments there; a rule that only the target has is
+ * removed. In a new environment all keys get the default treatment unless percentages are included.
  *
- * @param parts of which nothing is wrong.
+ * @param parts without errors.
  */
 export function promoted(
   { flag, from, to }: Promotion,
@@ -77,22 +77,22 @@ export function promoted(
 }
 
 interface Place extends Promotion {
-  /** Members that lead to the block of the other environment. */
+  /** Members that lead to the block of the target environment. */
   readonly path: readonly string[];
-  /** What that block says itself. */
+  /** The content of that block. */
   readonly block: EnvironmentSpec;
-  /** The block that is taken, and where it stands. */
+  /** The block of the source environment, with its place. */
   readonly own: {
     readonly file: SpecFile;
     readonly path: readonly string[];
     readonly block: EnvironmentSpec;
   };
   readonly source: DesiredDefinition;
-  /** Undefined: the flag is not declared there yet. */
+  /** Undefined if the flag is not declared there yet. */
   readonly target: DesiredDefinition | undefined;
 }
 
-/** Where an environment replaces what the flag says of its treatments, the other one does so too, or no longer does. */
+/** Copies or removes the environment's own treatments, so that both replace those of the flag, or neither does. */
 function treatmentEdits({ path, block, own, source, target }: Place): Edit[] {
   return (['treatments', 'defaultTreatment', 'baselineTreatment'] as const).flatMap(
     (field): Edit[] => {
@@ -107,7 +107,7 @@ function treatmentEdits({ path, block, own, source, target }: Place): Edit[] {
   );
 }
 
-/** A mapping in the order of the file, which an object does not keep for names that look like numbers. */
+/** A mapping in the order of the file. An object would move names that look like numbers. */
 function inOrder(
   value: Readonly<Record<string, unknown>>,
   file: SpecFile,
@@ -116,7 +116,7 @@ function inOrder(
   return new Map(file.keys(...path).map((name) => [name, writtenJson(value[name])]));
 }
 
-/** Adds and takes away single keys, so that the comments beside the others stay. */
+/** Adds and removes single keys, so that the comments on the others stay. */
 function targetEdits({ path, source, target }: Place): Edit[] {
   const wanted = source.creation.targets;
   const held = target?.creation.targets ?? {};
@@ -163,7 +163,7 @@ function ruleEdits(
   return [{ kind: 'rules', path: place, rules }];
 }
 
-/** A rule as people write one: each condition and what is served on one line. */
+/** A rule in the usual layout: each condition and the buckets on one line. */
 function writtenRule({ name, if: conditions, serve }: RuleSpec): Written {
   const written = Array.isArray(conditions)
     ? conditions.map((each) => new Flow(writtenJson(each)))
@@ -190,7 +190,7 @@ function sizeEdits({ flag, path, own, source, target }: Place): Edit[] {
   return edits;
 }
 
-/** A spec without an opinion on the killing leaves the other without one. */
+/** If the source does not mention a kill, the target keeps not mentioning it. */
 function killEdits({ path, block, source }: Place): Edit[] {
   const { killed } = source.fields;
   if (killed === block.killed) return [];
@@ -202,7 +202,7 @@ function killEdits({ path, block, source }: Place): Edit[] {
   ];
 }
 
-/** A block needs a default rule, and a mapping in which it stands. */
+/** A new block needs a default rule, and a mapping around it. */
 function newBlockEdits({ path, source }: Place, withSizes: boolean): Edit[] {
   if (withSizes) return [];
   return [{ kind: 'set', path: [...path, 'defaultRule'], value: source.creation.defaultTreatment }];

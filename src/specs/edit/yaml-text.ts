@@ -1,8 +1,8 @@
 import { Document, Pair, Scalar, stringify, YAMLMap, YAMLSeq, type Node } from 'yaml';
 
 /**
- * A value as it is to be written. Mappings are `Map`s: an object would put keys that look like numbers first, and the
- * order of treatments is the bucket order.
+ * A value to write. Mappings are `Map`s: an object would put keys that look like numbers first, and the order of
+ * treatments is the bucket order.
  */
 export type Written =
   string | number | boolean | null | readonly Written[] | ReadonlyMap<string, Written> | Flow;
@@ -16,7 +16,7 @@ export class Flow {
   }
 }
 
-/** A member of a mapping, which is left out where its value is undefined. */
+/** A member of a mapping; left out if its value is undefined. */
 export type Member = readonly [name: string, value: Written | undefined];
 
 /** A mapping of the members that have a value, in the order given. */
@@ -44,21 +44,18 @@ export function yamlText(value: Written, comment?: string): string {
   return document.toString(TEXT_OPTIONS);
 }
 
-/**
- * No line is folded: the place of the break would change with the text beside it, and so would the
- * diff.
- */
+/** Never folds lines: line breaks would move with the text around them, which makes diffs noisy. */
 export const TEXT_OPTIONS = { lineWidth: 0, doubleQuotedMinMultiLineLength: 1e9 } as const;
 
 /**
- * Every scalar is text to the library, so that a scalar that stands in a file keeps its spelling
- * (`0012`) however the file is edited. Which scalars are quoted is decided in this file.
+ * Every scalar is text to the library, so that a scalar in a file keeps its spelling (`0012`) through edits. This file
+ * decides which scalars need quotes.
  */
 export const DOCUMENT_OPTIONS = { version: '1.2', schema: 'failsafe' } as const;
 
 /**
- * Texts that YAML 1.1 takes for something else (`on`, `no`, `1:30`) are quoted as well, because
- * some editors still read YAML 1.1.
+ * Also quotes texts that YAML 1.1 takes for something else (`on`, `no`, `1:30`), because some editors still read YAML
+ * 1.1.
  */
 const READERS = { version: '1.2', schema: 'core', compat: 'yaml-1.1', ...TEXT_OPTIONS } as const;
 
@@ -68,7 +65,7 @@ function newDocument(contents: Node): Document {
   return document;
 }
 
-/** @param inFlow whether the value stands inside of one that is written on one line. */
+/** @param inFlow whether an outer value is written on one line. */
 export function nodeOf(value: Written, inFlow = false): Node {
   if (value instanceof Flow) return nodeOf(value.value, true);
   if (value instanceof Map) return mapNode(value as ReadonlyMap<string, Written>, inFlow);
@@ -91,7 +88,7 @@ function mapNode(value: ReadonlyMap<string, Written>, inFlow: boolean): YAMLMap 
   return map;
 }
 
-/** A scalar. Text is quoted where it could not be seen, or would be read as something else. */
+/** A scalar. Quotes text that would be invisible, or read as something else. */
 function scalarNode(value: string | number | boolean | null): Scalar {
   const scalar = new Scalar(String(value));
   if (typeof value !== 'string') scalar.type = 'PLAIN';
@@ -99,14 +96,14 @@ function scalarNode(value: string | number | boolean | null): Scalar {
   return scalar;
 }
 
-/** Whether a text could not be seen without quotes, or would be read as something else: a number, a truth, a date. */
+/** Whether a text without quotes would be invisible, or read as something else: a number, a boolean, a date. */
 export function needsQuotes(text: string): boolean {
   return isHidden(text) || stringify(text, READERS).startsWith('"');
 }
 
 /**
- * Whether the text holds a character that an editor does not show, or that ends a line for some
- * readers; plain line breaks are fine.
+ * Whether the text has a character that editors do not show, or that some readers take for a line end; plain line
+ * breaks are fine.
  */
 function isHidden(text: string): boolean {
   return /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(text);

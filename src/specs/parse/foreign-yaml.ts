@@ -2,15 +2,15 @@ import { isMap, isScalar, isSeq, type Scalar } from 'yaml';
 import { SourceText } from './source-text.js';
 import { parseYaml } from './yaml-file.js';
 
-/** A value of a YAML file that is no spec of ours. A scalar is the text that stands in the file, whatever it looks like. */
+/** A value of a YAML file that is not one of our specs. A scalar is its text in the file, whatever it looks like. */
 export interface ForeignNode {
   /** Counts from 1. */
   readonly line: number;
-  /** Of a scalar. One without a text, as in `key:`, is empty. */
+  /** For a scalar; empty without a text, as in `key:`. */
   readonly text?: string;
-  /** Of a list. */
+  /** For a list. */
   readonly items?: readonly ForeignNode[];
-  /** Of a mapping, in the order of the file. */
+  /** For a mapping, in the order of the file. */
   readonly members?: ReadonlyMap<string, ForeignNode>;
 }
 
@@ -19,8 +19,8 @@ export type ForeignYaml =
   | { readonly ok: false; readonly line: number; readonly message: string };
 
 /**
- * The one document of a foreign file, or the first thing that stops it from being read. Never throws on account of its
- * content. Aliases, tags and doubled keys are refused, as in specs: they would be read as something that nobody wrote.
+ * The one document of a foreign file, or the first problem that prevents reading it. Never throws because of the
+ * content. Refuses aliases, tags and duplicate keys, as in specs: their result would differ from the written text.
  */
 export function parseForeignYaml(text: string): ForeignYaml {
   const source = new SourceText(text);
@@ -64,7 +64,7 @@ function nodeOf(node: unknown, lineOf: (offset: number) => number): ForeignNode 
   return { line, members };
 }
 
-/** The spelling of the file; only without one, as of an empty value, is there nothing. */
+/** The spelling in the file; an empty value has none. */
 function textOf({ source }: Scalar): string {
   return source ?? '';
 }

@@ -1,12 +1,12 @@
 import { type Problem, apiKeyProblems } from './source-text.js';
 import { MAX_KEYS_PER_SEGMENT } from '../../admin-api/wire.js';
 
-/** The cells of one line, with the offsets at which they begin. */
+/** The cells of one line, with their offsets. */
 type Row = readonly { readonly text: string; readonly from: number }[];
 
 /**
- * Key → attribute → value, of a CSV file (RFC 4180) with the header `key,<attribute>,…`. An empty
- * cell says nothing about its attribute.
+ * Key → attribute → value, of a CSV file (RFC 4180) with the header `key,<attribute>,…`. An empty cell leaves its
+ * attribute out.
  */
 export function parseIdentitiesCsv(text: string): {
   keys: Record<string, Record<string, string>>;
@@ -47,9 +47,7 @@ export function parseIdentitiesCsv(text: string): {
   return { keys, problems };
 }
 
-/**
- * The lines of the file; undefined where a quote is never closed, or text follows a closing quote.
- */
+/** The lines of the file; undefined if a quote is never closed, or text follows a closing quote. */
 function rowsOf(text: string): Row[] | undefined {
   const rows: { text: string; from: number }[][] = [[]];
   const cell = /"((?:[^"]|"")*)"|([^",\r\n]*)/y;
@@ -70,11 +68,8 @@ function rowsOf(text: string): Row[] | undefined {
 }
 
 /**
- * Keys of a plain text file: one on each line, trimmed. Blank lines and lines that begin with `#`
- * do not count.
- *
- * Reading ends far above the number of keys that a segment can hold, since the file is wrong by
- * then.
+ * Keys of a plain text file: one on each line, trimmed. Ignores blank lines and lines that begin with `#`. Stops far
+ * above the number of keys that a segment can hold, because the file is wrong by then.
  */
 export function parseKeyFile(text: string): { keys: string[]; problems: Problem[] } {
   const keys: string[] = [];
@@ -96,7 +91,7 @@ export function parseKeyFile(text: string): { keys: string[]; problems: Problem[
   return { keys, problems };
 }
 
-/** Whether the text holds a control character; tabs and line breaks are such characters too. */
+/** Whether the text has a control character, which includes tabs and line breaks. */
 export function hasControlCharacter(text: string): boolean {
   return /\p{Cc}/u.test(text);
 }

@@ -4,10 +4,10 @@ import { parseFile, SpecFile, type FileKind, type ParsedFile } from './parse-fil
 import { fileDiagnostic } from './source-text.js';
 import type { SpecCache } from '../cache.js';
 
-/** Path of the config, from the root of the directory that is read. */
+/** Path of the config, from the root of the directory. */
 export const CONFIG_PATH = 'flagkeel.yaml';
 
-/** Bounds of what is read, so that no repository can exhaust the memory: the first run over fifty thousand flags takes 2 GiB. */
+/** Limits for input, so that no repository exhausts the memory: a first run over fifty thousand flags takes 2 GiB. */
 const MAX_FILES = 60_000;
 const MAX_YAML_BYTES = 2 * 1024 * 1024;
 const MAX_KEY_FILE_BYTES = 8 * 1024 * 1024;
@@ -18,7 +18,7 @@ export interface LoadedFiles {
   /** Files of each kind, in the code-unit order of their paths. */
   readonly files: ReadonlyMap<FileKind, readonly SpecFile[]>;
   readonly diagnostics: readonly Diagnostic[];
-  /** Every path of the tree, whatever it is. */
+  /** Every path of the tree, of any kind. */
   readonly entries: ReadonlyMap<string, TreeEntry>;
 }
 
@@ -49,7 +49,6 @@ export async function loadFiles(tree: SpecTree, memory?: SpecCache): Promise<Loa
   return { files, diagnostics, entries: new Map(entries.map((entry) => [entry.path, entry])) };
 }
 
-/** A file to be read. */
 interface Wanted {
   readonly entry: TreeEntry;
   readonly kind: FileKind;
@@ -79,9 +78,7 @@ async function readUnknown(
   return read;
 }
 
-/**
- * Reads one file, or takes it from memory. Content on disk has no name of git's and is always read.
- */
+/** Reads one file, or takes it from memory. Files on disk have no id of git and are always read. */
 export async function loadFile(
   tree: SpecTree,
   entry: TreeEntry,
@@ -92,7 +89,7 @@ export async function loadFile(
   return fileOf(entry, kind, known ?? parseFile(kind, await tree.read(entry.path)), memory);
 }
 
-/** The file that an entry is, remembered where its content has a name. */
+/** The file of an entry; remembered if its content has an id. */
 function fileOf(
   entry: TreeEntry,
   kind: FileKind,
@@ -106,12 +103,12 @@ function fileOf(
   return memory.fileAt(entry, known ?? fresh);
 }
 
-/** Of a file on disk an id that nothing is remembered by. */
+/** For a file on disk, an id that is never remembered. */
 function idOf({ blobId }: TreeEntry, kind: FileKind): string {
   return blobId === undefined ? '' : `${kind}:${blobId}`;
 }
 
-/** What a path holds; undefined for files that are none of flagkeel's. */
+/** The kind of file at a path; undefined for files that flagkeel does not use. */
 export function kindOf(path: string): FileKind | undefined {
   if (path === CONFIG_PATH) return 'config';
   if (isSpecFolder(path)) return undefined;
@@ -128,7 +125,7 @@ export function kindOf(path: string): FileKind | undefined {
   return folder === 'kills' && path.split('/').length === 2 ? 'kills' : undefined;
 }
 
-/** Links, submodules and files that are too large are never read. */
+/** False for links, submodules and files that are too large: they are never read. */
 export function isReadable({ type, sizeBytes }: TreeEntry, kind: FileKind): boolean {
   return type === 'file' && sizeBytes <= maxBytes(kind);
 }
@@ -137,7 +134,7 @@ function maxBytes(kind: FileKind): number {
   return kind === 'keys' || kind === 'identities-csv' ? MAX_KEY_FILE_BYTES : MAX_YAML_BYTES;
 }
 
-/** What an entry is, in words. */
+/** Types of entries, in words. */
 const WORDS_OF = {
   file: 'a file',
   symlink: 'a symbolic link',
@@ -146,8 +143,8 @@ const WORDS_OF = {
 } as const;
 
 /**
- * Reports a path that flagkeel cannot read although a spec belongs there. Passed over in silence,
- * it would look like a removal.
+ * Reports a path that flagkeel cannot read although a spec belongs there. Without a report it would look like a
+ * removal.
  */
 export function pathDiagnostics({ path, type, sizeBytes }: TreeEntry): Diagnostic[] {
   const name = path.slice(path.lastIndexOf('/') + 1);

@@ -18,24 +18,24 @@ import { parseYaml } from './yaml-file.js';
 /** The kind of a file, which decides how it is parsed. */
 export type FileKind = SchemaName | 'keys' | 'identities-csv';
 
-/** One file by itself: nothing in here depends on its path, on other files, or on the config. */
+/** One file by itself, independent of its path, of other files, and of the config. */
 export interface ParsedFile {
   readonly source: SourceText;
-  /** The value, also where it departs from its schema; undefined where there is none. */
+  /** The value, even if it violates its schema; undefined without one. */
   readonly value: unknown;
-  /** Whether the value is what its schema says. */
+  /** Whether the value fits its schema. */
   readonly valid: boolean;
-  /** Name of the flag or segment that the file is about, as it is written; undefined where no text says it. */
+  /** Name of the file's flag or segment, as written; undefined if it is missing or not a text. */
   readonly subject: string | undefined;
-  /** Null for a list of keys or identities, which has no places inside. */
+  /** Null for a list of keys or identities, which has no inner places. */
   readonly places: SourcePositions | null;
   readonly problems: readonly Problem[];
 }
 
-/** How each pointer of Git LFS begins. Read as a list of keys, its lines would become keys. */
+/** The beginning of every pointer of Git LFS. Read as a list of keys, its lines would become keys. */
 const LFS_POINTER = 'version https://git-lfs.github.com/spec/';
 
-/** Parses one file; never throws on account of its content. */
+/** Parses one file; never throws because of the content. */
 export function parseFile(kind: FileKind, bytes: Uint8Array): ParsedFile {
   const text = decodeUtf8(bytes);
   if (text === undefined) {
@@ -56,7 +56,7 @@ export function parseFile(kind: FileKind, bytes: Uint8Array): ParsedFile {
   return parseSpec(kind, source);
 }
 
-/** Kinds of files that are about one object, and the member that names it. */
+/** Kinds of files about one object, with the member that names it. */
 const SUBJECTS: Partial<Record<FileKind, string>> = {
   flag: 'flag',
   'flag-overlay': 'flag',
@@ -75,7 +75,7 @@ function parseSpec(kind: SchemaName, source: SourceText): ParsedFile {
   if (!yaml.ok) return unreadable(source, [...leaks, yaml.problem]);
   const { document } = yaml;
   const { value, spans, problems } = typedValue(document, kind);
-  // What an alias or a doubled key left behind would only echo in the schema's errors.
+  // The remains of an alias or a duplicate key would only repeat as errors of the schema.
   const departures =
     problems.length > 0 ? [] : schemaProblems(kind, value, () => placesIn(document, kind));
   const all = [...leaks, ...problems, ...departures];
@@ -121,28 +121,25 @@ export class SpecFile {
     this.parsed = parsed;
   }
 
-  /** Whether the content is what its schema says; other files may still make it wrong. */
+  /** Whether the content fits its schema; other files may still make it wrong. */
   get valid(): boolean {
     return this.parsed.valid;
   }
 
-  /** What is wrong with the file by itself. */
+  /** The problems of the file by itself. */
   diagnostics(): Diagnostic[] {
     return this.parsed.problems.map((each) => toDiagnostic(this.path, this.parsed.source, each));
   }
 
-  /**
-   * Where a value begins, or its key if it is a member; the beginning of the file where there is
-   * none.
-   */
+  /** The beginning of a value, or of its key if it is a member; the beginning of the file if there is none. */
   location(path: readonly (string | number)[]): Location {
     return this.parsed.source.location(this.path, this.parsed.places?.startOf(path) ?? 0);
   }
 
   /**
-   * A mistake that only other files or the config show, at a value of this file.
+   * A mistake that only other files or the config reveal, at a value of this file.
    *
-   * @param place severity is `error` unless it says otherwise.
+   * @param place its severity is `error` by default.
    */
   diagnostic(
     code: DiagnosticCode,
@@ -154,12 +151,12 @@ export class SpecFile {
     return toDiagnostic(this.path, this.parsed.source, { severity, code, span, message });
   }
 
-  /** Keys of a mapping in the order of the file; empty where there is no mapping. */
+  /** Keys of a mapping in the order of the file; empty if there is no mapping. */
   keys(...path: readonly (string | number)[]): readonly string[] {
     return this.parsed.places?.keys(path) ?? [];
   }
 
-  /** The span of a value or of its key; the beginning of the file where it cannot be found. */
+  /** The span of a value or of its key; the beginning of the file if it cannot be found. */
   #span(path: readonly (string | number)[], at: 'key' | 'value'): Span {
     const place = this.parsed.places?.at(path);
     if (place === undefined) return { from: 0, to: 1 };
@@ -171,15 +168,15 @@ export class SpecFile {
 type Path = readonly (string | number)[];
 
 /**
- * Where the values of a file stand. Offsets are kept, because lint and every reading ask for them in each of ten thousand
- * files. The text is parsed once more where they do not tell: where the YAML itself is wrong, and inside of mappings whose keys
- * look like numbers, which an object has in another order than the file.
+ * The positions of a file's values. Keeps only offsets, because lint and every reading use them in each of ten thousand
+ * files. Parses the text again where offsets are insufficient: if the YAML itself is wrong, and inside mappings whose
+ * keys look like numbers, which an object orders differently than the file.
  */
 class SourcePositions {
   readonly #kind: SchemaName;
   readonly #text: string;
   readonly #value: unknown;
-  /** See `typedValue`; null: they do not go with the value. */
+  /** See `typedValue`; null if they do not fit the value. */
   readonly #spans: Spans | null;
   #all: ReadonlyMap<string, Place> | undefined;
 
@@ -193,20 +190,20 @@ class SourcePositions {
     this.#spans = spans;
   }
 
-  /** The place of a value; undefined where no value stands there. */
+  /** The place of a value; undefined if there is no value. */
   at(path: Path): Place | undefined {
     const index = this.#spans === null ? undefined : indexOf(this.#value, path);
     if (index === undefined || this.#spans === null) return this.#parsed().get(pointerOf(path));
     return index === null ? undefined : placeIn(this.#spans, index);
   }
 
-  /** Where the key of a value begins, or, where it is no member, the value itself. */
+  /** The beginning of a value's key, or of the value itself if it is not a member. */
   startOf(path: Path): number | undefined {
     const place = this.at(path);
     return (place?.key ?? place?.value)?.from;
   }
 
-  /** Keys of a mapping in the order of the file; empty where there is no mapping. */
+  /** Keys of a mapping in the order of the file; empty if there is no mapping. */
   keys(path: Path): readonly string[] {
     const value = path.reduce((at, part) => memberOf(at, part), this.#value);
     if (!isMapping(value)) return [];
@@ -226,13 +223,13 @@ function placeIn(spans: Spans, index: number): Place {
   return at(1) > 0 ? { key: { from: at(0), to: at(1) }, value } : { value };
 }
 
-/** Parses the text once more; a text with broken YAML has no places. */
+/** Parses the text again; a text with broken YAML has no places. */
 function allPlaces(kind: SchemaName, text: string): ReadonlyMap<string, Place> {
   const yaml = parseYaml(text);
   return yaml.ok ? placesIn(yaml.document, kind) : new Map();
 }
 
-/** The position of a value among all of a file; null: there is none. Undefined: the order of the file is not known. */
+/** Position among all values of a file; null if there is no such value, undefined if the file's order is unknown. */
 function indexOf(root: unknown, path: Path): number | null | undefined {
   let index = 0;
   let value = root;
@@ -246,7 +243,7 @@ function indexOf(root: unknown, path: Path): number | null | undefined {
   return index;
 }
 
-/** How many values stand before a member or an element, inside of what it belongs to; null: it is not there. */
+/** The number of values before a member or an element, inside its container; null if it is missing. */
 function countBefore(value: unknown, part: string): number | null {
   if (typeof value !== 'object' || value === null) return null;
   let sum = 0;
@@ -257,7 +254,7 @@ function countBefore(value: unknown, part: string): number | null {
   return null;
 }
 
-/** A value and all that is inside of it. */
+/** The number of values in a value, itself included. */
 function countOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   let count = 1;
@@ -269,16 +266,16 @@ function countOf(value: unknown): number {
 const LIKE_A_NUMBER = /^(?:0|[1-9]\d*)$/;
 
 /**
- * Keys in the order of the file. Undefined where an object does not keep that order, because it
- * puts keys that look like numbers first.
+ * Keys in the order of the file. Undefined if the object does not keep that order, because it puts keys that look like
+ * numbers first.
  */
 function orderedKeys(mapping: object): string[] | undefined {
   const keys = Object.keys(mapping);
-  // Those come first.
+  // Objects put such keys first, so checking the first one is enough.
   return LIKE_A_NUMBER.test(keys[0] ?? '') ? undefined : keys;
 }
 
-/** A member or element; undefined where there is none. */
+/** A member or element; undefined if it is missing. */
 function memberOf(value: unknown, part: string | number): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   return Object.hasOwn(value, part)

@@ -6,7 +6,7 @@ import type { Place } from './typed-value.js';
 import { partsOf, pointerOf } from '../../model/pointer.js';
 import * as generated from '../../generated/validators.js';
 
-/** JSON types in the words of people who write YAML. */
+/** JSON types in YAML authors' words. */
 const TYPE_WORDS: Readonly<Record<string, string>> = {
   string: 'a text',
   integer: 'a whole number',
@@ -17,10 +17,9 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Where a value departs from its schema: one problem for each mistake.
+ * Violations of a schema: one problem for each mistake.
  *
- * @param placesIn is called only where there is a problem, because finding all places costs a
- * second walk.
+ * @param placesIn called only if there is a problem, because finding all places costs a second walk.
  */
 export function schemaProblems(
   name: SchemaName,
@@ -39,9 +38,7 @@ export function schemaProblems(
     });
 }
 
-/**
- * Leaves out a missing field that is there under a misspelt name: that is one mistake and not two.
- */
+/** Drops the error for a missing field that exists under a misspelt name, which has its own error. */
 function withoutEchoes(errors: readonly ErrorObject[]): ErrorObject[] {
   return errors.filter(({ keyword, instancePath, params }) => {
     if (keyword !== 'required') return true;
@@ -55,15 +52,15 @@ function withoutEchoes(errors: readonly ErrorObject[]): ErrorObject[] {
   });
 }
 
-/** Fields that the schema allows beside the one that it does not know. */
+/** Fields that the schema allows in the place of an unknown one. */
 function propertiesOf(error: ErrorObject): string[] {
   return Object.keys((error.parentSchema as Schema).properties ?? {});
 }
 
 /**
- * Reduces the errors of alternatives to what helps. Alternatives in our schemas differ in type, so
- * errors about another type are dropped; where the alternative of the right type says more, that is
- * kept, and otherwise the words for all alternatives together.
+ * Reduces the errors of alternatives to the useful ones. Alternatives in our schemas differ in type, so errors about
+ * another type are dropped. If the alternative of the right type has details, they are kept; otherwise the words for
+ * all alternatives together.
  */
 function collapsed(errors: readonly ErrorObject[]): ErrorObject[] {
   const alternatives = errors.filter(({ keyword }) => keyword === 'anyOf');
@@ -107,8 +104,7 @@ function toProblem(error: ErrorObject, places: ReadonlyMap<string, Place>): Prob
 }
 
 /**
- * What the schema wants, as the end of a sentence with "must be". A schema may bring its own words
- * in `x-expected`.
+ * The schema's expectation, as the end of a sentence with "must be". A schema may bring its own words in `x-expected`.
  */
 function expectation({ keyword, params, data, message }: ErrorObject, parent: Schema): string {
   if (keyword === 'type') {
@@ -134,7 +130,7 @@ function expectation({ keyword, params, data, message }: ErrorObject, parent: Sc
   return parent['x-expected'] ?? message ?? keyword;
 }
 
-/** Says how to do without a word that an earlier version took; undefined where none did. */
+/** How to replace a word that an earlier version accepted; undefined for other words. */
 function removedText(word: string, { 'x-removed': removed = {} }: Schema): string | undefined {
   return Object.hasOwn(removed, word) ? `"${word}" was removed: ${removed[word] ?? ''}` : undefined;
 }
@@ -143,7 +139,7 @@ function quotedList(values: readonly string[]): string {
   return values.map((value) => `"${value}"`).join(', ');
 }
 
-/** The place of a value or of its key; the beginning of the file where it cannot be found. */
+/** The place of a value or of its key; the beginning of the file if it cannot be found. */
 function placeOf(
   places: ReadonlyMap<string, Place>,
   pointer: string,
@@ -166,8 +162,8 @@ function problem(
 }
 
 /**
- * Validators compiled ahead of time: to compile schemas takes longer than most runs use them. A
- * test checks that they agree with `schemas/`.
+ * Validators compiled ahead of time, because compiling schemas takes longer than most runs use them. A test checks that
+ * they agree with `schemas/`.
  */
 const VALIDATORS = {
   config: generated.config,

@@ -12,12 +12,10 @@ export const SPEC_SCHEMA_NAMES = [
   'spec-test',
 ] as const;
 
-/**
- * All schemas; `watch` describes the sources of a daemon, which lie outside of config repositories.
- */
+/** All schemas; `watch` describes the sources of a daemon, which are outside config repositories. */
 export const SCHEMA_NAMES = [...SPEC_SCHEMA_NAMES, 'watch'] as const;
 
-/** The name of a file in `schemas/`, without its ending. */
+/** The name of a file in `schemas/`, without its extension. */
 export type SchemaName = (typeof SCHEMA_NAMES)[number];
 
 /** The part of JSON Schema that our schemas use. */
@@ -32,16 +30,16 @@ export interface Schema {
   readonly additionalProperties?: boolean | Schema;
   readonly items?: Schema;
   readonly $defs?: Readonly<Record<string, Schema>>;
-  /** What belongs here, in words, for messages about alternatives. */
+  /** The expected content in words, for messages about alternatives. */
   readonly 'x-expected'?: string;
-  /** Values of an `enum`, or members of an object, that an earlier version took, each with a sentence on what to write now. */
+  /** Values of an `enum`, or members of an object, that an earlier version accepted, with advice on replacing them. */
   readonly 'x-removed'?: Readonly<Record<string, string>>;
 }
 
-/** Each schema is read from disk once. */
+/** Caches schemas, so that each is read from disk once. */
 const loaded = new Map<SchemaName, Schema>();
 
-/** The schema as it stands in `schemas/`, with its references unresolved. */
+/** The schema as in `schemas/`, with its references unresolved. */
 export function schemaOf(name: SchemaName): Schema {
   const known = loaded.get(name);
   if (known !== undefined) return known;
@@ -51,24 +49,24 @@ export function schemaOf(name: SchemaName): Schema {
   return schema;
 }
 
-/** The kind of file that a schema with this `$id` describes; undefined where the `$id` is not ours. */
+/** The kind of file that a schema with this `$id` describes; undefined if the `$id` is not ours. */
 export function schemaNameOf(id: string): SchemaName | undefined {
   return SCHEMA_NAMES.find((name) => schemaOf(name).$id === id);
 }
 
 /**
- * The schema for editors. They read YAML before they look at the schema, so a text that looks like a number or a truth
- * is one to them; specs have it as text. What is valid by the schema is valid by this one. Schemas refer to each other
- * as files in one folder, and have no `$id`: editors resolve references against it and cannot fetch a URN.
+ * The schema for editors. They parse YAML before they apply the schema, so a text that looks like a number or a boolean
+ * is one to them, but a text in specs. Accepts every value that the schema accepts. Schemas refer to each other as
+ * files in one folder, and have no `$id`: editors resolve references against it and cannot fetch a URN.
  */
 export function editorSchemaOf(name: SchemaName): unknown {
   const { $id: _, ...schema } = schemaOf(name);
   return withPlainScalars(schema, '');
 }
 
-/** @param member the keyword that the schema stands behind. */
+/** @param member the keyword that contains the schema. */
 function withPlainScalars(schema: unknown, member: string): unknown {
-  // Names of members are text whatever they look like, and words to choose from are looked for as they are.
+  // Names of members are always text, and choices are compared as they are.
   if (member === 'propertyNames' || member === 'enum' || member === 'const') return schema;
   if (Array.isArray(schema)) return schema.map((each) => withPlainScalars(each, member));
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -76,7 +74,7 @@ function withPlainScalars(schema: unknown, member: string): unknown {
     if (keyword === '$ref') return [keyword, fileReference(String(value))];
     const isText = keyword === 'type' && value === 'string' && !('enum' in schema);
     if (!isText) return [keyword, withPlainScalars(value, keyword)];
-    // In a list even `null` is somebody's key; a member without a value is mostly one that is being written.
+    // In a list even `null` may be meant as a key; a member without a value is mostly still being written.
     return [keyword, ['string', 'number', 'boolean', ...(member === 'items' ? ['null'] : [])]];
   });
   return Object.fromEntries(entries);

@@ -2,26 +2,26 @@ import type { Diagnostic, Location } from '../../model/diagnostic.js';
 import { apiKeysIn, maskedApiKeys } from '../../model/api-keys.js';
 import type { DiagnosticCode } from '../codes.js';
 
-/** Offsets in UTF-16 code units; `to` is behind the last one. */
+/** Offsets in UTF-16 code units; `to` is exclusive. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** One mistake in one file, whatever path that file has. */
+/** One mistake in a file, independent of the file's path. */
 export interface Problem {
   readonly severity: 'error' | 'warning';
   readonly code: DiagnosticCode;
   readonly span: Span;
   readonly message: string;
-  /** JSON Pointer of the value that is wrong, where there is one. */
+  /** JSON Pointer of the wrong value, if there is one. */
   readonly pointer?: string;
 }
 
 /** The longest excerpt of a line, in UTF-16 code units. */
 const MAX_EXCERPT = 200;
 
-/** Lines of a longer text are found once and kept; those of a shorter one are counted in no time. */
+/** In UTF-16 code units. Longer texts keep a table of their lines; counting those of shorter ones is quick. */
 const LONG_TEXT = 16 * 1024;
 
 /** The text of a file, with positions as people count them. */
@@ -36,7 +36,7 @@ export class SourceText {
   /**
    * Line and column count from 1, columns in UTF-16 code units.
    *
-   * @param file the path that the location names.
+   * @param file the path in the location.
    */
   location(file: string, offset: number): Location {
     const { line, start } = this.#lineAt(offset);
@@ -44,8 +44,8 @@ export class SourceText {
   }
 
   /**
-   * The line in which the span starts, without control characters, and the part of it that the span
-   * covers. Undefined for a blank line, and for a span far into a long line.
+   * The line in which the span starts, without control characters, and the part of it that the span covers. Undefined
+   * for a blank line, and for a span far into a long line.
    */
   excerpt({ from, to }: Span): NonNullable<Diagnostic['excerpt']> | undefined {
     const { start } = this.#lineAt(from);
@@ -53,7 +53,7 @@ export class SourceText {
     const end = next === -1 ? this.text.length : next;
     const raw = this.text.slice(start, end).replace(/\r$/, '');
     if (raw.trim() === '' || from - start >= MAX_EXCERPT) return undefined;
-    // Masked before it is cut: half a key would not be known for one.
+    // Masked before cutting, because half a key would not be recognised.
     const text = maskedApiKeys(raw)
       .slice(0, MAX_EXCERPT)
       .replace(/\p{Cc}/gu, ' ');
@@ -61,9 +61,9 @@ export class SourceText {
     return { text, from: from - start, to: Math.min(last - start, text.length + 1) };
   }
 
-  /** The line that holds an offset, from 0, and where it begins. */
+  /** The line of an offset, from 0, and the offset of its beginning. */
   #lineAt(offset: number): { readonly line: number; readonly start: number } {
-    // Tables of ten thousand files would weigh as much as their texts.
+    // Tables for ten thousand files would take as much memory as their texts.
     if (this.text.length <= LONG_TEXT) return countedLine(this.text, offset);
     this.#lineStarts ??= lineStarts(this.text);
     const line = lineIndex(this.#lineStarts, offset);
@@ -88,7 +88,7 @@ function lineStarts(text: string): number[] {
   return starts;
 }
 
-/** The line that holds an offset, from 0, by bisection. */
+/** The line of an offset, from 0, by bisection. */
 function lineIndex(starts: readonly number[], offset: number): number {
   let low = 0;
   let high = starts.length - 1;
@@ -117,7 +117,7 @@ export function fileDiagnostic(file: string, code: DiagnosticCode, message: stri
   return { severity: 'error', code, location: { file, line: 1, column: 1 }, message };
 }
 
-/** One error for each API key of the embedded service that stands in the text. */
+/** One error for each API key of the embedded service in the text. */
 export function apiKeyProblems(text: string): Problem[] {
   return apiKeysIn(text).map(({ key, at }) => ({
     severity: 'error',
@@ -130,7 +130,7 @@ export function apiKeyProblems(text: string): Problem[] {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Text of UTF-8 bytes without byte order mark; undefined where they are no UTF-8. */
+/** Text of UTF-8 bytes without byte order mark; undefined if they are not valid UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return UTF8.decode(bytes);

@@ -12,7 +12,7 @@ import { schemaNameOf, schemaOf, type Schema, type SchemaName } from './schemas.
 import type { Problem, Span } from './source-text.js';
 import { partsOf, pointerOf } from '../../model/pointer.js';
 
-/** Where a value stands in the text, and where its key does if it is a member. */
+/** The span of a value, and of its key if it is a member. */
 export interface Place {
   readonly key?: Span;
   readonly value: Span;
@@ -20,7 +20,7 @@ export interface Place {
   readonly keys?: readonly string[];
 }
 
-/** The value of a document, and what is wrong with its YAML. */
+/** The value of a document, with the problems of its YAML. */
 export interface TypedValue {
   readonly value: unknown;
   readonly spans: Spans;
@@ -28,18 +28,18 @@ export interface TypedValue {
 }
 
 /**
- * Where every value of a file stands, in the order of the file, a value before those inside of it. Four offsets for each: its key
- * begins, its key ends (both 0 where there is no key), it begins, it ends.
+ * The positions of all values of a file, in its order, a value before those inside it. Four offsets each: beginning and
+ * end of its key (both 0 without one), beginning and end of the value.
  */
 export type Spans = Uint16Array | Uint32Array;
 
-/** Offsets of each value in `Spans`. */
+/** Number of offsets per value in `Spans`. */
 export const OFFSETS = 4;
 
 /**
- * The value of a document, each plain scalar typed by what the schema expects at its place: a number where a number
- * belongs, otherwise the text that stands in the file. Where the schema says nothing the core schema of YAML 1.2
- * decides. Quoted scalars and mapping keys are always text.
+ * The value of a document, each plain scalar typed by the schema's expectation at its place: a number where a number
+ * belongs, otherwise the text in the file. Without an expectation the core schema of YAML 1.2 decides. Quoted scalars
+ * and mapping keys are always text.
  */
 export function typedValue(document: Document, name: SchemaName): TypedValue {
   const walk = new Walk();
@@ -47,9 +47,9 @@ export function typedValue(document: Document, name: SchemaName): TypedValue {
   return { value, spans: packed(walk.offsets), problems: walk.problems };
 }
 
-/** Offsets of ten thousand files weigh as little as they can. */
+/** Uses the smallest type of array, because ten thousand files keep their offsets. */
 function packed(offsets: readonly number[]): Spans {
-  // What holds all others ends last.
+  // The first value contains all others, so its end is the largest offset.
   const end = offsets[OFFSETS - 1] ?? 0;
   return end < 2 ** 16 ? new Uint16Array(offsets) : new Uint32Array(offsets);
 }
@@ -62,8 +62,8 @@ export function placesIn(document: Document, name: SchemaName): ReadonlyMap<stri
 }
 
 /**
- * A mapping of a file. It inherits nothing, so that a key such as __proto__ is a key like any other. One without a
- * prototype of its own would do as well, but V8 keeps such as tables, at several times the size.
+ * A mapping of a file. It inherits nothing, so that a key such as __proto__ is an ordinary key. `Object.create(null)`
+ * would serve too, but V8 keeps such objects as tables, at several times the size.
  */
 class Mapping {
   readonly [name: string]: unknown;
@@ -71,11 +71,11 @@ class Mapping {
 Reflect.deleteProperty(Mapping.prototype, 'constructor');
 Object.setPrototypeOf(Mapping.prototype, null);
 
-/** Where a walk through a document is. */
+/** The present position of a walk through a document. */
 interface At {
-  /** The key's node; null where there is none. */
+  /** The key's node; null if the value has no key. */
   readonly key: unknown;
-  /** Absent where no places are noted. */
+  /** Unset if places are not recorded. */
   readonly pointer?: string;
 }
 
@@ -85,10 +85,7 @@ class Walk {
   readonly places = new Map<string, Place>();
   readonly problems: Problem[] = [];
 
-  /**
-   * The JSON value of a node. YAML features that specs do not have become problems, and the walk
-   * goes on.
-   */
+  /** The JSON value of a node. Reports YAML features that specs do not have as problems, and continues. */
   visit(node: unknown, expected: Expected, at: At): unknown {
     this.#note(node, at.key);
     if (at.pointer !== undefined) this.places.set(at.pointer, placeOf(node, at));
@@ -97,7 +94,7 @@ class Walk {
       return undefined;
     }
     if (hasProperties(node)) this.#refuseProperties(node, valueSpan(node, at));
-    // Most of all values are scalars.
+    // First, because most values are scalars.
     if (isScalar(node)) return this.#scalar(node, expected, at);
     if (isMap(node)) return this.#map(node, expected, at);
     if (!isSeq(node)) return null;
@@ -111,7 +108,7 @@ class Walk {
     this.offsets.push(own[0], own[1], value[0], value[1]);
   }
 
-  /** The members of a mapping. Of a key that stands there twice, the first value counts. */
+  /** The members of a mapping. The first value of a duplicate key counts. */
   #map(node: YAMLMap, expected: Expected, at: At): unknown {
     const mapping: Record<string, unknown> = new Mapping();
     const names: string[] | undefined = at.pointer === undefined ? undefined : [];
@@ -130,7 +127,7 @@ class Walk {
     return mapping;
   }
 
-  /** The text of a key; undefined with a problem where the key is no plain text. */
+  /** The text of a key; undefined, with a problem, for a key that is not plain text. */
   #keyText(key: unknown, node: YAMLMap, at: At): string | undefined {
     if (!isScalar(key)) {
       const what = isAlias(key) ? 'an alias (*name)' : 'a key that is no text';
@@ -146,13 +143,13 @@ class Walk {
     return text;
   }
 
-  /** The value of a scalar, typed by what the schema expects. */
+  /** The value of a scalar, typed by the schema's expectation. */
   #scalar(node: Scalar, { scalarTypes: types }: Expected, at: At): unknown {
     const text = node.source ?? '';
     if (node.type !== 'PLAIN') return text;
-    // Nothing written at all is no text.
+    // An empty plain scalar is null, not a text.
     if (text === '') return null;
-    // What is expected to be text is not looked at for what else it may be.
+    // A scalar that can only be text is not tested for other types.
     const mayBe = (type: string): boolean => types.size === 0 || types.has(type);
     const mayBeNumber = mayBe('number') || mayBe('integer');
     if (!mayBeNumber && !mayBe('boolean')) return text;
@@ -205,7 +202,7 @@ function placeOf(node: unknown, at: At): Place {
   return { ...(key !== undefined && { key }), value };
 }
 
-/** What a plain scalar is by the core schema of YAML 1.2: null, a truth, a number or the text itself. */
+/** The type of a plain scalar by the core schema of YAML 1.2: null, boolean, number, or the text itself. */
 function coreValue(text: string): unknown {
   const tag = CORE_TAGS.find((each) => each.test?.test(text) === true);
   const value = tag?.resolve(text, () => undefined, {}) ?? text;
@@ -214,12 +211,12 @@ function coreValue(text: string): unknown {
 
 const CORE_TAGS = new YamlSchema({ schema: 'core' }).tags.filter((tag) => !tag.collection);
 
-/** The span of a value; where nothing is written for it, that of its key. */
+/** The span of a value; that of its key if the value is empty. */
 function valueSpan(node: unknown, { key }: At): Span {
   return spanOf(node) ?? spanOf(key) ?? { from: 0, to: 0 };
 }
 
-/** The span of a key; where a key is empty, that of its mapping. */
+/** The span of a key; that of its mapping if the key is empty. */
 function keySpan(key: unknown, mapping: YAMLMap, at: At): Span {
   return spanOf(key) ?? valueSpan(mapping, at);
 }
@@ -229,7 +226,7 @@ function spanOf(node: unknown): Span | undefined {
   return range ? { from: range[0], to: range[1] } : undefined;
 }
 
-/** Where something begins, and where it ends. */
+/** Beginning and end. */
 type Range = readonly [number, number, ...unknown[]];
 
 const NOWHERE: Range = [0, 0];
@@ -247,14 +244,14 @@ interface Candidate {
 const NO_SCHEMA: readonly Candidate[] = [];
 
 /**
- * What the schemas say of a place: references followed, alternatives laid side by side. Every file of a kind asks the
- * same of the same places, so what was worked out is kept; there are as many of these as schemas name members.
+ * The schemas' expectations for a place: references followed, alternatives side by side. Every file of a kind asks
+ * about the same places, so results are kept; there are as many as schemas name members.
  */
 class Expected {
-  /** JSON types that a scalar may have here; empty where no schema says anything. */
+  /** JSON types that a scalar may have here; empty without an expectation. */
   readonly scalarTypes: ReadonlySet<string>;
   readonly #candidates: readonly Candidate[];
-  /** What is expected of the members that a schema names. */
+  /** Expectations for the members that a schema names. */
   readonly #members = new Map<string, Expected>();
   #others: Expected | undefined;
   #items: Expected | undefined;
@@ -264,7 +261,7 @@ class Expected {
     this.scalarTypes = new Set(candidates.flatMap(({ schema }) => typesOf(schema)));
   }
 
-  /** What is expected of a member of this name. */
+  /** The expectation for a member of this name. */
   member(name: string): Expected {
     if (!this.#candidates.some(({ schema }) => isNamed(schema, name))) {
       return (this.#others ??= this.#memberFrom(
@@ -280,7 +277,7 @@ class Expected {
     return found;
   }
 
-  /** What is expected of every element of a list. */
+  /** The expectation for every element of a list. */
   item(): Expected {
     return (this.#items ??= this.#memberFrom(({ items }) => items));
   }
@@ -295,13 +292,13 @@ class Expected {
   }
 }
 
-/** A place of which no schema says anything. */
+/** A place without an expectation. */
 const ANYTHING = new Expected(NO_SCHEMA);
 
-/** Each schema is laid out once. */
+/** Caches the expectations of each schema's root. */
 const roots = new Map<SchemaName, Expected>();
 
-/** What the schema of a kind of file says of the file as a whole. */
+/** The expectations for a whole file of a kind. */
 function expectedOf(name: SchemaName): Expected {
   const known = roots.get(name);
   if (known !== undefined) return known;
@@ -310,7 +307,7 @@ function expectedOf(name: SchemaName): Expected {
   return expected;
 }
 
-/** Whether a schema names the member, and does not only allow it. */
+/** Whether a schema names the member, instead of just allowing it. */
 function isNamed({ properties }: Schema, name: string): boolean {
   return properties !== undefined && Object.hasOwn(properties, name);
 }
@@ -332,7 +329,7 @@ function expand({ schema, root }: Candidate): Candidate[] {
   return [{ schema, root }];
 }
 
-/** The schema that a reference leads to, in the same document or in that of another kind. */
+/** The target of a reference, in the same document or in that of another kind. */
 function follow(ref: string, root: SchemaName): Candidate {
   const [document = '', fragment = ''] = ref.split('#');
   const name = document === '' ? root : schemaNameOf(document);

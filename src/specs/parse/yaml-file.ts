@@ -1,17 +1,14 @@
 import { Composer, Lexer, Parser, type CST, type Document } from 'yaml';
 import type { Problem } from './source-text.js';
 
-/** The greatest depth of the parser. One level of nesting takes about two of its states. */
+/** Depth limit of the parser. One level of nesting takes about two of its states. */
 const MAX_STACK = 128;
 
 export type ParsedYaml =
   | { readonly ok: true; readonly document: Document }
   | { readonly ok: false; readonly problem: Problem };
 
-/**
- * The one document of a YAML 1.2 file, or the first thing that is wrong with it: what follows a syntax error is mostly
- * its echo.
- */
+/** The one document of a YAML 1.2 file, or its first problem: later problems mostly follow from a syntax error. */
 export function parseYaml(text: string): ParsedYaml {
   const tokens = withoutEnvironment(() => tokensOf(text));
   if (!Array.isArray(tokens)) return { ok: false, problem: tokens };
@@ -20,7 +17,7 @@ export function parseYaml(text: string): ParsedYaml {
   const documents = [
     ...new Composer({
       version: '1.2',
-      // To tell what plain scalars are is left to who knows what is expected of them.
+      // Leaves plain scalars as text: the walk types them by what the schema expects.
       schema: 'failsafe',
       uniqueKeys: false,
       logLevel: 'silent',
@@ -43,8 +40,8 @@ export function parseYaml(text: string): ParsedYaml {
 const NO_ENVIRONMENT = {};
 
 /**
- * For each token the library asks the environment whether it is to be printed, and Node answers that outside of JavaScript: a fifth of
- * the time that parsing takes. Nothing else runs meanwhile.
+ * For each token the library reads an environment variable that enables printing, and Node answers that outside
+ * JavaScript, which takes a fifth of the parsing time. Nothing else runs while the environment is replaced.
  */
 function withoutEnvironment<T>(parse: () => T): T {
   const environment = process.env;
@@ -57,8 +54,8 @@ function withoutEnvironment<T>(parse: () => T): T {
 }
 
 /**
- * The tokens of a text. The composer behind it recurses and would exhaust the stack on a file made
- * for that, so the depth is bounded before it starts.
+ * The tokens of a text. The composer that reads them is recursive, and a malicious file would exhaust the stack, so the
+ * depth is limited before it starts.
  */
 function tokensOf(text: string): CST.Token[] | Problem {
   const parser = new Parser();
@@ -77,7 +74,7 @@ function tokensOf(text: string): CST.Token[] | Problem {
   return tokens;
 }
 
-/** A refusal of something that YAML has and specs do not. */
+/** Refuses a feature of YAML that specs do not have. */
 function feature(from: number, what: string): ParsedYaml {
   return failed({ code: 'yaml-feature', from, to: from + 1 }, `${what} is not allowed in a spec`);
 }

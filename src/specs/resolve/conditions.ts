@@ -11,28 +11,28 @@ import {
 import type { SpecFile } from '../parse/parse-file.js';
 import { didYouMean } from '../parse/suggest.js';
 
-/** Names that use names that use names: deeper than anybody follows. */
+/** Limit for names that use names in turn. */
 const MOST_LEVELS = 10;
-/** More conditions than any rule has. Names that each use others twice would make thousands of a few lines. */
+/** Beyond any real rule. A few lines of names that each use others twice would make thousands of conditions. */
 const MOST_CONDITIONS = 100;
 
-/** Conditions by name, and what is wrong with them that the schema cannot say. */
+/** Conditions by name, and the problems in them that the schema cannot express. */
 export interface ConditionsReading {
-  /** Those that are wrong too, as far as they could be made out: a use of one is no second mistake. */
+  /** Includes wrong conditions, as far as they are readable: using one is not a second mistake. */
   readonly conditions: NamedConditions;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Reads the named conditions of a config, in the order of the file. @param spec of a file that its schema accepts. */
+/** Reads the named conditions, in the order of the file. @param spec of a file that fits its schema. */
 export function readConditions(file: SpecFile, spec: ConfigSpec): ConditionsReading {
   const reader = new ConditionsReader(file, spec.conditions ?? {});
   for (const name of file.keys('conditions')) reader.read(name, []);
   return reader;
 }
 
-/** Makes out each name once, after those that it uses. */
+/** Reads each name once, after the names that it uses. */
 class ConditionsReader implements ConditionsReading {
-  /** Every name from the beginning: those that stand further down are known too. */
+  /** Has every name from the beginning, because conditions may use names from further down. */
   readonly conditions: Map<string, readonly Matcher[]>;
   readonly diagnostics: Diagnostic[] = [];
   readonly #done = new Set<string>();
@@ -76,7 +76,7 @@ class ConditionsReader implements ConditionsReading {
     return [];
   }
 
-  /** Reads the conditions that are used; false where they never end. */
+  /** Reads the conditions behind a name; false, with a problem, for a cycle or too many levels. */
   #isReached(use: string, place: SpecPath, above: readonly string[]): boolean {
     const start = above.indexOf(use);
     const message =
@@ -112,14 +112,14 @@ export function placed(
   return written.map((condition, at) => ({ condition, path: [at] }));
 }
 
-/** A matcher of a rule, and the condition that it stands for. */
+/** A matcher of a rule, and the condition that it comes from. */
 export interface WrittenMatcher {
   readonly condition: ConditionSpec;
-  /** Members that lead from the rule to the condition; to the name of those that it uses, where it does. */
+  /** Members that lead from the rule to the condition, or to the name in it if it uses one. */
   readonly path: SpecPath;
 }
 
-/** Of each matcher of a rule, in their order, the condition that brought it. @param named those that the rule was made with. */
+/** The condition of each matcher of a rule, in their order. @param named those that the rule was made with. */
 export function writtenMatchers(
   { if: written }: RuleSpec,
   named: NamedConditions = NO_CONDITIONS,

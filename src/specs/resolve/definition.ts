@@ -25,8 +25,7 @@ import { didYouMean } from '../parse/suggest.js';
 import { identityOf, indistinctRamps, rampOf, type WrittenRamp } from './ramps.js';
 
 /**
- * One place that says something of a definition: the environment's block, an overlay, the block
- * `"*"`, or the flag itself.
+ * A place that sets fields of a definition: the environment's block, an overlay, the block `"*"`, or the flag itself.
  */
 export interface BlockSource {
   readonly file: SpecFile;
@@ -34,18 +33,18 @@ export interface BlockSource {
   readonly block: EnvironmentSpec;
 }
 
-/** The value of a field, and the place that says it. */
+/** The value of a field, and the place that sets it. */
 interface Said<T> extends Omit<BlockSource, 'block'> {
   readonly value: T;
 }
 
 type WrittenRules = NonNullable<EnvironmentSpec['rules']>;
 
-/** Rules as written. What a right file says is asked of it, because it may have to be made again. */
+/** Rules as written. Asks a valid file for them each time, because its value may have to be parsed again. */
 export class SaidRules implements Said<WrittenRules> {
   readonly file: SpecFile;
   readonly path: readonly string[];
-  /** What the names in them stand for; undefined where no rule uses one. */
+  /** The conditions that they use by name; undefined if no rule uses one. */
   readonly named: NamedConditions | undefined;
   readonly #held: WrittenRules | undefined;
 
@@ -58,11 +57,11 @@ export class SaidRules implements Said<WrittenRules> {
 
   get value(): WrittenRules {
     if (this.#held !== undefined) return this.#held;
-    // A valid file holds what its schema says.
+    // The schema has checked the shape of a valid file.
     return memberAt(this.file.parsed.value, this.path) as WrittenRules;
   }
 
-  /** The same rules at another place of the file. */
+  /** These rules at another place of the file. */
   at(path: readonly string[]): SaidRules {
     const { file, named } = this;
     return new SaidRules({ file, path, value: this.#held ?? NO_RULES }, named);
@@ -75,28 +74,27 @@ function memberAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce((at, name) => (at as Readonly<Record<string, unknown>>)[name], value);
 }
 
-/** A definition, as far as it could be made from its blocks. */
+/** A definition, as far as its blocks could be resolved. */
 export interface ResolvedDefinition {
-  /** Undefined where something is wrong. */
+  /** Undefined if it has errors. */
   readonly definition: DesiredDefinition | undefined;
   /** Names in bucket order. */
   readonly treatments: readonly string[];
-  /** The rules as written, for the places of what they refer to. */
+  /** The rules as written, to locate their references. */
   readonly rules: SaidRules | undefined;
-  /** As written, for what they refer to. */
+  /** As written, to locate their references. */
   readonly ramps: readonly WrittenRamp[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** One empty list for all definitions that are right. */
+/** One shared empty list for all definitions without problems. */
 export const NO_DIAGNOSTICS: readonly Diagnostic[] = [];
 
 /**
- * Makes a definition from the blocks that may say something of it. A field is taken as a whole from
- * the first block that has it.
+ * Resolves a definition from its blocks. Takes each field as a whole from the first block that has it.
  *
  * @param sources the nearest first.
- * @param named null: nobody knows them, because flagkeel.yaml cannot be read.
+ * @param named null if flagkeel.yaml is unreadable, so that the names are unknown.
  */
 export function resolveDefinition(
   sources: readonly BlockSource[],
@@ -134,7 +132,7 @@ export function resolveDefinition(
   );
   const ramps = writtenRamps(sources, { rules, defaultRule, treatments: names, defaultTreatment });
   const desiredRamps: DesiredRamp[] = [];
-  // Where a rule is wrong nobody can say whether its ramp grows.
+  // With a wrong rule, it is unclear whether its ramp grows.
   for (const written of diagnostics.length === 0 ? ramps : []) {
     const made = rampOf(written);
     if ('ramp' in made) desiredRamps.push(made.ramp);
@@ -158,19 +156,19 @@ export function resolveDefinition(
   };
 }
 
-/** So many different values are kept that definitions said lately. */
+/** Limit for the number of cached values. */
 const MOST_LATELY = 4_096;
-/** In UTF-16 code units of JSON: what is larger is seldom said twice, and would be held long after its flag is gone. */
+/** Limit in UTF-16 code units of JSON: larger values rarely repeat, and would outlive their flag in memory. */
 const LONGEST_LATELY = 2_048;
 
 /**
- * What values that definitions said lately were made out to be. Ten thousand flags mostly say the same few: they then take no longer, and
- * all of them hold one result.
+ * Cache of recently resolved values. Ten thousand flags mostly have the same few values, which then cost no more time
+ * and share one result in memory.
  */
 class Lately<V> {
   readonly #known = new BoundedMap<string, V>(MOST_LATELY);
 
-  /** @param from JSON that tells all that `make` depends on. */
+  /** @param from JSON of everything that `make` depends on. */
   of(from: unknown, make: () => V): V {
     const key = JSON.stringify(from);
     if (key.length > LONGEST_LATELY) return make();
@@ -189,7 +187,7 @@ interface NamedTreatments {
 
 const TREATMENTS = new Lately<NamedTreatments>();
 const BUCKETS = new Lately<Checked<Bucket[]>>();
-/** By the conditions that may be used by name; those that nobody knows are none. */
+/** By the conditions that rules may use by name; unknown conditions have no cache. */
 const RULES = new WeakMap<NamedConditions, Lately<Checked<Rule[]>>>();
 const UNKNOWN: NamedConditions = new Map();
 
@@ -222,10 +220,10 @@ function usedConditions(
   return isUsed && named ? named : undefined;
 }
 
-/** One empty list for all definitions without a ramp. */
+/** One shared empty list for all definitions without a ramp. */
 const NO_RAMPS: readonly WrittenRamp[] = [];
 
-/** Ramps of rules, and that of the default rule, which goes with the block that says the rule or with a nearer one. */
+/** Ramps of rules, and that of the default rule, which counts only in the block with the rule or in a nearer one. */
 function writtenRamps(
   sources: readonly BlockSource[],
   {
@@ -295,7 +293,7 @@ function knownTreatment(name: string, names: readonly string[]): Checked<string>
   return { ok: false, faults: [unknownTreatment(name, names, { path: [], at: 'value' })] };
 }
 
-/** A fault, which knows its place inside of a value only, at its place in the file. */
+/** A diagnostic in the file for a fault, which only knows its place inside a value. */
 function faultDiagnostic({ file, path }: Said<unknown>, fault: SpecFault): Diagnostic {
   const { unknown } = fault;
   const hint = unknown === undefined ? '' : didYouMean(unknown.name, unknown.candidates);
@@ -317,7 +315,7 @@ export function treatmentDiagnostics({ file, path, block }: BlockSource): Diagno
   return diagnostics;
 }
 
-/** A name that the service may refuse is a warning: no source says for certain that it does. */
+/** A warning only: no source is certain that the service refuses the name. */
 function treatmentNameDiagnostics(
   file: SpecFile,
   path: readonly string[],

@@ -27,8 +27,8 @@ import { didYouMean } from '../parse/suggest.js';
 const EVERYWHERE = '*';
 
 /**
- * Resolves every flag by itself: names, treatments, buckets, targets, the form of its conditions.
- * What flags refer to is checked in `references.ts`.
+ * Resolves every flag by itself: names, treatments, buckets, targets, the form of its conditions. `references.ts`
+ * checks its references.
  */
 export function resolveFlags(specs: SpecSet): {
   flags: ResolvedFlag[];
@@ -48,21 +48,19 @@ export function resolveFlags(specs: SpecSet): {
   return { flags, diagnostics };
 }
 
-/** A file that says what a flag is in one environment. */
+/** A file about a flag in one environment. */
 type Overlay = SpecSet['overlays'][number];
 
 /** Everything besides its own files that the meaning of one flag depends on. */
 export type FlagSurroundings = Pick<SpecSet, 'config' | 'settings' | 'memory'>;
 
-/** A flag and what is wrong with it; the flag may be used only where there is no diagnostic. */
+/** A flag with its problems; it may be used only without diagnostics. */
 interface FlagResult {
   readonly flag: ResolvedFlag;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/**
- * Resolves one flag, or takes the earlier result as long as its files and the config are the same.
- */
+/** Resolves one flag, or reuses the earlier result while its files and the config are unchanged. */
 export function resolvedFlag(
   specs: FlagSurroundings,
   each: SpecOf<FlagSpec>,
@@ -72,7 +70,7 @@ export function resolvedFlag(
   return specs.memory.flags.get(each.file, from, () => resolveFlag(specs, each, overlays));
 }
 
-/** What the file says is asked of it, because it may have to be made again. */
+/** Asks the file for its value each time, because it may have to be parsed again. */
 class FlagOf implements ResolvedFlag {
   readonly name: string;
   readonly trafficType: string;
@@ -118,8 +116,8 @@ function resolveFlag(
 }
 
 /**
- * The definition of a flag in each environment that its files name. Each field is taken from the
- * environment's own block, then from the block of all environments, then from the flag itself.
+ * The definition of a flag in each environment that its files name. Takes each field from the environment's own block,
+ * then from the block of all environments, then from the flag itself.
  */
 function resolveEnvironments(
   specs: FlagSurroundings,
@@ -167,7 +165,7 @@ function resolveEnvironments(
     resolved.set(environment, definition);
   }
   if (named.length === 0 && shared.length > 0) {
-    // Nobody inherits it yet; a mistake in it would surface with the first environment only.
+    // No environment inherits this block yet; without a check, its mistakes would surface with the first one.
     diagnostics.push(
       ...resolveDefinition([...shared, itself], file.location([]), conditions).diagnostics,
     );
@@ -179,10 +177,10 @@ function resolveEnvironments(
 }
 
 /**
- * The definition of a block that says what an earlier one of the same file says, which is not worked out twice. Undefined where
- * none does, or where more than the values counts: the order of treatments, and the places of ramps.
+ * The definition of an earlier block of the same file with the same content, to avoid resolving it again. Undefined
+ * without one, or if more than the values counts: the order of treatments, and the places of ramps.
  *
- * @param earlier blocks in the order in which they are resolved, and those that are.
+ * @param earlier blocks in the order of resolution, and their definitions.
  */
 function twinOf(
   { file, path, block }: BlockSource,
@@ -205,10 +203,7 @@ function twinOf(
   return undefined;
 }
 
-/**
- * Shares equal parts between the environments of a flag: they mostly say the same, which is then
- * held in memory once.
- */
+/** Shares equal parts between the environments of a flag, which mostly agree, to save memory. */
 function withShared(
   resolved: ResolvedDefinition,
   others: Iterable<ResolvedDefinition>,
@@ -227,7 +222,7 @@ function withShared(
   return resolved;
 }
 
-/** The first list if the second says the same. */
+/** The first list if the second is equal. */
 function sameList<T>(first: readonly T[], second: readonly T[]): readonly T[] {
   const isSame = first.length === second.length && first.every((each, i) => each === second[i]);
   return isSame ? first : second;
@@ -250,7 +245,7 @@ function flagBlock(spec: FlagSpec): EnvironmentSpec {
   };
 }
 
-/** The form of the name, and that the file is named like the flag. */
+/** Checks the form of the name, and that the file has the flag's name. */
 function nameDiagnostics({ file, spec: { flag } }: SpecOf<FlagSpec>): Diagnostic[] {
   const place = { path: ['flag'] };
   if (!FLAG_NAME.test(flag)) {
@@ -266,8 +261,8 @@ function nameDiagnostics({ file, spec: { flag } }: SpecOf<FlagSpec>): Diagnostic
 }
 
 /**
- * An overlay has to be named after its flag and environment, its flag has to exist, and no other
- * file may say what the flag is in that environment.
+ * Checks that an overlay is named after its flag and environment, that the flag exists, and that no other file sets the
+ * flag in that environment.
  */
 function overlayDiagnostics(
   specs: SpecSet,
@@ -298,9 +293,9 @@ function overlayDiagnostics(
 }
 
 /**
- * A flag as it should be on the service.
+ * The desired state of a flag.
  *
- * @param flag of which nothing is wrong.
+ * @param flag without errors.
  */
 export function desiredFlag(flag: ResolvedFlag): DesiredFlag {
   const environments = [...flag.environments].flatMap(([name, { definition }]) =>

@@ -16,8 +16,8 @@ import {
 type Attributes = Readonly<Record<string, string>>;
 
 /**
- * Identities of all files, one list for each traffic type and environment, sorted by both. Files
- * for the same place are joined; a key in two of them is an error.
+ * Identities of all files, one list for each traffic type and environment, sorted by both. Files for the same place are
+ * merged; a key in two of them is an error.
  */
 export function resolveIdentities(specs: SpecSet): {
   identities: DesiredIdentities[];
@@ -51,8 +51,8 @@ export function resolveIdentities(specs: SpecSet): {
 }
 
 /**
- * The contract sets this limit for the keys of a segment. It is applied to identities as well, to
- * bound what is remembered of them.
+ * The contract sets this limit for the keys of a segment. It applies to identities as well, to limit the size of the
+ * state.
  */
 function tooMany({ location, trafficType, environment }: Place, count: number): Diagnostic[] {
   if (count <= MAX_KEYS_PER_SEGMENT) return [];
@@ -62,17 +62,17 @@ function tooMany({ location, trafficType, environment }: Place, count: number): 
 
 type Place = Pick<DesiredIdentities, 'location' | 'trafficType' | 'environment'>;
 
-/** One file with identities, whatever its format. */
+/** One file with identities, of either format. */
 interface IdentitiesFile {
   readonly file: SpecFile;
   readonly trafficType: string;
   readonly environment: string;
   readonly keys: Readonly<Record<string, Attributes>>;
-  /** Path of the keys inside of the file. */
+  /** Path of the keys inside the file. */
   readonly path: readonly string[];
 }
 
-/** Files that say in their content which traffic type and environment they are for. */
+/** Files whose content names their traffic type and environment. */
 function yamlFiles(specs: SpecSet, diagnostics: Diagnostic[]): IdentitiesFile[] {
   const files = validOf<IdentitiesSpec>(specs.loaded.files.get('identities') ?? []);
   return files.map(({ file, spec: { identities } }) => {
@@ -88,10 +88,7 @@ function yamlFiles(specs: SpecSet, diagnostics: Diagnostic[]): IdentitiesFile[] 
   });
 }
 
-/**
- * Files whose name says it: `TRAFFIC_TYPE.ENVIRONMENT.csv`. The name of an environment may hold a
- * dot.
- */
+/** Files whose name does so: `TRAFFIC_TYPE.ENVIRONMENT.csv`. The name of an environment may contain a dot. */
 function csvFiles(specs: SpecSet, diagnostics: Diagnostic[]): IdentitiesFile[] {
   return validOf<IdentitiesFile['keys']>(specs.loaded.files.get('identities-csv') ?? []).flatMap(
     ({ file, spec: keys }) => {

@@ -8,10 +8,8 @@ import { pointerOf } from '../../model/pointer.js';
 import { didYouMean } from '../parse/suggest.js';
 
 /**
- * The entries of the break-glass lists. An entry that is right counts, whatever else in its file or
- * elsewhere is wrong.
- *
- * Without a config the environments are not known, and every list is taken as being for one.
+ * The entries of the break-glass lists. A valid entry counts, even with errors in its file or elsewhere. Without a
+ * config the environments are unknown, and every list is accepted.
  */
 export function resolveKills({ config, loaded }: SpecSet): {
   kills: DesiredKill[];
@@ -47,8 +45,7 @@ export function resolveKills({ config, loaded }: SpecSet): {
 }
 
 /**
- * `killed: true` of flags and overlays, read as leniently as possible, for killing although the
- * specs are invalid.
+ * `killed: true` of flags and overlays, read as leniently as possible, to kill even if the specs are invalid.
  *
  * @param environments kills elsewhere are left out.
  */
@@ -74,12 +71,12 @@ export function orderedKills(loaded: LoadedFiles, environments: readonly string[
   return kills.filter(({ environment }) => environments.includes(environment));
 }
 
-/** Whether a value of any shape is the name of a flag. */
+/** Whether a value of unknown shape is the name of a flag. */
 function isFlagName(value: unknown): value is string {
   return typeof value === 'string' && FLAG_NAME.test(value);
 }
 
-/** The members of a value of any shape; a value that has none counts as empty. */
+/** The members of a value of unknown shape; empty if it has none. */
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -7,28 +7,22 @@ import { namesUsedBy } from './references.js';
 import type { ResolvedFlag } from './resolved-flag.js';
 import { fileNameOf, type SpecSet } from './spec-set.js';
 
-/** The specs of one tree as far as they could be resolved. */
+/** The specs of one tree, as far as they could be resolved. */
 interface Resolved {
   readonly specs: SpecSet;
   readonly flags: readonly ResolvedFlag[];
   readonly segments: ReadonlyMap<string, DesiredSegment>;
 }
 
-/**
- * `KIND/NAME` of all identities together: their files share lists, so that one bad line leaves all
- * of them in doubt.
- */
+/** `KIND/NAME` for all identities together: their files share lists, so one bad line makes all of them doubtful. */
 export const ALL_IDENTITIES = keyOf('identities', '*');
 
 /**
- * What must stay as it is on the service because its specs are wrong: `KIND/NAME` of each object
- * that an error lies in, of each flag whose rules name such an object, and so on.
- *
- * An object that cannot be read was not removed: whoever goes on with the rest has to leave these
- * objects alone.
+ * `KIND/NAME` of objects that must stay as they are on the service: objects with errors, flags whose rules name such an
+ * object, and so on. An unreadable object was not removed, so callers that continue with the rest must leave it alone.
  *
  * @param errors diagnostics with severity `error`.
- * @returns null where an error cannot be pinned to objects, so that the rest cannot be told apart.
+ * @returns null if an error cannot be assigned to objects, so that the valid rest is unknown.
  */
 export function quarantinedObjects(
   errors: readonly Diagnostic[],
@@ -54,7 +48,7 @@ export function quarantinedObjects(
   }
 }
 
-/** The objects that a file says something about; null where that cannot be known. */
+/** The objects that a file concerns; null if they are unknown. */
 function objectsIn(
   path: string,
   { segments, specs }: Resolved,
@@ -64,7 +58,7 @@ function objectsIn(
   const written = declared.get(path);
   const hidesFiles = (specs.loaded.entries.get(path)?.type ?? 'file') !== 'file';
   const names = [named(path), ...(written === undefined ? [] : [written])];
-  // Whatever its name ends in, a link or a submodule may stand for a folder, and hides the files below it.
+  // Whatever its extension, a link or a submodule may stand for a folder and hide the files below it.
   const isSpec = /\.ya?ml$/i.test(path) && !hidesFiles;
   switch (topOf(path)) {
     case 'flags':
@@ -75,7 +69,7 @@ function objectsIn(
     case 'identities':
       return [ALL_IDENTITIES];
     case 'kills':
-      // Without a list that is hidden, a flag that it names would look as if nobody wanted it killed.
+      // If a list of kills is hidden, its flags would look as if no kill was ordered.
       return hidesFiles || isSpecFolder(path) ? null : [];
     case 'tests':
       return [];
@@ -84,12 +78,12 @@ function objectsIn(
   }
 }
 
-/** The name of the object that a file's name promises. An overlay speaks of its flag. */
+/** The object that a file's name promises. An overlay concerns its flag. */
 function named(path: string): string {
   return fileNameOf(path.replace(/\.ya?ml$/i, '.yaml')).split('@')[0] ?? '';
 }
 
-/** The segments that name a key file. */
+/** The segments that use a key file. */
 function usersOfKeyFile(path: string, segments: ReadonlyMap<string, DesiredSegment>): string[] {
   return [...segments.values()]
     .filter(({ environments }) =>
@@ -98,7 +92,7 @@ function usersOfKeyFile(path: string, segments: ReadonlyMap<string, DesiredSegme
     .map(({ name }) => keyOf('segment', name));
 }
 
-/** Path → the name that stands in the file, which may differ from the name of the file. */
+/** Path → the name in the file, which may differ from the file's own. */
 function declaredNames({ loaded }: SpecSet): ReadonlyMap<string, string> {
   const members = { flag: 'flag', 'flag-overlay': 'flag', segment: 'segment' } as const;
   return new Map(

@@ -16,7 +16,7 @@ import { parseMoment } from '../../platform/zoned-time.js';
 import type { SpecFile } from '../parse/parse-file.js';
 import { didYouMean } from '../parse/suggest.js';
 
-/** A ramp as it is written, and what it is about. */
+/** A ramp as written, with the rule that it belongs to. */
 export interface WrittenRamp {
   readonly file: SpecFile;
   readonly path: readonly (string | number)[];
@@ -31,7 +31,7 @@ export interface WrittenRamp {
   readonly defaultTreatment: string;
 }
 
-/** By which runs know the ramp of a rule, wherever it stands. */
+/** Identifies a rule's ramp between runs, wherever the rule stands. */
 export function identityOf(
   rules: readonly Rule[],
   position: number,
@@ -44,7 +44,7 @@ export function identityOf(
   return { key: rampKey(name, matchers), matchers, nth };
 }
 
-/** Ramps of one definition that no run could tell apart. */
+/** Reports ramps of one definition that runs could not tell apart. */
 export function indistinctRamps(ramps: readonly WrittenRamp[]): Diagnostic[] {
   return ramps.flatMap(({ file, path, known: { key } }, at): Diagnostic[] => {
     if (!ramps.slice(0, at).some(({ known }) => known.key === key)) return [];
@@ -56,10 +56,10 @@ export function indistinctRamps(ramps: readonly WrittenRamp[]): Diagnostic[] {
   });
 }
 
-/** A member of the ramp, and what is wrong with it. */
+/** A member of the ramp, and its problem. */
 type Wrong = readonly [path: readonly (string | number)[], message: string];
 
-/** @returns the ramp, or all that is wrong with it. */
+/** @returns the ramp, or all of its problems. */
 export function rampOf(
   of: WrittenRamp,
 ): { readonly ramp: DesiredRamp } | { readonly diagnostics: readonly Diagnostic[] } {
@@ -114,7 +114,7 @@ function startOf(start: LongRampSpec['start'], wrong: Wrong[]): Pick<DesiredRamp
   return {};
 }
 
-/** Of two treatments the one that is not the default; of more than two nobody can tell. */
+/** The treatment that is not the default, if there are two; undefined if there are more. */
 function growingTreatment({ treatments, defaultTreatment }: WrittenRamp): string | undefined {
   const others = treatments.filter((each) => each !== defaultTreatment);
   return others.length === 1 ? others[0] : undefined;
@@ -145,7 +145,7 @@ function stepsOf(
   });
 }
 
-/** `10, 6h, 25, 1d, 100`: percentages, each with the time since the one before. */
+/** `10, 6h, 25, 1d, 100`: percentages with the time between them. */
 function shortSteps(text: string, path: readonly string[], wrong: Wrong[]): readonly RampStep[] {
   const steps: RampStep[] = [];
   let afterMs: number | undefined;
@@ -173,7 +173,7 @@ function shortSteps(text: string, path: readonly string[], wrong: Wrong[]): read
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `90m`, `12h`, `7d` in milliseconds; undefined: that is no duration. */
+/** `90m`, `12h`, `7d` in milliseconds; undefined for other texts. */
 function durationMs(text: string): number | undefined {
   const [, count, unit = ''] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? [];
   return count === undefined ? undefined : Number(count) * (UNIT_MS[unit] ?? 0);
@@ -204,13 +204,13 @@ function notGrowing(
   ];
 }
 
-/** Names of checks, as a ramp has them. */
+/** Names of a ramp's checks. */
 function checksOf(spec: RampSpec): readonly string[] {
   const { check = [] } = typeof spec === 'string' ? {} : spec;
   return typeof check === 'string' ? [check] : check;
 }
 
-/** Windows and checks that ramps name and flagkeel.yaml does not have. */
+/** Reports windows and checks that ramps name but flagkeel.yaml lacks. */
 export function rampDiagnostics(
   flags: Iterable<{
     readonly environments: ReadonlyMap<string, { readonly ramps: readonly WrittenRamp[] }>;
@@ -248,7 +248,7 @@ function strangers(names: readonly string[], known: ReadonlySet<string>): string
   return unknown.map((name) => `"${name}"${didYouMean(name, known)}`);
 }
 
-/** Checks of a config, in the order of the file, and what is wrong with them; one that is wrong is left out. */
+/** Checks of a config, in the order of the file, and their problems; leaves wrong checks out. */
 export function readChecks(
   file: SpecFile,
   { checks = {} }: ConfigSpec,

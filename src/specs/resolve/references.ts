@@ -11,7 +11,7 @@ import type { SpecSet } from './spec-set.js';
 import { didYouMean } from '../parse/suggest.js';
 import type { SpecFile } from '../parse/parse-file.js';
 
-/** What references are judged by, besides the objects that they name. */
+/** The facts besides the named objects by which references are checked. */
 type Judge = Pick<SpecSet, 'config' | 'memory' | 'unjudged'>;
 
 /** The objects that references may name. */
@@ -22,8 +22,7 @@ interface DeclaredNames {
 }
 
 /**
- * Checks what the rules of all flags name: it exists, in the same environment, and fits, and no
- * flag depends on itself.
+ * Checks every object that a rule names: it exists in the same environment and fits, and no flag depends on itself.
  *
  * @param resolved all flags.
  * @param segments all segments.
@@ -47,7 +46,7 @@ export function referenceDiagnostics(
   ];
 }
 
-/** `KIND/NAME` of what the rules of a flag name in any environment, with repetitions. */
+/** `KIND/NAME` of the objects that rules of a flag name in any environment, with repetitions. */
 export function namesUsedBy(flag: ResolvedFlag): string[] {
   return referencesOf(flag).map(({ kind, name }) => keyOf(kind, name));
 }
@@ -60,7 +59,7 @@ export function referencesOf(from: ResolvedFlag): Reference[] {
       const conditions = Array.isArray(one) ? one : [one];
       return conditions.flatMap((each, i) => {
         const condition = Array.isArray(one) ? i : null;
-        // Spelled out: of ten thousand flags, each copy by spreading would have a hidden class of its own.
+        // Spelled out: spreading would give each copy a hidden class of its own, for ten thousand flags.
         return allNamedIn(each, rules.named).map(({ kind, name, treatments, members }) => {
           return { kind, name, treatments, members, from, environment, rule, condition };
         });
@@ -69,7 +68,7 @@ export function referencesOf(from: ResolvedFlag): Reference[] {
   });
 }
 
-/** What a condition refers to, itself or by those whose name it uses. */
+/** References of a condition, its own or those of conditions that it uses by name. */
 function allNamedIn(condition: ConditionSpec, named: NamedConditions | undefined): Named[] {
   const { use } = condition;
   if (use !== undefined) return (named?.get(use) ?? []).flatMap(usedIn);
@@ -77,7 +76,7 @@ function allNamedIn(condition: ConditionSpec, named: NamedConditions | undefined
   return own === undefined ? [] : [own];
 }
 
-/** What a matcher refers to that came by a name; that is all the file says of it. */
+/** References of a matcher from a named condition; the file has no place of its own for them. */
 function usedIn(matcher: Matcher): Named[] {
   const segment = segmentOf(matcher);
   const dependency = dependencyOf(matcher);
@@ -90,8 +89,8 @@ function usedIn(matcher: Matcher): Named[] {
 }
 
 /**
- * Where in a condition each form of reference has its name. The raw forms are matchers that a spec
- * writes as the service has them.
+ * Where a condition has the name of each form of reference. The raw forms are matchers that a spec writes as the
+ * service has them.
  */
 const SEGMENT = { name: ['segment'], treatments: [] };
 const FLAG = { name: ['flag'], treatments: ['treatments'] };
@@ -100,10 +99,10 @@ const RAW_FLAG = { name: ['matcher', 'depends', 'splitName'], treatments: ['matc
 const USED = { name: ['use'], treatments: null };
 const NO_TREATMENTS: readonly string[] = [];
 
-/** What one condition refers to. */
+/** A single reference of a condition. */
 type Named = Pick<Reference, 'kind' | 'name' | 'treatments' | 'members'>;
 
-/** The reference of a condition; undefined where the condition refers to nothing. */
+/** The reference of a condition, if it has one. */
 export function namedIn({ segment, flag, treatments, matcher }: ConditionSpec): Named | undefined {
   if (segment !== undefined) {
     return { kind: 'segment', name: segment, treatments: NO_TREATMENTS, members: SEGMENT };
@@ -121,9 +120,8 @@ export function namedIn({ segment, flag, treatments, matcher }: ConditionSpec): 
 }
 
 /**
- * A segment that a rule names has to be declared, for the flag's traffic type and for the rule's
- * environment. Names listed under `references` in flagkeel.yaml are managed elsewhere and are
- * taken as right.
+ * Checks that a segment in a rule is declared, for the flag's traffic type and for the rule's environment. Names under
+ * `references` in flagkeel.yaml are managed elsewhere and always pass.
  */
 function segmentDiagnostics(
   { specs, segments }: DeclaredNames,
@@ -152,10 +150,7 @@ function segmentDiagnostics(
   return [at(reference, 'segment-not-in-environment', message)];
 }
 
-/**
- * A flag that a rule names has to be declared in the rule's environment, with the treatments that
- * the rule names.
- */
+/** Checks that a flag in a rule is declared in the rule's environment, with the treatments that the rule names. */
 function flagDiagnostics({ specs, flags }: DeclaredNames, reference: Reference): Diagnostic[] {
   const { name, environment, treatments, members } = reference;
   const elsewhere = specs.config?.references.flags ?? [];
@@ -181,14 +176,12 @@ function flagDiagnostics({ specs, flags }: DeclaredNames, reference: Reference):
   });
 }
 
-/** What is wrong with a reference, by the kind that it names. */
+/** The check of a reference, by the kind that it names. */
 const DIAGNOSTICS_OF: Readonly<
   Record<Reference['kind'], (known: DeclaredNames, reference: Reference) => Diagnostic[]>
 > = { segment: segmentDiagnostics, flag: flagDiagnostics };
 
-/**
- * Flags that depend on each other in one environment. Each cycle is reported once, with its path.
- */
+/** Reports flags that depend on each other in one environment: each cycle once, with its path. */
 function cycleDiagnostics(references: readonly Reference[]): Diagnostic[] {
   const told = new Set<string>();
   const diagnostics: Diagnostic[] = [];
@@ -222,7 +215,7 @@ function cycleDiagnostics(references: readonly Reference[]): Diagnostic[] {
 /**
  * A diagnostic at the place of a reference.
  *
- * @param to members from the condition to what is wrong.
+ * @param to members from the condition to the wrong value.
  */
 function at(
   reference: Reference,
@@ -235,7 +228,7 @@ function at(
   return file.diagnostic(code, { path }, `${message}${asker}`);
 }
 
-/** Where a reference has the name that it refers to. */
+/** The place of the name in a reference. */
 export function locationOf(reference: Reference): Location {
   const { file, path } = placeOf(reference, reference.members.name);
   return file.location(path);

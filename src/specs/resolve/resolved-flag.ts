@@ -2,7 +2,7 @@ import type { FlagSpec } from '../../generated/flag.schema.d.js';
 import type { ResolvedDefinition } from './definition.js';
 import type { SpecFile } from '../parse/parse-file.js';
 
-/** A flag as its own files have it, before its references are checked. */
+/** A flag according to its own files, before its references are checked. */
 export interface ResolvedFlag {
   readonly name: string;
   readonly file: SpecFile;
@@ -12,10 +12,7 @@ export interface ResolvedFlag {
   readonly environments: ReadonlyMap<string, ResolvedDefinition>;
 }
 
-/**
- * A name in a rule, and the rule. The exact place in the file is worked out only where something is
- * wrong with it.
- */
+/** A name in a rule, and the rule. The exact place in the file is computed only for a diagnostic. */
 export interface Reference {
   readonly kind: 'segment' | 'flag';
   readonly name: string;
@@ -25,14 +22,14 @@ export interface Reference {
   readonly environment: string;
   /** Position of the rule, from 0. */
   readonly rule: number;
-  /** Position of the condition, from 0; null where the rule has one condition and not a list. */
+  /** Position of the condition, from 0; null if the rule has one condition instead of a list. */
   readonly condition: number | null;
   readonly members: ReferenceMembers;
 }
 
-/** Members that lead from a condition to what it names. */
+/** Members that lead from a condition to the names in it. */
 export interface ReferenceMembers {
   readonly name: readonly string[];
-  /** Members that lead to the treatments that the other flag must have; null: the condition does not say them itself. */
+  /** Members that lead to the treatments that the other flag must have; null if they come from elsewhere. */
   readonly treatments: readonly string[] | null;
 }

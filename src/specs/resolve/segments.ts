@@ -18,10 +18,7 @@ import {
 } from './spec-set.js';
 import { didYouMean } from '../parse/suggest.js';
 
-/**
- * Every segment with its keys. The segments may be used only where there is no error among the
- * diagnostics.
- */
+/** Every segment with its keys. Use them only if the diagnostics have no error. */
 export function resolveSegments(specs: SpecSet): {
   segments: ReadonlyMap<string, DesiredSegment>;
   diagnostics: Diagnostic[];
@@ -37,8 +34,8 @@ export function resolveSegments(specs: SpecSet): {
     const from = [specs.settings, ...paths.map((path) => keyFiles.get(path)?.parsed)];
     const isWhole = !from.includes(undefined);
     const make = () => resolveSegment(specs, each, keyFiles);
-    // Where a key file is missing, the diagnostic names other key files that may have been meant,
-    // so the result depends on more than these files and is not remembered.
+    // For a missing key file the diagnostic suggests other key files, so the result depends on more than these files
+    // and is not cached.
     const resolved = isWhole ? specs.memory.segments.get(file, from, make) : make();
     for (const { keysFile } of resolved.segment.environments.values()) {
       if (keysFile !== undefined) used.add(keysFile);
@@ -91,7 +88,7 @@ function keyFilePath({ path }: SpecFile, written: string): string {
   return posix.normalize(posix.join(posix.dirname(path), written));
 }
 
-/** The form of the name, and that the file is named like the segment. */
+/** Checks the form of the name, and that the file has the segment's name. */
 function nameDiagnostics({ file, spec: { segment } }: SpecOf<SegmentSpec>): Diagnostic[] {
   const place = { path: ['segment'] };
   if (!SEGMENT_NAME.test(segment)) {
@@ -103,7 +100,7 @@ function nameDiagnostics({ file, spec: { segment } }: SpecOf<SegmentSpec>): Diag
   return [file.diagnostic('file-name', place, message)];
 }
 
-/** Reads what a segment says of one environment, and collects what is wrong with it. */
+/** Reads a segment's block for one environment, and collects its problems. */
 class ActivationReader {
   readonly diagnostics: Diagnostic[] = [];
   readonly #specs: SpecSet;
@@ -121,10 +118,7 @@ class ActivationReader {
     this.#keyFiles = at.keyFiles;
   }
 
-  /**
-   * The activation, also where something is wrong with it. Without `keys` and `keysFile` it says
-   * nothing about keys.
-   */
+  /** The activation, even with errors. Without `keys` and `keysFile` git does not manage its keys. */
   read({ mode = 'exact', keys, keysFile }: ActivationSpec): DesiredActivation {
     const location = this.#file.location(this.#path);
     if (mode === 'external' && (keys ?? keysFile) !== undefined) {
@@ -144,19 +138,18 @@ class ActivationReader {
   }
 
   /**
-   * Keys as a list that is sorted and hashed. A key file by itself is sorted and hashed once,
-   * however many segments and readings name it.
+   * Sorts and hashes keys. A key file by itself is sorted and hashed once, however many segments and readings use it.
    */
   #keyList(keys: readonly string[], listed: readonly string[]): KeyList {
     if (keys.length > 0) return keyList([...keys, ...listed]);
     return this.#specs.memory.keyLists.get(listed, [], () => keyList(listed));
   }
 
-  /** Path of a key file that may be read; undefined with a diagnostic otherwise. */
+  /** Path of a readable key file; undefined, with a diagnostic, otherwise. */
   #keyFilePath(written: string): string | undefined {
     const path = keyFilePath(this.#file, written);
     const entry = this.#specs.loaded.entries.get(path);
-    // A link anywhere on the way may lead out of the repository.
+    // A link anywhere on the path may lead out of the repository.
     const isLinked = [...parentsOf(path), path].some(
       (part) => (this.#specs.loaded.entries.get(part)?.type ?? 'file') !== 'file',
     );
@@ -166,7 +159,7 @@ class ActivationReader {
       return undefined;
     }
     if (entry !== undefined && this.#keyFiles.has(path)) return path;
-    // The file is too large to have been read, which has its own diagnostic.
+    // The file is too large to be read, which has its own diagnostic.
     if (entry !== undefined && kindOf(path) === 'keys') return path;
     const others = [...this.#keyFiles.keys()].map((each) =>
       posix.relative(posix.dirname(this.#file.path), each),
@@ -176,7 +169,7 @@ class ActivationReader {
     return undefined;
   }
 
-  /** A key that is listed twice is a warning, since a list of keys is a set. */
+  /** Warns about duplicate keys, because a list of keys is a set. */
   #checkKeys(keys: readonly string[]): void {
     const seen = new Set<string>();
     for (const [position, key] of keys.entries()) {
@@ -192,7 +185,7 @@ class ActivationReader {
     }
   }
 
-  /** The contract's limit of keys in a segment. */
+  /** Checks the contract's limit of keys in a segment. */
   #checkCount(count: number, member: string): void {
     if (count <= MAX_KEYS_PER_SEGMENT) return;
     const message = `${count} keys; a segment holds ${MAX_KEYS_PER_SEGMENT} in an environment at most`;
@@ -215,13 +208,13 @@ function parentsOf(path: string): string[] {
   return parts.map((_, i) => parts.slice(0, i + 1).join('/'));
 }
 
-/** Warnings about key files that no segment names. */
+/** Warnings about key files that no segment uses. */
 function unusedDiagnostics(
   specs: SpecSet,
   keyFiles: ReadonlyMap<string, SpecFile>,
   used: ReadonlySet<string>,
 ): Diagnostic[] {
-  // A segment that cannot be judged may be the one that uses it.
+  // An unreadable segment may be the one that uses it.
   if (specs.unjudged.segments.size > 0) return [];
   return [...keyFiles.values()]
     .filter(({ path }) => !used.has(path))

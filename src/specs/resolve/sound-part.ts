@@ -23,8 +23,8 @@ import {
 } from './spec-set.js';
 
 /**
- * The mistakes in files that depart from their schemas, beside these departures: one wrong field does not hide the
- * others. Nothing is made of such files but diagnostics.
+ * Further mistakes in files that violate their schemas: one wrong field should not hide the others. Such files are used
+ * for diagnostics only.
  */
 export function departedDiagnostics(
   specs: SpecSet,
@@ -40,7 +40,7 @@ export function departedDiagnostics(
   if (flagParts.length + overlayParts.length + segmentParts.length + testParts.length === 0) {
     return [];
   }
-  // What these files say is remembered nowhere.
+  // Results from these files must not enter the cache.
   const apart: SpecSet = { ...specs, memory: new SpecCache() };
   const overlays = [...specs.overlays, ...overlayParts];
   const departed = flagsOf(specs, flagParts, overlayParts).map((each) =>
@@ -66,7 +66,7 @@ export function departedDiagnostics(
   );
 }
 
-/** Flags that depart themselves, and those of which an overlay does. */
+/** Flags that violate the schema themselves, or in an overlay. */
 function flagsOf(
   { flags }: SpecSet,
   departed: readonly SoundPart<FlagSpec>[],
@@ -76,9 +76,9 @@ function flagsOf(
   return [...departed, ...[...names].flatMap((name) => flags.get(name) ?? [])];
 }
 
-/** What of a file can be judged although some of it departs from its schema. */
+/** The part of a file that can be checked although another part violates the schema. */
 interface SoundPart<T> extends SpecOf<T> {
-  /** Whether a mistake in the sound part only repeats what the file was told already. */
+  /** Whether a mistake in the sound part only repeats a violation that was reported already. */
   isEcho(diagnostic: Diagnostic): boolean;
 }
 
@@ -87,29 +87,29 @@ type Path = readonly string[];
 /** Members and elements of a file, as far as they were parsed. */
 type Container = Record<string, unknown>;
 
-/** Mistakes of something that is not there: it may be there under a misspelt name. */
+/** Mistakes about missing parts, which may exist under a misspelt name. */
 const ABSENCES: ReadonlySet<string> = new Set<DiagnosticCode>([
   'missing-default-rule',
   'traffic-type-missing',
 ]);
 
-/** Mistakes about the treatments of a flag, which nobody knows where one of them was left out. */
+/** Mistakes about the treatments of a flag, which are uncertain if one of them was left out. */
 const ABOUT_TREATMENTS: ReadonlySet<string> = new Set<DiagnosticCode>([
   'treatment-count',
   'unknown-treatment',
 ]);
 
-/** Stands in for a condition that is wrong: it is well-formed and names nothing. */
+/** Stands in for a wrong condition: well-formed, without a reference. */
 const CONDITION = { in: ['-'] };
 /** Stands in for a wrong case of a spec test. */
 const CASE = { name: '-', environment: '-', expect: '-' };
 
 /**
- * The part of a file that is what its schema says, so that one wrong field does not hide the mistakes beside it. What is
- * wrong is left out or, where something has to stand there, replaced; positions in lists stay as they are. It serves to
- * judge the file and nothing else: it is not what the file says.
+ * The part of a file that fits its schema, so that one wrong field does not hide other mistakes. Wrong values are left
+ * out or, if required, replaced; positions in lists stay. Only for diagnostics, because the content differs from the
+ * file's.
  *
- * @returns undefined where the file is right, is no YAML, or too much of it is missing.
+ * @returns undefined if the file is valid, is not YAML, or lacks too much.
  */
 function soundPart<T>(kind: SchemaName, file: SpecFile): SoundPart<T> | undefined {
   const { value, problems, valid } = file.parsed;
@@ -124,7 +124,7 @@ function soundPart<T>(kind: SchemaName, file: SpecFile): SoundPart<T> | undefine
     return hole;
   });
   if (schemaErrors(kind, spec).length > 0) return undefined;
-  // A rule that lacks something has no hole in it: the rest of the rule is judged.
+  // A rule with a missing member has no hole: the rest of the rule is checked.
   const wrong = holes.filter((hole) => hole.length > 0 && hole.at(-2) !== 'rules');
   const spans = wrong.map((hole) => spanOf(file, hole));
   const outside = holes.some((hole) => !hole.includes('rules'));
@@ -140,7 +140,7 @@ function soundPart<T>(kind: SchemaName, file: SpecFile): SoundPart<T> | undefine
   };
 }
 
-/** A copy whose mappings inherit nothing, as the parsed ones do. */
+/** A copy whose mappings inherit nothing, like the parsed ones. */
 function copyOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyOf);
   if (typeof value !== 'object' || value === null) return value;
@@ -148,7 +148,7 @@ function copyOf(value: unknown): unknown {
   return Object.assign(Object.create(null) as object, Object.fromEntries(members));
 }
 
-/** A condition, buckets and a case of a test are wrong as a whole: half of one means something else. */
+/** Conditions, buckets and cases of a test are wrong as a whole: a part of one would mean something else. */
 function holeAround(spec: Container, path: Path): Path {
   const rules = path.indexOf('rules');
   if (rules !== -1 && path[rules + 2] === 'if') {
@@ -162,7 +162,7 @@ function holeAround(spec: Container, path: Path): Path {
   return isOfBlock ? path.slice(0, buckets + 1) : path;
 }
 
-/** Leaves a value out, or puts one in its place that the schema takes. */
+/** Removes a value, or replaces it by one that the schema accepts. */
 function mend(spec: Container, hole: Path, file: SpecFile): void {
   const name = hole.at(-1);
   if (name === undefined) {
@@ -183,7 +183,7 @@ function mend(spec: Container, hole: Path, file: SpecFile): void {
   else Reflect.deleteProperty(members, name);
 }
 
-/** Fills in what a file as a whole lacks, as far as that can be told. */
+/** Adds the required members that a file lacks, as far as they can be guessed. */
 function mendRoot(spec: Container, file: SpecFile): void {
   const folder = file.path.split('/', 1)[0];
   if (folder === 'segments') spec['segment'] ??= fileNameOf(file.path);

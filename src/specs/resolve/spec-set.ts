@@ -16,30 +16,30 @@ export interface SpecOf<T> {
   readonly spec: T;
 }
 
-/** All specs of one tree, by name; a file that departs from its schema counts as a name and nothing else. */
+/** All specs of one tree, by name. A file that violates its schema only contributes its name. */
 export interface SpecSet {
-  /** Undefined where flagkeel.yaml itself is wrong; what depends on it is then not judged. */
+  /** Undefined if flagkeel.yaml itself is wrong; checks that depend on it are then skipped. */
   readonly config: Config | undefined;
   readonly flags: ReadonlyMap<string, SpecOf<FlagSpec>>;
   readonly overlays: readonly SpecOf<FlagOverlaySpec>[];
   readonly segments: ReadonlyMap<string, SpecOf<SegmentSpec>>;
   /**
-   * Names of objects whose files cannot be judged. What refers to them is taken as right, because a
-   * second error would only repeat the first.
+   * Names of objects whose files cannot be checked. References to them pass, because a second error would only repeat
+   * the first.
    */
   readonly unjudged: {
     readonly flags: ReadonlySet<string>;
     readonly segments: ReadonlySet<string>;
   };
-  /** The files that the set was made from. */
+  /** The files of the set. */
   readonly loaded: LoadedFiles;
   readonly memory: SpecCache;
-  /** All of the config that the meaning of a single file depends on, as text for comparison. */
+  /** The part of the config that the meaning of a single file depends on, as text for comparison. */
   readonly settings: string;
 }
 
 /**
- * Sorts the files of a tree by the names of their objects.
+ * Groups the files of a tree by the names of their objects.
  *
  * @returns diagnostics of names that are declared twice.
  */
@@ -63,7 +63,7 @@ export function specSet(
     overlays: validOf<FlagOverlaySpec>(overlayFiles),
     segments: segments.specs,
     unjudged: {
-      // Which environments a flag stands in is unknown once one of its overlays cannot be read.
+      // An unreadable overlay leaves unknown in which environments its flag is declared.
       flags: new Set([...flags.unjudged, ...brokenOverlays(overlayFiles)]),
       segments: segments.unjudged,
     },
@@ -83,14 +83,11 @@ function settingsOf(config: Config | undefined): string {
 
 /** @param files of one kind, whose schema describes `T`. */
 export function validOf<T>(files: readonly SpecFile[]): SpecOf<T>[] {
-  // A valid file holds what its schema says.
+  // The schema has checked the shape of a valid file.
   return files.flatMap((file) => (file.valid ? [{ file, spec: file.parsed.value as T }] : []));
 }
 
-/**
- * Names of flags with an overlay that cannot be read, from the names of the files:
- * `FLAG@ENVIRONMENT.yaml`.
- */
+/** Names of flags with an unreadable overlay, from the names of the files: `FLAG@ENVIRONMENT.yaml`. */
 function brokenOverlays(files: readonly SpecFile[]): string[] {
   return files
     .filter(({ valid }) => !valid)
@@ -98,9 +95,8 @@ function brokenOverlays(files: readonly SpecFile[]): string[] {
 }
 
 /**
- * Valid files by the name of their object. Of two with one name the first in the order of paths
- * stands, and the second has a diagnostic. Invalid files count under the name of the file and under
- * the name that is written in them.
+ * Valid files by the name of their object. Of two with one name the first in the order of paths counts, and the second
+ * gets a diagnostic. Invalid files count under the file's name and under the name in them.
  */
 function named<T>(
   files: readonly SpecFile[],
@@ -132,10 +128,7 @@ export function fileNameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1).replace(/\.yaml$/, '');
 }
 
-/**
- * A diagnostic where flagkeel.yaml has no such environment; none where flagkeel.yaml itself
- * cannot be read.
- */
+/** A diagnostic if flagkeel.yaml has no such environment; none if flagkeel.yaml itself is unreadable. */
 export function environmentDiagnostics(
   { config }: Pick<SpecSet, 'config'>,
   place: { file: SpecFile; path: readonly (string | number)[]; at: 'key' | 'value' },
@@ -148,10 +141,9 @@ export function environmentDiagnostics(
 }
 
 /**
- * The traffic type that a file names, or the default of flagkeel.yaml, with a diagnostic where
- * there is neither.
+ * The traffic type of a file, or the default of flagkeel.yaml, with a diagnostic if there is neither.
  *
- * @param written what the file itself says.
+ * @param written the file's own value.
  * @param member the member at which the diagnostic is placed.
  */
 export function trafficTypeOf(
@@ -170,7 +162,7 @@ export function trafficTypeOf(
   };
 }
 
-/** Checks that the flag and the environments exist that spec tests name. */
+/** Checks that the flags and environments of spec tests exist. */
 export function specTestDiagnostics(
   specs: SpecSet,
   tests: readonly SpecOf<SpecTestSpec>[],

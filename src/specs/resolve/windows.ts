@@ -13,17 +13,17 @@ import type { DiagnosticCode } from '../codes.js';
 import type { SpecFile } from '../parse/parse-file.js';
 import { didYouMean } from '../parse/suggest.js';
 
-/** Windows and freezes of a config, and what is wrong with them that its schema cannot say. */
+/** Windows and freezes of a config, and their problems that the schema cannot express. */
 export interface CalendarReading {
   readonly windows: readonly TimeWindow[];
   readonly freezes: readonly Freeze[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** A member of the file, and what is wrong with it. */
+/** A member of the file, and its problem. */
 type Wrong = readonly [path: readonly (string | number)[], code: DiagnosticCode, message: string];
 
-/** Reads them, in the order of the file; one that is wrong is left out. @param spec of a file that its schema accepts. */
+/** Reads them in the order of the file, without wrong ones. @param spec of a file that fits its schema. */
 export function readCalendar(file: SpecFile, spec: ConfigSpec): CalendarReading {
   const wrong: Wrong[] = [];
   const windows = file.keys('windows').flatMap((name) => {
@@ -126,14 +126,14 @@ function freezeOf(name: string, spec: FreezeSpec, wrong: Wrong[]): Freeze[] {
   ];
 }
 
-/** Where the clock shows a time twice, or never, the longer freeze is meant. */
+/** If the clock shows a time twice, or never, the longer freeze counts. */
 function beginningOf(text: string, zone: string | undefined): number | undefined {
   if (isDate(text)) return zone === undefined ? undefined : startOfDay(text, zone);
   return parseMoment(text, zone, 'earlier');
 }
 
 function endOf(text: string, zone: string | undefined): number | undefined {
-  // The day itself is frozen.
+  // Includes the day itself.
   if (isDate(text)) return zone === undefined ? undefined : startOfDay(dateAfter(text, 1), zone);
   return parseMoment(text, zone, 'later');
 }
