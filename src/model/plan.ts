@@ -50,7 +50,7 @@ export type WithheldWhy =
   | 'suspended'
   /** A step of a ramp, or a share of one that was changed on the service. */
   | 'ramp-held'
-  /** Its environment is frozen or outside its windows; it goes at `until`. */
+  /** Its environment is frozen or outside its windows, and it goes at `until`. */
   | 'window-closed'
   /** An object that this one needs is withheld. */
   | 'needs-withheld'
