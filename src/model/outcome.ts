@@ -24,7 +24,7 @@ export type Outcome = (
       readonly partly?: true;
       /** The service wants an approval first: this is no failure, and another run would not help. */
       readonly approvalNeeded?: true;
-      /** Someone else made the change first, so it is done; the changes that depended on it are planned again. */
+      /** Someone else was quicker, so nothing is left to do; the changes that depended on it are planned again. */
       readonly overtaken?: true;
       /** The environment's window closed during the run: this is no failure. */
       readonly windowClosed?: true;
