@@ -1,7 +1,7 @@
 import { BoundedMap } from '../platform/bounded-map.js';
 import type { TreeEntry } from '../model/spec-tree.js';
 
-/** Commits whose listings are kept: HEAD, the one before it, and what runs compare with. */
+/** Commits to keep the listings of: HEAD, the one before it, and those that runs compare with. */
 const TREES_KEPT = 4;
 
 /** The files of one folder of a commit. */
@@ -12,36 +12,36 @@ export interface ListedTree {
   readonly entries: readonly TreeEntry[];
 }
 
-/** What is read of the config of a repository, as data: nothing in it is obeyed. */
+/** Settings from the config of a repository, read as data; none of them takes effect. */
 export interface ConfigData {
-  /** Of `origin`, as it stands there; null: there is none. */
+  /** URL of `origin`, unchanged; null if there is none. */
   readonly originUrl: string | null;
   /** How objects and refs are written, by lower-case names under `extensions`. */
   readonly extensions: Readonly<Record<string, string>>;
 }
 
 /**
- * What runs over one config directory need not ask git again, because it cannot have changed: it goes by git's own
- * names of contents and commits, and files on disk by all that their file system says of them.
+ * Answers of git that later runs over one config directory reuse because they cannot have changed: the keys are git's
+ * hashes of contents and commits, and for files on disk all metadata of the file system.
  *
- * Owned by whoever runs again; one for each directory.
+ * Owned by the caller of repeated runs; one for each directory.
  */
 export class GitCache {
-  /** Path on disk → git's name of what lay there when the file system said `stamp` of it. */
+  /** Path on disk → git's hash of the file that had this `stamp`. */
   readonly disk = new Map<string, { readonly stamp: string; readonly blobId: string }>();
-  /** Top of a working tree → where its repository lay when the file system said `stamp` of its `.git`. */
+  /** Top of a working tree → its repository while `.git` had this `stamp`. */
   readonly gitDirs = new Map<string, { readonly stamp: string; readonly gitDir: string }>();
-  /** Git directory → what its config says when the file system said `stamp` of that file. */
+  /** Git directory → content of its config while that file had this `stamp`. */
   readonly configs = new Map<string, { readonly stamp: string; readonly data: ConfigData }>();
   readonly #trees = new BoundedMap<string, ListedTree>(TREES_KEPT);
   readonly #lineage = new Lineage();
 
-  /** @param prefix of the config directory, see `Repository`: a link to it may lead elsewhere than last time. */
+  /** @param prefix see `Repository`; given because a link to the config directory may lead elsewhere by now. */
   treeAt(commit: string, prefix: string): readonly TreeEntry[] | undefined {
     return this.#trees.get(`${commit} ${prefix}`)?.entries;
   }
 
-  /** The commit of the listing that was kept last: the likeliest to be like the next one. */
+  /** The newest listing, which is probably the most similar to the next one. */
   lastTree(prefix: string): ListedTree | undefined {
     return this.#trees.values().findLast((tree) => tree.prefix === prefix);
   }
@@ -50,7 +50,7 @@ export class GitCache {
     this.#trees.set(`${tree.commit} ${tree.prefix}`, tree);
   }
 
-  /** Whether it was seen that `a` comes before `b`: a yes stays one, a no may come of a history that is not whole. */
+  /** Whether `a` was seen to come before `b`. A yes is final, whereas an incomplete history may cause a no. */
   isKnownAncestor(a: string, b: string): boolean {
     return this.#lineage.has(a, b);
   }
@@ -60,17 +60,17 @@ export class GitCache {
   }
 }
 
-/** Heads, and commits before them, that are remembered. */
+/** Heads, and commits before them, to remember. */
 const KEPT = 10_000;
 
 /**
- * Which commits were seen to come before which, along the one line in which a branch grows: what comes before a head
- * comes before all later ones. Of another line nothing is known before it is the one that grows.
+ * Remembers which commits come before which on the line in which a branch grows: an ancestor of a head is an ancestor
+ * of all later heads. Another line is unknown until the branch grows there.
  */
 export class Lineage {
   /** Head → its place on the line. */
   #heads = new BoundedMap<string, number>(KEPT);
-  /** Commit → place of the first head that it is, or was seen to come before. */
+  /** Commit → place of the first head that equals it or was seen to follow it. */
   #since = new BoundedMap<string, number>(KEPT);
   #last: { readonly commit: string; readonly place: number } | null = null;
 

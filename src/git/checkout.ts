@@ -12,41 +12,41 @@ import { OwnRepository } from './ours.js';
 export interface Checkout {
   /** Absolute, symbolic links resolved. */
   readonly directory: string;
-  /** Null where there is no git to ask: the directory is read as it is. */
+  /** null without git: the directory is then read from disk. */
   readonly repository: Repository | null;
   /** The commit that is checked out; null without a repository or before its first commit. */
   readonly head: string | null;
-  /** Whether older commits are missing here. */
+  /** Whether the clone is shallow, so that older commits are missing. */
   readonly shallow: boolean;
-  /** Ends the processes that read from the repository, and removes what was made for them. */
+  /** Ends the processes that read from the repository, and removes their temporary files. */
   close(): Promise<void>;
 }
 
 export interface Repository {
   /** Top of the working tree. */
   readonly root: string;
-  /** The directory that all linked working trees share. */
+  /** The git directory that all linked working trees share. */
   readonly gitDir: string;
-  /** The config directory seen from `root`: forward slashes, ends with one; empty where they are the same. */
+  /** Path of the config directory from `root`: forward slashes, one at the end; empty if they are the same. */
   readonly prefix: string;
   readonly git: Git;
   readonly objects: ObjectReader;
   readonly memory: GitCache;
-  /** The same objects and refs in a bare repository of our own, where nothing counts that the config of this one says. */
+  /** Opens the objects and refs in a bare repository of our own, in which the config of this one has no effect. */
   readonly ours: () => Promise<Git>;
-  /** How its origin is spoken to; absent: `origin` of its config says where that is. */
+  /** Access to its origin. Default: `origin` of its config. */
   readonly remote?: RemoteAccess;
 }
 
 /**
- * Looks at a directory: the nearest `.git` in it or above it is its repository.
+ * Opens a directory. The nearest `.git` in it or above it is its repository.
  *
- * Git refuses a repository that belongs to somebody else. One such is opened all the same: that of whoever owns the
- * directory which was given, because naming the directory is trust in its owner (a container, a mounted volume).
+ * Git refuses the repositories of other users. One exception is made: a repository of the owner of the given directory,
+ * because naming the directory means trust in its owner (a container, a mounted volume).
  *
- * @param memory of earlier runs over the same directory.
- * @throws FlagkeelError `SPECS_INVALID` there is no such directory; `GIT` it cannot be read, or it has a `.git` that git
- *   cannot open.
+ * @param memory cache of earlier runs over the same directory.
+ * @throws FlagkeelError `SPECS_INVALID` there is no such directory; `GIT` it is unreadable, or git cannot open its
+ *   `.git`.
  */
 export async function openCheckout(
   directory: string,
@@ -56,7 +56,7 @@ export async function openCheckout(
   const root = await findRoot(real);
   if (root === null) return withoutRepository(real);
 
-  // Its config could have git look for the files somewhere else.
+  // The config of the repository could send git to files elsewhere.
   const place = { GIT_WORK_TREE: root };
   const git = openGit(root, (await sameOwner(real, root)) ? root : null, place);
   const objects = new ObjectReader(git);
@@ -82,7 +82,7 @@ export async function openCheckout(
 }
 
 /**
- * The commit that a name stands for: a hash or its beginning, a branch, a tag, `HEAD~2`.
+ * Resolves a name to a full hash of a commit: a hash or its beginning, a branch, a tag, `HEAD~2`.
  *
  * @throws FlagkeelError `GIT` there is no such commit here.
  */
@@ -95,8 +95,8 @@ export async function resolveRevision(checkout: Checkout, revision: string): Pro
 }
 
 /**
- * Whether commit `a` is `b` or comes before it. Unknown where history does not reach far enough to say no, or where
- * either commit is not here.
+ * Whether commit `a` is `b` or an ancestor of it. Unknown if the history is too shallow for a no, or if either commit
+ * is missing here.
  */
 export async function isAncestor(
   checkout: Checkout,
@@ -108,7 +108,7 @@ export async function isAncestor(
   if (repository === null) return 'unknown';
   const { memory } = repository;
   if (memory.isKnownAncestor(a, b)) return true;
-  // Nothing comes before what comes before it.
+  // `b` is a known ancestor of `a`, so that `a` is none of `b`.
   if (memory.isKnownAncestor(b, a)) return false;
   if (await isJustBefore(repository, a, b)) {
     memory.keepAncestor(a, b);
@@ -137,26 +137,26 @@ export async function isAncestor(
 }
 
 /**
- * Whether commit `a` comes before `b`, as far as history tells. Asked the other way round first: that `b` comes before
- * `a` is what is usual, and remembered.
+ * Whether commit `a` comes before `b`; false if history does not show it. Checks the reverse first, because it is the
+ * usual case and cached.
  */
 export async function isOlder(checkout: Checkout, a: string, b: string): Promise<boolean> {
   if (a === b || (await isAncestor(checkout, b, a)) === true) return false;
   return (await isAncestor(checkout, a, b)) === true;
 }
 
-/** Commits that are read one by one before git is asked to search all of history. */
+/** Commits to read one by one before git searches all of history. */
 const NEAR = 16;
 
-/** Most commits that are asked about are a few steps apart: to read those takes no process of its own. */
+/** Most pairs of commits are a few steps apart, and reading those few needs no extra process. */
 async function isJustBefore({ objects }: Repository, a: string, b: string): Promise<boolean> {
   const seen = new Set([b]);
-  // A set that grows while it is walked is walked to its new end.
+  // The set grows during the loop, which also visits the new members.
   for (const commit of seen) {
     if (seen.size > NEAR || !OBJECT_NAME.test(commit)) return false;
     const content = await objects.read(commit);
     for (const parent of content ? parentsIn(content) : []) {
-      // Beyond the end of a shallow clone a parent is named and not there.
+      // At the end of a shallow clone a parent is named but missing.
       if (parent === a) return (await objects.header(a)) !== null;
       seen.add(parent);
     }
@@ -166,7 +166,7 @@ async function isJustBefore({ objects }: Repository, a: string, b: string): Prom
 
 const OBJECT_NAME = /^[0-9a-f]{40,64}$/;
 
-/** The newest commit that both have among their ancestors; null where none is seen, or either is not here. */
+/** The newest common ancestor; null if none is found, or if either commit is missing here. */
 export async function mergeBase(git: Git, a: string, b: string): Promise<string | null> {
   try {
     const found = await runGit(git, {
@@ -216,7 +216,7 @@ async function realDirectory(directory: string): Promise<string> {
   throw noSpecs(directory, 'it is no directory');
 }
 
-/** Where there is no directory there are no specs. */
+/** The error for a missing directory, which can hold no specs. */
 function noSpecs(directory: string, why: string): FlagkeelError {
   const wayOut = 'name a config repository; flagkeel init writes one';
   return new FlagkeelError('SPECS_INVALID', `cannot read "${directory}": ${why} (${wayOut})`);
@@ -250,7 +250,7 @@ interface FoundRepository {
   readonly head: string | null;
 }
 
-/** Without a process of its own, where an earlier run found the same repository; null: git has to be asked. */
+/** The repository that an earlier run found, without a process; null if only git can tell. */
 async function knownRepository(
   root: string,
   objects: ObjectReader,
@@ -261,16 +261,16 @@ async function knownRepository(
   if (known?.stamp !== stamp) return null;
   try {
     const head = await objects.header('HEAD^{commit}');
-    // Git itself goes by this file.
+    // Git itself recognises a shallow clone by this file.
     const shallow = await exists(join(known.gitDir, 'shallow'));
     return { gitDir: known.gitDir, shallow, head: head?.id ?? null };
   } catch {
-    // Git says better what is wrong with it.
+    // The error of git will explain the problem better.
     return null;
   }
 }
 
-/** Null: there is no git to ask. */
+/** Finds the repository by running git; null if there is no git. */
 async function askedFor(
   git: Git,
   root: string,
@@ -284,18 +284,18 @@ async function askedFor(
   return { gitDir, shallow: shallow === 'true', head };
 }
 
-/** Another one where the repository was made anew. */
+/** Changes when the repository is created anew. */
 async function dotGitStamp(root: string): Promise<string> {
   const { dev, ino, birthtimeMs } = await lstat(join(root, '.git'));
   return [dev, ino, birthtimeMs].join(' ');
 }
 
-/** Directory, whether it is shallow, and the commit of HEAD where there is one; null: there is no git to ask. */
+/** Directory, shallowness and, if it exists, the commit of HEAD, as git prints them; null if there is no git. */
 async function firstAnswer(git: Git, root: string): Promise<string | null> {
   const asked = ['--path-format=absolute', '--git-common-dir', '--is-shallow-repository'];
   const purpose = `open the repository "${root}"`;
   try {
-    // In one go, because each process costs several milliseconds.
+    // One process for all answers, because each costs several milliseconds.
     const args = ['rev-parse', ...asked, '--revs-only', 'HEAD^{commit}'];
     return await runGit(git, { args, purpose });
   } catch (error) {
@@ -304,10 +304,10 @@ async function firstAnswer(git: Git, root: string): Promise<string | null> {
   }
 }
 
-/** Folders whose files change when another commit is checked out, or the branch gets one. Empty without git. */
+/** Folders whose files change with a checkout, or with a new commit on the branch. Empty without git. */
 export async function headFolders({ repository }: Checkout): Promise<string[]> {
   if (repository === null) return [];
-  // A linked working tree has a HEAD of its own.
+  // A linked working tree has its own HEAD.
   const answer = await runGit(repository.git, {
     args: ['rev-parse', '--path-format=absolute', '--absolute-git-dir'],
     purpose: 'find HEAD',

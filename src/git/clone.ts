@@ -8,24 +8,24 @@ import { type Git, runGit } from './git.js';
 import { ObjectReader } from './objects.js';
 
 export interface CloneOptions {
-  /** Where the clone lives; made, with the folders above it, where it is absent. */
+  /** Folder of the clone; created, with its parents, if it is missing. */
   readonly directory: string;
   readonly remote: RemoteAccess;
-  /** Null: the one that the server calls HEAD. */
+  /** null means the default branch of the server. */
   readonly branch: string | null;
-  /** The config directory in the repository: forward slashes, empty for its top. */
+  /** Path of the config directory in the repository: forward slashes, empty for its top. */
   readonly path: string;
 }
 
 /**
- * A bare clone of our own, with the whole history of one branch. Nothing is ever checked out, and nothing that was
- * fetched once is dropped: a history that was rewritten can still be compared with what was applied.
+ * A bare clone of our own, with the whole history of one branch. It never checks files out, and never drops fetched
+ * objects, so that a rewritten history can still be compared with the applied commit.
  */
 export class Clone {
   readonly #options: CloneOptions;
   readonly #prefix: string;
 
-  /** @throws FlagkeelError `USAGE` branch or path are no such thing. */
+  /** @throws FlagkeelError `USAGE` branch or path are malformed. */
   constructor(options: CloneOptions) {
     if (options.branch !== null && !isBranch(options.branch)) {
       throw new FlagkeelError('USAGE', `cannot use "${options.branch}": it is no branch`);
@@ -35,10 +35,10 @@ export class Clone {
   }
 
   /**
-   * Fetches the branch, wherever it was moved to.
+   * Fetches the branch, even if its history was rewritten.
    *
-   * @param signal gives it up.
-   * @returns its commit.
+   * @param signal aborts the fetch.
+   * @returns the commit of the branch.
    * @throws FlagkeelError `GIT` the server cannot be reached, or has no such branch.
    */
   async fetch(signal?: AbortSignal): Promise<CommitSummary> {
@@ -65,10 +65,10 @@ export class Clone {
   }
 
   /**
-   * The clone as a checkout of one of its commits. To be closed.
+   * The clone as a checkout of one of its commits. The caller closes it.
    *
    * @param head full hash.
-   * @param memory of earlier runs over it.
+   * @param memory cache of earlier runs over the clone.
    */
   async checkout(head: string, memory: GitCache = new GitCache()): Promise<Checkout> {
     const git = await this.#open();
@@ -92,13 +92,13 @@ export class Clone {
     };
   }
 
-  /** Looked at each time: a clone that somebody deleted is made anew. */
+  /** Checks for the clone every time, because it is created anew if it was deleted. */
   async #open(): Promise<Git> {
     return openBare(this.#options.directory, 'clone');
   }
 }
 
-/** A part of what git forbids; it says the rest itself. */
+/** Checks some rules of git for names; git itself refuses the rest. */
 function isBranch(name: string): boolean {
   return /^[^\s~^:?*[\\\p{Cc}-][^\s~^:?*[\\\p{Cc}]*$/u.test(name) && !name.includes('..');
 }
@@ -115,20 +115,19 @@ function prefixOf(path: string): string {
   return parts.map((part) => `${part}/`).join('');
 }
 
-/** Objects that lie about one by one, above which it is worth packing them. */
+/** Number of loose objects from which packing pays off. */
 const MAX_LOOSE = 1_000;
-/** As many packs as are searched one after the other without harm. */
+/** Number of packs that git can search without a noticeable cost. */
 const MAX_PACKS = 20;
-/** The first time, over what an earlier process left, takes longest. */
+/** Long, because the first packing, over the leftovers of an earlier process, takes longest. */
 const TIMEOUT_MS = 900_000;
 
 /**
- * Packs a bare repository of our own if there is much to pack, so that its files do not grow in number with each fetch
- * and each apply. Small packs are joined and large ones left alone, so that a large repository is not written anew each
- * time. Nothing is dropped, not even what nothing leads to any more: a history that was rewritten can still be compared
- * with. Other commands may run at the same time.
+ * Packs a bare repository of our own if there is much to pack, because each fetch and each apply adds files. It joins
+ * small packs and leaves large ones alone, so that a large repository is not rewritten each time. It drops nothing, not
+ * even unreachable objects, so that a rewritten history can still be compared. Other commands may run at the same time.
  *
- * @param directory nothing happens where no repository is.
+ * @param directory nothing happens if it holds no repository.
  * @throws FlagkeelError `GIT`
  */
 export async function runMaintenance(directory: string, signal: AbortSignal): Promise<void> {

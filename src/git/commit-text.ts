@@ -1,20 +1,20 @@
 import { withoutApiKeys } from '../model/api-keys.js';
 
-/** What a commit says, taken from the object as git stores it, without Admin API keys. Untrusted text, not yet cleaned. */
+/** Texts of a commit, from the object as git stores it, without Admin API keys. Untrusted, not yet cleaned. */
 export interface CommitText {
   readonly id: string;
-  /** Name only: mail addresses stay here. */
+  /** Name only, so that no mail address reaches the service. */
   readonly author: string;
   readonly subject: string;
-  /** What follows the subject, without the trailers that are ours. */
+  /** Text after the subject, without our own trailers. */
   readonly body: string;
-  /** Value of `Flag-Title:`; undefined where there is none. */
+  /** Value of `Flag-Title:`. */
   readonly flagTitle?: string;
   /** Value of `Flag-Comment:`. */
   readonly flagComment?: string;
 }
 
-/** A message may be of any size; what is shown of one never is. */
+/** Longest part of a message to read; commits may hold messages of any size. */
 const MAX_BYTES = 64 * 1024;
 
 const TRAILER = /^([A-Za-z0-9][A-Za-z0-9-]*)[ \t]*:(.*)$/;
@@ -48,8 +48,8 @@ export function parentsIn(object: Buffer): string[] {
 }
 
 /**
- * Trailers are the last paragraphs of which every line is one, or goes on with one. More than one paragraph, because
- * forges put their own (`Co-authored-by:`) after an empty line.
+ * Trailers are the last paragraphs in which every line is a trailer or continues one. There may be several paragraphs,
+ * because forges add their own (`Co-authored-by:`) after an empty line.
  */
 function takeTrailers(paragraphs: readonly string[]): {
   body: string;
@@ -94,7 +94,7 @@ function decode(bytes: Buffer, encoding: string): string {
   try {
     return new TextDecoder(encoding).decode(bytes);
   } catch {
-    // A commit may name an encoding that nobody knows.
+    // A commit may name an unknown encoding.
     return bytes.toString('utf8');
   }
 }

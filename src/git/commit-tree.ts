@@ -6,8 +6,8 @@ import type { Checkout, Repository } from './checkout.js';
 import { runGit } from './git.js';
 
 /**
- * The files of the config directory as a commit has them. They are listed at once and read when asked for, through
- * the one process that the checkout keeps for it.
+ * The files of the config directory in a commit. All are listed at once; each is read on demand, through the single
+ * process that the checkout keeps for that.
  *
  * @param commit full hash, see `resolveRevision`.
  * @throws FlagkeelError `GIT`
@@ -78,12 +78,12 @@ function atPrefix(prefix: string): string[] {
   return prefix === '' ? [] : [prefix];
 }
 
-/** More files than these are listed faster all together. */
+/** From this number of changes on, one listing of all files is faster. */
 const FEW = 500;
 
 /**
- * The files of a commit by what differs from the one that was listed last, of the same folder; null where there is none, or very much does.
- * Files that are the same are the same objects.
+ * The files of a commit, from its differences to the last listed commit of the same folder; null if there is no such
+ * commit, or too many differences. Unchanged files are the identical objects.
  */
 async function changedTree(repository: Repository, commit: string): Promise<TreeEntry[] | null> {
   const { git, prefix, memory, objects } = repository;
@@ -94,7 +94,7 @@ async function changedTree(repository: Repository, commit: string): Promise<Tree
     args: ['diff-tree', ...options, '--end-of-options', last.commit, commit, ...below(prefix)],
     purpose: `compare the files of commits ${last.commit} and ${commit}`,
   })
-    // The older one may have been dropped from the repository meanwhile.
+    // The repository may have dropped the older commit meanwhile.
     .catch(() => null);
   const changes = differing === null ? null : parseChanges(differing, prefix);
   if (changes === null || changes.size > FEW) return null;
@@ -109,10 +109,10 @@ async function changedTree(repository: Repository, commit: string): Promise<Tree
   return withChanges(last.entries, new Map(entries));
 }
 
-/** Null: the file is gone. */
+/** null if the file is gone. */
 type FileChange = { readonly type: TreeEntry['type']; readonly blobId: string } | null;
 
-/** Path → what is there now, from `:<mode> <mode> <id> <id> <status>\0<path>\0`; null: it is not of that form. */
+/** Path → its new file, from `:<mode> <mode> <id> <id> <status>\0<path>\0`; null if the output has another form. */
 function parseChanges(output: string, prefix: string): Map<string, FileChange> | null {
   const tokens = output.split('\0');
   const changes = new Map<string, FileChange>();

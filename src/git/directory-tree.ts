@@ -18,10 +18,10 @@ import { isSpecPath, type EntryType, type SpecTree, type TreeEntry } from '../mo
 import { gitError } from './git.js';
 
 /**
- * The files of a config directory as they lie on disk, ignored ones included.
+ * The files of a config directory on disk, ignored ones included.
  *
- * Symbolic links are listed as such and never followed, so nothing outside the directory is reached. Nor is a repository
- * inside the directory entered: what it holds belongs to no commit of the one around it.
+ * Lists symbolic links as such and never follows them, so that nothing outside the directory is reached. Does not enter
+ * a repository inside the directory, because its files belong to no commit of the outer one.
  *
  * @throws FlagkeelError `GIT` a folder or file cannot be read.
  */
@@ -55,7 +55,7 @@ class DirectoryTree implements SpecTree {
 
   async read(path: string): Promise<Buffer> {
     if (!this.#files.has(path)) throw new Error(`bug: "${path}" is no file of this tree`);
-    // Whatever else waits has its turn between two files.
+    // Lets other tasks run between two files.
     await setImmediate();
     try {
       return contentOf(join(this.#root, path));
@@ -66,8 +66,9 @@ class DirectoryTree implements SpecTree {
 }
 
 /**
- * The bytes of a file that is no link, nor reached by one. At once: each of the five calls that this is would wait longer for its turn among promises than it takes.
- * Between listing and reading a file may have become a link, or a folder above it, or a pipe, which would never answer.
+ * The bytes of a file that is no link, and is not reached through one. Synchronous, because as promises its five system
+ * calls would wait longer than they take. The checks are repeated here: since the listing, the file or a folder above
+ * it may have become a link, or the file a pipe, which would block forever.
  */
 export function contentOf(full: string): Buffer {
   if (realpathSync.native(full) !== full) throw new Error('it has become a symbolic link');
@@ -90,10 +91,10 @@ async function entriesBelow(root: string, folder: string): Promise<TreeEntry[]> 
     const path = `${folder}${entry.name}`;
     if (!isSpecPath(path)) continue;
     if (entry.isDirectory()) {
-      // One folder after the other: a deep tree must not open them all at once.
+      // One folder after the other, because a deep tree must not open them all at once.
       found.push(...(await entriesBelow(root, `${path}/`)));
     } else {
-      // One call after the other takes a tenth of what as many promises do.
+      // Synchronous calls take a tenth of the time of promises.
       const stats = lstatSync(join(root, path), { bigint: true });
       found.push({
         path,
@@ -111,7 +112,7 @@ function typeOf(entry: Dirent): EntryType {
   return entry.isSymbolicLink() ? 'symlink' : 'special';
 }
 
-/** Folders that people mean one of ours by. */
+/** Folders that are probably misspelt names of ours. */
 const NEAR_FOLDER = /^(?:flags?|segments?|identit(?:y|ies)|kills?|tests?)$/i;
 const SPEC_ENDING = /\.(?:ya?ml|keys)$/i;
 /** More than these are no slip, and larger ones are no specs. */
@@ -119,8 +120,8 @@ const MOST_BESIDE = 1_000;
 const MAX_BESIDE_BYTES = 256 * 1024;
 
 /**
- * Files of a config directory that may be meant as specs and are not read: at its top, and in folders that are almost
- * named like ours. A thousand at most, by path; links are not followed.
+ * Files of a config directory that are not read but may be meant as specs: at its top, and in folders with a misspelt
+ * name. At most a thousand, sorted by path; links are not followed.
  *
  * @throws FlagkeelError `GIT` a folder or file cannot be read.
  */
@@ -154,14 +155,14 @@ export async function filesBeside(
   }
 }
 
-/** Another one whenever the file is another, or was written or moved; but for changes within one tick of the clock. */
+/** Changes whenever the file is replaced, written or moved, except within one tick of the clock. */
 function stampOf({ dev, ino, mode, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, mode, size, mtimeNs, ctimeNs].join(' ');
 }
 
 /**
- * What lies on disk, in one word: another one where a file that flagkeel reads was written, replaced, added or taken
- * away. Contents are not read, so it may change where they did not.
+ * A fingerprint of the files on disk. It changes when a file that flagkeel reads is written, replaced, added or
+ * removed. It may also change for equal contents, because those are not read.
  *
  * @param disk see `directoryTree`.
  */

@@ -1,8 +1,8 @@
 import { devNull } from 'node:os';
 
 /**
- * Settings that stand above those of the repository, because git would run a program, wait for a person, or touch
- * the network by its word, or leave out what it says of commits. The repository's own config is untrusted input like everything else in it.
+ * Settings that overrule those of the repository. Its config is untrusted input like all its content: it could make git
+ * run a program, wait for a person, use the network, or hide parts of commits.
  *
  * Two kinds of program need no setting. Git starts a pager only for a terminal, and its output is always a pipe here;
  * and it starts a diff program only for a patch, which no command here prints.
@@ -12,7 +12,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   'core.fsmonitor': 'false',
   'core.attributesFile': devNull,
   'core.excludesFile': devNull,
-  // What a run remembers must outlive a power cut: it is written before the request that it speaks of.
+  // The state is written before the request that it records, and must outlive a power cut.
   'core.fsync': 'committed,reference',
   'log.showSignature': 'false',
   'log.showRoot': 'true',
@@ -24,8 +24,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Settings for the commands that fetch and push, above the operator's own. What comes from somewhere else is looked at before it
- * is kept, and nothing but what was named is fetched or pushed.
+ * Settings for fetch and push that overrule the operator's own: git checks received objects before it keeps them, and
+ * moves no refs but the named ones.
  */
 const NETWORK_SETTINGS: Readonly<Record<string, string>> = {
   'fetch.recurseSubmodules': 'false',
@@ -45,14 +45,14 @@ export interface RemoteAccess {
   /** Settings of git, such as the header that holds a token: they are seen in no list of processes. */
   readonly settings: () => Readonly<Record<string, string>>;
   readonly variables: () => Readonly<Record<string, string>>;
-  /** What the operator can do where the server refuses us, in a clause; absent: nothing that we know of. */
+  /** Advice for the operator if the server refuses us, as a clause. */
   readonly remedy?: string;
 }
 
-/** Where a command may go: nowhere, or to one server. */
+/** The network that a command may use: none, or one server. */
 export type NetworkAccess = 'local' | RemoteAccess;
 
-/** Of the operator's own environment: what git, ssh and credential helpers find the operator's settings and keys by. */
+/** Variables of the operator's environment by which git, ssh and credential helpers find settings and keys. */
 const OPERATORS = [
   'HOME',
   'USER',
@@ -80,7 +80,7 @@ const OPERATORS = [
   'no_proxy',
 ] as const;
 
-/** Without a network the operator's own settings have no word: what git prints is to be the same everywhere. */
+/** Without a network, the operator's own settings are ignored, so that git prints the same everywhere. */
 const ALONE = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: devNull, GIT_ALLOW_PROTOCOL: 'none' };
 
 function networkVariables(reach: NetworkAccess): Record<string, string> {
@@ -94,17 +94,17 @@ function networkVariables(reach: NetworkAccess): Record<string, string> {
 
 /** The repository that a process works in. */
 export interface GitPlace {
-  /** The one directory whose repository git may open although somebody else owns it; null: none. */
+  /** The only directory whose repository git may open although another user owns it. */
   readonly trusted: string | null;
-  /** Where git has to look, whatever a config says of it; absent: it looks from the working directory upwards. */
+  /** Fixed places, which no config overrules. Default: git searches from the working directory upwards. */
   readonly place?: Readonly<Partial<Record<'GIT_DIR' | 'GIT_WORK_TREE', string>>>;
 }
 
 /**
- * The whole environment of every git process: nothing is inherited but the way to the binary.
+ * The whole environment of every git process. It inherits only the path to the binary.
  *
- * @param reach only the commands that fetch and push may use the network, with the operator's own settings and credentials for
- *   it. They run in a repository of ours, see `Repository.ours`: the config of a checkout could name programs and other places.
+ * @param reach only fetch and push may use the network, with the operator's own settings and credentials. They run in a
+ *   repository of ours, see `Repository.ours`: the config of a checkout could name programs and other servers.
  */
 export function gitEnvironment(
   { trusted, place }: GitPlace,
@@ -113,7 +113,7 @@ export function gitEnvironment(
   const settings = Object.entries({
     ...SETTINGS,
     ...(reach !== 'local' && { ...NETWORK_SETTINGS, ...reach.settings() }),
-    // An empty value empties the list: nothing is trusted then but what the user owns.
+    // An empty value clears the list, so that git trusts only repositories of the user.
     'safe.directory': trusted ?? '',
   });
   return {
@@ -124,7 +124,7 @@ export function gitEnvironment(
     GIT_ATTR_NOSYSTEM: '1',
     // A missing object of a partial clone is an error, never a silent fetch: older versions know only the second.
     GIT_NO_LAZY_FETCH: '1',
-    // Replaced objects would make a commit say what it does not.
+    // Replacement refs would show another content for a commit.
     GIT_NO_REPLACE_OBJECTS: '1',
     ...networkVariables(reach),
     ...place,

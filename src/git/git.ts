@@ -4,38 +4,38 @@ import { simpleGit } from 'simple-git';
 import { FlagkeelError, messageOf } from '../errors.js';
 import { gitEnvironment, type GitPlace, type NetworkAccess } from './environment.js';
 
-/** One repository, or a directory that is to become one: where git commands run. */
+/** The repository in which git commands run, or a directory that is to become one. */
 export interface Git extends GitPlace {
   readonly directory: string;
 }
 
 /** One git command that ends by itself. */
 export interface GitCommand {
-  /** Fixed words. Whatever came from outside stands behind `--end-of-options`. */
+  /** Fixed words; all input from outside comes after `--end-of-options`. */
   readonly args: readonly string[];
   /** Completes `cannot …`, for the person who reads the error. */
   readonly purpose: string;
-  /** What the command reads from its standard input; absent: nothing. */
+  /** Standard input of the command. */
   readonly input?: Buffer | string;
-  /** Where the command may go, out of a repository of ours alone; absent: nowhere. */
+  /** Network access, for commands in a repository of ours only. Default: none. */
   readonly network?: NetworkAccess;
-  /** The command changes the repository, so that an interrupt from the terminal must not reach it. */
+  /** Set if the command changes the repository: an interrupt from the terminal must not reach it. */
   readonly writes?: true;
-  /** The command prints nothing even where it succeeds; its exit code is its answer. */
+  /** Set if the command answers by exit code alone, and prints nothing on success. */
   readonly silent?: true;
-  /** Exit codes that are no failure; absent: 0 alone. */
+  /** Exit codes that are no failure. Default: 0. */
   readonly allowedExitCodes?: readonly number[];
-  /** Ends the command, which fails then. */
+  /** Ends the command, which then fails. */
   readonly signal?: AbortSignal | undefined;
-  /** The command is ended after so long, and has failed; absent: what commands of its sort take at most. */
+  /** Time after which the command is ended and fails. Default: by kind of command. */
   readonly timeoutMs?: number;
 }
 
-/** Git ended with another code than 0, or was ended. */
+/** Git ended with a code other than 0, or by a signal. */
 class GitExit extends Error {
-  /** -1 where a signal ended it. */
+  /** -1 after a signal. */
   readonly exitCode: number;
-  /** What the command wrote all the same. */
+  /** Output of the command before it failed. */
   readonly stdout: string;
 
   constructor(exitCode: number, stderr: string, stdout = '') {
@@ -49,7 +49,7 @@ class GitExit extends Error {
 /** There is no git on this machine. */
 class GitMissing extends Error {}
 
-/** @param trusted the same directory unless said otherwise. */
+/** @param trusted default: the same directory. */
 export function openGit(
   directory: string,
   trusted: string | null = directory,
@@ -61,12 +61,12 @@ export function openGit(
 /**
  * Runs one command and returns its standard output, as UTF-8 text.
  *
- * What only reads goes through simple-git. It starts its processes in our own process group, has no way to end what
- * they started, and waits 50 ms longer for one that prints nothing; so the rest goes through the one spawn of this file.
- * Both get the same environment.
+ * Commands that only read go through simple-git. It starts its processes in our own process group, cannot end their
+ * children, and waits 50 ms longer for one that prints nothing; so all other commands go through the only spawn of this
+ * file. Both get the same environment.
  *
- * @throws FlagkeelError `GIT`, with a cause that `exitCodeOf` and `outputOf` read where git ran and ended with another
- *   code than is allowed.
+ * @throws FlagkeelError `GIT`; if git ended with a code that is not allowed, `exitCodeOf` and `outputOf` read it from
+ *   the cause.
  */
 export async function runGit(git: Git, command: GitCommand): Promise<string> {
   const { input, network, writes, silent, allowedExitCodes, signal, timeoutMs } = command;
@@ -76,17 +76,17 @@ export async function runGit(git: Git, command: GitCommand): Promise<string> {
     : runInGroup(git, command);
 }
 
-/** No command that only reads is silent for so long unless it hangs. */
+/** A command that only reads and is silent for this time hangs. */
 const SILENCE_MS = 60_000;
 
 /**
- * The library refuses settings by their names, whatever their values, because some values run programs. These four are
- * what `gitEnvironment` overrules for commands without a network; without any one of them no command starts.
+ * The library refuses settings by name, whatever their value, because some values run programs. `gitEnvironment` sets
+ * these four to safe values for commands without a network. Without any one of these permissions no command starts.
  */
 const OVERRULED = {
-  // `GIT_CONFIG_COUNT` is how every one of our settings reaches git, above those of the repository.
+  // `GIT_CONFIG_COUNT` passes all our settings to git, above those of the repository.
   allowUnsafeConfigEnvCount: true,
-  // `GIT_CONFIG_GLOBAL` names no file, so that the settings of the user's home have no word.
+  // `GIT_CONFIG_GLOBAL` names no file, so that the settings in the user's home are ignored.
   allowUnsafeConfigPaths: true,
   // `core.fsmonitor` is false: `git ls-files` would start the program that the repository names there.
   allowUnsafeFsMonitor: true,
@@ -104,7 +104,7 @@ async function readThroughLibrary(git: Git, { args, purpose }: GitCommand): Prom
       timeout: { block: SILENCE_MS },
       allowEnvironment: Object.keys(environment),
       unsafe: OVERRULED,
-      // By default an exit code without words on stderr counts as success.
+      // By default, the library takes an exit code without text on stderr for success.
       errors: (error, { exitCode, stdErr }) => {
         if (exitCode === 0) return error;
         const failure = failureOf(exitCode, Buffer.concat(stdErr).toString('utf8'));
@@ -114,14 +114,14 @@ async function readThroughLibrary(git: Git, { args, purpose }: GitCommand): Prom
     });
     return await library.env(environment).raw([...args]);
   } catch (error) {
-    // The library wraps the error that it is given and keeps only the text.
+    // The library wraps our error and keeps only its text.
     throw gitError(purpose, failures[0] ?? error);
   }
 }
 
-/** Node gives a process that it could not start a negative exit code: the number of the system's error. */
+/** For a process that cannot start, Node reports a negative exit code: the number of the system's error. */
 function failureOf(exitCode: number, stderr: string): Error {
-  // The library says -1 where it saw no end of the process.
+  // The library reports -1 if it saw no end of the process.
   if (exitCode >= -1) return new GitExit(exitCode, stderr);
   const name = getSystemErrorName(exitCode);
   return startFailure(name, `spawn git ${name}`);
@@ -136,14 +136,14 @@ export function isGitMissing(error: unknown): boolean {
   return error instanceof FlagkeelError && error.cause instanceof GitMissing;
 }
 
-/** Exit code of the git command that failed, or null where none ran to its end. */
+/** Exit code of the git command that failed; null if none ran to its end. */
 export function exitCodeOf(error: unknown): number | null {
   return error instanceof FlagkeelError && error.cause instanceof GitExit
     ? error.cause.exitCode
     : null;
 }
 
-/** What the git command that failed wrote before it did; empty where it went through the library. */
+/** Output of the git command before it failed; empty if it went through the library. */
 export function outputOf({ cause }: FlagkeelError): string {
   return cause instanceof GitExit ? cause.stdout : '';
 }
@@ -153,22 +153,22 @@ export function gitError(purpose: string, cause: unknown): FlagkeelError {
   return new FlagkeelError('GIT', `cannot ${purpose}: ${messageOf(cause)}`, { cause });
 }
 
-/** As much of what git complains of as fits into one line of ours. */
+/** The start of a complaint of git that fits into one line of ours. */
 function firstLines(stderr: string): string {
   return stderr.trim().split('\n').slice(0, 3).join('; ').slice(0, 500);
 }
 
 const TIMEOUT_MS = 60_000;
 
-/** A first clone may be large; a server that is silent is given up much earlier. */
+/** Long, because a first clone may be large; a silent server is given up much earlier. */
 const REMOTE_TIMEOUT_MS = 600_000;
 
 /**
- * Starts a git command that is spoken to over its standard input, in the environment of `runGit`. It ends when its
- * standard input does, and is the caller's to end.
+ * Starts a git command that reads requests from its standard input, in the environment of `runGit`. The caller ends it
+ * by closing that input.
  *
- * It leads a process group of its own, because an interrupt from the terminal goes to the whole group of the run and
- * would tear a write of the state that is under way.
+ * It leads its own process group, because an interrupt from the terminal goes to the whole group of the run and could
+ * cut a write of the state in half.
  */
 export function spawnGit(
   git: Git,
@@ -183,7 +183,7 @@ export function spawnGit(
   });
 }
 
-/** Runs the command in a process group of its own, and ends that group as a whole where it takes too long. */
+/** Runs the command in its own process group, and ends the whole group if it takes too long. */
 async function runInGroup(git: Git, command: GitCommand): Promise<string> {
   const { args, purpose, input = '', network = 'local', signal } = command;
   const { allowedExitCodes = [0], timeoutMs } = command;
@@ -200,7 +200,7 @@ async function runInGroup(git: Git, command: GitCommand): Promise<string> {
     const timer = setTimeout(end, timeoutMs ?? usualMs);
     child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
-    // A command that gave up early closes its input; its exit code says why.
+    // A command that gives up early closes its input; its exit code shows why.
     child.stdin.on('error', () => undefined);
     child.on('error', (error: NodeJS.ErrnoException) => {
       clearTimeout(timer);
@@ -221,12 +221,12 @@ async function runInGroup(git: Git, command: GitCommand): Promise<string> {
   });
 }
 
-/** Ends the command with all that it started itself: a helper that hangs on the network would hold its output open. */
+/** Ends the command and its children: a helper that hangs on the network would keep the output open. */
 function killGroup({ pid }: ChildProcessWithoutNullStreams): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // The group has ended meanwhile.
+    // The group has already ended.
   }
 }

@@ -9,14 +9,14 @@ import { directoryTree } from './directory-tree.js';
 import { runGit } from './git.js';
 
 /**
- * Paths that flagkeel reads and that differ between HEAD and the disk, new ones included unless git ignores them.
- * Sorted. Empty without a repository; everything before the first commit.
+ * Paths that flagkeel reads and that differ between HEAD and the disk, sorted. New files count unless git ignores them.
+ * Empty without a repository; all files before the first commit.
  *
  * The bytes are compared here, not by `git status`: that would run the clean filters that the repository's own config
- * names. A file that differs only in its line ends is the same, as it is where git converts them.
+ * names. A file that differs only in its line ends counts as equal, because git may convert them.
  *
- * @param onDisk what was just listed of the directory; absent: it is listed.
- * @param hold what is the same will be read next: it is held, so that it is not read once more.
+ * @param onDisk a fresh listing of the directory, to save another one.
+ * @param hold keeps the contents of equal files in memory, because the caller reads them next.
  */
 export async function localChanges(
   checkout: Checkout,
@@ -41,7 +41,7 @@ export async function localChanges(
     else if (!(await sameContent(entry, now, { disk, checkout, hold }))) changed.push(entry.path);
   }
   const added = [...byPath.keys()].filter(
-    // Git refuses to say anything about what lies in the place of a submodule, which itself counts as changed.
+    // Git refuses questions about paths inside a submodule; the submodule itself counts as changed.
     (path) => !known.has(path) && !isBelow(path, submodules),
   );
   const all = [
@@ -56,7 +56,7 @@ function isBelow(path: string, folders: readonly string[]): boolean {
   return folders.some((folder) => path.startsWith(`${folder}/`));
 }
 
-/** Whether a submodule of HEAD is there still: a repository, or the empty folder of one that was not fetched. */
+/** Whether a submodule of HEAD is still present: as a repository, or as an empty folder if it was not fetched. */
 async function isSubmodule(path: string, disk: SpecTree, directory: string): Promise<boolean> {
   const now = disk.list().find((each) => each.path === path || isBelow(each.path, [path]));
   if (now !== undefined) return now.type === 'submodule' && now.path === path;
@@ -92,7 +92,7 @@ async function sameContent(
   return blobId(withLineFeeds, committed.blobId) === committed.blobId;
 }
 
-/** A file that was written just before it was read may be written again without another stamp. */
+/** A file younger than this may change again without a new stamp, because clocks of file systems are coarse. */
 const SETTLED_MS = 2_000;
 
 function keep(
@@ -106,7 +106,7 @@ function keep(
   if (readAtMs - changedMs > SETTLED_MS) repository.memory.disk.set(path, { stamp, blobId });
 }
 
-/** Git's name of a content, by the hash function that the other name shows the repository to use. */
+/** Git's hash of a content. @param other a hash of the same repository, whose length shows the hash function. */
 function blobId(content: Buffer, other: string | undefined): string {
   const algorithm = other?.length === 64 ? 'sha256' : 'sha1';
   const header = `blob ${String(content.length)}\0`;

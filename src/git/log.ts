@@ -5,23 +5,23 @@ import { type Git, runGit } from './git.js';
 export interface LoggedCommit {
   readonly id: string;
   readonly parents: readonly string[];
-  /** Relative to the config directory. Of a merge: those that it has otherwise than every parent. */
+  /** Relative to the config directory. For a merge, only files that differ from every parent. */
   readonly paths: readonly string[];
 }
 
-/** Longer histories are read from the newest end only. */
+/** Commits to read at most, the newest ones. */
 export const MAX_LOGGED = 2_000;
 
 const FOLDERS = ['flagkeel.yaml', 'flags', 'segments', 'identities', 'kills'];
 
-/** A commit among the paths, hash and parents. No path starts so: each starts with the prefix or with one of `FOLDERS`. */
+/** Line of a commit among the paths: hash and parents. Paths never match, as they start with the prefix or a folder. */
 const COMMIT = /^\u0001([0-9a-f]{40,64}) ([0-9a-f ]*)$/;
 
 /**
  * Commits that touched files which shape objects, reachable from `to` and not from `from`, children before their parents.
  *
- * @param from null: from the beginning.
- * @param line `first-parents`: what came to the branch, each merge as the one commit that it is there.
+ * @param from null means from the beginning.
+ * @param line `first-parents` lists only the commits of the branch itself, with each merge as one commit.
  */
 export async function readLog(
   { git, prefix }: Repository,
@@ -76,14 +76,14 @@ function parseLog(output: string, prefix: string): LoggedCommit[] {
   return commits;
 }
 
-/** Commits that are looked through for the ages of files; what is older counts as added by the last of them. */
+/** Commits to read for the ages of files. Older files count as added by the oldest of these. */
 const MAX_AGED = 20_000;
 
 /**
  * When files were first added and last changed, by commits reachable from HEAD, as UTC days: path relative to the config
- * directory → days. A file that was moved begins anew, and merges count for nothing. Empty without a commit.
+ * directory → days. A moved file counts as new, and merges are ignored. Empty without a commit.
  *
- * @param folder of the config directory, for example `flags`.
+ * @param folder a folder of the config directory, for example `flags`.
  */
 export async function fileAges(
   { repository, head }: Pick<Checkout, 'repository' | 'head'>,
@@ -106,7 +106,7 @@ export async function fileAges(
     const [, seconds] = /^\u0001(\d+)$/.exec(token) ?? [];
     const path = token.replace(/^\n/, '').slice(prefix.length);
     if (seconds !== undefined) day = new Date(Number(seconds) * 1000).toISOString().slice(0, 10);
-    // Newest first: the first commit that has a path changed it last.
+    // The log starts with the newest commit: the first one with a path changed it last.
     else if (path !== '')
       ages.set(path, { changedOn: ages.get(path)?.changedOn ?? day, addedOn: day });
   }
@@ -114,8 +114,8 @@ export async function fileAges(
 }
 
 /**
- * Names of files that commits reachable from HEAD removed, and the UTC day of it: those that are gone, and those that came
- * back later with another content. A file that a commit moved to another folder was not removed. Merges count for nothing.
+ * Names of files that commits reachable from HEAD removed, with the UTC day of the removal: files that are gone, and
+ * those that came back later with another content. A move to another folder is no removal. Merges are ignored.
  *
  * @param folder see `fileAges`.
  */
@@ -148,7 +148,7 @@ export async function removedNames(
   return removed;
 }
 
-/** What one commit added and deleted: name of the file → content. */
+/** The files that one commit added and deleted: name of the file → content. */
 interface FileActs {
   readonly day: string;
   readonly added: ReadonlyMap<string, string>;
@@ -158,7 +158,7 @@ interface FileActs {
 /** `:old-mode new-mode old-blob new-blob A`, behind the line feed that ends a commit's own line. */
 const RAW = /^\n?:\d+ \d+ ([0-9a-f]+) ([0-9a-f]+) ([AD])$/;
 
-/** @param output of `git log -z --raw`: of each commit its time, then of each file what became of it, and its path. */
+/** @param output of `git log -z --raw`: for each commit its time, then for each file its change and its path. */
 function fileActsIn(output: string): FileActs[] {
   const commits: { day: string; added: Map<string, string>; deleted: Map<string, string> }[] = [];
   const tokens = output.split('\0');
@@ -176,14 +176,14 @@ function fileActsIn(output: string): FileActs[] {
   return commits;
 }
 
-/** @param gone names that no file has, with the content that the last one had. */
+/** @param gone names without a file at present, with the last content of each. */
 function noteActs(
   { day, added, deleted }: FileActs,
   removed: Map<string, string>,
   gone: Map<string, string>,
 ): void {
   for (const [name, content] of added) {
-    // The same content is the same flag, for example after a revert.
+    // An equal content means the same flag, for example after a revert.
     if (gone.get(name) === content) removed.delete(name);
     gone.delete(name);
   }

@@ -4,13 +4,13 @@ import { gitError, type Git, spawnGit } from './git.js';
 
 interface Waiting {
   readonly name: string;
-  /** Only what the object is called and how large it is; its content is passed over. */
+  /** Only name and size are wanted; the content is skipped. */
   readonly isHeader: boolean;
   readonly resolve: (answer: Answer | null) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** How git heads the content of an object. */
+/** The header that git sends before the content of an object. */
 export interface ObjectHeader {
   /** Hexadecimal object name. */
   readonly id: string;
@@ -22,7 +22,7 @@ interface Answer extends ObjectHeader {
 }
 
 const HANGS_MS = 60_000;
-/** Contents that are held for who asks next, in bytes. */
+/** Most bytes of contents that are held for the next reader. */
 const MOST_HELD = 64 * 1024 * 1024;
 
 const ANSWERED: Waiting = {
@@ -33,11 +33,10 @@ const ANSWERED: Waiting = {
 };
 
 /**
- * Reads objects of one repository, and what its names stand for, through one long-lived `git cat-file --batch`, started
- * with the first object that is asked for. Requests are answered in the order in which they were made and may overlap
- * freely.
+ * Reads objects of one repository, and resolves its names, through one long-lived `git cat-file --batch`, which the
+ * first request starts. Requests may overlap freely, and are answered in order.
  *
- * The process holds nothing up: it does not keep ours alive while nothing is asked, and ends with it.
+ * The idle process does not keep ours alive, and ends with it.
  */
 export class ObjectReader {
   readonly #git: Git;
@@ -49,9 +48,9 @@ export class ObjectReader {
   #unsent = '';
   #chunks: Buffer[] = [];
   #buffered = 0;
-  /** Bytes that must have come before it is worth looking again. */
+  /** Bytes that must arrive before parsing is worth another try. */
   #needed = 1;
-  /** Bytes of a content that nobody asked for and that are still to come. */
+  /** Bytes still to come of a content that is skipped. */
   #passing = 0;
   #timer: NodeJS.Timeout | null = null;
 
@@ -60,7 +59,7 @@ export class ObjectReader {
   }
 
   /**
-   * Whole content of a blob, or of a commit as git stores it; null where there is no such object.
+   * Whole content of a blob, or of a commit as git stores it; null if there is no such object.
    *
    * @param id hexadecimal object name.
    * @throws FlagkeelError `GIT`
@@ -75,9 +74,9 @@ export class ObjectReader {
   }
 
   /**
-   * Holds a content, up to a bound, for the first who reads it: git is not asked.
+   * Holds a content for its first reader, to save a request to git. Contents beyond a bound are not held.
    *
-   * @param id git's name of these very bytes.
+   * @param id git's hash of these bytes.
    */
   hold(id: string, content: Buffer): void {
     if (this.#held.has(id) || this.#heldBytes + content.length > MOST_HELD) return;
@@ -86,8 +85,8 @@ export class ObjectReader {
   }
 
   /**
-   * What a name stands for at this moment, such as `refs/heads/main^{commit}`; null where it stands for nothing. However
-   * large the object is, nothing of it is held.
+   * Resolves a name, such as `refs/heads/main^{commit}`, to its present object; null if there is none. Holds nothing of
+   * the content, so that the object may be of any size.
    *
    * @throws FlagkeelError `GIT`
    */
@@ -102,7 +101,7 @@ export class ObjectReader {
       this.#waiting.push({ name, isHeader, resolve, reject });
       if (this.#waiting.length === 1) this.#watch();
       this.#unsent += `${name}\n`;
-      // What is asked for in one go is sent in one write.
+      // Requests of one tick are sent in one write.
       if (this.#unsent.length === name.length + 1) {
         queueMicrotask(() => {
           this.#send(child);
@@ -187,7 +186,7 @@ export class ObjectReader {
 
   #answer(answer: Answer | null): void {
     const waiting = this.#waiting[this.#answered];
-    // Its promise holds the content, and ten thousand may be asked for in one go.
+    // Frees the promise, which holds the content: ten thousand may be requested at once.
     this.#waiting[this.#answered] = ANSWERED;
     this.#answered += 1;
     // Copied, so that one small file does not keep a whole chunk alive.
@@ -212,7 +211,7 @@ export class ObjectReader {
     for (const each of waiting) each.reject(gitError(`read object ${each.name}`, error));
   }
 
-  /** Holds our process, and a clock, while and only while something is asked. */
+  /** Keeps our process alive, and a timer running, only while requests are open. */
   #watch(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
@@ -225,8 +224,8 @@ export class ObjectReader {
 }
 
 /**
- * One answer at the start of the buffer, or the number of bytes that are needed to see it. `length` is that of the whole
- * answer; of one whose content is passed over it may reach beyond the buffer.
+ * The answer at the start of the buffer, or the number of bytes that are needed to parse it. `length` is that of the
+ * whole answer, which may reach beyond the buffer if the content is skipped.
  */
 function parseAnswer(
   buffer: Buffer,

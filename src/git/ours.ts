@@ -5,16 +5,16 @@ import { bareGit } from './bare-repository.js';
 import type { ConfigData, GitCache } from './cache.js';
 import { exitCodeOf, type Git, gitError, openGit, runGit } from './git.js';
 
-/** The parts of a repository that hold what was committed, and no settings. */
+/** The parts of a repository that hold commits and refs, but no settings. */
 const PARTS = ['objects', 'refs', 'packed-refs', 'shallow', 'reftable'];
 
 /** Names under `extensions` that say how objects and refs are written. */
 const EXTENSIONS = ['objectformat', 'refstorage'];
 
 /**
- * A bare repository of our own over the objects and refs of another one: commands in it read and write what the other holds, and
- * obey nothing that its config says. It lies in the temporary folder, where only we may look into it, and is made when it is first
- * asked for.
+ * A bare repository of our own that links to the objects and refs of another one: commands in it read and write those,
+ * but ignore the config of the other. It lies in the temporary folder, readable by us alone, and is created on first
+ * use.
  */
 export class OwnRepository {
   readonly #gitDir: string;
@@ -26,12 +26,12 @@ export class OwnRepository {
     this.#memory = memory;
   }
 
-  /** @throws FlagkeelError `GIT` it cannot be made. */
+  /** @throws FlagkeelError `GIT` it cannot be created. */
   async open(): Promise<Git> {
     return (this.#made ??= this.#make());
   }
 
-  /** Removes it. Objects and refs stay as they are: it has only links to them. */
+  /** Removes the repository. Objects and refs stay, because it only links to them. */
   async close(): Promise<void> {
     const git = await this.#made?.catch(() => null);
     this.#made = null;
@@ -46,7 +46,7 @@ export class OwnRepository {
     try {
       const directory = await realpath(await mkdtemp(join(tmpdir(), 'flagkeel-git-')));
       await Promise.all([
-        // Git takes a folder for a repository only where this names a branch; there need not be one.
+        // Git recognises a repository only if this names a branch, which need not exist.
         writeFile(join(directory, 'HEAD'), 'ref: refs/heads/none\n'),
         writeFile(join(directory, 'config'), [...core, '[extensions]', ...lines, ''].join('\n')),
         ...PARTS.map(async (part) => symlink(join(this.#gitDir, part), join(directory, part))),
@@ -59,7 +59,7 @@ export class OwnRepository {
 }
 
 /**
- * The config of a repository, read as a file: files that it includes are not. Git is asked once for each state of the file.
+ * The config of a repository, without the files that it includes. Runs git once for each version of the file.
  *
  * @throws FlagkeelError `GIT`
  */
@@ -72,7 +72,7 @@ export async function configData(gitDir: string, { configs }: GitCache): Promise
   return data;
 }
 
-/** Another one whenever the file was written or replaced; null: there is no such file. */
+/** Changes whenever the file is written or replaced; null if there is no such file. */
 async function stampOf(file: string): Promise<string | null> {
   try {
     const { ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true });
@@ -82,12 +82,12 @@ async function stampOf(file: string): Promise<string | null> {
   }
 }
 
-/** `NAME\nVALUE`, the name in lower case. */
+/** The settings as `NAME\nVALUE`, the name in lower case. */
 async function entriesOf(gitDir: string): Promise<readonly string[]> {
   const wanted = `^(remote\\.origin\\.url|extensions\\.(${EXTENSIONS.join('|')}))$`;
   const file = ['--file', join(gitDir, 'config'), '--no-includes'];
   try {
-    // From the top of all folders, where git finds no repository whose config it would read besides.
+    // Runs in the root folder, where git finds no repository whose config it would read as well.
     const answer = await runGit(openGit('/', null), {
       args: ['config', ...file, '-z', '--get-regexp', wanted],
       purpose: 'read the config of the repository',

@@ -3,17 +3,17 @@ import { isAbsolute, relative, resolve } from 'node:path';
 import { FlagkeelError } from '../errors.js';
 import type { RemoteAccess } from './environment.js';
 
-/** How a git server knows us, and we it; from the operator's environment. */
+/** Credentials for a git server, and its host keys; from the operator's environment. */
 export interface GitCredentials {
   /** For https: the name that goes with the token; most servers take any. */
   readonly user?: string | undefined;
-  /** For https; asked for every command. Undefined: the server is asked without. */
+  /** For https; called for every command, so that a rotated token takes effect. */
   readonly token?: (() => string | undefined) | undefined;
   /** For ssh. */
   readonly sshKeyFile?: string | undefined;
-  /** For ssh: the only keys of servers that are accepted. */
+  /** For ssh: file with the only accepted keys of servers. */
   readonly knownHostsFile?: string | undefined;
-  /** Scheme, host and port of servers that the token may go to though only a checkout names them. */
+  /** Origins (scheme, host, port) of servers that may get the token although only a checkout names them. */
   readonly servers?: readonly string[];
 }
 
@@ -27,24 +27,24 @@ const SCP_LIKE = /^(?:[\w.-]+@)?[\w.-]+:(?!:)/;
 
 const DEFAULT_USER = 'x-access-token';
 
-/** A server that sends less than a byte a second for so long is given up. */
+/** A transfer below one byte a second for this time is given up. */
 const SILENCE_S = 30;
 
 /**
- * Decides how a git server is spoken to.
+ * Decides protocol and credentials for a git server.
  *
- * @throws FlagkeelError `USAGE` the URL holds credentials, or is of a kind that is not spoken.
+ * @throws FlagkeelError `USAGE` the URL holds credentials, or its protocol is not supported.
  */
 export function remoteAccess(options: RemoteOptions): RemoteAccess {
   return accessTo(checkedUrl(options.url), options);
 }
 
 /**
- * Decides how `origin` of a checkout is spoken to. Its URL comes from the checkout's config, so that the token goes there only
- * where the operator or CI names the server.
+ * Decides protocol and credentials for `origin` of a checkout. The URL comes from the config of the checkout, so that
+ * the token goes there only if the operator or CI names the server.
  *
- * @param root top of the working tree, from which a path is meant.
- * @throws FlagkeelError `GIT` it is no place that is fetched from and pushed to.
+ * @param root top of the working tree, which a relative path starts from.
+ * @throws FlagkeelError `GIT` the URL cannot be fetched from and pushed to.
  */
 export async function originAccess(
   text: string,
@@ -71,14 +71,14 @@ function accessTo(url: string, options: Omit<RemoteOptions, 'url'>): RemoteAcces
       ...(server !== undefined && authorization(server, options)),
     }),
     variables: () => ({
-      // The operator's own settings may lead from http to another protocol, and from nothing else to http.
+      // The operator's own settings may rewrite http to another protocol, but no other protocol to http.
       GIT_ALLOW_PROTOCOL: url.startsWith('http:') ? 'http:https:ssh:file' : 'https:ssh:file',
       ...(server === undefined && sshVariables(options)),
     }),
   };
 }
 
-/** Scheme, host and port; undefined where the URL is not of http. */
+/** Scheme, host and port; undefined for a URL that is not http(s). */
 function serverOf(url: string): string | undefined {
   return /^https?:/.test(url) && URL.canParse(url) ? new URL(url).origin : undefined;
 }
@@ -92,7 +92,7 @@ function authorization(
   const pair = Buffer.from(`${user ?? DEFAULT_USER}:${secret}`).toString('base64');
   return {
     [`http.${server}/.extraHeader`]: `Authorization: Basic ${pair}`,
-    // A redirect could carry the header elsewhere.
+    // A redirect could send the header to another server.
     'http.followRedirects': 'false',
   };
 }
@@ -114,11 +114,11 @@ function sshVariables({
   ];
   const key = sshKeyFile === undefined ? [] : ['-i', resolve(sshKeyFile)];
   const words = ['ssh', '-F', 'none', ...key, ...options.flatMap((each) => ['-o', each])];
-  // Git gives this to a shell.
+  // Git runs this through a shell.
   return { GIT_SSH_COMMAND: words.map(shellWord).join(' ') };
 }
 
-/** The option takes several files, parted by spaces. */
+/** Escapes a path for an option of ssh that takes several files with spaces between them. */
 function sshPath(path: string): string {
   return `"${resolve(path)}"`;
 }
@@ -148,7 +148,7 @@ function checkedUrl(text: string): string {
   return text;
 }
 
-/** CI writes credentials of its own into the URL of the checkouts that it makes; they are sent, and shown to nobody. */
+/** CI writes its own credentials into the URL of its checkouts: they are sent to the server, and never shown. */
 async function originUrl(text: string, root: string): Promise<string> {
   if (/^(?:https|ssh|file):\/\//.test(text)) {
     if (text.startsWith('file:')) await refuseInside(root, text);
@@ -166,9 +166,9 @@ async function originUrl(text: string, root: string): Promise<string> {
   return path;
 }
 
-/** Git runs the hooks of a repository that it pushes to on this machine: those of the checkout are no more to be trusted than its config. */
+/** Refuses an origin inside the checkout: a push to a local repository runs its hooks, which are untrusted as well. */
 async function refuseInside(root: string, place: string): Promise<void> {
-  // A name of a host has no meaning in a URL of a file, and git does not look at it.
+  // Git ignores the host in a file URL.
   const path = place.replace(/^file:\/\/[^/]*/, '');
   const real = await realpath(path).catch(() => path);
   const inside = relative(root, real);
@@ -187,7 +187,7 @@ function holdsCredentials(): FlagkeelError {
   );
 }
 
-/** The URL itself is left out: it may hold what must not be seen. */
+/** Leaves the URL out, because it may hold secrets. */
 function unusable(why: string): FlagkeelError {
   return new FlagkeelError('USAGE', `cannot use the URL of the repository: ${why}`);
 }

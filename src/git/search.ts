@@ -17,11 +17,11 @@ export interface FoundLine {
 }
 
 /**
- * The lines below a directory that hold a name by itself: not as a part of a longer one, where names go on with letters,
- * digits, `_`, `-` and `.`. Files that git ignores and binary ones are passed over; those not yet added are searched.
+ * The lines below a directory that hold a name as a whole word, not as a part of a longer name; letters, digits, `_`,
+ * `-` and `.` continue a name. Skips ignored and binary files, and includes untracked ones.
  *
- * @returns in the order of git, by file.
- * @throws FlagkeelError `GIT`: the directory is not there, or in no repository.
+ * @returns the lines by file, in the order of git.
+ * @throws FlagkeelError `GIT`: the directory is missing, or in no repository.
  */
 export async function linesWithName(directory: string, name: string): Promise<FoundLine[]> {
   const found = await grepped(directory, name);
@@ -62,29 +62,29 @@ function holdsName(text: string, name: string): boolean {
   for (let at = text.indexOf(name); at !== -1; at = text.indexOf(name, at + 1)) {
     const before = text.slice(0, at);
     const after = text.slice(at + name.length);
-    // A full stop ends a sentence as well: it belongs to a name only where that goes on behind it.
+    // A full stop may end a sentence: it belongs to a name only if a word character follows.
     if (!/[\w-]\.?$/.test(before) && !/^(?:[\w-]|\.\w)/.test(after)) return true;
   }
   return false;
 }
 
-/** Which names stand in code, or why that cannot be told. */
+/** The names that occur in code, or the reason why the search was refused. */
 export interface CodeNames {
   readonly found: ReadonlySet<string>;
-  /** Paths that nothing was searched below; where there is one, nothing is found. */
+  /** Paths that could not be searched. If there is one, `found` is empty. */
   readonly refused: readonly { readonly path: string; readonly why: string }[];
 }
 
-/** More files below one path are more than code. */
+/** A path with more files is refused: it holds more than code. */
 const MOST_FILES = 50_000;
-/** Larger ones are data, and are passed over. */
+/** Larger files are data, and are skipped. */
 const MAX_CODE_BYTES = 8 * 1024 * 1024;
-/** Where git looks for the sign of a binary file. */
+/** Bytes in which git searches for a NUL, the sign of a binary file. */
 const HEAD_BYTES = 8_000;
 
 /**
- * Which of many names `linesWithName` would find, each by itself, at the price of one look at every file. Files are taken
- * as they lie on disk; specs, links, binary files and those of more than 8 MiB are passed over, as is what git ignores.
+ * Which of many names `linesWithName` would find, with a single pass over all files. Reads the files on disk; skips
+ * specs, links, binary files, files over 8 MiB, and those that git ignores.
  *
  * @param paths of folders and files, from the top of the repository, with forward slashes.
  * @returns null without a repository.
@@ -104,7 +104,7 @@ export async function namesInCode(
   const found = new Set<string>();
   for (const file of refused.length === 0 ? files : []) {
     if (found.size === names.size) break;
-    // Whatever else waits has its turn between two files.
+    // Lets other tasks run between two files.
     await setImmediate();
     for (const word of wordsIn(join(repository.root, file))) if (names.has(word)) found.add(word);
   }
@@ -131,7 +131,7 @@ function isAtOrBelow(file: string, path: string): boolean {
   return file === path || file.startsWith(`${path}/`);
 }
 
-/** Files of the repository that are not ignored, but for specs, from its top. */
+/** Paths from the top of the repository of all files that are neither ignored nor specs. */
 async function filesBelow(
   { git, prefix }: Repository,
   paths: readonly string[],
@@ -147,7 +147,7 @@ async function filesBelow(
   return new Set(listing.split('\0').filter((file) => file !== '' && !isSpec(file)));
 }
 
-/** A name as `holdsName` sees one: whole, up to where neither a letter nor `-` nor a full stop within it goes on. */
+/** A whole name, by the rule of `holdsName`: a full stop belongs to it only if a word character follows. */
 const WORD = /[\w-]+(?:\.\w[\w-]*)*/g;
 
 function wordsIn(file: string): readonly string[] {
@@ -155,7 +155,7 @@ function wordsIn(file: string): readonly string[] {
   if (stats?.isFile() !== true || stats.size > MAX_CODE_BYTES) return [];
   try {
     const bytes = contentOf(file);
-    // Names are ASCII, whatever the file is written in besides.
+    // Names are ASCII in every encoding of a file.
     return bytes.subarray(0, HEAD_BYTES).includes(0)
       ? []
       : (bytes.toString('latin1').match(WORD) ?? []);

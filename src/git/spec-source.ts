@@ -8,22 +8,22 @@ import { byCodeUnits } from '../model/json.js';
 import type { Revision } from '../model/outcome.js';
 import type { SpecTree, TreeEntry } from '../model/spec-tree.js';
 
-/** The files that a run reads, and what is known of where they came from. */
+/** The files that a run reads, and their origin as far as known. */
 export interface Source extends AsyncDisposable {
   readonly tree: SpecTree;
   readonly checkout: Checkout;
   readonly revision: Revision;
-  /** For people: what could not be known, or is not looked at. */
+  /** For people: information that is missing or ignored. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Opens a config directory: as its commit has it, or, where `workingTree` allows that and files differ from HEAD, as
- * it lies on disk. A directory without git is read as it is.
+ * Opens a config directory: the files of its commit or, if `workingTree` allows it and files differ from HEAD, those on
+ * disk. Without git, the files on disk.
  *
- * @param at a revision that is read as if it were HEAD.
- * @param sameAsHead files that do not differ from HEAD are read as its own, which costs nothing where those are known.
- * @throws FlagkeelError `SPECS_INVALID`: git knows the directory, but no commit has it yet.
+ * @param at a revision to read as if it were HEAD.
+ * @param sameAsHead whether to read files that equal HEAD from the commit, which costs nothing if those are cached.
+ * @throws FlagkeelError `SPECS_INVALID`: the directory is in a repository, but no commit has it yet.
  */
 export async function openSource(
   directory: string,
@@ -66,7 +66,7 @@ export async function openSource(
   return fromCommit(checkout, head, [ignoredWarning(changes)]);
 }
 
-/** Opens one commit of a checkout, whatever lies on disk. Disposing closes the checkout. */
+/** Opens one commit of a checkout, regardless of the files on disk. Disposing closes the checkout. */
 export async function openCommit(checkout: Checkout, commit: string): Promise<Source> {
   try {
     return await fromCommit({ ...checkout, head: commit }, commit, []);
@@ -109,10 +109,10 @@ async function fromCommit(
 }
 
 /**
- * The files on disk, with those of the commit that are unchanged and yet not on disk: a sparse checkout leaves files out,
- * and a submodule that was not fetched is an empty folder. To leave these out would read as their removal.
+ * The files on disk, and those unchanged ones of the commit that are missing on disk: a sparse checkout leaves files
+ * out, and a submodule that was not fetched is an empty folder. Without them, they would look removed.
  *
- * @param sameAsHead all that did not change is the commit's.
+ * @param sameAsHead whether to read all unchanged files from the commit.
  */
 function changedOn(
   commit: SpecTree,

@@ -1,16 +1,16 @@
 import { type Git, runGit } from './git.js';
 
-/** A commit of our own, by no hand and on no branch. */
+/** A commit that flagkeel itself makes, on no branch. */
 export interface CommitToMake {
   readonly message: string;
-  /** Its parent; null: none. */
+  /** Its parent, if any. */
   readonly from: string | null;
-  /** What differs from the parent, in the words of `git fast-import`. */
+  /** Differences from the parent, as commands of `git fast-import`. */
   readonly lines: readonly string[];
 }
 
 /**
- * Makes a commit and leaves no ref behind: only `update-ref` and `push` compare what they replace.
+ * Makes a commit and leaves no ref behind, because only `update-ref` and `push` compare the commit that they replace.
  *
  * @param purpose see `Git.run`.
  * @returns its full hash.

@@ -5,21 +5,21 @@ import { sameJson } from '../model/json.js';
 import type { Definition } from '../model/flag/flag.js';
 import type { Desired } from '../model/desired.js';
 
-/** Commits of a state ref whose files are kept: what was read, and what was written since. */
+/** Commits of a state ref to keep the files of: the one that was read, and the one written since. */
 const COMMITS_KEPT = 2;
 
 /**
- * What the runs of one process over one config directory need not parse again of its state. It goes by git's names of
- * contents and commits, so that nothing in it can be out of date.
+ * Parsed state that the runs of one process over one config directory share. Its keys are git's hashes of contents and
+ * commits, so that nothing in it can be out of date.
  */
 export class StateCache {
-  /** Path in the tree of the state → the entry that the blob holds. */
+  /** Path in the tree of the state → blob and parsed entry. */
   readonly entries = new Map<string, { readonly blobId: string; readonly entry: StateEntry }>();
-  /** Called with each entry that was just parsed; gives one with the same content that may share values with the specs. */
+  /** Maps each newly parsed entry to an equal one that may share values with the specs, to save memory. */
   intern: (entry: StateEntry) => StateEntry = (entry) => entry;
   readonly #commits = new BoundedMap<string, StateTree>(COMMITS_KEPT);
 
-  /** What stands at a commit of a state ref; undefined: it was not read yet. */
+  /** The tree of a commit of a state ref; undefined until it has been read. */
   treeAt(commit: string): StateTree | undefined {
     return this.#commits.get(commit);
   }
@@ -34,8 +34,8 @@ export class StateCache {
 }
 
 /**
- * Lets the bases of an entry hold the very definitions of the specs that they equal: of ten thousand flags nearly all
- * do, and each would be held twice; likewise the few commits that they came from. What the entry says is the same.
+ * Replaces the bases of an entry by the equal definitions of the specs, and equal names of commits by one text, to save
+ * memory: among ten thousand flags nearly all bases equal the specs. The content of the entry does not change.
  */
 export function internBases({ flags }: Desired): (entry: StateEntry) => StateEntry {
   const commits = new Map<string | null, string | null>();

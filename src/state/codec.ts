@@ -13,44 +13,40 @@ import {
 
 /** Version of the layout below; a newer one is refused, because it may mean something else. */
 const FORMAT_VERSION = 2;
-/** Version 1 had one commit for all fields of a base, which is a base of now without `fields`. */
+/** Version 1 had one commit for all fields of a base, and reads as a present base without `fields`. */
 const READABLE_VERSIONS: readonly unknown[] = [1, FORMAT_VERSION];
 const MAX_DEPTH = 64;
 export const RUN_FILE = 'run.json';
 
-/** What `run.json` remembers of the run as a whole. */
+/** Content of `run.json`: the record of the run as a whole. */
 export interface RunRecord {
   /** HEAD that was applied last. */
   readonly head: string | null;
   /** Id of the workspace. */
   readonly workspace: string;
-  /**
-   * Origin of the service. States that were written by older versions lack it, and the two members
-   * below.
-   */
+  /** Origin of the service. States of older versions lack it, and the two members below. */
   readonly origin?: string;
   /** The config directory seen from the top of its repository; empty for the top. */
   readonly directory?: string;
   readonly workspaceName?: string | undefined;
   /** Environment id → name. */
   readonly environments?: Readonly<Record<string, string>> | undefined;
-  /** `KIND/NAME`, sorted, of what runs saw to differ and did not make equal; absent: nobody wrote it down. */
+  /** `KIND/NAME`, sorted, of objects that runs left different; missing if no run has recorded them. */
   readonly outOfSync?: readonly string[] | undefined;
-  /** Absent: there are none. */
   readonly ramps?: RampRecords | undefined;
-  /** Absent: no comment has approved a plan. */
+  /** Missing until a comment approves a plan. */
   readonly approvals?: UsedApprovals | undefined;
   /** The commit whose kills were sent last, all of them; a run may have failed after that. */
   readonly killsOf?: string | undefined;
 }
 
-/** What a file of the state's tree holds: an entry, or the run's record as text. */
+/** Content of a file in the tree of the state: an entry, or the run's record as text. */
 export type StateContent = StateEntry | string;
 
-/** All that stands in the tree of a state. */
+/** The whole tree of a state. */
 export interface StateTree {
   readonly entries: State;
-  /** Path → text of every file that holds no entry: the run's record, and what is not ours. */
+  /** Path → text of the other files: the run's record, and files that flagkeel did not write. */
   readonly others: ReadonlyMap<string, string>;
 }
 
@@ -70,7 +66,7 @@ export function entryText(entry: StateEntry): string {
   return prettyJson({ formatVersion: FORMAT_VERSION, ...entry });
 }
 
-/** @throws FlagkeelError `STATE_UNREADABLE`: whoever pushed the ref may have written anything. */
+/** @throws FlagkeelError `STATE_UNREADABLE` it is no entry: anyone who can push may have written the ref. */
 export function parseEntryFile(path: string, content: string): StateEntry {
   const { kind, name, ...rest } = parseFile(path, content);
   const entry = { kind, name, ...rest };
@@ -88,7 +84,7 @@ export function parseEntryFile(path: string, content: string): StateEntry {
       throw unreadable(path, `environment "${environment}" is no base`);
     }
   }
-  // Every member that the type names was looked at above.
+  // The checks above covered every member of the type.
   return {
     kind: entry.kind,
     name: entry.name,
@@ -166,7 +162,7 @@ function parseFile(path: string, content: string): Record<string, unknown> {
   throw unreadable(path, 'was written in another format, perhaps by a newer flagkeel');
 }
 
-/** Sorted members, two spaces, a line feed at the end: `git log -p` then shows what changed and nothing else. */
+/** Sorted members, two spaces, a line feed at the end, so that `git log -p` shows only real changes. */
 function prettyJson(value: unknown): string {
   return `${JSON.stringify(sorted(value), null, 2)}\n`;
 }
@@ -178,7 +174,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(members.map(([key, each]) => [key, sorted(each)]));
 }
 
-/** Shapes of what a state file may hold. Members that are not named here are somebody else's and are left out of it. */
+/** Shapes of bases in a state file. Reading drops all members that flagkeel does not know. */
 type Shape = 'flag' | 'segment' | 'definition' | 'activation' | 'identities' | 'none';
 
 type Check = (value: unknown) => boolean;
@@ -301,7 +297,7 @@ const SPECS: Readonly<Record<Shape, Check>> = {
   identities: record({
     groups: listOf(record({ attributes: listOf(isText), keys: isTextMap })),
   }),
-  // A base at a place where this kind has none.
+  // This kind has no base at such a place.
   none: () => false,
   activation: record({ keys: optional(record({ count: isCount, sha256: isText })) }),
 };

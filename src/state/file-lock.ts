@@ -7,10 +7,10 @@ import { pauseForLock } from '../platform/clock.js';
 
 const POLL_MS = 50;
 
-/** Gives the lock back; what it returns, if anything, is to be awaited. Repeating it does nothing. */
+/** Frees the lock. The caller awaits the result, if there is one. Repeating it does nothing. */
 export type Release = () => unknown;
 
-/** An exclusive transaction on an empty SQLite file: the one lock of the kernel that is at hand everywhere. */
+/** An exclusive transaction on an empty SQLite file: the only kernel lock that is available on every platform. */
 export async function lockFile(
   gitDir: string,
   lockName: string,
@@ -33,7 +33,7 @@ export async function lockFile(
   };
 }
 
-/** What lies there already has to be our empty file: of another one SQLite would take a journal beside it for its own, and work it off. */
+/** Refuses any file but our empty one: SQLite would replay a foreign journal that lies beside another file. */
 async function refuseOther(file: string): Promise<void> {
   const there = await lstat(file).catch(() => null);
   if (there === null || (there.isFile() && there.size === 0)) return;

@@ -18,12 +18,12 @@ export interface FoundState {
 }
 
 /**
- * The states that a directory has, one for each workspace and service that its specs were applied to, by name of ref;
- * where states are shared, those that origin alone has too.
+ * The states of a directory by name of ref, one for each workspace and service that its specs were applied to. If
+ * states are shared, those that only origin has are included.
  *
- * `others` counts the states that are somebody else's, or do not say whose they are, or say it wrongly.
+ * `others` counts the states of other directories, and those without a valid record of what they belong to.
  *
- * @throws FlagkeelError `GIT` origin cannot be reached, and the state is always shared.
+ * @throws FlagkeelError `GIT` sharing is required, and origin cannot be reached.
  */
 export async function findStates({
   checkout,
@@ -44,7 +44,7 @@ export async function findStates({
   const git = await repository.open();
   const own = await listStateRefs(git);
   const fetched = isShared ? await listStateRefs(git, ORIGIN_REFS) : [];
-  // What is here holds what origin has as well, or will when it is read.
+  // A local ref comes first: it includes the state of origin, or will once it is read.
   const refs = new Map([
     ...fetched.map((ref) => [ref.replace(ORIGIN_REFS, STATE_REFS), ref] as const),
     ...own.map((ref) => [ref, ref] as const),

@@ -15,16 +15,13 @@ import { FlagkeelError } from '../errors.js';
 
 /** Opens the state of one config directory. */
 export interface StateAccess {
-  /** A state to read from, which waits for no other run. Null where no state can be kept. */
+  /** Opens a state for reading, without waiting for other runs. null if no state can be kept. */
   peek(place: Workspace): Promise<StateHome | null>;
-  /**
-   * A state to read and to write, shared over `origin` as the config says. Null where no state can
-   * be kept.
-   */
+  /** Opens a state for reading and writing, shared over `origin` as the config says. null if no state can be kept. */
   open(place: Workspace): Promise<StateHome | null>;
-  /** The place of the one state that names the workspace so, by name or id; null: there is none, or several. Asks nobody. */
+  /** Key of the only state with a workspace of this name or id; null if none or several have it. Sends no request. */
   remembered(workspace: string): Promise<StateKey | null>;
-  /** The states of the same directory that belong to another workspace; of try-outs on other services none. */
+  /** The states of this directory for other workspaces, except those of try-outs on other services. */
   elsewhere(place: Workspace): Promise<OtherWorkspace[]>;
 }
 
@@ -34,7 +31,7 @@ export interface StateAccessOptions {
   readonly directory: string;
   readonly stateDir: string | undefined;
   readonly git: GitCredentials;
-  /** What the state calls the service; asked once that is open. */
+  /** Name of the service in the state; called once the service is open. */
   readonly origin: () => string;
   readonly sharing: () => StateSharing;
   readonly cache?: StateCache;
@@ -85,32 +82,30 @@ export function stateAccess(options: StateAccessOptions): StateAccess {
   };
 }
 
-/** A service of this machine or of this process: what was tried there says nothing of another one. */
+/** Whether the service runs on this machine or in this process: its states say nothing about a real service. */
 function isTryOut(origin: string): boolean {
   return !URL.canParse(origin) || isEmbedded(origin) || isLoopback(origin);
 }
 
-/** What a state calls the config directory. */
+/** Name of the config directory in a state. */
 export function directoryInRepository({ repository }: Checkout, directory: string): string {
   return repository?.prefix.replace(/\/$/, '') ?? resolve(directory);
 }
 
 export interface KeepOutOptions {
   readonly place: Workspace;
-  /** What the state calls the service. */
+  /** Name of the service in the state. */
   readonly origin: string;
   readonly wait: LockWait;
-  /** Absent: there are no replicas. */
   readonly fence: Fence | undefined;
   readonly closers: Disposables;
 }
 
 /**
- * Waits until no other run is in the workspace, as far as it can be known, and keeps others out until the run is
- * closed.
+ * Waits until no other known run is in the workspace, and keeps others out until the run is closed.
  *
- * @returns the state, which a run that was taken over cannot write any more.
- * @throws FlagkeelError `IN_USE`
+ * @returns the state, which the run cannot write any more once another replica took over.
+ * @throws FlagkeelError `IN_USE` another run is still there at the end of the wait.
  */
 export async function acquireExclusive(
   home: StateHome | null,
@@ -121,7 +116,7 @@ export async function acquireExclusive(
   return home && fence ? fencedState(home, fence) : home;
 }
 
-/** A run that was taken over remembers nothing: what it did, the one that took over finds on the service. */
+/** Stops the writes of a run once another replica took over: that one finds the effects of this run on the service. */
 function fencedState(home: StateHome, fence: Fence): StateHome {
   return {
     ref: home.ref,
@@ -137,7 +132,7 @@ function fencedState(home: StateHome, fence: Fence): StateHome {
   };
 }
 
-/** How long to wait for another run, and who is told that it is waited. */
+/** How long to wait for another run, and where to announce the wait. */
 interface LockWait {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -145,9 +140,9 @@ interface LockWait {
 }
 
 /**
- * Locks the state of a run that writes, and says so where that means waiting.
+ * Locks the state of a run that writes, and announces it if that means waiting.
  *
- * @param fence absent: there are no replicas.
+ * @param fence given only if the daemon has replicas.
  * @throws FlagkeelError `IN_USE`, `INTERRUPTED`
  */
 async function lockState(

@@ -4,22 +4,22 @@ import type { StateHomeOptions } from './store.js';
 import { listStateRefs, ORIGIN_REFS, StateRef, STATE_REFS, stateRefName } from './ref-store.js';
 import { stateRepository } from './repository.js';
 
-/** What a directory was applied to as well: another workspace, or another service. */
+/** Another workspace, or another service, that the same directory was applied to. */
 export interface OtherWorkspace {
   readonly workspaceId: string;
-  /** What the state calls the service. */
+  /** Name of the service in the state. */
   readonly origin: string;
   /** Size of its inventory. */
   readonly objects: number;
 }
 
 /**
- * The states of the same directory with something in them, but for the one of this place; sorted by name of ref.
+ * The other states of the same directory that are not empty, sorted by name of ref.
  *
- * A state that cannot be read counts for nothing: whoever can push could stop every run with one.
+ * An unreadable state is ignored: anyone who can push could otherwise stop every run with one.
  *
- * @param sharing whether those of `origin` count too; they are fetched.
- * @throws FlagkeelError `GIT` origin cannot be reached, and the state is always shared.
+ * @param sharing whether to fetch the states of `origin` and count them too.
+ * @throws FlagkeelError `GIT` sharing is required, and origin cannot be reached.
  */
 export async function otherWorkspaces(
   { checkout, stateDir, git: credentials, workspaceId, origin, directory }: StateHomeOptions,

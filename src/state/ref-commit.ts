@@ -18,7 +18,7 @@ import {
 } from './codec.js';
 
 /**
- * What a reading makes of a file of the state.
+ * Parses a file of the state by its path.
  *
  * @throws FlagkeelError `STATE_UNREADABLE`
  */
@@ -26,14 +26,14 @@ export function contentOf(path: string, text: string): StateContent {
   return path.startsWith('objects/') ? parseEntryFile(path, text) : text;
 }
 
-/** What one state has otherwise than another. */
+/** Differences between two states. */
 export interface StateChanges {
-  /** Path → the text that stands there from now on. */
+  /** Path → new text. */
   readonly written: ReadonlyMap<string, string>;
   readonly gone: readonly string[];
 }
 
-/** @param before null: it is not known what there was. */
+/** @param before null if it is unknown: all files count as changed then. */
 export function changesBetween(before: StateTree | null, after: StateTree): StateChanges {
   const written = new Map<string, string>();
   for (const [key, entry] of after.entries) {
@@ -50,7 +50,7 @@ export function changesBetween(before: StateTree | null, after: StateTree): Stat
   return { written, gone };
 }
 
-/** The tree as the next reading would find it. What did not change is what was read before. */
+/** The tree that the next reading would find. Unchanged files keep their parsed content. */
 export function treeAfter(
   before: StateTree | null,
   after: StateTree,
@@ -68,9 +68,9 @@ export function treeAfter(
 }
 
 /**
- * The changes in the words of `git fast-import`.
+ * The changes as commands of `git fast-import`.
  *
- * @param isAfresh it is not known what stands there, and nothing of it may stay.
+ * @param isAfresh whether to remove all files first, because the present ones are unknown.
  */
 export function importLines(isAfresh: boolean, { written, gone }: StateChanges): string[] {
   return [
@@ -80,22 +80,22 @@ export function importLines(isAfresh: boolean, { written, gone }: StateChanges):
   ];
 }
 
-/** A path of ours needs no quotes; one that was pushed may. */
+/** Our own paths need no quotes, but others may have pushed paths that do. */
 function quoted(path: string): string {
   const escaped = path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n');
   return `"${escaped}"`;
 }
 
-/** Whether commit `a` is older than commit `b`, as far as history tells. */
+/** Whether commit `a` is older than commit `b`; false if history does not show it. */
 export type IsOlder = (a: string, b: string) => Promise<boolean>;
 
 /**
- * Two states that went apart, as one: object by object, and within an object place by place.
+ * Merges two states that diverged, object by object, and within an object place by place.
  *
- * What only one side changed is taken from there. What both changed has the base of the newer commit; where history
- * does not tell, ours, which was verified last.
+ * A change of only one side is taken from there. If both sides changed a place, the base of the newer commit wins; if
+ * history does not show which is newer, ours wins, because it was verified last.
  *
- * @param before what both sides started from.
+ * @param before the state that both sides started from.
  */
 export async function mergeStates(
   before: State,
@@ -138,7 +138,7 @@ async function mergeEntries(
   const workspace = places.get(WORKSPACE);
   const environments = [...places].filter(([place]) => place !== WORKSPACE);
   const id = entryId(ours) ?? entryId(theirs);
-  // The places are those of entries of this very kind.
+  // Both entries are of this kind, and so are their places.
   return {
     kind: whole.kind,
     name: whole.name,
@@ -148,7 +148,7 @@ async function mergeEntries(
   } as StateEntry;
 }
 
-/** What one side forgot and the other wrote anew is kept: the inventory loses nothing that somebody still counts on. */
+/** An entry that one side removed and the other rewrote is kept, so that the inventory loses nothing still in use. */
 async function newer(
   ours: Base<unknown> | undefined,
   theirs: Base<unknown> | undefined,
@@ -161,7 +161,7 @@ async function newer(
   return (await isOlder(our, their)) ? theirs : ours;
 }
 
-/** The newest commit that anything in a base came from; null: it came from none. */
+/** The newest commit of any field of a base; null if the base came from no commit. */
 async function newestCommit(
   { commit, fields }: Base<unknown>,
   isOlder: IsOlder,
@@ -180,7 +180,7 @@ function placesOf(entry: StateEntry | undefined): Places {
   return new Map(entry.workspace ? [[WORKSPACE, entry.workspace], ...places] : places);
 }
 
-/** What the state keeps of a run beside its entries. */
+/** Records of a run in the state, beside its entries. */
 export interface RunRecords {
   readonly ramps: RampRecords;
   readonly approvals: UsedApprovals;

@@ -18,17 +18,17 @@ import {
   type StateTree,
 } from './codec.js';
 
-/** The ref may have been pushed by anyone who can push: more than this is no state of ours. */
+/** A ref with more files is refused: flagkeel writes no such state, but anyone who can push may have. */
 const MAX_FILES = 100_000;
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 const MAX_TOTAL_BYTES = 512 * 1024 * 1024;
 
-/** Files whose texts are held at the same time. */
+/** Files to hold the texts of at the same time. */
 const AT_ONCE = 256;
-/** More files than these are not parsed again for the next reading. */
+/** Most written files that are parsed again at once for the next reading. */
 const MANY = 1_000;
 
-/** What a state ref holds at one commit of it. */
+/** Content of a state ref at one of its commits. */
 export interface StateReading {
   readonly state: State;
   /** HEAD of the config repository that was applied last. */
@@ -36,8 +36,8 @@ export interface StateReading {
   /** Commit of the state ref; null before the first. */
   readonly commit: string | null;
   /**
-   * `KIND/NAME` of what runs saw to differ on the service and did not make equal. Null: no run wrote it down, because
-   * there was none or its version did not.
+   * `KIND/NAME` of objects that runs left different on the service. null if no run recorded them: none has ended, or an
+   * older version wrote the state.
    */
   readonly outOfSync: ReadonlySet<string> | null;
   readonly ramps: RampRecords;
@@ -46,7 +46,7 @@ export interface StateReading {
   readonly killsOf: string | null;
 }
 
-/** What a state belongs to: a workspace of a service, and a config directory. */
+/** Identifies a state: a workspace of a service, and a config directory. */
 export interface StateKey {
   readonly workspaceId: string;
   readonly origin: string;
@@ -59,28 +59,25 @@ export interface StateKey {
 export interface StateMeta {
   /** HEAD that was applied. */
   readonly head: string | null;
-  /** A subject of one line; after an empty line what `git log` shows below it. */
+  /** A subject line; after an empty line the body, which `git log` shows. */
   readonly message: string;
-  /** See `StateReading`; absent: as it was. */
+  /** See `StateReading`. Default: unchanged; likewise the next three. */
   readonly outOfSync?: ReadonlySet<string> | null;
-  /** Absent: as they were. */
   readonly ramps?: RampRecords;
-  /** Absent: as they were. */
   readonly approvals?: UsedApprovals;
-  /** Absent: as it was. */
   readonly killsOf?: string | null;
-  /** Whatever the ref holds now, perhaps nothing that can be read, gives way to the state that is written. */
+  /** Replaces all content of the ref, which may be unreadable. */
   readonly afresh?: boolean;
-  /** The message tells of writes to the service: it is kept also where the state is the same as before. */
+  /** The message records writes to the service, so that it is committed even if the state did not change. */
   readonly isRecord?: boolean;
-  /** The run writes nothing after this: who shares the state may let others in along with it. */
+  /** The last write of the run, so that a shared state may free its lock in the same push. */
   readonly last?: boolean;
 }
 
 interface Tip {
   readonly commit: string | null;
   readonly tree: StateTree;
-  /** The tree is as a reading of the commit finds it, and not only equal to that. */
+  /** Whether the tree was read from the commit, and is not only equal to it. */
   readonly isRead: boolean;
 }
 
@@ -95,7 +92,7 @@ export function stateRefName(workspaceId: string, origin: string, directory: str
 }
 
 export const STATE_REFS = 'refs/flagkeel/';
-/** The refs under which the state refs of `origin` are kept in this repository. */
+/** Prefix of the local refs that hold the state refs of `origin`. */
 export const ORIGIN_REFS = 'refs/flagkeel-origin/';
 
 /** Full names of all state refs of a repository, sorted. */
@@ -114,8 +111,8 @@ export function stateHash(origin: string, directory: string): string {
 /**
  * One state ref of one repository: a chain of commits, each the whole state after an apply.
  *
- * A write goes on from what was read last, and is refused when the ref has moved since; so is every further one until the
- * ref is read again.
+ * A write follows the last reading, and is refused if the ref has moved since. Every further write is refused as well,
+ * until the ref is read again.
  */
 export class StateRef {
   readonly name: string;
@@ -126,8 +123,8 @@ export class StateRef {
   #tip: Tip | null = null;
 
   /**
-   * @param place of what is written; a ref that is only read needs none.
-   * @param objects of the same repository, where it is open; else it is opened for each reading.
+   * @param place key of the state, for writes; a ref that is only read needs none.
+   * @param objects an open reader of the same repository. Default: each reading opens one.
    */
   constructor(
     git: Git,
@@ -143,7 +140,7 @@ export class StateRef {
     this.#objects = objects;
   }
 
-  /** What the state in the ref says it belongs to; null where it does not say. */
+  /** The key that the state records for itself; null if it has none. */
   async readKey(): Promise<StateKey | null> {
     try {
       const file = `${this.name}:${RUN_FILE}`;
@@ -161,12 +158,12 @@ export class StateRef {
       const { workspaceName, environments } = names;
       return { workspaceId: workspace, workspaceName, origin, directory, environments };
     } catch {
-      // Nothing that is pushed may stand in the way of the states that are in order.
+      // A broken ref that was pushed must not block the valid states.
       return null;
     }
   }
 
-  /** The commit that the ref holds; null: there is no such ref. */
+  /** The commit that the ref holds; null if there is no such ref. */
   async commit(): Promise<string | null> {
     if (this.#objects) return (await this.#objects.header(`${this.name}^{commit}`))?.id ?? null;
     try {
@@ -182,7 +179,7 @@ export class StateRef {
   }
 
   /**
-   * @param at the commit that the ref was just seen to hold; absent: it is asked for.
+   * @param at the commit that the ref was just seen to hold, to save a request to git.
    * @throws FlagkeelError `STATE_UNREADABLE`, `GIT`
    */
   async read(at?: string | null): Promise<StateReading> {
@@ -193,11 +190,11 @@ export class StateRef {
   }
 
   /**
-   * Makes one commit of what differs, and none where nothing does and the message is no record. Goes on from what others
-   * only recorded meanwhile.
+   * Commits all differences; makes no commit if there are none and the message is no record. Follows mere records that
+   * others added meanwhile.
    *
-   * @param onto the reading of another ref that the commit follows, instead of what this one holds.
-   * @returns the commit that the ref holds now; null: none, and there was nothing to write.
+   * @param onto another ref, whose reading the commit follows instead of this one.
+   * @returns the commit that the ref holds now; null if there is no ref and nothing was to be written.
    * @throws FlagkeelError `IN_USE` the ref moved since it was read; `GIT`
    */
   async write(next: State, meta: StateMeta, onto: StateRef = this): Promise<string | null> {
@@ -231,9 +228,9 @@ export class StateRef {
   }
 
   /**
-   * Moves the ref to a commit that another ref holds, which a first run of a fresh clone has not got yet.
+   * Moves the ref to the commit of another ref: in a fresh clone the ref does not exist yet.
    *
-   * @param from what the ref was seen to hold.
+   * @param from the commit that the ref was seen to hold.
    */
   async #follow(commit: string | null, from: string | null): Promise<string | null> {
     if (commit === null) return null;
@@ -249,8 +246,8 @@ export class StateRef {
   /**
    * Makes a commit and moves the ref to it.
    *
-   * @param from what the ref was seen to hold.
-   * @param isOwn the parent is of this ref, and not of another one that it follows.
+   * @param from the commit that the ref was seen to hold.
+   * @param isOwn whether the parent belongs to this ref, and not to another one that it follows.
    */
   async #commitAfter(
     parent: string | null,
@@ -273,7 +270,7 @@ export class StateRef {
   }
 
   /**
-   * @returns null: done; else the commit that the ref holds instead, with the same state as `from`.
+   * @returns null if the ref moved; otherwise the commit that the ref holds instead, with the same state as `from`.
    * @throws FlagkeelError `IN_USE` another run wrote another state there.
    */
   async #moveTo(commit: string, from: string | null): Promise<string | null> {
@@ -345,7 +342,7 @@ export class StateRef {
     const found = contentOf(path, content.toString('utf8'));
     if (typeof found === 'string') return found;
     const before = this.#cache.lastTree()?.entries.get(keyOf(found.kind, found.name));
-    // What this process wrote itself it has in hand.
+    // Entries that this process wrote need no parsing.
     const entry =
       before !== undefined && sameJson(before, found) ? before : this.#cache.intern(found);
     this.#cache.entries.set(path, { blobId, entry });
@@ -357,7 +354,7 @@ function isEmpty(record: object): boolean {
   return Object.keys(record).length === 0;
 }
 
-/** What the state says of the run as a whole. */
+/** The record of the run as a whole. */
 function recordIn(tree: StateTree | undefined): RunRecords & Pick<StateReading, 'head'> {
   const record = tree?.others.get(RUN_FILE);
   if (record === undefined) return { head: null, ramps: {}, approvals: {}, killsOf: null };

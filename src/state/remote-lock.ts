@@ -7,26 +7,23 @@ import type { Release } from './file-lock.js';
 import type { RefMove, StateOrigin } from './remote.js';
 import { cleanLine } from '../model/audit-note.js';
 
-/** A lock whose holder is gone is free after so long; a holder that lives renews it three times in it. */
+/** Time until the lock of a dead holder is free. A living holder renews its lock three times within it. */
 const EXPIRES_MS = 5 * 60_000;
-/** Clocks of two machines may be so far apart. */
+/** Tolerated difference between the clocks of two machines. */
 const CLOCK_SKEW_MS = 60_000;
 const POLL_MS = 2_000;
 
-/**
- * The lease under which a replica of a daemon writes. Of two terms of one lease the greater is the
- * later one.
- */
+/** The lease under which a replica of a daemon writes. A later term of the same lease has a greater number. */
 export interface LockLease {
   readonly lease: string;
   readonly term: number;
 }
 
-/** Who holds the lock of a shared state, as the holder says. */
+/** The holder of the lock of a shared state, in its own words: anyone who can push could have written them. */
 export interface LockHolder {
   readonly commit: string;
   readonly who: string;
-  /** Milliseconds since the epoch, by the holder's clock; 0 where it says nothing that can be read. */
+  /** Milliseconds since the epoch, by the holder's clock; 0 if the lock holds nothing readable. */
   readonly untilMs: number;
   readonly lease?: LockLease | undefined;
 }
@@ -35,36 +32,36 @@ export function lockRefName(stateRef: string): string {
   return stateRef.replace(/^refs\/flagkeel\//, 'refs/flagkeel-lock/');
 }
 
-/** The lock of a shared state, as its holder has it. */
+/** The lock of a shared state, in the hands of its holder. */
 export interface OriginLock {
-  /** Whether origin had the very state that was known here when the lock was taken. */
+  /** Whether the state on origin was the known one when the lock was taken, so that no fetch is needed. */
   readonly isKnownState: boolean;
   /**
-   * Gives the lock back along with another move, in one go.
+   * Makes one more move and frees the lock in the same push.
    *
-   * @returns false: origin was not seen to do both, and the lock is kept.
+   * @returns false if origin did not confirm both; the lock is kept then.
    */
   freeWith(move: RefMove): Promise<boolean>;
   readonly release: Release;
 }
 
 export interface OriginLockOptions {
-  /** 0: one try. */
+  /** 0 means a single try. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** A lock of an earlier term of the same lease is nobody's any more. */
+  /** The lock of an earlier term of this lease has no holder any more, and is taken over. */
   readonly lease?: LockLease | undefined;
-  /** What origin's state is, as far as is known here; null: nothing is. */
+  /** Commit of the state on origin, as last seen; null if it was never seen. */
   readonly known: string | null;
 }
 
 /**
  * Takes the lock of a shared state: a ref on origin, with an expiry, that only one run can create.
  *
- * Nobody is asked first who holds it: that origin refuses says so. The same push finds out whether the state is still
- * what is known here.
+ * The first push goes out without looking for a holder: if there is one, origin refuses the push. The same push shows
+ * whether the state on origin is still the known one.
  *
- * @throws FlagkeelError `IN_USE` another run holds it; `GIT`
+ * @throws FlagkeelError `IN_USE` another run holds it; `GIT` origin cannot be reached.
  */
 export async function lockOnOrigin(
   origin: StateOrigin,
@@ -74,7 +71,7 @@ export async function lockOnOrigin(
   const { lease, known } = options;
   const ref = lockRefName(stateRef);
   const deadline = performance.now() + options.timeoutMs;
-  // Moves nothing: it is refused where origin has another one.
+  // This moves nothing: origin refuses it if its state is another one.
   const asKnown = known === null ? [] : [{ ref: stateRef, commit: known, expected: known }];
   let expected: string | null = null;
   for (let refusals = 0; ;) {
@@ -86,13 +83,13 @@ export async function lockOnOrigin(
     if (done.has(ref)) return keepLocked(origin, locked);
     const holder = await lockHolder(origin, stateRef);
     if (holder?.commit === commit) return keepLocked(origin, locked);
-    // Nobody stands in the way, or not any more: a second time it is origin that refuses.
+    // No holder is in the way, so that a second refusal comes from origin itself.
     if ((holder?.commit ?? null) === expected && error !== null && (refusals += 1) > 1) throw error;
     expected = await freeHolder(origin, stateRef, holder, { ...options, deadline });
   }
 }
 
-/** Waits until the lock is anybody's. @returns the commit that its last holder left; null: none. */
+/** Waits until the lock is free. @returns the commit that its last holder left there, if any. */
 async function freeHolder(
   origin: StateOrigin,
   stateRef: string,
@@ -109,7 +106,7 @@ async function freeHolder(
 }
 
 /**
- * Who holds the lock; null where nobody does.
+ * The holder that the lock on origin names, even if the lock has expired; null if there is no lock.
  *
  * @throws FlagkeelError `GIT` origin cannot be reached.
  */
@@ -146,7 +143,7 @@ function leaseIn(line: string): LockLease | undefined {
   return lease === undefined ? undefined : { lease, term: Number(term) };
 }
 
-/** Frees the lock, whoever holds it. @returns false: the holder changed meanwhile, and it stays. */
+/** Frees the lock of a holder by force. @returns false if the holder changed meanwhile; the lock stays then. */
 export async function breakLock(
   origin: StateOrigin,
   stateRef: string,
@@ -166,7 +163,7 @@ function keepLocked(
 ): OriginLock {
   let held: string | null = first;
   let moving: Promise<unknown> = Promise.resolve();
-  /** One move of the lock after the other: each has to know what the one before has left. */
+  /** Makes the moves of the lock one after the other, because each expects the commit that the one before left. */
   const inTurn = async <T>(move: () => Promise<T>): Promise<T> => {
     const moved = moving.then(move);
     moving = moved.catch(() => undefined);
@@ -178,7 +175,7 @@ function keepLocked(
     held = (await origin.move({ ref, commit, expected: held })) ? commit : null;
   };
   const timer = setInterval(() => {
-    // The next try may reach origin. Should the lock expire, the state itself is still moved by comparison only.
+    // The next try may reach origin. If the lock expires, the state is safe: it still moves by comparison only.
     inTurn(renew).catch(() => undefined);
   }, EXPIRES_MS / 3);
   timer.unref();

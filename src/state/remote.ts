@@ -7,18 +7,18 @@ import { type GitCredentials, originAccess } from '../git/remote-access.js';
 import { ORIGIN_REFS, STATE_REFS } from './ref-store.js';
 import type { StateRepository } from './repository.js';
 
-/** A ref of origin, and where it stands here. */
+/** A ref of origin, and the local ref that it is fetched into. */
 export interface FetchedRef {
   readonly ref: string;
   readonly into: string;
 }
 
-/** A ref of origin that is to be moved. */
+/** One move of a ref of origin, conditional on its present commit. */
 export interface RefMove {
   readonly ref: string;
-  /** Where the ref is to lead; null removes it. */
+  /** New commit of the ref; null removes the ref. */
   readonly commit: string | null;
-  /** Where the ref has to lead before the move; null where there must be no such ref. */
+  /** Required commit before the move; null if there must be no such ref. */
   readonly expected: string | null;
 }
 
@@ -30,8 +30,8 @@ export interface Pushed {
 /**
  * `origin` of the checkout, for the refs that runs on other machines share.
  *
- * Only its URL is taken from the checkout's config. Commands run in a repository of our own, so that what that config
- * says of programs to be run at either end, or of other places, counts for nothing.
+ * Only the URL comes from the config of the checkout. Commands run in a repository of our own, so that no other setting
+ * of that config has an effect: it could name programs to run at either end, or other servers.
  */
 export class StateOrigin {
   /** The repository that refs are fetched into and pushed from. */
@@ -44,13 +44,12 @@ export class StateOrigin {
   }
 
   /**
-   * Fetches refs of origin to where they stand here; what origin does not have is not here either, then.
+   * Fetches refs of origin into their local refs, and removes a local ref if origin lacks the ref.
    *
    * @throws FlagkeelError `GIT` origin cannot be reached.
    */
   async fetch(refs: readonly FetchedRef[]): Promise<void> {
-    // Patterns, because git takes it for an error when a single ref is missing on origin, and a
-    // pattern may match nothing.
+    // Git fails on a single ref that origin lacks, whereas a pattern may match nothing.
     const patterns = refs.map(({ ref, into }) => `+${ref}*:${into}*`);
     await this.#fetch(
       ['--prune'],
@@ -60,7 +59,7 @@ export class StateOrigin {
   }
 
   /**
-   * Fetches every state of origin to where they stand here.
+   * Fetches every state of origin into its local ref.
    *
    * @throws FlagkeelError `GIT` origin cannot be reached.
    */
@@ -78,10 +77,10 @@ export class StateOrigin {
   }
 
   /**
-   * Moves refs of origin, each if it still holds what is expected, in one go.
+   * Moves refs of origin in one push, each only if it still holds the expected commit.
    *
-   * @param atomic all of them or none, where the server can do that; where it cannot, none.
-   * @returns those that hold now what they should, by name; and why others do not, if any.
+   * @param atomic all of them or none; a server that cannot do that moves none.
+   * @returns names of the refs that hold their new commit now, and the error of the others, if any.
    * @throws FlagkeelError `GIT` git could not be run.
    */
   async push(moves: readonly RefMove[], { atomic }: { readonly atomic: boolean }): Promise<Pushed> {
@@ -102,15 +101,15 @@ export class StateOrigin {
   }
 
   /**
-   * Moves a ref of origin, if it still holds what is expected.
+   * Moves a ref of origin, if it still holds the expected commit.
    *
-   * @returns false: somebody else moved it.
+   * @returns false if another run moved it first.
    * @throws FlagkeelError `GIT` origin cannot be reached, or refuses.
    */
   async move({ ref, commit, expected }: RefMove): Promise<boolean> {
     const { done, error } = await this.push([{ ref, commit, expected }], { atomic: false });
     if (error === null || done.has(ref)) return true;
-    // The answer may have been lost; and only origin knows whether it refused, or somebody else was faster.
+    // The answer may have been lost, and only the ref on origin tells a refusal from a lost race.
     const listed = await this.#run(
       ['ls-remote', '--refs', this.#access.url, ref],
       `ask origin for ${ref}`,
@@ -127,7 +126,7 @@ export class StateOrigin {
     try {
       return await runGit(this.git, { args, purpose, network: this.#access });
     } catch (error) {
-      // 128: git did not come to an answer of the server about refs.
+      // 128: the server gave git no answer about refs.
       if (remedy === undefined || exitCodeOf(error) !== 128) throw error;
       const { message, cause } = error as FlagkeelError;
       throw new FlagkeelError('GIT', `${message} (${remedy})`, { cause });
@@ -137,8 +136,8 @@ export class StateOrigin {
 
 /**
  * @param home the repository that holds the state; `origin` is always that of the checkout.
- * @param given absent: what the operator's own git has.
- * @throws FlagkeelError `GIT` there is no origin, or it is no place that is pushed to.
+ * @param given credentials; default: those of the operator's own git.
+ * @throws FlagkeelError `GIT` there is no origin, or it is not a URL that one can push to.
  */
 export async function openStateOrigin(
   checkout: Repository | null,
@@ -157,7 +156,7 @@ export async function openStateOrigin(
   return new StateOrigin(await home.ours(), access);
 }
 
-/** Whether the checkout has an origin at all, whatever that is. */
+/** Whether the checkout has an origin, of any kind. */
 export async function hasOrigin(repository: Repository | null): Promise<boolean> {
   if (repository?.remote) return true;
   return repository !== null && (await originUrl(repository)) !== null;
@@ -168,7 +167,7 @@ async function originUrl({ gitDir, memory }: Repository): Promise<string | null>
 }
 
 /**
- * Names of the refs that a push left as they should be, in the form that git has for programs: a sign, `from:to` and a
+ * Names of the refs that a push moved, or found in place. Each line of the porcelain output has a sign, `from:to` and a
  * text for people, with tabs between them.
  */
 function doneIn(output: string): ReadonlySet<string> {

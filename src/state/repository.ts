@@ -6,22 +6,22 @@ import type { Checkout } from '../git/checkout.js';
 import type { Git } from '../git/git.js';
 import type { ObjectReader } from '../git/objects.js';
 
-/** The repository that holds states: that of the checkout, or a bare one of its own. */
+/** The repository of states: that of the checkout, or a separate bare one. */
 export interface StateRepository {
   readonly gitDir: string;
-  /** A reader that other parts of the run have open already. */
+  /** A reader that other parts of the run have opened, to save a process. */
   readonly objects?: ObjectReader;
-  /** Makes it where it is absent. */
+  /** Creates the repository if it is missing. */
   open(): Promise<Git>;
-  /** The same objects and refs without the config of a checkout, for commands that use a network. */
+  /** The objects and refs of this repository without the config of the checkout, for commands that use a network. */
   ours(): Promise<Git>;
-  /** Whether there is anything to read: a repository of its own is made with the first write. */
+  /** Whether there is anything to read: only the first write creates a separate repository. */
   exists(): Promise<boolean>;
 }
 
 /**
- * The first that can be written: the directory for states, then the repository of the checkout. Null: there is none.
- * Nothing is created here.
+ * The first writable of two places: the directory for states, then the repository of the checkout; null if neither is
+ * writable. Creates nothing.
  */
 export async function stateRepository(
   checkout: Checkout,
@@ -51,7 +51,7 @@ function bare(directory: string): StateRepository {
   };
 }
 
-/** Whether the directory, or the nearest one above it that exists, can be written. */
+/** Whether the directory, or its nearest existing parent, is writable. */
 async function canBecomeHome(directory: string): Promise<boolean> {
   for (let candidate = resolve(directory); ; candidate = dirname(candidate)) {
     try {

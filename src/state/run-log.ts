@@ -3,13 +3,13 @@ import { isDeeperThan } from '../model/json.js';
 import type { Change } from '../model/plan.js';
 import { type Git, runGit } from '../git/git.js';
 
-/** One commit of a state ref, as `history` tells it. */
+/** One commit of a state ref, as `history` shows it. */
 export interface LoggedApply {
   /** Commit of the state ref. */
   readonly commit: string;
   /** Milliseconds since the epoch, by the clock of the machine that wrote it. */
   readonly timeMs: number;
-  /** HEAD that was applied; null where the commit does not say. */
+  /** HEAD that was applied; null if the commit does not name it. */
   readonly head: string | null;
   readonly subject: string;
   readonly changes: readonly LoggedChange[];
@@ -19,24 +19,20 @@ export interface LoggedApply {
 
 /** One change of an apply, or one write outside a run, as the commit of the state lists it. */
 export interface LoggedChange {
-  /**
-   * How the change ended: `applied`, `failed` or `skipped`. Before the first request it is
-   * `planned`.
-   */
+  /** `applied`, `failed` or `skipped`; `planned` before the first request. */
   readonly outcome: string;
-  /** That of the change; `kill` and `restore` outside a plan. */
+  /** Action of the change; `kill` or `restore` for a write outside a plan. */
   readonly action: string;
   readonly id: string;
   readonly title: string;
   /**
-   * What reached the service, or may have. Absent: nothing did, or the commit was written by a version that did not tell
-   * it.
+   * The write that reached the service, or may have. Missing if nothing did, or if an older version wrote the commit.
    */
   readonly written?: LoggedWrite;
 }
 
 export interface LoggedWrite {
-  /** The comment that the writes carried; their title stands beside it. */
+  /** Comment of the writes; their title is a member of the change. */
   readonly comment: string;
   readonly fields: readonly LoggedField[];
   /** Numbers of keys that were added and removed, and of identities that changed. */
@@ -46,10 +42,10 @@ export interface LoggedWrite {
 export interface LoggedField {
   /** JSON Pointer into the canonical form. */
   readonly path: string;
-  /** Absent member: there was no such value, or it is too long to be told. */
+  /** Missing if there was no value before, or if it is longer than `MAX_VALUE`; likewise `after`. */
   readonly before?: unknown;
   readonly after?: unknown;
-  /** Of individual targets, in place of the values. */
+  /** For individual targets: numbers in place of the values. */
   readonly keys?: LoggedKeys;
 }
 
@@ -59,11 +55,11 @@ export interface LoggedKeys {
   readonly changed?: number;
 }
 
-/** More changes than these are counted only: the plan of ten times the largest workspace fits. */
+/** Listed changes; further ones are only counted. The plan of ten times the largest workspace fits. */
 const MAX_LISTED = 100_000;
-/** Commits that one look goes back. */
+/** Commits that one call goes back. */
 const MAX_COMMITS = 1_000;
-/** Longer values are not told, in characters of JSON. */
+/** Longest value that is recorded, in characters of JSON. */
 const MAX_VALUE = 10_000;
 const MAX_DEPTH = 64;
 const HEAD_LINE = /^HEAD ([0-9a-f]{40,64})$/;
@@ -77,7 +73,7 @@ export function applyMessage(
 ): string {
   const lines = changes.slice(0, MAX_LISTED).map(({ outcome, action, id, title, written }) => {
     const words = [outcome, action, id, title].map((each) => cleanLine(each));
-    // JSON has neither tabs nor line feeds in it.
+    // JSON holds neither tabs nor line feeds, so that both can separate.
     return [...words, ...(written ? [JSON.stringify(written)] : [])].join('\t');
   });
   const more = changes.length - lines.length;
@@ -92,7 +88,7 @@ export function applyMessage(
     .trimEnd();
 }
 
-/** What is told of the writes that a change stands for. */
+/** The recorded form of the writes of a change. */
 export function loggedWrite(
   { fields, keys }: Pick<Change, 'fields' | 'keys'>,
   comment: string,
@@ -121,9 +117,9 @@ function keyNumbers({ added, removed, changed }: Change['keys'] & object): Logge
 }
 
 /**
- * What was written to a state ref, newest first.
+ * The applies that a state ref records, newest first.
  *
- * @param object only the commits that name it; which of them wrote it their changes say.
+ * @param object limits the answer to commits that name the object; their changes show which of them wrote it.
  * @throws FlagkeelError `GIT` there is no such ref.
  */
 export async function readApplies(
@@ -167,7 +163,7 @@ function parseApply(text: string): LoggedApply {
   };
 }
 
-/** The changes that the lines of a message list; other lines are passed over. */
+/** The changes in the lines of a message; other lines are skipped. */
 export function parseChanges(lines: readonly string[]): LoggedChange[] {
   return lines.flatMap((line): LoggedChange[] => {
     const [outcome = '', action, id, title, json] = line.split('\t');
@@ -177,7 +173,7 @@ export function parseChanges(lines: readonly string[]): LoggedChange[] {
   });
 }
 
-/** Undefined: whoever pushed the ref wrote something else there. */
+/** undefined if the text has another form: anyone who can push may have written it. */
 function parseWrite(json: string): LoggedWrite | undefined {
   let value: unknown;
   try {

@@ -28,7 +28,7 @@ function recordsOf({ ramps, approvals, killsOf }: StateMeta): Partial<RunRecords
   return { ...(ramps && { ramps }), ...(approvals && { approvals }), ...(killsOf && { killsOf }) };
 }
 
-/** Races that one write may lose before it gives up. */
+/** Lost races after which a write gives up. */
 const MAX_TRIES = 5;
 const NOTHING: StateReading = {
   state: EMPTY_STATE,
@@ -43,9 +43,9 @@ const NOTHING: StateReading = {
 /**
  * A state that runs on other machines write too, through `origin`.
  *
- * What is read is what origin has: taking the lock says whether that is what is known here, otherwise it is fetched.
- * Every write is pushed, only over what was read. A write that comes too late is merged object by object with what the
- * other run wrote, and tried again.
+ * A reading gives the state of origin: taking the lock shows whether the local copy is current, and otherwise it is
+ * fetched. Every write is pushed, and only onto the commit that was read. A write that comes too late is merged with
+ * the one of the other run, object by object, and tried again.
  */
 export class SharedStateHome implements StateHome {
   readonly ref: string;
@@ -56,20 +56,20 @@ export class SharedStateHome implements StateHome {
   readonly #local: StateRef;
   readonly #fetched: StateRef;
   readonly #isOlder: IsOlder;
-  /** What cannot be shared is an error, and not only told. */
+  /** Whether a failure to share is an error instead of a warning. */
   readonly #isRequired: boolean;
   #notShared: NotShared | null = null;
   #lock: OriginLock | null = null;
-  /** What origin was seen to have when the lock was taken, until it is read; undefined: nothing was seen. */
+  /** Commit of the state on origin when the lock was taken; undefined if it was not seen then, or was read since. */
   #lockedAt: string | undefined;
   #remote: StateReading = NOTHING;
-  /** The one of both whose reading origin has: what is written next follows it. */
+  /** The parent of the next commit is in this ref: the local or the fetched one, whichever equals origin. */
   #onto: StateRef;
-  /** What the caller takes for the state. */
+  /** The state that the caller knows. */
   #seen: Pick<StateReading, 'state'> & RunRecords = NOTHING;
-  /** What the state is, with what other runs wrote since. */
+  /** The present state, including the later writes of other runs. */
   #current: Omit<StateReading, 'commit'> = NOTHING;
-  /** What other runs saw to differ while this one was under way. */
+  /** Objects that other runs left different while this one was under way. */
   #seenByOthers: StateReading['outOfSync'] = new Set();
 
   constructor(
@@ -171,19 +171,19 @@ export class SharedStateHome implements StateHome {
     return commit === null ? [] : readApplies(this.#origin.git, commit, ...of);
   }
 
-  /** Who holds the lock on origin; null: nobody. */
+  /** The holder that the lock on origin names, even if the lock has expired; null if there is no lock. */
   async lockHolder(): Promise<LockHolder | null> {
     return lockHolder(this.#origin, this.ref);
   }
 
-  /** Frees the lock on origin. @returns false: its holder changed meanwhile, and it stays. */
+  /** Frees the lock on origin by force. @returns false if its holder changed meanwhile; the lock stays then. */
   async breakLock(holder: LockHolder): Promise<boolean> {
     return breakLock(this.#origin, this.ref, holder);
   }
 
   /**
-   * @returns false: origin has another state than the one that this was written on. What may stay here, and was seen to be
-   * kept from origin, counts as pushed.
+   * @returns false if origin has another state than the parent of this commit. A commit that may stay local, and that
+   * origin could not take, counts as pushed.
    */
   async #pushed(commit: string | null, isLast: boolean): Promise<boolean> {
     const { commit: expected } = this.#remote;
@@ -200,12 +200,12 @@ export class SharedStateHome implements StateHome {
     }
   }
 
-  /** Whether a run goes on all the same: origin could not be reached, or refused. */
+  /** Whether a run goes on although origin could not be reached, or refused. */
   #isBorne(error: unknown): error is FlagkeelError {
     return !this.#isRequired && error instanceof FlagkeelError && error.code === 'GIT';
   }
 
-  /** Another run was faster: what it changed becomes a part of what we write on. */
+  /** Merges the changes of another run, which was faster, into the state that is written. */
   async #takeOver(): Promise<void> {
     const before = this.#remote;
     await this.#fetch();
@@ -226,7 +226,7 @@ export class SharedStateHome implements StateHome {
       await this.#origin.fetch([{ ref: this.ref, into: this.#fetched.name }]);
     } catch (error) {
       if (!this.#isBorne(error)) throw error;
-      // What was fetched last is what is known of origin.
+      // The last fetch is the best that is known of origin.
       this.#notShared = { isRead: false, why: error.message };
     }
     const remote = await this.#fetched.read();
@@ -238,7 +238,7 @@ export class SharedStateHome implements StateHome {
     this.#onto = onto;
   }
 
-  /** What is here and what origin has; a write that was made and not pushed is only here. */
+  /** Merges the local state, which may hold a commit that was not pushed, with that of origin. */
   async #joined(local: StateReading): Promise<StateReading> {
     if (local.commit === null || local.commit === this.#remote.commit) return this.#remote;
     if (this.#remote.commit === null) return local;
@@ -261,7 +261,7 @@ export class SharedStateHome implements StateHome {
   }
 }
 
-/** Null: of one of both it is not known. */
+/** null if either is unknown. */
 function union(
   some: StateReading['outOfSync'],
   others: StateReading['outOfSync'],
@@ -276,10 +276,10 @@ function fetchedName(ref: string): string {
 export type SharedPlace = Omit<StateHomeOptions, 'environments'> & Pick<StateKey, 'environments'>;
 
 /**
- * The state of a home as runs on other machines share it.
+ * Wraps the state of a home so that runs on other machines share it.
  *
- * @param options `isRequired`, the default: what cannot be shared is an error.
- * @throws FlagkeelError `GIT` there is no origin to share it by.
+ * @param options with `isRequired`, the default, a failure to share is an error.
+ * @throws FlagkeelError `GIT` the checkout has no origin.
  */
 export async function shareState(
   home: StateHome,

@@ -7,12 +7,12 @@ import type { StateRepository } from './repository.js';
 import { shareState, type SharedPlace } from './shared-store.js';
 import type { StateHome } from './store.js';
 
-/** @param pushState what config and command say of it; undefined: nothing. */
+/** @param pushState the setting of the command or of the config, if either has one. */
 export function stateSharing(pushState: boolean | undefined): StateSharing {
   return pushState === undefined ? 'auto' : pushState ? 'always' : 'never';
 }
 
-/** What the state calls an embedded service starts with it. */
+/** Prefix of the origins that a state records for embedded services. */
 const EMBEDDED = 'embedded:';
 
 export function isEmbedded(origin: string): boolean {
@@ -20,10 +20,10 @@ export function isEmbedded(origin: string): boolean {
 }
 
 /**
- * The state of a home, as far as it is to be shared with runs on other machines. Without an origin a state that is shared where that can be done is this
- * machine's own, and so is that of an embedded service.
+ * Wraps the state of a home so that runs on other machines share it, if the setting asks for that. Where sharing is
+ * optional, the state stays local for an embedded service, and for a checkout without `origin`.
  *
- * @throws FlagkeelError `GIT` it is always shared, and there is no origin to share it by.
+ * @throws FlagkeelError `GIT` sharing is required, and the checkout has no origin.
  */
 export async function asShared(
   home: StateHome,
@@ -43,10 +43,10 @@ export async function asShared(
 }
 
 /**
- * Fetches every state that origin has, where states are shared.
+ * Fetches every state of origin, if states are shared.
  *
- * @returns whether they may be here now: false where nothing is shared or there is no origin.
- * @throws FlagkeelError `GIT` origin cannot be reached, and the state is always shared.
+ * @returns whether fetched states may be present: false if states are not shared, or there is no origin.
+ * @throws FlagkeelError `GIT` sharing is required, and origin cannot be reached.
  */
 export async function fetchStates(
   { repository: shared }: Checkout,

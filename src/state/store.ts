@@ -16,9 +16,9 @@ import {
 } from './ref-store.js';
 import { stateRepository, type StateRepository } from './repository.js';
 
-/** Why a state that is to be shared where it can be is not, or not wholly. */
+/** Why a state that should be shared if possible is not shared, or only in part. */
 export interface NotShared {
-  /** Whether at least what other machines wrote was read. */
+  /** Whether the run could at least read the writes of other machines. */
   readonly isRead: boolean;
   /** One clause for people. */
   readonly why: string;
@@ -34,46 +34,45 @@ export interface StateHome {
    * Excludes every other run over the same ref of the same repository on this machine. The kernel takes the lock back
    * when its holder dies, however it dies.
    *
-   * @param timeoutMs 0: one try.
-   * @param lease under which the run writes: over a shared ref, the lock of an earlier term is taken over.
+   * @param timeoutMs 0 means a single try.
+   * @param lease of the writing replica: on a shared ref, it takes over the lock of an earlier term.
    * @throws FlagkeelError `IN_USE` another run holds it still.
    */
   lock(timeoutMs: number, signal?: AbortSignal, lease?: LockLease): Promise<Release>;
   /** @throws FlagkeelError `STATE_UNREADABLE`, `GIT` */
   read(): Promise<StateReading>;
   /**
-   * Makes one commit of what differs from the last reading, and none where nothing does. A second write goes on from
-   * the first.
+   * Commits all differences from the last reading; makes no commit if there are none. A second write follows the first.
    *
    * @throws FlagkeelError `IN_USE` the ref moved since it was read; `GIT`
    */
   write(next: State, meta: StateMeta): Promise<void>;
-  /** What keeps this machine's part of a shared state from others, as far as was seen; null: nothing, or it is not shared. */
+  /** Why other machines do not get the writes of this one, as far as known; null if they do, or the state is local. */
   notShared(): NotShared | null;
-  /** What was written, newest first; see `readApplies`. */
+  /** The recorded applies, newest first; see `readApplies`. */
   history(object: { readonly kind: string; readonly name: string } | null): Promise<LoggedApply[]>;
 }
 
 export interface StateHomeOptions {
   readonly checkout: Checkout;
-  /** A bare repository, made with the first write where it is absent. */
+  /** A bare repository; the first write creates it. */
   readonly stateDir?: string | undefined;
-  /** For `origin` of the checkout; absent: what the operator's own git has. */
+  /** For `origin` of the checkout. Default: the credentials of the operator's own git. */
   readonly git?: GitCredentials | undefined;
   readonly workspaceId: string;
   /** Origin of the service, such as `https://admin.example.com`. */
   readonly origin: string;
   /** The config directory seen from the top of its repository: forward slashes, no slash at the end, empty for the top. */
   readonly directory: string;
-  /** For kills that are sent before anything is looked up. */
+  /** Kept for kills, which are sent before any request looks the workspace up. */
   readonly workspaceName?: string | undefined;
-  /** Id → name of the environments, for people who look at the state without the service. */
+  /** Environment id → name, for people who read the state without the service. */
   readonly environments?: Readonly<Record<string, string>>;
-  /** What earlier runs over the same directory parsed; absent: everything is parsed. */
+  /** Parsed entries of earlier runs over the same directory. */
   readonly cache?: StateCache | undefined;
 }
 
-/** Null where there is no home that can be written: the run is stateless. Nothing is created before the first write. */
+/** null if no home is writable: the run is stateless then. Nothing is created before the first write. */
 export async function openStateHome(options: StateHomeOptions): Promise<StateHome | null> {
   const { checkout, stateDir, cache, ...rest } = options;
   const { workspaceId, workspaceName, origin, directory, environments } = rest;
