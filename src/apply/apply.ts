@@ -28,9 +28,9 @@ const INTERRUPTED = 'the run was interrupted';
 const APPROVAL_WANTED =
   'the service wants an approval for changes here first (make this one there, in a change request, and have it approved: the next run finds it equal)';
 
-/** Tells whoever waits how far the run is. */
+/** Reports the progress of the run. */
 export interface ApplyProgress {
-  /** Called before each step is sent. @param done steps that have ended, or were skipped. */
+  /** Called before each step is sent. @param done number of steps that ended, or were skipped. */
   onStep?(step: Step, done: number, total: number, note: ChangeNote | undefined): void;
   /** Called when a step has ended, or was skipped; once for each, also where it was sent twice. */
   onEnd?(step: Step, end: StepEnd): void;
@@ -43,19 +43,19 @@ type StepResult =
   | { readonly status: 'failed'; readonly error: unknown; readonly fateUnknown?: true }
   | Skipped;
 
-/** What an apply is given beside the plan. */
+/** Settings of an apply. */
 export interface ApplySettings extends ApplyProgress {
-  /** Steps that are under way at once, at most; 1: the plan is walked as it stands. */
+  /** Most steps under way at once; with 1 the steps go in the order of the plan. */
   readonly concurrency?: number;
-  /** Asked before each step: why its change may not be written by now. Absent: all may. */
+  /** Called before each step: the reason why its change may not be written now. Default: none. */
   readonly closedNow?: (change: Change) => Closed | undefined;
 }
 
 /**
- * Sends the steps of a plan, side by side where neither needs the other and they are not of one object.
+ * Sends the steps of a plan, side by side if neither needs the other and they are of different objects.
  *
- * A step that fails stops only the steps that need it. Once `signal` is aborted what is under way is finished and all the
- * rest is skipped. It never throws on what the service does, and every change of the plan has an outcome, in the order of
+ * A failed step stops only the steps that need it. Once `signal` is aborted, steps under way are finished and all
+ * others are skipped. Never throws on failures of the service. Every change of the plan has an outcome, in the order of
  * the plan.
  */
 export async function applyPlan(
@@ -95,7 +95,7 @@ function endOf(result: StepResult): StepEnd {
   return result.status === 'skipped' ? result : { status: 'succeeded', identities: result.answer };
 }
 
-/** Skips what a window that has closed meanwhile, or a freeze that has begun, does not let pass any more. */
+/** Skips the steps of changes whose window has closed meanwhile, or that a new freeze stops. Kills always go. */
 function closedByChange(
   { changes }: Plan,
   { closedNow }: ApplySettings,
@@ -117,14 +117,14 @@ interface Turn extends ScheduledStep {
   readonly step: Step;
 }
 
-/** Refusals with which a service may answer one of two writes that it cannot take at the same time. */
+/** Refusals by a service that cannot take two writes at the same time. */
 const CONFLICTS: ReadonlySet<number> = new Set([409, 423]);
 
 function isConflict(error: unknown): boolean {
   return error instanceof RejectedError && CONFLICTS.has(error.status);
 }
 
-/** Why a step cannot be taken; undefined where it can. */
+/** The reason to skip a step, if there is one. */
 function reasonToSkip(
   step: Step,
   results: ReadonlyMap<StepId, StepResult>,
@@ -138,7 +138,7 @@ function reasonToSkip(
     const change = changeOf.get(need) ?? need;
     if (result?.status !== 'skipped')
       return { status: 'skipped', why: `needs ${change}, which failed` };
-    // What waits for an approval makes all that needs it wait as well.
+    // A step that needs one that waits for an approval waits as well.
     return change === step.change
       ? result
       : { ...result, why: `needs ${change}, which was skipped` };
@@ -146,7 +146,7 @@ function reasonToSkip(
   return undefined;
 }
 
-/** @param attempts of each step up to now; one that was refused beside another is sent again. */
+/** @param attempts of each step so far; a step that was refused beside another one is sent twice. */
 async function tracedResult(
   step: Step,
   context: ApplyContext,
@@ -167,9 +167,9 @@ async function tracedResult(
 }
 
 /**
- * Takes a step. An approval that the service asks for, and an interruption, are no failures: the
- * step was refused or never sent. What may have been made has failed, whatever else ended it: "skipped" would let the run
- * forget what it has created.
+ * Runs a step. A demand for an approval, or an interruption, is no failure, because the step was refused or never sent.
+ * But a write that may have been made has failed, whatever ended it: "skipped" would let the run forget a created
+ * object.
  */
 async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> {
   try {
@@ -189,7 +189,7 @@ async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> 
   }
 }
 
-/** What is no error of ours came at an unknown moment: before the write, or after it. */
+/** A foreign error may have come before the write or after it, so that its fate is unknown. */
 function isFateUnknown(error: unknown): boolean {
   if (error instanceof FlagkeelError) return error.fateUnknown;
   return !(error instanceof ChangedMeanwhileError || error instanceof FlagGoneError);
@@ -198,8 +198,7 @@ function isFateUnknown(error: unknown): boolean {
 /**
  * Runs the executor of a step.
  *
- * @returns what became of identities; undefined for all other steps, whose answers tell nothing
- * more.
+ * @returns the results for identities; undefined for all other steps, whose answers add nothing.
  */
 async function execute(step: Step, context: ApplyContext): Promise<IdentitiesAnswer | undefined> {
   if (step.action === 'write-identities') return executors[step.action](step, context);
@@ -225,7 +224,7 @@ function outcomesOf(plan: Plan, results: ReadonlyMap<StepId, StepResult>): Outco
   );
 }
 
-/** Of a definition that is archived: it goes with its flag, and stays where that failed. */
+/** Results for an archived definition: it goes with its flag, and stays if that failed. */
 function carriedResults(
   { id, ref, archive }: Change,
   stepsOf: ReadonlyMap<ObjectId, readonly StepResult[]>,
@@ -238,8 +237,8 @@ function carriedResults(
 }
 
 /**
- * A change is applied once all its steps succeeded; otherwise the first step that failed decides, or else the first that
- * was skipped.
+ * A change is applied if all its steps succeeded. Otherwise the first failed step decides, or else the first skipped
+ * one.
  */
 function outcomeOf(results: readonly StepResult[]): Outcome {
   const partly = results.some(({ status }) => status === 'succeeded');
@@ -254,7 +253,7 @@ function outcomeOf(results: readonly StepResult[]): Outcome {
   return { status: 'applied' };
 }
 
-/** What became of identities over all steps of a change; undefined where no step wrote any. */
+/** Results for identities over all steps of a change; undefined if no step wrote any. */
 function identitiesOf(results: readonly StepResult[]): IdentitiesAnswer | undefined {
   const answers = results.flatMap((result) =>
     result.status === 'succeeded' && result.answer ? [result.answer] : [],
@@ -267,8 +266,8 @@ function identitiesOf(results: readonly StepResult[]): IdentitiesAnswer | undefi
 }
 
 /**
- * Adds what became of single identities. The contract answers a request although it refused some of
- * the identities in it, so a change can fail whose steps all succeeded.
+ * Adds the results for single identities. The service answers a request with success even if it refused some of the
+ * identities, so that a change can fail although all its steps succeeded.
  */
 function withIdentities(outcome: Outcome, identities: IdentitiesAnswer): Outcome {
   const { written, failed } = identities;
@@ -285,8 +284,7 @@ function withIdentities(outcome: Outcome, identities: IdentitiesAnswer): Outcome
 }
 
 /**
- * The error in the form that reports show; status and transaction id are the service's, where it
- * answered.
+ * The error in the form of reports. Status and transaction id come from the service, if it answered.
  */
 function outcomeError(error: unknown): OutcomeError {
   const rejected = error instanceof RejectedError ? error : undefined;

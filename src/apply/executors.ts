@@ -10,12 +10,10 @@ import type { IdentitiesAnswer, ChangeNote } from '../model/outcome.js';
 import type { StepAction, StepOf } from '../model/step.js';
 import { chunks } from '../plan/objects/segment.js';
 
-/**
- * A reading of a definition is trusted for this long before a write that was computed against it.
- */
+/** Age up to which a reading of a definition is trusted for a write that was computed from it. */
 const FRESH_MS = 3_000;
 
-/** What the steps of one run share. */
+/** Context that the steps of one run share. */
 export interface ApplyContext {
   readonly reader: AdminReader;
   readonly writer: AdminWriter;
@@ -23,16 +21,13 @@ export interface ApplyContext {
   readonly notes: ReadonlyMap<ObjectId, ChangeNote>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** When the observation began that the plan was made from, by the clock `now`. */
+  /** Start of the observation behind the plan, by the clock `now`. */
   readonly observedAtMs: number;
-  /**
-   * Changes whose kill was sent before the plan was made. Kills of other changes are sent in their
-   * turn.
-   */
+  /** Changes whose kill was sent before the plan was made. Other kills are sent as steps of the plan. */
   readonly killed: ReadonlySet<ObjectId>;
 }
 
-/** The definition is not what the plan was made from; nothing was written. */
+/** The definition changed since the plan was made; nothing was written. */
 export class ChangedMeanwhileError extends Error {
   constructor(object: string) {
     super(`cannot patch ${object}: it changed on the service after the plan was made`);
@@ -40,7 +35,7 @@ export class ChangedMeanwhileError extends Error {
   }
 }
 
-/** The service does not have the flag that a step is about, and had no other way to say so; nothing was written. */
+/** The service lacks the flag of a step, which it could only show by refusing the write; nothing was written. */
 export class FlagGoneError extends Error {
   constructor(message: string) {
     super(message);
@@ -125,7 +120,7 @@ export const executors: Executors = {
   },
 };
 
-/** @throws FlagGoneError it was refused because there is no such flag. */
+/** @throws FlagGoneError the service refused the write because there is no such flag. */
 async function orFlagGone(
   { flag }: { readonly flag: string },
   { reader, at }: ApplyContext,
@@ -141,10 +136,10 @@ async function orFlagGone(
 }
 
 /**
- * Where the plan could not see which flag it is that is to go, the service is asked first by a patch of nothing, which
- * it answers with the flag: another one of that name stays.
+ * Before a removal, if the plan could not see the flag: an empty patch makes the service return it, so that another
+ * flag of the same name is not removed.
  *
- * @throws FlagGoneError it is another one.
+ * @throws FlagGoneError it is another flag.
  */
 async function checkIsOurs(
   step: StepOf<'delete-flag' | 'archive-flag'>,
@@ -157,13 +152,12 @@ async function checkIsOurs(
   if (id !== unseenId) throw new FlagGoneError(`another flag has the name "${flag}" by now`);
 }
 
-/** Statuses of a refusal that say nothing about whether the flag is there. */
+/** Statuses of refusals that do not show whether the flag exists. */
 const NOT_ABOUT_THE_FLAG = new Set([401, 403, 429]);
 
 /**
- * Creates a flag. Where the plan allows that it exists already, a refusal is followed by setting
- * its description, which succeeds only if the flag is there; a flag with another traffic type is
- * still a failure.
+ * Creates a flag. If the plan allows that it exists already, a refusal is followed by setting its description, which
+ * succeeds only if the flag exists. A flag with another traffic type is still a failure.
  */
 async function createFlag(step: StepOf<'create-flag'>, context: ApplyContext): Promise<void> {
   const { flag: name, trafficType, description, mayExist } = step;
@@ -181,13 +175,13 @@ async function createFlag(step: StepOf<'create-flag'>, context: ApplyContext): P
   }
 }
 
-/** The service has no code of its own for this refusal; its words are all there is. */
+/** Goes by the text of the refusal, because the service has no code for it. */
 function isArchived(error: unknown): error is RejectedError {
   const isConflict = error instanceof RejectedError && error.status === 409;
   return isConflict && /\barchived\b/i.test(error.serviceMessage);
 }
 
-/** An archived flag that came back would serve at once what it served then: that is left to a person. */
+/** Unarchiving is left to a person, because the flag would serve its old treatments at once. */
 function archivedError(flag: string, cause: RejectedError): RejectedError {
   const { status, serviceMessage, transactionId } = cause;
   const wayOut = `unarchive it on the service and run with --adopt, or give the new flag another name`;
@@ -196,7 +190,9 @@ function archivedError(flag: string, cause: RejectedError): RejectedError {
   return new RejectedError(message, answer, { cause, fateUnknown: cause.fateUnknown });
 }
 
-/** An upload made the segment smaller: this service replaces where it should append. The keys were put back. */
+/**
+ * An upload made the segment smaller, because this service replaces keys instead of appending. The keys were restored.
+ */
 export class SegmentShrankError extends Error {
   constructor(segment: string, { before, after }: { before: number; after: number }) {
     super(
@@ -207,9 +203,8 @@ export class SegmentShrankError extends Error {
 }
 
 /**
- * Uploads keys. The contract does not say for certain whether an upload adds or replaces: where the
- * plan knows the keys before, their number is checked afterwards, and keys that were lost are put
- * back.
+ * Uploads keys. The contract leaves open whether an upload adds or replaces. So if the plan knows the earlier keys,
+ * this checks their number afterwards, and restores lost keys.
  *
  * @throws SegmentShrankError the upload replaced the keys.
  */
@@ -223,13 +218,13 @@ async function uploadKeys(step: StepOf<'upload-keys'>, context: ApplyContext): P
   const after = await afterWrite(keysLeft(reader, environmentId, segment));
   if (after >= before.length) return;
   for (const chunk of chunks(before)) {
-    // One after the other: each is an update of the same segment.
+    // One after the other, because each updates the same segment.
     await writer.uploadKeys(environmentId, segment, chunk, notes);
   }
   throw new SegmentShrankError(segment, { before: before.length, after });
 }
 
-/** A look that comes after a write: where it ends early, the step was not left out. */
+/** A reading after a write: if it is interrupted, the step must not count as skipped. */
 async function afterWrite<T>(looking: Promise<T>): Promise<T> {
   try {
     return await looking;
@@ -239,7 +234,7 @@ async function afterWrite<T>(looking: Promise<T>): Promise<T> {
   }
 }
 
-/** The number of keys on the service, by a count that proves it or by the whole list. */
+/** Number of keys on the service, from a reliable count or else from the whole list. */
 async function keysLeft(
   reader: AdminReader,
   environmentId: string,
@@ -251,10 +246,10 @@ async function keysLeft(
 }
 
 /**
- * Patches a definition. The contract has no conditional writes, so a reading that is not fresh is
- * made again before the patch. A change that somebody makes between the two goes unseen here.
+ * Patches a definition. The contract has no conditional writes, so that an old reading is repeated before the patch. A
+ * foreign change between the two goes unnoticed here.
  *
- * @throws ChangedMeanwhileError the definition is not what the plan was made from.
+ * @throws ChangedMeanwhileError the definition changed since the plan was made.
  */
 async function patchDefinition(
   step: StepOf<'patch-definition'>,
@@ -278,7 +273,7 @@ function noteOf({ change }: { change: ObjectId }, { notes }: ApplyContext): Chan
   return found;
 }
 
-/** Where the definition of a step is, in the ids of the service. */
+/** Place of the definition of a step, by ids of the service. */
 function placeOf(
   step: { flag: string; environment: string },
   context: ApplyContext,
@@ -290,7 +285,7 @@ function placeOf(
   };
 }
 
-/** The contract's paths name environments by id, and plans name them by name. */
+/** Plans have names of environments, whereas paths of the contract need ids. */
 function environmentIdOf({ environment }: { environment: string }, { at }: ApplyContext): string {
   const found = at.environments.find(({ name }) => name === environment);
   if (!found) throw new Error(`bug: environment "${environment}" is not connected`);

@@ -1,6 +1,6 @@
 import type { StepId } from '../model/step.js';
 
-/** What has to be known of a step to say when it may be sent. */
+/** The part of a step that decides when it may be sent. */
 export interface ScheduledStep {
   readonly id: StepId;
   /** Ids of steps that come before it in the list. */
@@ -10,23 +10,23 @@ export interface ScheduledStep {
 }
 
 /**
- * Says which steps may be sent now. It knows nothing of services and of how a step ended: what needs a step waits until
- * that has ended, well or not.
+ * Decides which steps may be sent now. It knows no services and no results: a step waits until the steps that it needs
+ * have ended, well or not.
  *
- * A step is free when all that it needs has ended, and the step of its object before it. Free steps are given in the order
- * of the list, so that a list that is in a right order, one at a time, is walked as it stands.
+ * A step is free when all steps that it needs have ended, and the previous step of its object. Free steps are given in
+ * the order of the list, so that one step at a time follows the list exactly.
  */
 export class StepSchedule<S extends ScheduledStep> {
   readonly #steps: readonly S[];
   readonly #positions: ReadonlyMap<StepId, number>;
-  /** By position: how many steps it waits for still. */
+  /** By position: number of steps that it still waits for. */
   readonly #waits: number[];
   /** By position: the steps that wait for it. */
   readonly #waiting: number[][];
   /** Positions, lowest first. */
   readonly #free: number[] = [];
 
-  /** @throws Error a step needs one that is not before it: nothing would ever free it. */
+  /** @throws Error if a step needs one that is not before it, and so would never be free. */
   constructor(steps: readonly S[]) {
     this.#steps = steps;
     this.#positions = new Map(steps.map(({ id }, position) => [id, position]));
@@ -46,13 +46,13 @@ export class StepSchedule<S extends ScheduledStep> {
     });
   }
 
-  /** The first step that is free, which is then no longer given; undefined: none is, until another ends. */
+  /** Takes the first free step; undefined if none is free until another ends. */
   take(): S | undefined {
     const position = this.#free.shift();
     return position === undefined ? undefined : this.#steps[position];
   }
 
-  /** Frees what waited for a step that was taken. To be called once for each. */
+  /** Frees the steps that waited for a taken step. Call it once for each taken step. */
   end({ id }: S): void {
     const position = this.#positions.get(id) ?? -1;
     for (const each of this.#waiting[position] ?? []) {

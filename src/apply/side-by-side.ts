@@ -1,25 +1,25 @@
 import type { StepId } from '../model/step.js';
 import { StepSchedule, type ScheduledStep } from './schedule.js';
 
-/** What is done with each step of a list, and how its end is told. */
+/** How to handle each step of a list, and where to report its end. */
 export interface Taking<S, R> {
   /** Steps under way at once, at most; at least 1. */
   readonly concurrency: number;
-  /** Asked when it is the turn of a step: the result of one that is not to be sent. */
+  /** Called when a step is due; gives the result of a step that is not to be sent. */
   readonly skip: (step: S) => R | undefined;
   /** Never rejects. */
   readonly send: (step: S) => Promise<R>;
-  /** Whether the result may be owed to another step that was under way at the same time; the step had no effect then. */
+  /** Whether another step under way at the same time may have caused this result; the step must have had no effect. */
   readonly isRefusedBeside: (result: R) => boolean;
-  /** Called once for each step, before the turn of any that needs it. */
+  /** Called once for each step, before any step that needs it is due. */
   readonly end: (step: S, result: R) => void;
 }
 
 /**
- * Takes each step of a list once it is free, several side by side. What was refused beside another step is sent once more,
- * by itself, when all that could be done without it is done; the result is then what it is.
+ * Handles each step of a list once it is free, several side by side. A step that was refused beside another one is sent
+ * once more, by itself, when no other step can go on without it; its second result is final.
  *
- * @param steps in an order in which each has its needs before it.
+ * @param steps each after the steps that it needs.
  */
 export async function takeSideBySide<S extends ScheduledStep, R>(
   steps: readonly S[],
@@ -40,7 +40,7 @@ export async function takeSideBySide<S extends ScheduledStep, R>(
     else ended(step, result);
   };
   for (;;) {
-    // While one that was refused is sent again nothing is free: all that is left waits for it or for others like it.
+    // While a refused step is sent again, no step is free: all others wait for it or for other refused ones.
     const isRoom = underWay.size < concurrency;
     const step = isRoom ? (schedule.take() ?? nextAlone(refused, underWay)) : undefined;
     const skipped = step && skip(step);

@@ -9,9 +9,9 @@ import { fingerprintsOf } from '../plan/bases/fingerprint.js';
 import type { SpecHistory } from './spec-history.js';
 
 export interface Guarded {
-  /** What stands against the plan. */
+  /** Findings of guards that still refuse the plan. */
   readonly guardFindings: readonly GuardFinding[];
-  /** What the specs let it pass. */
+  /** Findings that the specs allow. */
   readonly allowed: readonly AllowedFinding[];
 }
 
@@ -24,11 +24,11 @@ interface Commits {
 }
 
 /**
- * Parts the findings by what `allow` in a flag's specs lets pass.
+ * Separates the findings that `allow` in the specs of a flag lets pass from the others.
  *
- * An entry counts for the change that it came with. It is no switch that stays on: where the specs of the definition's
- * base hold it already, or those of the last apply did and the definition has changed since, or nobody can tell, it does
- * not count.
+ * An entry counts only for the change that it was added with, and does not stay on. It is spent if the specs of the
+ * base of the definition already hold it, if those of the last apply did and the definition has changed since, or if
+ * neither is known.
  */
 export async function withAllowances(
   findings: readonly GuardFinding[],
@@ -80,7 +80,7 @@ async function isNew(
 ): Promise<boolean> {
   if (!history.isKnown) return false;
   const base = flagEntry(state, ref.name)?.environments[environment.id];
-  // Nothing is remembered of it: only a revision that the review starts from can say what is new.
+  // The definition has no base, so that only the revision of a review can show what is new.
   const revision = since === undefined ? null : await history.mergeBaseWith(since);
   const from = base?.spec ? base.commit : revision;
   const before = from === null ? undefined : await history.atAncestor(from);
@@ -89,7 +89,7 @@ async function isNew(
   const last = await history.atAncestor(applied);
   if (!last) return false;
   if (!holds(last, allowance, ref, environment)) return true;
-  // The same change again, after a run that did not bring it to its end.
+  // An equal definition is the same change, repeated after a run that did not finish it.
   const [now, then] = [desired, last].map((specs) => fingerprintsOf(specs, [ref]));
   return now?.get(objectId(ref)) === then?.get(objectId(ref));
 }

@@ -9,21 +9,21 @@ import { plannedKind } from '../plan/objects/kinds.js';
 import { cleanLine, truncateNote, titleWithEnd, titleWithMore } from '../model/audit-note.js';
 import { differs, SnapshotCache, UNKNOWN, type SnapshotsAt } from './snapshots.js';
 
-/** Some of what a change writes, and since when commits to it are news to the service. */
+/** Some fields of a change, and the commit that the service has them from: only later commits can be causes. */
 export interface AttributedPart {
-  /** JSON Pointers of the fields; null: all of the object. */
+  /** JSON Pointers of the fields; null means the whole object. */
   readonly paths: ReadonlySet<string> | null;
-  /** Commit of the base of these fields; null where they have none. */
+  /** Commit of the base of these fields; null if they have none. */
   readonly base: string | null;
-  /** They were changed outside git alone: asked for is the commit that comes back. */
+  /** Whether the fields changed only outside git, so that the commit to restore is wanted. */
   readonly isDrift: boolean;
 }
 
-/** A change whose causes are asked for. */
+/** A change to find the causes of. */
 export interface AttributionRequest {
   readonly id: ObjectId;
   readonly ref: ObjectRef;
-  /** What is done, for the title where no commit is found: `create`, `update`, … */
+  /** Action (`create`, `update`, …), for the title if no commit is found. */
   readonly action: string;
   readonly reason: Reason;
   /** Never empty. */
@@ -31,34 +31,34 @@ export interface AttributionRequest {
 }
 
 export interface AttributionOptions {
-  /** Full hash of the commit that is applied; null where there is none. */
+  /** Full hash of the applied commit; null if the specs come from no commit. */
   readonly head: string | null;
   readonly requests: readonly AttributionRequest[];
   readonly snapshotsAt: SnapshotsAt;
-  /** Commits whose specs are looked into, at most; 500 unless told. */
+  /** Most commits to read the specs of. Default: 500. */
   readonly maxCommits?: number;
 }
 
-/** Where in history the causes of a part are looked for. */
+/** The part of history in which to search the causes of a part. */
 interface Search {
   readonly part: AttributedPart;
-  /** Commits that may have changed it, newest first. */
+  /** Commits that may have changed the part, newest first. */
   readonly candidates: readonly LoggedCommit[];
-  /** Whether the newest commit is enough, because older ones are not news to the service. */
+  /** Whether the newest commit is enough, because the service may have the older ones. */
   readonly newestOnly: boolean;
 }
 
-/** More commits than these say nothing in a comment of its size. */
+/** Most commits to read the texts of: a comment has no room for more. */
 const MAX_TEXTS = 100;
 const SHORT_ID = 8;
 
 /**
- * Title and comment for every request, in the order of the requests: the commits that changed what is written between
- * its base and HEAD. What other commits did to the rest of the object is not told.
+ * Title and comment for every request, in the order of the requests. They name the commits between base and HEAD that
+ * changed the written fields, and leave out commits to other fields of the object.
  *
- * A commit changed a field when its form after it is another than before it, of a merge than in every parent. Without
- * a base, or with one that is not in this clone, only the newest such commit is named; what is created or activated
- * names all. Where a form is unknown the object's own files decide.
+ * A commit changed a field if the forms before and after it differ; for a merge, if the form differs from that of every
+ * parent. Without a base in this clone, only the newest such commit is named, except that a creation or an activation
+ * names all. If a form is unknown, the object's own files decide.
  *
  * @throws FlagkeelError `GIT`
  */
@@ -78,7 +78,7 @@ export async function attribute(
   const searches: Search[][] = [];
   for (const request of requests) {
     const own: Search[] = [];
-    // In sequence: most requests share their log, and git has one process for each that does not.
+    // In sequence, because most requests share their log, and each other log needs a process of git.
     for (const part of request.parts) own.push(await find(request, part));
     for (const { id, parents } of own.flatMap(({ candidates }) => candidates)) {
       for (const commit of [id, ...parents]) forms.expect(commit, request.ref);
@@ -93,7 +93,7 @@ export async function attribute(
   return notes;
 }
 
-/** Commits of a repository, each of which is read once: a commit that made a thousand flags is asked for by each of them. */
+/** Reads each commit once, because a commit that made a thousand flags is needed by each of them. */
 class Commits {
   readonly #repository: Repository;
   readonly #read = new Map<string, Promise<CommitText | null>>();
@@ -102,7 +102,7 @@ class Commits {
     this.#repository = repository;
   }
 
-  /** Null: it is not in this clone, or no name of a commit. */
+  /** null if the commit is not in this clone, or the id names no commit. */
   async textOf(id: string): Promise<CommitText | null> {
     const text = this.#read.get(id) ?? this.#readText(id);
     this.#read.set(id, text);
@@ -145,7 +145,7 @@ interface Causes {
   readonly restored: string | undefined;
 }
 
-/** What was found of one request. */
+/** The causes that were found for one request. */
 interface CauseTexts {
   /** Newest first; fewer than `count` where there are very many. */
   readonly texts: readonly CommitText[];
@@ -163,7 +163,7 @@ async function causesOf(
   const commits = new Set<string>();
   const restored = new Set<string>();
   for (const { part, candidates, newestOnly } of searches) {
-    // In sequence: where the newest is enough the older ones are never looked into.
+    // In sequence, because the older ones are not read if the newest is enough.
     for (const candidate of candidates) {
       if (!(await changed(candidate, request, part, forms))) continue;
       (part.isDrift ? restored : commits).add(candidate.id);
@@ -243,7 +243,7 @@ function noteOf(request: AttributionRequest, { texts, count, restored }: CauseTe
   );
 }
 
-/** What a comment says of the fields that were changed outside git alone; which ones, where others are written too. */
+/** Comment on fields that changed only outside git. It lists them if other fields are written as well. */
 function correctionOf({ parts }: AttributionRequest, restored: CommitText): string {
   const drifted = parts.filter(({ isDrift }) => isDrift);
   const paths =
@@ -262,7 +262,8 @@ function shortId({ id }: CommitText): string {
 }
 
 /**
- * Whether a change of this file could be a change of this object. Generous: the forms are compared afterwards.
+ * Whether a change of this file could be a change of this object. Rather yes than no, because the forms are compared
+ * afterwards.
  *
  * @param path relative to the config directory.
  */
@@ -271,7 +272,7 @@ function mayShape(path: string, ref: ObjectRef): boolean {
   return plannedKind(ref.kind).files.mayShape(path, ref);
 }
 
-/** Whether the file is the object's own by its name: what is left to go by where forms cannot be compared. */
+/** Whether the file is the object's own by its name: the only evidence if forms cannot be compared. */
 function isOwnFile(path: string, ref: ObjectRef, reason?: Reason): boolean {
   return plannedKind(ref.kind).files.isOwn(path, ref, reason);
 }

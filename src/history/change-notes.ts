@@ -13,8 +13,8 @@ import type { SpecCache } from '../specs/cache.js';
 import { fieldFormsOf } from '../plan/bases/fingerprint.js';
 
 /**
- * Title and comment of all that is planned, written or withheld, by `noteKey`: each from the commits that made it, for the
- * fields in it and for no others.
+ * Title and comment of all planned changes, the withheld ones included, by `noteKey`: each from the commits that
+ * changed its fields.
  */
 export async function notesFor(
   { changes, withheld }: Pick<Plan, 'changes' | 'withheld'>,
@@ -30,7 +30,7 @@ export async function notesFor(
     requests: all.map((change) => requestFor(change, state, idOfName)),
     snapshotsAt: async (tree: SpecTree, refs: readonly ObjectRef[]) => {
       const specs = await readSpecs(tree, specsRead);
-      // An object that is left out is one of which nothing is known, which is not the same as one that is not there.
+      // Leaving an object out marks it as unknown, which differs from absent.
       if (!specs.ok) return new Map();
       const then = bindEnvironments(specs.desired, desired.environmentNames);
       const forms = fieldFormsOf(then, refs);
@@ -62,7 +62,7 @@ function requestFor(
   return { id, ref, action, reason, parts: partsOf(change, base) };
 }
 
-/** The fields of an update by what is asked of them: each since its own base, and drift by itself. */
+/** Groups the fields of an update by base, with drift apart, because each group has its own search. */
 function partsOf(
   { action, reason, fields }: Change,
   base: Base<unknown> | undefined,
@@ -85,7 +85,7 @@ function partsOf(
   return [...parts.values()];
 }
 
-/** The notes with what the operator said instead, made to fit. */
+/** The notes with the title or comment that the operator gave, cut to fit. */
 export function overridden(notes: PlanNotes, given: Partial<ChangeNote>): PlanNotes {
   return new Map(
     [...notes].map(([key, found]) => [key, truncateNote({ ...found, ...given }, found.title)]),

@@ -7,12 +7,12 @@ import { plannedKind } from '../plan/objects/kinds.js';
 import type { SpecHistory } from './spec-history.js';
 
 /**
- * The objects whose specs differ between a revision and what is planned: what a plan made with `--since` is about.
+ * The objects whose specs differ between a revision and the planned specs: the scope of a plan with `--since`.
  *
- * Seen from the point where both parted, so that what was merged elsewhere meanwhile is nobody's change here, and a
- * branch before its merge or squash has the same objects as the commit after it.
+ * Compares with the merge base of both, so that later merges elsewhere do not count, and a branch before its merge or
+ * squash has the same objects as the commit after it.
  *
- * @throws FlagkeelError `GIT` there is no such revision; `SPECS_INVALID` its specs cannot be compared with.
+ * @throws FlagkeelError `GIT` there is no such revision; `SPECS_INVALID` its specs are invalid.
  */
 export async function objectsChangedSince(
   history: SpecHistory,
@@ -28,10 +28,11 @@ export async function objectsChangedSince(
 }
 
 /**
- * Of some objects those that a later commit says as these specs do, field by field: to apply them goes back on nothing.
+ * Those of the given objects whose specs are equal at a later commit, field by field, so that applying them reverts
+ * nothing.
  *
  * @param commit full hash.
- * @throws FlagkeelError `SPECS_INVALID` its specs cannot be compared with.
+ * @throws FlagkeelError `SPECS_INVALID` its specs are invalid.
  */
 export async function objectsSameAt(
   history: SpecHistory,
@@ -47,7 +48,7 @@ export async function objectsSameAt(
   return new Set([...ids].filter((id) => textOf(now, id) === textOf(then, id)));
 }
 
-/** Null: there were no specs yet. */
+/** null if the commit has no specs yet. */
 async function desiredAt(history: SpecHistory, commit: string): Promise<BoundDesired | null> {
   const specs = await history.at(commit);
   if (specs === 'missing') return null;

@@ -7,9 +7,9 @@ import { observedKind, plannedKind } from '../plan/objects/kinds.js';
 import type { SpecHistory } from './spec-history.js';
 
 /**
- * Objects of the inventory that HEAD no longer declares and that were protected when they went, as `KIND/NAME`: the specs right
- * before the commit that took each from the branch said so. Earlier specs do not count, because the protection may have been
- * taken away since.
+ * Objects of the inventory that HEAD no longer declares and that were protected when they were removed, as `KIND/NAME`.
+ * The specs right before the removing commit decide. Earlier specs do not count, because the protection may have been
+ * removed since.
  *
  * @throws FlagkeelError `GIT`
  */
@@ -34,7 +34,7 @@ export async function protectedRemovals(
   return found;
 }
 
-/** @param commits that touched its files, newest first; the newest took it away. */
+/** @param commits that touched its files, newest first; the newest removed it. */
 async function wasProtected(
   { kind, name }: { readonly kind: Kind; readonly name: string },
   [removal, ...earlier]: readonly LoggedCommit[],
@@ -42,13 +42,13 @@ async function wasProtected(
 ): Promise<boolean> {
   if (!removal) return false;
   const said = [...removal.parents.slice(0, 1), ...earlier.map(({ id }) => id)];
-  // One after the other: most often the first tells.
+  // One after the other, because the first mostly decides.
   for (const commit of said) {
     const specs = await history.atAncestor(commit);
     const declared = specs && observedKind(kind)?.declared(specs).get(name);
     if (declared) return declared.protect === true;
   }
-  // The specs of all of them are invalid: nobody can say that it was not.
+  // All those specs are invalid, so that nothing proves that it was unprotected.
   return true;
 }
 

@@ -10,8 +10,8 @@ import { sortedSet } from '../model/json.js';
 import type { Unknown } from '../model/outcome.js';
 
 /**
- * The objects of the inventory that HEAD no longer declares and that the specs of an ancestor of HEAD did: the second
- * of the two witnesses that a deletion needs. The ancestor is the commit that the object's base came from.
+ * The objects of the inventory that HEAD no longer declares although the specs of an ancestor did: the second of the
+ * two proofs that a deletion needs. The ancestor is the commit that the base of the object came from.
  */
 export async function provenRemovals(
   history: SpecHistory,
@@ -29,7 +29,7 @@ export async function provenRemovals(
   }
   const witnessed = new Set<ObjectId>();
   for (const [commit, refs] of byCommit) {
-    // One commit after the other: each may mean reading a whole tree.
+    // One commit after the other, because each may mean reading a whole tree.
     const specs = await history.atAncestor(commit);
     if (!specs) continue;
     const forms = fingerprintsOf(specs, refs);
@@ -43,7 +43,7 @@ function candidates(
   environments: readonly PlannedEnvironment[],
 ): { ref: ObjectRef; commit: string | null }[] {
   return [...state.values()].flatMap((entry: StateEntry) => {
-    // What the service cannot show is never removed from it.
+    // Objects that the service cannot show are never removed from it.
     if (!observedKind(entry.kind)) return [];
     const { kind, name, workspace } = entry;
     const places = environments.flatMap(({ id, name: environment }) => {
@@ -55,12 +55,12 @@ function candidates(
   });
 }
 
-/** Commits that are looked for, at most: each is a question to git. */
+/** Most commits to check, because each needs a request to git. */
 const MAX_COMMITS = 50;
 
 /**
- * What a run cannot know because history does not reach far enough. The plan is made all the same; what cannot be
- * witnessed is not deleted.
+ * Facts that a run cannot know because history does not reach far enough. The plan is made nevertheless, but deletes
+ * nothing without proof.
  */
 export async function unknowns(
   checkout: Checkout,
@@ -92,7 +92,7 @@ const SHALLOW: Unknown = {
     'the clone is shallow: titles may name fewer commits, and what left the specs is not deleted where the commit that declared it is missing (fetch the whole history)',
 };
 
-/** Of the objects that the run is about. */
+/** Commits of the bases of the objects in the scope of the run. */
 function baseCommits(state: State, policy: PlanPolicy): string[] {
   const entries = [...state.values()].filter(({ kind, name }) => isPlanned(policy, kind, name));
   const bases = entries.flatMap(({ workspace, environments }): Base<unknown>[] => [

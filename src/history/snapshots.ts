@@ -1,12 +1,12 @@
 import type { SpecTree } from '../model/spec-tree.js';
 import { objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 
-/** What the specs say of an object, field by field: JSON Pointer, or the empty text for all of it → canonical text. */
+/** The specs of an object, field by field: JSON Pointer (empty for the whole object) → canonical text. */
 export type Forms = ReadonlyMap<string, string>;
 
 /**
- * Canonical forms of objects in the specs of a tree; undefined: it is not there. An object that is left out
- * of the answer is unknown there, for example because the specs of that commit are invalid.
+ * Canonical forms of objects in the specs of a commit; undefined for an object that the specs lack. An object that is
+ * missing in the answer is unknown, for example because the specs of that commit are invalid.
  */
 export type SnapshotsAt = (
   tree: SpecTree,
@@ -18,12 +18,12 @@ export type Snapshot = Forms | undefined | typeof UNKNOWN;
 
 type Snapshots = ReadonlyMap<ObjectId, Forms | undefined>;
 
-/** Commits whose specs are looked into during one attribution, at most; further ones are judged by file. */
+/** Most commits to read the specs of in one attribution; further ones are judged by file. */
 const MAX_COMMITS = 500;
 
 const NOTHING_KNOWN: Snapshots = new Map();
 
-/** Forms of objects at commits, each commit looked into once for all the objects that may be asked of it. */
+/** Forms of objects at commits. Reads each commit once, for all objects that were announced for it. */
 export class SnapshotCache {
   readonly #treeOf: (commit: string) => Promise<SpecTree>;
   readonly #snapshotsAt: SnapshotsAt;
@@ -41,7 +41,7 @@ export class SnapshotCache {
     this.#maxCommits = maxCommits;
   }
 
-  /** Says beforehand that an object may be asked of a commit. */
+  /** Announces that the form of an object at a commit may be needed. */
   expect(commit: string, ref: ObjectRef): void {
     const refs = this.#expected.get(commit) ?? new Map<ObjectId, ObjectRef>();
     refs.set(objectId(ref), ref);
@@ -67,7 +67,7 @@ export class SnapshotCache {
 /**
  * Whether two forms of an object differ.
  *
- * @param paths the fields that count; null: all of the object.
+ * @param paths the fields that count; null means the whole object.
  */
 export function differs(
   before: Forms | undefined,

@@ -15,22 +15,21 @@ import { CONFIG_PATH } from '../specs/parse/load-files.js';
 import { readConfig } from '../specs/read-config.js';
 import { readSpecs, type SpecsResult } from '../specs/read-specs.js';
 
-/** The specs of a commit, or what is wrong with them. */
+/** The specs of a commit, or their errors. */
 export type PastSpecs =
   | { readonly ok: true; readonly desired: BoundDesired }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * What the specs said at earlier commits. Every question to the past goes through here, so that "cannot be known" means
- * the same everywhere:
+ * The specs at earlier commits. All reads of the past go through this class, so that "unknown" has one meaning:
  *
- * - `atAncestor` and `configAtAncestor` answer undefined where the commit is neither HEAD nor known to come before it
- *   (it is on another branch, not in this clone, or there is no HEAD), and where it has no specs or invalid ones. Whoever
- *   asks takes that for "nobody can tell", never for "there was nothing".
- * - `at` is for a commit that a person named: it tells a commit without specs (`missing`) from one with invalid specs,
- *   whose diagnostics it gives, and a commit that is not here is an error.
+ * - `atAncestor` and `configAtAncestor` return undefined if the commit is neither HEAD nor a known ancestor of it (it
+ *   is on another branch, not in this clone, or there is no HEAD), or if it has no specs or invalid ones. Callers must
+ *   take that for "unknown", never for "there was nothing".
+ * - `at` is for a commit that a person named: it distinguishes a commit without specs (`missing`) from one with invalid
+ *   specs, whose diagnostics it returns, and throws if the commit is not here.
  *
- * Answers do not depend on the cache, and asking again costs what changed.
+ * Answers do not depend on the cache. Another commit costs only its differences.
  */
 export class SpecHistory {
   readonly #checkout: Checkout;
@@ -39,8 +38,8 @@ export class SpecHistory {
   readonly #names: EnvironmentNames;
 
   /**
-   * @param head full hash of the commit that is taken for HEAD; null: the specs come from no commit.
-   * @param names by which environments go in all answers; without them they keep the words of their config.
+   * @param head full hash of the commit that counts as HEAD; null if the specs come from no commit.
+   * @param names of the environments for all answers. Default: the words of each config.
    */
   constructor(
     checkout: Checkout,
@@ -54,14 +53,14 @@ export class SpecHistory {
     this.#names = names;
   }
 
-  /** Whether there is a past that could be asked. */
+  /** Whether there is a history to read. */
   get isKnown(): boolean {
     return this.#head !== null && this.#checkout.repository !== null;
   }
 
   /**
    * @param commit full hash.
-   * @returns `missing`: the commit has no file of specs.
+   * @returns `missing` if the commit has no file of specs.
    * @throws FlagkeelError `GIT` the commit is not here.
    */
   async at(commit: string): Promise<PastSpecs | 'missing'> {
@@ -75,7 +74,7 @@ export class SpecHistory {
    * The specs of HEAD or of a commit before it.
    *
    * @param commit full hash.
-   * @returns undefined: they cannot be known.
+   * @returns undefined if they are unknown.
    */
   async atAncestor(commit: string): Promise<BoundDesired | undefined> {
     const tree = await this.#treeOfAncestor(commit);
@@ -87,7 +86,7 @@ export class SpecHistory {
    * The config alone of HEAD or of a commit before it; the other specs may be invalid.
    *
    * @param commit full hash.
-   * @returns undefined: it cannot be known.
+   * @returns undefined if it is unknown.
    */
   async configAtAncestor(commit: string): Promise<Config | undefined> {
     const tree = await this.#treeOfAncestor(commit);
@@ -96,7 +95,7 @@ export class SpecHistory {
   }
 
   /**
-   * Paths of the files that a commit has and an earlier one has not, or with another content.
+   * Paths of the files of a commit that an earlier one lacks, or has with another content.
    *
    * @throws FlagkeelError `GIT` a commit is not here.
    */
@@ -111,19 +110,19 @@ export class SpecHistory {
   }
 
   /**
-   * What these files and the config say by themselves. As the other files are missing, most of such specs are invalid.
+   * The specs in these files and the config alone. They are mostly invalid, because the other files are missing.
    *
    * @throws FlagkeelError `GIT` the commit is not here.
    */
   async partAt(commit: string, paths: ReadonlySet<string>): Promise<SpecsResult> {
     const tree = await commitTree(this.#checkout, commit);
     const entries = tree.list().filter(({ path }) => path === CONFIG_PATH || paths.has(path));
-    // The cache holds the last whole reading for the next one to go on from, which a part must not replace.
+    // No cache: it holds the last complete reading for the next one, which a part must not replace.
     return readSpecs({ list: () => entries, read: async (path) => tree.read(path) });
   }
 
   /**
-   * The commit where HEAD and a revision parted; the revision itself where no such commit is seen.
+   * The merge base of HEAD and a revision; the revision itself if none is found.
    *
    * @throws FlagkeelError `GIT` there is no such revision.
    */
@@ -135,7 +134,7 @@ export class SpecHistory {
   }
 
   /**
-   * The commit that HEAD follows, of a merge the one that it was merged into; null: there is none, or it is not named.
+   * The first parent of HEAD, for a merge the commit that it was merged into; null if there is none, or it is unknown.
    */
   async firstParent(): Promise<string | null> {
     const { repository } = this.#checkout;

@@ -10,13 +10,13 @@ export interface NamedObject {
 }
 
 /**
- * The objects that any commit after `since` touched by a file of theirs, also where a later one took it back: a run that
- * was cut short in between may have applied it, and told nobody.
+ * The objects with a file that any commit after `since` touched, even if a later commit reverted the change: a run that
+ * was cut short in between may have applied it without a record.
  *
- * Lists of kills are not looked at: every run compares all of them with the service.
+ * Lists of kills are skipped, because every run compares all of them with the service.
  *
- * @param objects those that there are, and those that there were at `since`.
- * @returns null: it cannot be known, or the config was touched, which shapes them all.
+ * @param objects the present ones, and those that existed at `since`.
+ * @returns null if history does not show it, or if a commit touched the config, which shapes all objects.
  * @throws FlagkeelError `GIT`
  */
 export async function objectsTouchedSince(

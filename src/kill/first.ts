@@ -12,7 +12,7 @@ import { placedKills, sendKills, type KillLane, type PlacedKill } from './send.j
 import { SentKills } from './sent-kills.js';
 import type { Source } from '../git/spec-source.js';
 
-/** What a run needs to send kills before it plans; a dry run has none of it. */
+/** Dependencies for kills before the plan; a dry run has none. */
 export interface Killing extends Pick<KillLane, 'openWriter' | 'onKill'> {
   readonly note: Partial<ChangeNote>;
 }
@@ -22,25 +22,25 @@ export interface KillContext {
   readonly options: RunOptions;
   readonly memory: { readonly specs: SpecCache; readonly kills: KnownKills };
   readonly openReader: (desired: Desired) => Promise<AdminReader>;
-  /** Where an earlier run found the workspace of this name or id; null: no state says so, or several do. Asks nobody. */
+  /** The only workspace of this name or id in the states; null if none or several have it. Sends no request. */
   readonly rememberedPlace: (workspace: string) => Promise<RememberedPlace | null>;
-  /** The commit that the last run applied there; null: none, or its state cannot be read. */
+  /** The commit that the last run applied there; null if there is none, or if the state is unreadable. */
   readonly appliedHead: (place: Workspace) => Promise<string | null>;
-  /** The commit whose kills were sent last, by an apply or before one that failed; null: none, or its state cannot be read. */
+  /** The commit whose kills were sent last, by an apply or before one that failed; null if the state has neither. */
   readonly killsSentOf: (place: Workspace) => Promise<string | null>;
-  /** Whether HEAD comes before the applied commit: what HEAD orders is not what git orders now. */
+  /** Whether HEAD comes before the applied commit, so that its orders may be outdated. */
   readonly isOutdated: (applied: string | null) => Promise<boolean>;
-  /** Records the results, before anything else is done. Never throws. */
+  /** Records the results before the run goes on. Never throws. */
   readonly record: (place: Workspace, results: KillResults) => Promise<void>;
 }
 
-/** Kills that the runs of one process have dealt with in one workspace, so that only what a commit adds is sent. */
+/** Kills that the runs of one process have handled, so that only those that a commit adds are sent. */
 export class KnownKills {
   #workspaceId: string | null = null;
   #ids: ReadonlySet<ObjectId> = new Set();
   #isWhole = false;
 
-  /** Null: no run of this process has looked at all kills of the workspace yet. */
+  /** null until a run of this process has looked at all kills of the workspace. */
   allOf({ workspace }: Workspace): ReadonlySet<ObjectId> | null {
     return this.#isWhole && this.#workspaceId === workspace.id ? this.#ids : null;
   }
@@ -58,7 +58,7 @@ export class KnownKills {
     this.#isWhole = all !== null;
   }
 
-  /** Replaces all by those that were looked at or sent. */
+  /** Replaces all kills of the workspace by those that a full look saw or sent. */
   keep({ workspace }: Workspace, ids: readonly ObjectId[]): void {
     this.#workspaceId = workspace.id;
     this.#ids = new Set(ids);
@@ -72,10 +72,10 @@ const NO_KILLS: KillResults = new Map();
 export class KillSender {
   readonly #context: KillContext;
   readonly #killing: Killing | null;
-  /** What was sent without a look, and where. */
+  /** The kills that were sent without a look, and their workspace. */
   #sent: { readonly workspaceId: string; readonly results: KillResults } | null = null;
 
-  /** @param killing null: a dry run. */
+  /** @param killing null for a dry run. */
   constructor(context: KillContext, killing: Killing | null) {
     this.#context = context;
     this.#killing = killing;
@@ -86,9 +86,8 @@ export class KillSender {
   }
 
   /**
-   * Sends the kills that git did not order before, one request each: the service is not asked for anything first. The state
-   * says where the workspace is. What it does not know, or the service does not find so, is left to `sendFirst`. Never throws
-   * on what the service does.
+   * Sends the kills that are new in git, one request each and without reading first; the state knows the workspace.
+   * Leaves kills that the state or the service does not find to `sendFirst`. Never throws on failures of the service.
    */
   async sendAdded({
     flags,
@@ -104,7 +103,7 @@ export class KillSender {
     const added = await this.#added(placed, place);
     if (added.length === 0) return;
     const answers = await sendKills(added, place, { ...this.#lane(killing), reader: null });
-    // Of what was not found by its name a look may know more.
+    // `sendFirst` looks again for those that the service did not find by name.
     const results = new Map([...answers].filter(([, { status }]) => status !== 'absent'));
     this.#context.memory.kills.add(place, killedIn(results));
     if (results.size === 0) return;
@@ -112,7 +111,10 @@ export class KillSender {
     await this.#context.record(place, results);
   }
 
-  /** Looks at what is ordered and within the operator's filters, and sends what is not live. Never throws on what the service does. */
+  /**
+   * Reads all ordered kills within the operator's filters, and sends the missing ones. Never throws on service
+   * failures.
+   */
   async sendFirst(
     desired: Pick<Desired, 'flags' | 'kills'>,
     service: { readonly reader: AdminReader; readonly workspace: Workspace },
@@ -121,10 +123,10 @@ export class KillSender {
   }
 
   /**
-   * Sends the kills of specs that are invalid: as much as can be told from what is right by itself.
+   * Sends the kills of invalid specs, as far as their valid parts show them. Never throws.
    *
-   * @returns results by object; all failed where the service could not be reached at all. `due`: of a dry run, what a
-   *   run would send where it is not done yet. Never throws.
+   * @returns results by object; all are failures if the service could not be reached. `due` lists, for a dry run, the
+   *   kills that a run would send if they are not live yet.
    */
   async sendAmongInvalid({
     kills,
@@ -162,11 +164,11 @@ export class KillSender {
     const killing = this.#killing;
     const { appliedHead, isOutdated, record, memory, options } = this.#context;
     if (!killing) return NO_KILLS;
-    // A workspace that got the name of the remembered one has none of the kills yet.
+    // If another workspace has taken over the name of the remembered one, it has none of the kills yet.
     const sent = this.#sent?.workspaceId === place.workspace.id ? this.#sent.results : NO_KILLS;
     if (orders.length === 0 || (await isOutdated(await appliedHead(place)))) return sent;
     const placed = this.#placed(orders, place);
-    // A run that looks at little leaves the kills alone that this process has dealt with.
+    // A run over touched objects skips the kills that this process has handled.
     const known = options.touchedSince === 'memory' ? memory.kills.allOf(place) : null;
     const done = known ?? killedIn(sent);
     const left = placed.filter(({ ref }) => !done.has(objectId(ref)));
@@ -188,7 +190,7 @@ export class KillSender {
     return { workspace: { id: place.workspaceId, name: workspace }, environments };
   }
 
-  /** What is in the way of the operator's filters or in an environment that the service lacks is left out. */
+  /** Leaves out kills outside the operator's filters, and those in environments that the service lacks. */
   #placed(orders: readonly KillOrder[], place: Workspace): PlacedKill[] {
     const { options } = this.#context;
     return placedKills(orders, place, (flag, { name, id }) => {
@@ -206,7 +208,7 @@ export class KillSender {
     const { commit } = source.revision;
     const before = await this.#context.killsSentOf(place);
     if (before === null || commit === null) return [];
-    // Where git cannot tell, all are looked at.
+    // On a fault of git none counts as added, and `sendFirst` looks at all.
     const added = await killsAdded(source.checkout, before, commit).catch(() => new Set());
     return placed.filter((each) => added.has(orderKey(each.order)) && isNew(each));
   }
@@ -227,7 +229,7 @@ function killedIn(results: KillResults): ReadonlySet<ObjectId> {
   return new Set([...results].flatMap(([id, { status }]) => (status === 'killed' ? [id] : [])));
 }
 
-/** What is ordered and within the operator's filters, as far as that can be told without asking the service. */
+/** The ordered kills within the operator's filters, as far as the specs alone can show. */
 function killsInReach(
   kills: readonly DesiredKill[],
   { environments, only }: RunOptions,
@@ -239,7 +241,7 @@ function killsInReach(
     .map(({ flag: name, environment }) => objectId({ kind: 'flag', name, environment }));
 }
 
-/** Specs that say where the service is and what to kill, and nothing else. */
+/** Specs with the place of the service and the kills, and nothing else. */
 export function killsAlone(config: Config, kills: readonly DesiredKill[]): Desired {
   return { ...NOTHING_DESIRED, config, kills };
 }

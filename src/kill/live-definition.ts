@@ -2,7 +2,7 @@ import { RejectedError } from '../errors.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import type { WireDefinition } from '../admin-api/wire.js';
 
-/** Where a definition is, in the ids of the service. */
+/** Place of a definition, by ids of the service. */
 export interface DefinitionPlace {
   readonly workspaceId: string;
   readonly environmentId: string;
@@ -16,10 +16,11 @@ export interface RememberedPlace {
 }
 
 /**
- * The definition of a flag of which nothing is known but its name: some services find definitions by the id of the flag
- * alone, and show the flag by its name.
+ * The definition of a flag of which only the name is known. If the name does not find it, this asks for the id of the
+ * flag, because some services find definitions by that alone.
  *
- * @returns undefined: there is none; null: it was not found, and the service does not show the flag, so that nobody knows.
+ * @returns undefined if there is none; null if it was not found and the service does not show the flag, so that it may
+ *   exist.
  */
 export async function liveDefinition(
   reader: AdminReader,
@@ -29,17 +30,17 @@ export async function liveDefinition(
   const named = await reader.getDefinition(workspaceId, environmentId, { name });
   if (named) return named;
   const flag = await reader.getFlag(workspaceId, name);
-  // What the service cannot show and has not denied may be there.
+  // null stays null: a flag that the service can neither show nor deny may exist.
   if (!flag) return flag;
   return reader.getDefinition(workspaceId, environmentId, flag);
 }
 
-/** Whether the service refused a write because it does not have what it is about. */
+/** Whether the service refused a write because its target does not exist. */
 export function isNotThere(error: unknown): boolean {
   return error instanceof RejectedError && error.status === 404;
 }
 
-/** Whether the service refused a path by names, which it may know by ids alone, or another method. */
+/** Whether the service refused a path with names, which may mean that it only knows ids, or a method. */
 export function isNotFoundSo(error: unknown): boolean {
   return error instanceof RejectedError && [400, 404, 405].includes(error.status);
 }

@@ -17,8 +17,8 @@ export async function addsKill(
 }
 
 /**
- * The kills that a commit orders and an earlier one does not, by `orderKey`. Only the files that differ are read, so that
- * the answer is there long before a plan would be.
+ * The kills that a commit orders and an earlier one does not, by `orderKey`. Reads only the files that differ, to be
+ * much faster than a plan.
  *
  * @throws FlagkeelError `GIT` a commit is not here.
  */
@@ -40,15 +40,15 @@ function mayKill(path: string): boolean {
   return path.startsWith('kills/') || path.startsWith('flags/');
 }
 
-/** Specs that are invalid order their kills all the same. */
+/** Invalid specs order their kills too. */
 function killsIn(specs: SpecsResult): ReadonlySet<string> {
   const orders = specs.ok ? killOrders(specs.desired) : specs.kills;
   return new Set(orders.map(orderKey));
 }
 
 /**
- * An older commit with the break-glass lists of a newer one: who stays at a commit does not stay without kills, nor
- * takes any back.
+ * An older commit with the break-glass lists of a newer one, so that staying at the older commit neither misses kills
+ * nor reverts any.
  *
  * @param commit full hash of the newer one.
  */

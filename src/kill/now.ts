@@ -25,18 +25,18 @@ import type { Source } from '../git/spec-source.js';
 interface ListChange {
   /** The config directory, symbolic links resolved. */
   readonly directory: string;
-  /** As the config names it. */
+  /** Name in the config. */
   readonly environment: string;
   readonly flag: string;
-  /** Null: the entry goes. */
+  /** null removes the entry. */
   readonly entry: KillEntry | null;
 }
 
 /**
  * Writes the change of a break-glass list into the working tree.
  *
- * @returns the path of the file, relative to the directory; null where the file says so already.
- * @throws Error the file is no list, or lies outside the directory.
+ * @returns the path of the file, relative to the directory; null if the file needs no change.
+ * @throws Error if the file is no list, or lies outside the directory.
  */
 export async function prepareList(change: ListChange): Promise<{ readonly path: string | null }> {
   const { directory, environment, flag, entry } = change;
@@ -65,7 +65,7 @@ async function textOf(file: string, directory: string): Promise<string | undefin
   return readFile(file, 'utf8');
 }
 
-/** What a person pastes into a shell to commit a file with a title and a text. */
+/** Shell commands, to be pasted by a person, that commit a file with a title and a text. */
 export function commitCommands(
   directory: string,
   path: string,
@@ -80,14 +80,14 @@ export function commitCommands(
 }
 
 function shellWord(text: string): string {
-  // Control characters would be obeyed by the terminal that they are shown in.
+  // A terminal would obey control characters.
   const plain = text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
   return /^[\w./-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", `'\\''`)}'`;
 }
 
 export interface ActRequest {
   readonly flag: string;
-  /** As flagkeel.yaml names it. */
+  /** Name in flagkeel.yaml. */
   readonly environment: string;
   readonly isKill: boolean;
   readonly reason?: string | undefined;
@@ -99,36 +99,36 @@ export interface LiveAct {
   readonly title: string;
   /** Never empty. */
   readonly reason: string;
-  /** As the service names it, or did when the state was written. */
+  /** Name on the service, now or when the state was written. */
   readonly environmentName: string;
-  /** What the write carried; null: the service had it so before, and nothing was sent. */
+  /** Title and comment of the write; null if nothing was sent because the service already had the value. */
   readonly sent: ChangeNote | null;
-  /** Whether it was killed before; null: that was not looked at, because the kill was sent first. */
+  /** Whether it was already killed; null if unknown, because the kill was sent first. */
   readonly wasKilled: boolean | null;
-  /** Where flags say `killed: true` of this definition; of what takes a kill back. */
+  /** For a restore: the places in specs that still say `killed: true` of this definition. */
   readonly orderedAt: readonly Location[];
   /**
-   * Where it was done. After a kill that was sent first it is looked up now; where the workspace of that name is
-   * another one by now, the flag is killed there as well and the first kill is told.
+   * The workspace of the act. After a kill that was sent first, the call looks it up; if another workspace has the name
+   * by now, it kills the flag there as well and announces the first kill.
    *
    * @throws FlagkeelError the service cannot be read.
    */
   readonly place: () => Promise<Workspace>;
 }
 
-/** What an act works with. */
+/** Dependencies of an act. */
 export interface ActContext {
   readonly source: Source;
   readonly openReader: (desired: Desired) => Promise<AdminReader>;
   /** Called once the reader is open. */
   readonly openWriter: () => AdminWriter;
-  /** The workspace of this name or id, as an earlier run found it on this service; null: none did. */
+  /** The workspace of this name or id, as an earlier run found it on this service, if any. */
   readonly rememberedPlace: (workspace: string) => Promise<RememberedPlace | null>;
   /** Shows people one line. */
   readonly note: (text: string) => void;
 }
 
-/** An act with what it is done by. */
+/** An act with its dependencies. */
 interface Act extends ActRequest {
   readonly config: Config;
   readonly reader: AdminReader;
@@ -136,10 +136,10 @@ interface Act extends ActRequest {
 }
 
 /**
- * Kills or restores one definition on the service, at once and of any flag: the specs only have to say where the
- * service is. The state is left alone, so that no other run keeps it waiting.
+ * Kills or restores one definition of any flag on the service, at once: the specs only have to say where the service
+ * is. Does not lock the state, so that it waits for no other run.
  *
- * A kill is one request where the id of the workspace is known: everything else is looked at afterwards.
+ * If the id of the workspace is known, a kill is a single request, and everything else is looked up afterwards.
  *
  * @throws FlagkeelError `SPECS_INVALID` flagkeel.yaml cannot be read; `USAGE` it has no such environment;
  *   `NOT_ON_SERVICE` the flag has no definition there.
@@ -159,14 +159,15 @@ export async function actLive(context: ActContext, request: ActRequest): Promise
   return (await killFirst(act)) ?? lookFirst(act, await findWorkspace(reader, config.workspace));
 }
 
-/** Ids as services make them: a workspace that the config names by its id needs no state that remembers it. */
+/** Form of ids of the service: a workspace that the config names by id needs no state to look it up. */
 const ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /**
  * Kills in one request. The service itself finds environment and flag by their names, so that only the id of the
- * workspace is taken from memory.
+ * workspace comes from the state.
  *
- * @returns null: that is no kill, the id is not known, or the service finds nothing so. Nothing was done.
+ * @returns null, with nothing done, if the act is no kill, the id is unknown, or the service does not find the flag
+ *   this way.
  */
 async function killFirst(act: Act): Promise<LiveAct | null> {
   const { flag, environment, isKill, config, context } = act;
@@ -222,7 +223,7 @@ async function placeAfterwards(
   return place;
 }
 
-/** Looks whether there is something to do, and does it. */
+/** Reads the definition first, and writes only if it differs. */
 async function lookFirst(act: Act, place: Workspace): Promise<LiveAct> {
   const { flag, isKill, reader, context } = act;
   const { id: environmentId, name } = findEnvironment(place, act.environment);
@@ -254,7 +255,7 @@ function verbOf({ isKill }: ActRequest): string {
   return isKill ? 'kill' : 'restore';
 }
 
-/** What is written with the act, and what the commit says that makes git agree. */
+/** Texts of the write, and of the commit that brings git in line with it. */
 function wordsOf(
   { flag, isKill, reason: given }: ActRequest,
   environment: string,
@@ -264,7 +265,7 @@ function wordsOf(
   return { title, reason, note: truncateNote({ title, comment: reason }, title) };
 }
 
-/** @param nowhere thrown where the service says that there is nothing to write to. */
+/** @param nowhere thrown if the service does not find the definition. */
 async function write(
   writer: AdminWriter,
   target: DefinitionTarget,

@@ -6,25 +6,25 @@ import { seenLiveKills } from '../plan/kills/base.js';
 import type { PlanPolicy } from '../plan/policy.js';
 import type { SpecHistory } from '../history/spec-history.js';
 
-/** What the search for restores goes by. */
+/** Input of the search for restores. */
 export interface KillHistory {
   readonly desired: BoundDesired;
   readonly state: State;
   readonly policy: PlanPolicy;
   readonly history: SpecHistory;
-  /** Null: the specs come from no commit, and history says nothing about them. */
+  /** null if the specs come from no commit, so that history does not cover them. */
   readonly head: string | null;
   /** HEAD of the last apply. */
   readonly applied: string | null;
 }
 
 /**
- * Definitions whose kill HEAD takes back by what history says:
+ * Definitions whose kill HEAD reverts, according to history:
  *
- * - somebody killed it on the service, and `killed: false` came in a commit after the HEAD at which that was seen;
- * - it is declared elsewhere, the break-glass list of the last apply had it, and the list that stands has not.
+ * - it was killed on the service by hand, and `killed: false` came in a commit after the HEAD at which a run saw that;
+ * - it is declared elsewhere, and the break-glass list of the last apply had it but the present list does not.
  *
- * Ancestry alone decides, never a clock; where it is unknown nothing is taken back.
+ * Only ancestry decides, never a clock. If it is unknown, nothing is restored.
  */
 export async function restorableKills(of: KillHistory): Promise<ReadonlyMap<ObjectId, ObjectRef>> {
   const refs = [...(await answeredLiveKills(of)), ...(await unmanagedRestores(of))];
@@ -34,7 +34,7 @@ export async function restorableKills(of: KillHistory): Promise<ReadonlyMap<Obje
 async function answeredLiveKills(of: KillHistory): Promise<ObjectRef[]> {
   const answered: ObjectRef[] = [];
   for (const { ref, seenAt } of seenLiveKills(of)) {
-    // In sequence: rarely more than one, and each may mean reading a whole tree.
+    // In sequence, because there is rarely more than one, and each may mean reading a whole tree.
     const then = await specsBefore(of, seenAt);
     const definition = then?.flags.get(ref.name)?.environments.get(ref.environment);
     if (then && definition?.fields.killed !== false) answered.push(ref);
@@ -57,7 +57,7 @@ async function unmanagedRestores(of: KillHistory): Promise<ObjectRef[]> {
   });
 }
 
-/** The specs of a commit that comes before HEAD and is not HEAD; undefined: they cannot be known. */
+/** The specs of a commit before HEAD; undefined if they are unknown. */
 async function specsBefore(
   { history, head }: KillHistory,
   commit: string,

@@ -17,25 +17,25 @@ import { readSpecs } from '../specs/read-specs.js';
 import type { SpecCache } from '../specs/cache.js';
 
 export interface KillLane {
-  /** Null: nothing is looked at, and a kill that the service does not find is `absent`. */
+  /** null sends kills without reading first; one that the service does not find is `absent` then. */
   readonly reader: AdminReader | null;
   readonly openWriter: () => AdminWriter;
   readonly checkout: Checkout;
   readonly head: string | null;
-  /** Replace what the commits say. */
+  /** Replaces title or comment from the commits. */
   readonly note: Partial<ChangeNote>;
   readonly specs: SpecCache;
   readonly onKill: (id: ObjectId, result: KillResult) => void;
 }
 
 /**
- * Sends the kills that git orders and the service does not have, in all environments at once and before anything else
- * is asked of the service: at most one reading, and one patch of `/killed` for each.
+ * Sends the kills that git orders and the service lacks, in all environments at once and before any other request: at
+ * most one reading, and one patch of `/killed` for each.
  *
- * Stopped by nothing: a kill that fails leaves the others to go on, and one whose definition cannot be read or found is
- * sent all the same, unless the service shows that there is none. Never throws on what the service does.
+ * A failed kill does not stop the others, and a kill whose definition cannot be read or found is sent nevertheless,
+ * unless the service shows that there is none. Never throws on failures of the service.
  *
- * @throws FlagkeelError `INTERRUPTED` while it was looked.
+ * @throws FlagkeelError `INTERRUPTED` during the readings.
  */
 export async function sendKills(
   placed: readonly PlacedKill[],
@@ -60,7 +60,7 @@ export async function sendKills(
       );
     }),
   );
-  // What the specs declare and the service does not have yet is made killed, and is nothing to tell of.
+  // A declared definition that the service lacks will be created killed, which needs no report here.
   const results = due.flatMap(({ ref, order }, index): [ObjectId, KillResult][] => {
     const answer = answers[index];
     const isToMake = answer?.status === 'absent' && order.isDeclared === true;
@@ -86,7 +86,7 @@ export interface PlacedKill {
   readonly environmentId: string;
 }
 
-/** The kills that are in reach. An environment that the service lacks keeps no other from its kills; the run says so later. */
+/** The kills in reach. Skips environments that the service lacks, which the run reports later. */
 export function placedKills(
   orders: readonly KillOrder[],
   place: Workspace,
@@ -106,7 +106,7 @@ export function placedKills(
   });
 }
 
-/** An order, and what was found where it goes. `unknown`: nothing, and that proves nothing. `unlooked`: the service was not asked. */
+/** An order, and the live state of its target. `unknown`: not found, but it may exist. `unlooked`: not read. */
 interface Looked extends PlacedKill {
   readonly live: 'killed' | 'alive' | 'absent' | 'unknown' | 'unlooked';
 }
@@ -124,9 +124,9 @@ async function readLive(
     if (!live) return { ...placed, live: live === null ? 'unknown' : 'absent' };
     return { ...placed, live: live.killed ? 'killed' : 'alive' };
   } catch (error) {
-    // The run that comes next looks again.
+    // The next run looks again.
     if (error instanceof FlagkeelError && error.code === 'INTERRUPTED') throw error;
-    // A reading that fails is no reason to leave it on: killing twice is killing once.
+    // After a failed reading, the kill is sent anyway: it does no harm to kill twice.
     return { ...placed, live: 'alive' };
   }
 }
@@ -147,21 +147,21 @@ async function send(
     await writer.patchDefinition(place, KILL, fitted);
     return { status: 'killed', note: fitted };
   } catch (error) {
-    // The service that could not show it says now that it is not there.
+    // The service could not show the definition, and now shows that it does not exist.
     if (live === 'unknown' && isNotThere(error)) return { status: 'absent' };
     if (live === 'unlooked' && isNotFoundSo(error)) return { status: 'absent' };
     return { status: 'failed', error, note: fitted };
   }
 }
 
-/** A kill waits for its note: the commits that are looked into are few, older ones are judged by their files. */
+/** Most commits to read the specs of: few, because kills wait for their notes. Older ones are judged by their files. */
 const MAX_COMMITS = 20;
 
 const KILLED: Forms = new Map([['/killed', 'true']]);
 
 /**
- * Title and comment of kills: of the newest commit that ordered each, also where its specs are invalid; without
- * history what the order itself says. Never throws: a kill does not wait for git to be well.
+ * Title and comment of kills: from the newest commit that ordered each, even if its specs are invalid; without history,
+ * from the order itself. Never throws, because a fault of git must not stop a kill.
  */
 async function killNotes(
   orders: readonly PlacedKill[],

@@ -3,10 +3,10 @@ import type { ChangeNote, KillResults } from '../model/outcome.js';
 import type { Change, Plan, PlanNotes } from '../model/plan.js';
 import { objectId, type ObjectId } from '../model/ref.js';
 
-/** What became of the kills that a run sent before it made its plan. */
+/** Results of the kills that a run sent before it made its plan. */
 export class SentKills {
   readonly results: KillResults;
-  /** Those that the service took. */
+  /** The kills that the service accepted. */
   readonly killed: ReadonlySet<ObjectId>;
 
   constructor(results: KillResults) {
@@ -16,7 +16,7 @@ export class SentKills {
     );
   }
 
-  /** What was observed after the kills as it was before them, so that the plan shows them as what they are: changes. */
+  /** The observed values as they were before the kills, so that the plan lists the kills as changes. */
   undoneIn(actual: Actual): Actual {
     const flags = new Map(actual.flags);
     for (const [name, flag] of flags) {
@@ -30,14 +30,14 @@ export class SentKills {
     return { ...actual, flags };
   }
 
-  /** A change without the kill in it that went out under a note of its own, where there is more to write. */
+  /** The change without its kill, which went out under its own note, if more fields are to be written. */
   stillToWrite<T extends Change>(change: T): T {
     if (!this.killed.has(change.id)) return change;
     const fields = change.fields.filter(({ reason }) => reason !== 'kill');
     return fields.length === 0 ? change : { ...change, fields };
   }
 
-  /** The notes of a plan; a change that is a kill and nothing else has the note that the kill went out with. */
+  /** The notes of a plan. A change that is only a kill gets the note of the sent kill. */
   notesOver(notes: PlanNotes, { changes }: Pick<Plan, 'changes'>): PlanNotes {
     const sent = changes.flatMap(({ id, fields }): [ObjectId, ChangeNote][] => {
       const result = this.results.get(id);
