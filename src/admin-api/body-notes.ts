@@ -6,22 +6,22 @@ import type { ServiceAnswer } from './http/response.js';
 /** Writes whose body is an object, so that title and comment can stand in it. */
 export type NotedWrite = 'createDefinition' | 'archiveFlag' | 'uploadKeys' | 'removeKeys';
 
-/** What of a note stands in the body. */
+/** The parts of a note that go into the body. */
 type BodyForm = (note: ChangeNote) => Partial<ChangeNote>;
 
 const WHOLE_NOTE: BodyForm = (note) => note;
-/** As the contract shows `removeKeys`. */
+/** The form of `removeKeys` in the contract. */
 const COMMENT_ALONE: BodyForm = ({ comment }) => ({ comment });
 const NO_NOTE: BodyForm = () => ({});
 
-/** What a service answers to members of a body that it does not take, or that it misses. */
+/** Statuses for a body with an unknown member, or without a required one. */
 const BODY_REFUSED = new Set([400, 422]);
 
 /**
- * Sends title and comment in bodies too, as far as the service takes them there; the query carries them anyway.
+ * Adds title and comment to bodies, as far as the service accepts them there; the query has them in any case.
  *
- * Nothing in a refusal says for certain which member it is about. The body is therefore sent with less of the note until
- * one is accepted, and this kind of write is sent in that form from then on.
+ * A refusal does not reliably name the offending member. So the body is repeated with less of the note until the
+ * service accepts it, and later writes of this kind use that form.
  */
 export class BodyNotes {
   readonly #client: Pick<AdminClient, 'write'>;
@@ -33,8 +33,8 @@ export class BodyNotes {
   }
 
   /**
-   * @param request its body is the one without title and comment.
-   * @throws RejectedError what the service says of the last body that it was sent.
+   * @param request with the body without title and comment.
+   * @throws RejectedError the refusal of the last body.
    */
   async write(
     kind: NotedWrite,

@@ -15,20 +15,20 @@ import type {
 } from './wire.js';
 
 /**
- * Checks of what the service answers: of the fields that something here depends on, and no more. What is not named is
- * passed through untouched; null and absent lists and texts become what the wire types promise. The answer itself is set
- * right, and belongs to whoever asked: of thirty thousand definitions a copy would be made for nothing.
+ * Checks answers of the service, but only the fields that flagkeel depends on. Other fields pass unchanged; null or
+ * absent lists and texts get the values that the wire types promise. The checks change the answer in place, because
+ * copies of thirty thousand definitions would cost memory for nothing; the answer then belongs to the caller.
  */
 
 /** @throws ShapeError */
 export type Check<T> = (value: unknown) => T;
 
-/** The answer has another shape than the contract gives it; says where. */
+/** The answer differs from the shape in the contract; names the place. */
 export class ShapeError extends Error {
   readonly #why: string;
   #path: string;
 
-  /** @param path of the value: `rules[0].buckets`; empty for the whole. */
+  /** @param path of the value, such as `rules[0].buckets`; empty for the whole answer. */
   constructor(path: string, expected: string, value: unknown) {
     super();
     this.name = 'ShapeError';
@@ -37,7 +37,7 @@ export class ShapeError extends Error {
     this.message = this.#text();
   }
 
-  /** Says it of what is around: a path is made where it is needed, and not for each value that is right. */
+  /** Prepends a part to the path: only errors build paths, because most values are right. */
   putInside(part: string): void {
     const joint = this.#path === '' || this.#path.startsWith('[') ? '' : '.';
     this.#path = `${part}${joint}${this.#path}`;
@@ -65,7 +65,7 @@ const text: Check<string> = (value) => {
   return value;
 };
 
-/** Text that names something: never empty. */
+/** A name: a text that is not empty. */
 const name: Check<string> = (value) => {
   if (typeof value !== 'string' || value === '') throw new ShapeError('', 'a name', value);
   return value;
@@ -105,7 +105,7 @@ export const orEmpty = <T>(check: Check<T>): Check<T[]> => {
   return (value) => (value === undefined || value === null ? [] : whole(value));
 };
 
-/** A field that may be absent, and is then left so; null counts as absent. */
+/** A field that may be absent; null becomes absent. */
 const optional =
   <T>(check: Check<T>): Check<T | undefined> =>
   (value) =>
@@ -131,7 +131,7 @@ export function record<T extends object>(fields: {
   };
 }
 
-/** A copy: an object that something was taken out of is slow from then on. */
+/** Copies, because deleting a member makes an object slow. */
 function withoutUndefined(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
@@ -140,7 +140,7 @@ const anyRef = record<WireRef>({ id: name, name });
 const MAX_REFS = 1_000;
 const refs = new Map<string, WireRef>();
 
-/** Thirty thousand definitions name three environments and a traffic type: one object stands for all that are the same. */
+/** Shares equal references, because thirty thousand definitions name only three environments and a traffic type. */
 const ref: Check<WireRef> = (value) => {
   const given = anyRef(value);
   const known = refs.get(given.id);
@@ -227,7 +227,7 @@ function nameOf(value: unknown): string {
   ];
 }
 
-/** What is said to be of another environment is not believed: it would be compared with the wrong spec. */
+/** Rejects an answer about another environment, which would be compared with the wrong spec. */
 export function inEnvironment<T extends { environment: { id: string } }>(
   check: Check<T>,
   environmentId: string,
@@ -241,7 +241,7 @@ export function inEnvironment<T extends { environment: { id: string } }>(
   };
 }
 
-/** The parts of the answer that say what became of which key; the contract shows neither shape of `failed` nor more. */
+/** The parts of the answer with results by key; the contract does not define the shape of `failed`. */
 interface Answered {
   readonly objects: readonly unknown[];
   readonly failed: readonly unknown[];
@@ -253,12 +253,12 @@ const answered = record<Answered>({
 });
 
 /**
- * What became of identities that were sent in one request: each entry of `failed` is the failure of its key, and so is
- * an identity that is answered with another value than was sent. All others were written.
+ * Results for the identities of one request. A key failed if `failed` has an entry for it, or if the service returned
+ * its identity with another value than was sent. All others were written.
  *
- * Where an entry names none of the keys, only those that are answered as objects count as written.
+ * If an entry names none of the keys, only identities that the service returned as objects count as written.
  *
- * @param clean makes words of the service fit for a report.
+ * @param clean cleans text of the service for a report.
  * @throws ShapeError
  */
 export function identitiesAnswer(
@@ -307,13 +307,13 @@ function memberOf(value: unknown, name: string): unknown {
   return (value as Readonly<Record<string, unknown>>)[name];
 }
 
-/** Of an identity, or of a key by itself. */
+/** The key of an identity, or a plain key itself. */
 function keyOf(value: unknown): string | undefined {
   const key = typeof value === 'string' ? value : memberOf(value, 'key');
   return typeof key === 'string' ? key : undefined;
 }
 
-/** Values come back as texts. An answer without values says nothing against what was sent. */
+/** Compares values as texts, because the service returns texts. An answer without values counts as equal. */
 function otherAttribute(
   sent: Readonly<Record<string, string>>,
   answer: unknown,

@@ -1,6 +1,6 @@
 /**
- * What answers of this run said of flags by the way: their ids, because some services know a definition by the id of its
- * flag alone; and which are not there, on services that have no other way to say so.
+ * Remembers facts about flags from other answers of this run: ids, because some services find a definition only by the
+ * id of its flag; and absent flags, because some services have no other way to show an absence.
  */
 export class FlagIds {
   readonly #ids = new Map<string, Set<string>>();
@@ -12,13 +12,13 @@ export class FlagIds {
     this.#absent.delete(place);
   }
 
-  /** A service may take a while to see the flag that it has just shown: of such a one nothing is learned. */
+  /** Ignores flags with a known id, because a service may take a while to find a flag that it has just shown. */
   learnAbsent(workspaceId: string, name: string): void {
     const place = placeOf(workspaceId, name);
     if (!this.#ids.has(place)) this.#absent.add(place);
   }
 
-  /** Undefined: no answer was about the flag. The newest id, where answers named several. */
+  /** The newest id of the flag, or `absent`; undefined if no answer was about the flag. */
   saidOf(workspaceId: string, name: string): { readonly id: string } | 'absent' | undefined {
     const place = placeOf(workspaceId, name);
     if (this.#absent.has(place)) return 'absent';
@@ -26,7 +26,7 @@ export class FlagIds {
     return id === undefined ? undefined : { id };
   }
 
-  /** By what a definition may be asked for, in this order: the name first, as the contract has it; each once. */
+  /** Names and ids by which to request a definition, in this order: the name first, as in the contract; each once. */
   candidates(
     workspaceId: string,
     { name, id }: { readonly name: string; readonly id?: string | undefined },

@@ -8,20 +8,20 @@ import type { Catalog } from './workspace.js';
 import type { AdminReader } from './reader.js';
 import type { WireDefinition, WireEnvironment, WireFlag, WireSegment } from './wire.js';
 
-/** Up to so many flags or definitions of one environment are asked for one by one, though the service lists them. */
+/** Up to this number, flags or definitions of one environment are requested singly, even if the service lists them. */
 const FEW = 5;
-/** Objects that a page of a list holds at most. */
+/** Most objects in a page of a list. */
 const PER_PAGE = 50;
 const CONCURRENCY = 8;
 
 /**
- * Reads what the service has of the objects in scope.
+ * Reads the objects in scope from the service.
  *
- * Lists where the service has them, single requests where it does not or where few objects are wanted. Results are
- * collected by position, so that equal answers give equal values whatever order they arrived in.
+ * Uses lists, or single requests if the service has no list or few objects are wanted. Collects results by position, so
+ * that equal answers give equal values in any order of arrival.
  *
- * @param onSeen told of each reading that is done.
- * @throws FlagkeelError whatever could not be read whole; nothing is guessed.
+ * @param onSeen called after each reading.
+ * @throws FlagkeelError if anything could not be read completely; nothing is guessed.
  */
 export async function observe(
   reader: AdminReader,
@@ -58,7 +58,7 @@ const LISTINGS: Readonly<Record<Kind, Listing>> = {
   identities: async () => Promise.resolve(null),
 };
 
-/** Names of all objects of a kind, in the service's order; null: the service has no list of them. */
+/** Names of all objects of a kind, in the service's order; null if the service has no list of them. */
 export async function namesOnService(
   reader: AdminReader,
   { workspace }: Catalog,
@@ -68,12 +68,12 @@ export async function namesOnService(
   return listed?.map(({ name }) => name) ?? null;
 }
 
-/** So many more definitions and activations were seen, or found absent. */
+/** Called with the number of further definitions and activations that were seen, or found absent. */
 type Seen = (count: number) => void;
 
 type TrafficTypeIds = readonly (readonly [name: string, id: string])[];
 
-/** A service that does not list traffic types names them in what it lists. */
+/** Traffic types of listed objects, for services that have no list of traffic types. */
 function typesOf(objects: readonly (WireFlag | WireDefinition | WireSegment)[]): TrafficTypeIds {
   return objects.map(({ trafficType: { name, id } }) => [name, id]);
 }
@@ -81,9 +81,9 @@ function typesOf(objects: readonly (WireFlag | WireDefinition | WireSegment)[]):
 /** Flags at workspace level. */
 interface SeenFlags {
   readonly byName: ReadonlyMap<string, WireFlag>;
-  /** What the service said of those that are not among them, here or to a write; undefined: it has no way to. */
+  /** Answers of the service, here or to a write, about flags that are not in `byName`; undefined if it gave none. */
   readonly saidOf: (name: string) => ReturnType<AdminReader['flagSaid']>;
-  /** In the service's order, where they were listed. */
+  /** Names in the service's order; null if they were not listed. */
   readonly all: readonly string[] | null;
 }
 
@@ -131,7 +131,7 @@ async function observeFlags(
   return { flags: new Map(flags), all, shown, types: typesOf(objects) };
 }
 
-/** Environments of one flag mostly have the same: what is large is held once. */
+/** Shares equal large parts between the environments of a flag, which mostly agree, to save memory. */
 function shareParts(definition: WireDefinition, once: Map<string, WireDefinition>): void {
   const first = once.get(definition.name);
   if (first === undefined) once.set(definition.name, definition);
@@ -143,7 +143,7 @@ function shareParts(definition: WireDefinition, once: Map<string, WireDefinition
   }
 }
 
-/** Whether so many objects are asked for that pages of all are fewer requests than one for each. */
+/** Whether pages of all objects need fewer requests than one for each wanted object. */
 function isWorthListing(wanted: number, { flagsKnown }: Scope): boolean {
   return wanted > Math.max(FEW, flagsKnown / PER_PAGE);
 }
@@ -175,7 +175,7 @@ async function singleFlags(
   return { byName: new Map(found), saidOf, all: null };
 }
 
-/** Every flag of the workspace in every environment: any of them may use what is about to go. */
+/** Adds every flag of the workspace in every environment, because any of them may use an object to be deleted. */
 function withUnmanaged(
   wanted: ReadonlyMap<string, FlagScope>,
   listed: ReadonlyMap<string, WireFlag>,
@@ -221,7 +221,7 @@ async function observeDefinitions(
     ? await reader.listDefinitions(at.workspace.id, environment.id, onEach)
     : null;
   const found = new Map(listed?.map((definition) => [definition.name, definition]));
-  // A list that does not show an object of ours is no proof that it is gone.
+  // A list without an object of ours does not prove that it is gone.
   const doubtful = wanted.filter(
     ([name, { known }]) => !found.has(name) && (listed === null || known),
   );

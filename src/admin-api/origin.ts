@@ -1,12 +1,12 @@
 import { FlagkeelError } from '../errors.js';
 import type { Location } from '../model/diagnostic.js';
 
-/** Headers in which the key may go: as a Bearer token, or by itself. */
+/** Headers that may carry the key: as a Bearer token, or plain. */
 export const AUTH_HEADERS = ['authorization', 'x-api-key'] as const;
 
 export type AuthHeader = (typeof AUTH_HEADERS)[number];
 
-/** Where a URL of the service may come from, strongest first. */
+/** Possible sources of the URL of the service, strongest first. */
 export interface OriginChoice {
   /** URL of the service that runs in this process. */
   readonly embedded?: string | undefined;
@@ -16,16 +16,16 @@ export interface OriginChoice {
   readonly envUrl?: string | undefined;
   /** `FLAGKEEL_ORIGINS`, see `parseOrigins`. */
   readonly allowedOrigins: readonly string[];
-  /** `service.url` of the repository: a proposal, because whoever may push could name any host. */
+  /** `service.url` of the repository: only a proposal, because anyone who can push could name any host. */
   readonly proposedUrl?: string | undefined;
   readonly proposedLocation?: Location | undefined;
 }
 
 /**
- * Decides where the key goes.
+ * Decides to which URL the key may be sent.
  *
- * @returns URL without a slash at the end; it may have a path, the prefix of every request.
- * @throws FlagkeelError ORIGIN_NOT_ALLOWED, with the line to set. No request was made.
+ * @returns URL without a slash at the end; its path, if any, is the prefix of every request.
+ * @throws FlagkeelError ORIGIN_NOT_ALLOWED, with the setting that would allow it. No request was made.
  */
 export function decideOrigin(choice: OriginChoice): { url: string } {
   if (choice.embedded !== undefined) return accept(choice.embedded, 'the embedded service');
@@ -46,10 +46,10 @@ export function decideOrigin(choice: OriginChoice): { url: string } {
 }
 
 /**
- * Why a valid URL that stands in the repository is not asked: its origin is not in the list. Loopback is no exception here.
+ * The reason to refuse a valid URL from the repository: its origin is not in the list. Loopback is no exception here.
  *
  * @param allowedOrigins see `parseOrigins`.
- * @returns a clause with the line to set; null: the URL may be asked.
+ * @returns a clause with the setting that would allow it; null if the URL is allowed.
  */
 export function originRefusal(url: string, allowedOrigins: readonly string[]): string | null {
   const origin = originOf(url);
@@ -59,8 +59,8 @@ export function originRefusal(url: string, allowedOrigins: readonly string[]): s
 }
 
 /**
- * Splits `FLAGKEEL_ORIGINS`: URLs parted by commas or white space, of which scheme, host and port count. An entry with http
- * allows no key to go there, because the key needs https wherever it goes; a request without one may.
+ * Splits `FLAGKEEL_ORIGINS`: URLs with commas or white space between them, of which scheme, host and port count. An
+ * entry with http allows only requests without the key, because the key always needs https.
  *
  * @throws FlagkeelError ORIGIN_NOT_ALLOWED: an entry is no URL, or holds more than an address.
  */
@@ -74,13 +74,13 @@ export function originOf(url: string): string {
   return new URL(url).origin;
 }
 
-/** Whether the host of a valid URL is this machine, by its name or address alone; nothing is resolved. */
+/** Whether the host of a valid URL is this machine, by name or address alone; does not resolve names. */
 export function isLoopback(url: string): boolean {
   const { hostname } = new URL(url);
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-/** A URL to which the key may go. */
+/** Checks a URL to which the key would be sent. */
 function accept(text: string, source: string): { url: string } {
   const url = addressIn(text, source);
   if (url.protocol === 'http:' && !isLoopback(url.href)) {
@@ -104,7 +104,7 @@ function addressIn(text: string, source: string): URL {
   return url;
 }
 
-/** Names the host alone: the rest of the URL may hold a password. */
+/** Names only the host, because the rest of the URL may hold a password. */
 function refused(url: URL, source: string, why: string): FlagkeelError {
   return notAllowed(`cannot use the URL of ${source} (${url.protocol}//${url.host}): ${why}`);
 }

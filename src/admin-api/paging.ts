@@ -2,21 +2,21 @@ import { ShapeError } from './decode.js';
 import { DEFAULT_CONCURRENCY } from '../model/run.js';
 import type { WireSegmentKeys } from './wire.js';
 
-/** One page as it came, in terms that every list shares. */
+/** One page, in the form that all lists share. */
 export interface Page<T> {
   readonly objects: readonly T[];
-  /** Objects in the whole list; absent where the answer does not prove how many there are. */
+  /** Number of objects in the whole list, if the answer proves it. */
   readonly total?: number | undefined;
-  /** Echoed by the service; absent where it echoes none. */
+  /** Offset that the service returned, if it does. */
   readonly offset?: number | undefined;
   /** Characters of the answer. */
   readonly length: number;
 }
 
 const READINGS = 4;
-/** More than any workspace or segment can hold; a service that goes further is not believed. */
+/** More objects than any workspace or segment can hold; a service that goes on has a fault. */
 const MAX_OBJECTS = 1_000_000;
-/** So many objects are 20,000 pages of 50. A list that is cut into smaller pages must hold fewer. */
+/** A million objects are 20,000 pages of 50. A list with smaller pages must hold fewer objects. */
 const MAX_PAGES = 25_000;
 /** Characters of all pages: the definitions of 100,000 flags in an environment are some 200 million. */
 const MAX_LENGTH = 512 * 1024 * 1024;
@@ -27,15 +27,16 @@ class UnevenPages extends Error {}
 /**
  * Reads a list to its end. The offset advances by the objects received, whatever page size was asked for.
  *
- * A list without a total ends where a page brings nothing new: a page that is short may be one that the service cuts
- * short. As nothing else would show that such a list moved, each page begins with the last object of the page before.
+ * A list without a total ends with a page that brings nothing new, because the service may cut any page short. As
+ * nothing else shows that such a list moved, each page starts with the last object of the page before.
  *
  * A list that does not hold together (the total moved, an empty page before the end, more objects than the total, one
  * object twice) was changed while it was read and is read again from the start, at most three times.
  *
- * @param idOf what is unique within the list.
- * @returns every object once, in the service's order; `undefined` where the first page said that there is no such list.
- * @throws Error the list never held together, or does not end within a million objects, 25,000 pages and 512 Mi characters: nothing that is not the whole list is ever returned.
+ * @param idOf gives an id that is unique within the list.
+ * @returns every object once, in the service's order; `undefined` if the first page denied the list.
+ * @throws Error the list was never consistent, or has no end within a million objects, 25,000 pages and 512 Mi
+ *   characters. A partial list is never returned.
  */
 export async function readPages<T>(
   fetchPage: (offset: number) => Promise<Page<T> | undefined>,
@@ -43,7 +44,7 @@ export async function readPages<T>(
 ): Promise<T[] | undefined> {
   for (let reading = 1; ; reading += 1) {
     try {
-      // One reading after the other: a second one is made only because the first was uneven.
+      // One reading after the other, because only an inconsistent one needs a second.
       return await readOnce(fetchPage, idOf);
     } catch (error) {
       if (!(error instanceof UnevenPages)) throw error;
@@ -63,16 +64,16 @@ async function readOnce<T>(
   const list = new ListSoFar(idOf);
   const ahead = new PagesAhead(fetchPage, first);
   for (let page: Page<T> | undefined = first; ; page = await ahead.page(list.nextOffset)) {
-    // Page after page: only the ones before tell where the next one starts, and whether the list holds together.
+    // Page after page, because the earlier ones show the start of the next, and whether the list is consistent.
     if (page === undefined) throw new UnevenPages('it was gone before its end');
     if (list.add(page)) return list.objects();
   }
 }
 
 /**
- * Pages of a list that said how long it is, several of which are under way at once: those that follow where each is as large as the
- * first. One more at each page that came, so that a list that does not hold together costs few requests. Once a page starts
- * elsewhere, what was asked for is of no use, and the rest is asked for one by one.
+ * Reads several pages of a list with a total at once, assuming that all are as large as the first. Each page that
+ * arrives allows one more, so that an inconsistent list costs few requests. If a page starts elsewhere, the requests
+ * under way are useless, and the rest is read page by page.
  */
 class PagesAhead<T> {
   readonly #fetchPage: (offset: number) => Promise<Page<T> | undefined>;
@@ -87,7 +88,7 @@ class PagesAhead<T> {
     this.#total = first.total ?? 0;
   }
 
-  /** @param offset to be asked in ascending order, each once. */
+  /** @param offset must ascend from call to call, each once. */
   async page(offset: number): Promise<Page<T> | undefined> {
     if (offset % this.#size !== 0 || offset >= this.#total) return this.#fetchPage(offset);
     this.#atOnce = Math.min(this.#atOnce + 1, DEFAULT_CONCURRENCY);
@@ -101,13 +102,13 @@ class PagesAhead<T> {
   #ask(offset: number): void {
     if (this.#asked.has(offset)) return;
     const page = this.#fetchPage(offset);
-    // Nobody waits for it where a page before it fails, or the list turns out not to hold together.
+    // Avoids an unhandled rejection if an earlier page fails, or the list is inconsistent.
     page.catch(() => undefined);
     this.#asked.set(offset, page);
   }
 }
 
-/** What was received of a list. */
+/** The received part of a list. */
 class ListSoFar<T> {
   /** Where the next page starts: at the last object received, or right after it. */
   nextOffset = 0;
@@ -143,7 +144,7 @@ class ListSoFar<T> {
     this.#pages += 1;
     this.#length += page.length;
     assertEnds(this.#received, this.#pages, this.#length);
-    // A page of one object has no room for one that is repeated.
+    // A page of one object has no room for a repeated one.
     const repeats = this.#total === undefined && page.objects.length > 1;
     this.nextOffset = repeats ? this.#received - 1 : this.#received;
     return this.#isWhole(added.length);
@@ -174,7 +175,7 @@ class ListSoFar<T> {
   }
 }
 
-/** @throws Error the list goes on where no list of the service does. */
+/** @throws Error the list is longer than any list of the service can be. */
 function assertEnds(objects: number, pages: number, length: number): void {
   if (objects <= MAX_OBJECTS && pages <= MAX_PAGES && length <= MAX_LENGTH) return;
   const counted = `${objects.toLocaleString('en-US')} objects in ${pages.toLocaleString('en-US')} pages`;
@@ -185,11 +186,11 @@ function assertEnds(objects: number, pages: number, length: number): void {
 type KeysPage = Pick<WireSegmentKeys, 'keys' | 'count'>;
 
 /**
- * What `count` in a page of keys says of the whole segment.
+ * Interprets `count` in pages of keys.
  *
- * The contract does not tell whether `count` is the number of keys in the segment or in the page. A count above all that
- * was received up to the end of its page can only be that of the segment. Any other count proves nothing by itself, but
- * one service means the same by every count: what one answer proved is remembered for the others.
+ * The contract leaves open whether `count` is the number of keys in the segment or in the page. A count above the
+ * number of keys up to the end of its page must be that of the segment. Any other count proves nothing by itself, but a
+ * service uses one meaning for all counts, so that the proof from one answer is kept for the others.
  */
 export class KeysCount {
   #isOfSegment = false;
@@ -197,8 +198,8 @@ export class KeysCount {
 
   /**
    * @param offset where the page starts.
-   * @returns the number of keys in the segment; `undefined` where nothing proves it. A count that contradicts its own
-   * page is returned as it is, so that the list does not hold together.
+   * @returns the number of keys in the segment; `undefined` if nothing proves it. A count that contradicts its own page
+   *   is returned unchanged, so that the list turns out inconsistent.
    */
   provenTotal({ keys, count }: KeysPage, offset: number): number | undefined {
     const received = offset + keys.length;
@@ -209,8 +210,8 @@ export class KeysCount {
   }
 
   /**
-   * The same, with a second request where it can tell what this service counts: asked for one key of several, it
-   * counts one or all. It is made once, whatever it is answered.
+   * Like `provenTotal`, but may send one more request to learn the meaning: asked for one key of several, the service
+   * counts one or all. The request is sent at most once, whatever the answer.
    */
   async askedTotal(
     page: KeysPage,
@@ -227,7 +228,7 @@ export class KeysCount {
 
   /**
    * @param page the first of the segment, of one key.
-   * @returns the number of keys in the segment; `null` where nothing proves it, or the page contradicts its own count.
+   * @returns the number of keys in the segment; `null` if nothing proves it, or the page contradicts its own count.
    */
   provenCount(page: KeysPage): number | null {
     const { length } = page.keys;

@@ -18,21 +18,21 @@ import type {
   WireWorkspace,
 } from './wire.js';
 
-/** Largest pages that the service takes; what it makes of them is read off its answers. */
+/** Largest page sizes that the service accepts; its answers show the sizes that it uses. */
 const WORKSPACES_PER_PAGE = 200;
 const OBJECTS_PER_PAGE = 50;
 const KEYS_PER_PAGE = 100;
 
-/** A page that says 404 is some proxy's opinion; an absence is what the service itself says. */
+/** Only a 404 of the service itself is an absence; one of a proxy proves nothing. */
 const isAbsence = (status: number, isOwn: boolean): boolean => status === 404 && isOwn;
-/** Believed only once `#confirmMissing` agrees, and so in any form. */
+/** Any 404 or 405, even of a proxy, because `#confirmMissing` checks it. */
 export const isNoEndpoint = (status: number): boolean => status === 404 || status === 405;
 
-/** Reads over HTTP. All that it is made of is a `get`: whatever holds a reader alone cannot write. */
+/** Reads over HTTP. It gets nothing but a `get`, so that code with only a reader cannot write. */
 export class HttpAdminReader implements AdminReader {
   readonly origin: string;
   readonly #client: GetOnly;
-  /** Whether an optional list is there; unknown until it was asked for. */
+  /** Which optional lists the service has; unknown until the first request. */
   readonly #lists = new Map<OptionalList, 'there' | 'missing'>();
   readonly #keysCount = new KeysCount();
   readonly #flagIds = new FlagIds();
@@ -209,7 +209,7 @@ export class HttpAdminReader implements AdminReader {
     if (answer.status === 404) return undefined;
     const check = shapes.inEnvironment(shapes.definition, environmentId);
     const definition = this.#checked(request, answer, check);
-    // Another flag's definition, taken for this one's, would be overwritten.
+    // A definition of another flag must not be taken for this one, because it would be overwritten.
     if (definition.name === flag || definition.id === flag) return definition;
     throw this.#unreadable(request, `it answered flag ${JSON.stringify(definition.name)}`);
   }
@@ -240,7 +240,7 @@ export class HttpAdminReader implements AdminReader {
     });
   }
 
-  /** @param read answers the list, or the status that says there is none. */
+  /** @param read returns the list, or the status that denies it. */
   async #optional<T>(
     request: OptionalRequest,
     read: () => Promise<readonly T[] | number>,
@@ -257,8 +257,8 @@ export class HttpAdminReader implements AdminReader {
   }
 
   /**
-   * A 404 of a list means that the service has no such list only when it knows the ids otherwise; with unknown ids it
-   * would answer 404 as well, and that must not look like a service that lists less.
+   * Checks that the service knows the ids in the path of a list that was 404. Unknown ids give 404 as well, which must
+   * not look like a service without this list.
    */
   async #confirmMissing(request: OptionalRequest): Promise<void> {
     const { workspaceId, environmentId } = request;

@@ -1,16 +1,16 @@
 /**
- * The administration service's words on the wire: bodies of requests and answers, exactly as they travel.
+ * Bodies of requests and answers of the administration service, exactly as they are sent.
  *
- * Client and service share these types and nothing else. Fields that the service may leave out are optional; an answer
- * may always hold more fields than stand here, and what is not named here is preserved, never dropped.
+ * Client and service share only these types. Fields that the service may leave out are optional. Answers may hold
+ * further fields, which are preserved, never dropped.
  */
 
 /** Prefix of every path. */
 export const API_PREFIX = '/internal/api/v2';
 
-/** Identities or keys that one request may carry at most. */
+/** Most identities or keys in one request. */
 export const MAX_KEYS_PER_REQUEST = 10_000;
-/** Keys that a segment can hold in one environment at most. */
+/** Most keys of a segment in one environment. */
 export const MAX_KEYS_PER_SEGMENT = 100_000;
 
 export interface WirePage<T> {
@@ -73,9 +73,9 @@ export interface WireTreatment {
   description?: string | null;
   /** JSON text. */
   configurations?: string;
-  /** Individual targets; a set. Absent or empty: none. */
+  /** Individual targets; a set. */
   keys?: string[];
-  /** Names of segments that are targeted whole; a set. Absent when empty. */
+  /** Names of segments that are targeted as a whole; a set. Absent when empty. */
   segments?: string[];
 }
 
@@ -85,7 +85,7 @@ export interface WireBucket {
   size: number;
 }
 
-/** One matcher. Which further fields stand in it depends on `type`; unknown types are preserved. */
+/** One matcher. Its further fields depend on `type`; unknown types are preserved. */
 export interface WireMatcher {
   type: string;
   negate?: boolean;
@@ -98,7 +98,7 @@ export interface WireRule {
   condition: { combiner?: string; matchers: WireMatcher[] };
 }
 
-/** What POST of a definition needs. */
+/** Body of the POST of a definition. */
 export interface WireDefinitionBody {
   treatments: WireTreatment[];
   defaultTreatment: string;
@@ -161,7 +161,7 @@ export interface WireSegmentDefinition {
 export interface WireSegmentKeys {
   keys: { key: string }[];
   openChangeRequestId: string | null;
-  /** Keys in the whole segment, as our service counts them; the contract leaves open whether it is those of the page. */
+  /** Keys in the whole segment on our service; the contract leaves open whether it counts only those of the page. */
   count: number;
   offset: number;
   limit: number;
@@ -204,7 +204,7 @@ export interface WireError {
   transactionId: string | null;
 }
 
-/** The patch that kills a definition; what it does not name stays as it is. */
+/** The patch that kills a definition; all other fields stay unchanged. */
 export const KILL: readonly WirePatchOperation[] = [
   { op: 'replace', path: '/killed', value: true },
 ];

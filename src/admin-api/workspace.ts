@@ -2,30 +2,30 @@ import { FlagkeelError } from '../errors.js';
 import type { AdminReader } from './reader.js';
 import type { WireEnvironment, WireRolloutStatus, WireWorkspace } from './wire.js';
 
-/** A workspace and its environments: all that a kill needs to know, and all that the state remembers. */
+/** A workspace and its environments: enough for a kill, and all that the state remembers. */
 export interface Workspace {
   readonly workspace: Pick<WireWorkspace, 'id' | 'name'>;
   readonly environments: readonly Pick<WireEnvironment, 'id' | 'name'>[];
 }
 
-/** The place on the service that a config names, with what is the same for all of its objects. */
+/** The workspace of a config, with the data that all its objects share. */
 export interface Catalog {
   readonly workspace: WireWorkspace;
-  /** All of the workspace, in the service's order. */
+  /** All environments of the workspace, in the service's order. */
   readonly environments: readonly WireEnvironment[];
-  /** Null: nobody asked for them, because all that is looked at had its names before. */
+  /** null if the run did not need them, because the last run saw all names in scope. */
   readonly rolloutStatuses: readonly WireRolloutStatus[] | null;
-  /** Names; null where the service does not list them, or nobody asked. */
+  /** Names; null if the service does not list them, or the run did not need them. */
   readonly trafficTypes: readonly string[] | null;
-  /** Name → id of those that the service lists. */
+  /** Name → id of the listed traffic types. */
   readonly trafficTypeIds: ReadonlyMap<string, string>;
 }
 
-/** A workspace as the service shows it. */
+/** A workspace in the form of the service. */
 export type LiveWorkspace = Pick<Catalog, 'workspace' | 'environments'>;
 
 /**
- * Finds the workspace by name or id, and what it holds.
+ * Finds the workspace by name or id, and reads its shared data.
  *
  * @throws FlagkeelError `NOT_ON_SERVICE`: there is no such workspace.
  */
@@ -33,7 +33,7 @@ export async function readCatalog(reader: AdminReader, workspace: string): Promi
   return readCatalogIn(reader, await findWorkspace(reader, workspace));
 }
 
-/** What is the same for all objects of a place. */
+/** Reads the data that all objects of the workspace share. */
 export async function readCatalogIn(reader: AdminReader, place: LiveWorkspace): Promise<Catalog> {
   const [rolloutStatuses, trafficTypes] = await Promise.all([
     reader.listRolloutStatuses(place.workspace.id),
@@ -44,7 +44,7 @@ export async function readCatalogIn(reader: AdminReader, place: LiveWorkspace): 
   return { ...place, rolloutStatuses, trafficTypes: names, trafficTypeIds };
 }
 
-/** A place of which only the environments were asked for. */
+/** The catalog of a workspace of which only the environments were read. */
 export function unreadCatalog(place: LiveWorkspace): Catalog {
   return { ...place, rolloutStatuses: null, trafficTypes: null, trafficTypeIds: new Map() };
 }

@@ -23,13 +23,13 @@ import type { AdminWriter, DefinitionTarget, IdentitiesTarget } from './writer.j
 
 type WritingClient = Pick<AdminClient, 'origin' | 'write' | 'clean'>;
 
-/** Writes over HTTP. The reader is for looking up what a request of unknown fate has made. */
+/** Writes over HTTP. The reader looks up the effect of requests of unknown fate. */
 export class HttpAdminWriter implements AdminWriter {
   readonly #client: WritingClient;
   readonly #reader: AdminReader;
   readonly #bodyNotes: BodyNotes;
   #hasDeactivation = true;
-  /** `uploadKeys?replace=false`, which says that it appends; the contract does not promise it. */
+  /** Whether the service has `uploadKeys?replace=false`, which surely appends; the contract does not promise it. */
   #hasAppend = true;
 
   constructor(client: WritingClient, reader: AdminReader) {
@@ -69,7 +69,7 @@ export class HttpAdminWriter implements AdminWriter {
     fields?: FlagFieldsChange,
   ): Promise<WireFlag> {
     const request: WriteRequest = {
-      // A patch of nothing may be made twice.
+      // Repeating an empty patch is safe.
       kind: operations.length === 0 ? 'write' : 'patch',
       method: 'PATCH',
       path: ['splits', 'ws', workspaceId, flag],
@@ -128,7 +128,7 @@ export class HttpAdminWriter implements AdminWriter {
   ): Promise<WireDefinition | null> {
     const isKill = sameJson(operations, KILL);
     const { json } = await this.#client.write({
-      // Killing twice is killing once; every other patch could undo what somebody did in between.
+      // Repeating a kill is safe; any other patch could undo a foreign change in between.
       kind: isKill ? 'write' : 'patch',
       lane: isKill ? 'kill' : 'normal',
       method: 'PATCH',
@@ -180,7 +180,7 @@ export class HttpAdminWriter implements AdminWriter {
         query: { ...note },
         what: `activate segment ${JSON.stringify(segment)}`,
         confirm: async () => {
-          // A list of keys is there exactly where the segment is active; the rest of the answer nobody needs.
+          // Only an active segment has a list of keys. No caller needs the rest of the answer.
           const found = await this.#reader.countKeys(environmentId, segment);
           return found === undefined ? undefined : lookup.activation(environmentId, segment);
         },
@@ -208,11 +208,11 @@ export class HttpAdminWriter implements AdminWriter {
       method: 'PUT',
       path: [...place, 'upload'],
       query: { ...note },
-      // A bare list: the contract has no place for title and comment in this body.
+      // A bare list, because the contract has no place for title and comment in this body.
       body: keys,
       what,
     });
-    // Only now is it certain that the 404 was about the endpoint and not about the segment.
+    // Only now it is certain that the 404 was about the endpoint and not about the segment.
     this.#hasAppend = false;
   }
 
@@ -249,7 +249,7 @@ export class HttpAdminWriter implements AdminWriter {
       this.#assertDeleted(request, json);
       return true;
     }
-    // 404 is said of an endpoint that is not there, and of a segment that is not active: the keys tell which.
+    // 404 may mean a missing endpoint or an inactive segment; a look at the keys decides.
     const isActive = (await this.#reader.countKeys(environmentId, segment)) !== undefined;
     if (status === 404 && !isActive) return true;
     this.#hasDeactivation = false;
@@ -268,7 +268,7 @@ export class HttpAdminWriter implements AdminWriter {
   ): Promise<IdentitiesAnswer> {
     lookup.assertFits(identities);
     const request: WriteRequest = {
-      // The same operation creates and updates: twice is once.
+      // The operation creates and updates, so that repeating is safe.
       kind: 'write',
       method: 'POST',
       path: ['trafficTypes', trafficTypeId, 'environments', environmentId, 'identities'],

@@ -21,8 +21,8 @@ import {
 import type { AdminWriter, DefinitionTarget } from './writer.js';
 
 /**
- * Whether `live` says all that `ours` says. What ours leaves empty may be absent in it; the service may add what it
- * likes.
+ * Whether `live` has all values of `ours`. Empty values of `ours` may be absent in it, and the service may add any
+ * others.
  */
 function matchesRequest(live: unknown, ours: unknown): boolean {
   if (isEmpty(ours)) return isEmpty(live);
@@ -44,7 +44,7 @@ function isEmpty(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-/** Tells what a write of unknown fate has made, or which object an answer shows. */
+/** Finds the effect of a write of unknown fate, or the object in an answer. */
 
 export interface NewObject {
   readonly name: string;
@@ -53,8 +53,8 @@ export interface NewObject {
 }
 
 /**
- * @param patch patches the flag that is looked for.
- * @returns the flag where it was created as it was wanted.
+ * @param patch patches the wanted flag.
+ * @returns the flag if it was created with the wanted values.
  */
 export async function findFlag(
   reader: AdminReader,
@@ -64,14 +64,14 @@ export async function findFlag(
 ): Promise<WireFlag | undefined> {
   const flags = await reader.listFlags(workspaceId);
   if (flags !== null) return flags.find((found) => isSameObject(found, flag));
-  // A service that cannot show a flag answers it to a patch; this one repeats what the creation said.
+  // A service that cannot show a flag returns it for a patch; this one repeats the values of the creation.
   const found = await unlessAbsent(
     patch([{ op: 'replace', path: '/description', value: flag.description }]),
   );
   return found && isSameObject(found, flag) ? found : undefined;
 }
 
-/** @returns undefined: the service has no such flag. */
+/** @returns undefined if the service has no such flag. */
 async function unlessAbsent(patching: Promise<WireFlag>): Promise<WireFlag | undefined> {
   try {
     return await patching;
@@ -81,7 +81,7 @@ async function unlessAbsent(patching: Promise<WireFlag>): Promise<WireFlag | und
   }
 }
 
-/** @returns the definition where it was created as it was wanted. */
+/** @returns the definition if it was created with the wanted values. */
 export async function findCreated(
   reader: AdminReader,
   { workspaceId, environmentId, flag }: DefinitionTarget,
@@ -92,8 +92,8 @@ export async function findCreated(
 }
 
 /**
- * @returns the definition where the patch was made; `undefined` where it is still as it was before.
- * @throws FlagkeelError it is neither: somebody else has changed it.
+ * @returns the definition if the patch was made; `undefined` if it is still unchanged.
+ * @throws FlagkeelError it is neither, because a foreign write has changed it.
  */
 export async function findPatched(
   reader: AdminReader,
@@ -116,9 +116,9 @@ export async function findPatched(
 }
 
 /**
- * @returns the flag where the patch was made; `undefined` where its fields are still what they were before, or where it
- *   is gone, which the service says to the next try.
- * @throws FlagkeelError they are neither: somebody else has changed them.
+ * @returns the flag if the patch was made; `undefined` if its fields are still unchanged, or if it is gone, which the
+ *   next try will show.
+ * @throws FlagkeelError they are neither, because a foreign write has changed them.
  */
 export async function findPatchedFlag(
   writer: FlagPatcher,
@@ -135,13 +135,13 @@ export async function findPatchedFlag(
   );
 }
 
-/** Fields that are not named may be anything. */
+/** Whether the flag has the wanted values; other fields do not count. */
 function hasFields(live: WireFlag, wanted: FlagFields): boolean {
   const fields: FlagFields = flagFieldsFromWire(live);
   return sameJson({ ...fields, ...wanted }, fields);
 }
 
-/** The contract does not show what a patch answers: a definition of the same place is taken, all else is not. */
+/** The contract leaves the answer to a patch open: only a definition of the same place is accepted. */
 export function asDefinition(json: unknown, place: DefinitionTarget): WireDefinition | null {
   try {
     const found = shapes.definition(json);
@@ -161,7 +161,7 @@ export function isSameObject(found: WireFlag | WireSegment, wanted: NewObject): 
   );
 }
 
-/** An activation of which no more is known than that it is there. */
+/** An activation that is only known to exist. */
 export function activation(environmentId: string, segment: string): WireSegmentInEnvironment {
   const unknown = { id: '', name: '' };
   return {
@@ -180,7 +180,7 @@ export function assertFits({ length }: readonly unknown[]): void {
   if (length > MAX_KEYS_PER_REQUEST) throw new Error(`bug: ${length} keys in one request`);
 }
 
-/** The answer to a write for which the flag has to be there. That the service says it is not is remembered. */
+/** Awaits a write that needs the flag, and remembers the absence if the service denies the flag. */
 export async function aboutFlag<T>(
   reader: AdminReader,
   { workspaceId, flag }: Pick<DefinitionTarget, 'workspaceId' | 'flag'>,
@@ -189,7 +189,7 @@ export async function aboutFlag<T>(
   try {
     return await writing;
   } catch (error) {
-    // A page that says 404 is some proxy's opinion, and bears no word of the service.
+    // A 404 of a proxy has no message of the service, and proves nothing.
     const isSaid = error instanceof RejectedError && error.serviceMessage !== '';
     if (isSaid && error.status === 404) reader.learnAbsence(workspaceId, flag);
     throw error;
@@ -215,7 +215,7 @@ export async function archiveFlag(
   const { workspaceId, flag, note } = wanted;
   const what = `archive flag ${JSON.stringify(flag)}`;
   const request = {
-    // Of what is archived nothing is left to archive: twice is once.
+    // Repeating is safe, because an archived flag stays archived.
     kind: 'delete' as const,
     method: 'POST' as const,
     path: ['splits', 'ws', workspaceId, flag, 'archive'],
@@ -225,7 +225,7 @@ export async function archiveFlag(
     accepts: (answered: number) => NO_ARCHIVE.has(answered),
   };
   const { status } = await bodyNotes.write('archiveFlag', request, note);
-  // 404 is said of an endpoint that is not there, and of a flag that is gone.
+  // 404 may mean a missing endpoint, or a flag that is gone.
   if (status < 400 || (status === 404 && !(await shownFlag(writer, reader, wanted)))) return;
   throw new FlagkeelError(
     'NOT_ON_SERVICE',
@@ -233,13 +233,13 @@ export async function archiveFlag(
   );
 }
 
-/** What a service answers that has no endpoint to archive. */
+/** Statuses of a service without an endpoint to archive. */
 const NO_ARCHIVE: ReadonlySet<number> = new Set([404, 405, 501]);
 
 /**
- * A service that does not show flags answers one to a patch of nothing.
+ * The flag, from an empty patch if the service does not show flags.
  *
- * @returns undefined: the service has no such flag.
+ * @returns undefined if the service has no such flag.
  */
 async function shownFlag(
   writer: FlagPatcher,

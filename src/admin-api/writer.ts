@@ -11,11 +11,12 @@ import type {
 } from './wire.js';
 
 /**
- * Every write to the administration service, one request each.
+ * All writes to the administration service, one request each.
  *
- * `note` go into the query of every write, and into the body too where the service takes them there. A refusal is a
- * `RejectedError` with the service's status and note; below 500 the write was not made. From 500 on, and after
- * `UNREACHABLE` and `UNREADABLE`, it is unknown whether it was made. Nothing in here is sent a second time unless `api/retry.ts` says that this kind of request bears it.
+ * `note` goes into the query of every write, and also into the body if the service takes it there. A refusal is a
+ * `RejectedError` with the status and message of the service; below 500 the write was not made. From 500 on, and after
+ * `UNREACHABLE` and `UNREADABLE`, it is unknown whether it was made. A request is repeated only if `http/retry.ts`
+ * allows it for its kind.
  */
 export interface AdminWriter {
   createFlag(
@@ -24,8 +25,8 @@ export interface AdminWriter {
     note: ChangeNote,
   ): Promise<WireFlag>;
   /**
-   * @param fields what the operations write; with it a patch of unknown fate is looked up, and sent again only where
-   *   these fields are still what they were before. A patch without operations changes nothing, and answers the flag.
+   * @param fields written by the operations. With them, a patch of unknown fate is looked up, and repeated only if
+   *   these fields are still unchanged. A patch without operations changes nothing, and returns the flag.
    */
   patchFlag(
     workspaceId: string,
@@ -36,9 +37,9 @@ export interface AdminWriter {
   ): Promise<WireFlag>;
   deleteFlag(workspaceId: string, flag: string, note: ChangeNote): Promise<void>;
   /**
-   * Takes a flag away with its definitions, which the service keeps. That it is gone already is no error.
+   * Archives a flag with its definitions, which the service keeps. A missing flag is no error.
    *
-   * @throws FlagkeelError `NOT_ON_SERVICE`: the service cannot archive; the flag is there.
+   * @throws FlagkeelError `NOT_ON_SERVICE`: the service cannot archive, and the flag still exists.
    */
   archiveFlag(workspaceId: string, flag: string, note: ChangeNote): Promise<void>;
   createDefinition(
@@ -47,10 +48,10 @@ export interface AdminWriter {
     note: ChangeNote,
   ): Promise<WireDefinition>;
   /**
-   * The answer where the service gives one that is a definition; otherwise null, and it has to be read back.
+   * Returns the answer if it is a definition; otherwise null, and the caller has to read the definition.
    *
-   * @param expected what is patched; with it a patch of unknown fate is looked up, and sent again only where the
-   *   definition is still that.
+   * @param expected the definition before the patch. With it, a patch of unknown fate is looked up, and repeated only
+   *   if the definition is still unchanged.
    */
   patchDefinition(
     place: DefinitionTarget,
@@ -83,10 +84,10 @@ export interface AdminWriter {
     keys: readonly string[],
     note: ChangeNote,
   ): Promise<void>;
-  /** `null`: the service does not have this endpoint. */
+  /** `null` if the service lacks this endpoint. */
   deactivateSegment(environmentId: string, segment: string, note: ChangeNote): Promise<true | null>;
   deleteSegment(workspaceId: string, segment: string, note: ChangeNote): Promise<void>;
-  /** Creates or updates, each by itself; at most 10,000. */
+  /** Creates or updates each identity by itself; at most 10,000. */
   writeIdentities(
     place: IdentitiesTarget,
     identities: readonly WireIdentity[],
@@ -103,7 +104,7 @@ export interface IdentitiesTarget {
 
 export interface DefinitionTarget {
   readonly workspaceId: string;
-  /** Or its name, on services that find it by that. */
+  /** May be its name on services that accept names. */
   readonly environmentId: string;
   /** Name. */
   readonly flag: string;

@@ -53,7 +53,7 @@ export async function prepareList(change: ListChange): Promise<{ readonly path: 
   return { path };
 }
 
-/** Undefined: there is no such file. A link could lead anywhere, and is not followed. */
+/** undefined if there is no such file. Refuses links, because they could lead anywhere. */
 async function textOf(file: string, directory: string): Promise<string | undefined> {
   for (const path of [dirname(file), file]) {
     const found = await lstat(path).catch(() => null);
@@ -105,7 +105,7 @@ export interface LiveAct {
   readonly sent: ChangeNote | null;
   /** Whether it was already killed; null if unknown, because the kill was sent first. */
   readonly wasKilled: boolean | null;
-  /** For a restore: the places in specs that still say `killed: true` of this definition. */
+  /** For a restore: the places where specs of flags still say `killed: true`. */
   readonly orderedAt: readonly Location[];
   /**
    * The workspace of the act. After a kill that was sent first, the call looks it up; if another workspace has the name

@@ -21,29 +21,29 @@ import { encodePath, HttpTransport, type TransportOptions } from './transport.js
 import { API_PREFIX } from '../wire.js';
 
 export interface AdminClientOptions extends TransportOptions {
-  /** A network that has been dead for so long is given up. Default 30 s. */
+  /** Time after which a dead network is given up. Default: 30 s. */
   readonly timeoutMs?: number | undefined;
-  /** Shared by all clients of one credential. Default: one of its own, with `concurrency` places (8). */
+  /** Shared by all clients of one credential. Default: its own, with `concurrency` places (8). */
   readonly limiter?: RequestLimiter | undefined;
   readonly concurrency?: number | undefined;
   /** Ends waits and reads; a write under way is finished. */
   readonly signal?: AbortSignal | undefined;
   readonly time?: Time | undefined;
-  /** Told of every wait before a request is repeated, and of every pause of the limiter if it is the client's own. */
+  /** Called for every wait before a repeated request, and for every pause of the client's own limiter. */
   readonly onWait?: ((wait: { waitMs: number; why: string; what: string }) => void) | undefined;
   readonly traffic?: Traffic | undefined;
-  /** Awaited right before each try of each write, after all waiting; where it rejects, nothing is sent. */
+  /** Awaited right before each try of each write, after all other waits; if it rejects, nothing is sent. */
   readonly beforeWrite?: ((write: { readonly isKill: boolean }) => Promise<void>) | undefined;
 }
 
-/** One GET. Nothing else can be said with it. */
+/** One GET. It cannot express a write. */
 export interface ReadRequest {
-  /** Of the service's paths, not encoded: `['splits', 'ws', id]`. */
+  /** Segments of a path of the service, not encoded: `['splits', 'ws', id]`. */
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string>>;
-  /** What fails when it fails: `read flags`. */
+  /** Purpose for error messages: `read flags`. */
   readonly what: string;
-  /** Whether an error status is an answer here; `isOwn`: its body is the service's own, not some proxy's page. */
+  /** Whether an error status counts as an answer. `isOwn`: the body is from the service itself, not from a proxy. */
   readonly accepts?: (status: number, isOwn: boolean) => boolean;
 }
 
@@ -52,11 +52,11 @@ export interface WriteRequest extends ReadRequest {
   readonly method: Exclude<Method, 'GET'>;
   readonly body?: unknown;
   readonly lane?: Lane;
-  /** For `create`: what an earlier try made, as the service would have answered it. */
+  /** For `create`: looks up the effect of an earlier try, in the form of an answer. */
   readonly confirm?: () => Promise<unknown>;
 }
 
-/** What a reader is made of: there is no way to write with it. */
+/** The client for readers, which cannot write. */
 export interface GetOnly {
   readonly origin: string;
   get(request: ReadRequest): Promise<ServiceAnswer>;
@@ -65,7 +65,7 @@ export interface GetOnly {
 type Request = (ReadRequest & { kind: 'read'; method: 'GET' }) | WriteRequest;
 
 /**
- * Requests with retry, pace and typed errors; the reader and the writer say which.
+ * Sends the requests of reader and writer, with retries, rate limit and typed errors.
  *
  * @throws FlagkeelError UNREACHABLE, UNREADABLE, UNAUTHORISED, NO_KEY, INTERRUPTED.
  * @throws RejectedError the service refused the request.
@@ -75,7 +75,7 @@ export class AdminClient implements GetOnly {
   readonly #transport: HttpTransport;
   readonly #limiter: RequestLimiter;
   readonly #silence: OutageClock;
-  /** Of waits and deadlines. What the service says of moments is held against the clock of the day. */
+  /** Clock for waits and deadlines. Times from the service are compared with the wall clock. */
   readonly #steady: Time;
   readonly #time: Time;
   readonly #options: AdminClientOptions;
@@ -96,7 +96,7 @@ export class AdminClient implements GetOnly {
       });
     this.#silence = new OutageClock(options.timeoutMs ?? 30_000, this.#steady);
     this.#options = options;
-    // Every request that waits or is under way listens to it, and there is no bound to how many these are.
+    // Every waiting or running request listens to the signal, without a limit to their number.
     if (options.signal) setMaxListeners(0, options.signal);
   }
 
@@ -116,7 +116,7 @@ export class AdminClient implements GetOnly {
     return this.#request(request);
   }
 
-  /** Requests by method, tries counted one by one. */
+  /** Number of requests by method; each try counts. */
   counts(): Readonly<Record<Method, number>> {
     return this.#transport.counts();
   }
@@ -147,7 +147,7 @@ export class AdminClient implements GetOnly {
     });
   }
 
-  /** The error of a request that was interrupted, or that may not be sent any more. */
+  /** The error of a request that was interrupted, or that `beforeWrite` refused. */
   #ended({ what, kind }: Request, cause: unknown, uncertain: boolean): unknown {
     const isOurs = cause instanceof FlagkeelError;
     const fateUnknown = uncertain && kind !== 'read';
@@ -189,10 +189,10 @@ export class AdminClient implements GetOnly {
       });
     } catch (error) {
       if (error instanceof PauseTooLong) return pausedTry(error);
-      // A write was sent, and may have been made although nobody waits for its answer.
+      // A read may simply end, whereas a sent write may have taken effect although its answer is lost.
       const isOver = signal?.aborted === true && request.kind === 'read';
       if (!(error instanceof NoAnswerError) || isOver) throw error;
-      // Nobody waits for it any more: another try, and a word about it, would come after the end of the run.
+      // After `close` there is no further try, because it would come after the end of the run.
       return { ...noAnswer(error), ...(this.#isClosed && { failure: 'permanent' }) };
     }
   }
@@ -306,7 +306,7 @@ const FAILURE_OF: Readonly<Record<Fault, Failure>> = {
   'too-large': 'permanent',
 };
 
-/** It is as if the service had been asked, and had answered as it did to the request that it turned away. */
+/** The result as if the service had been asked, and had refused this request like the one before. */
 function pausedTry({ waitMs, message }: PauseTooLong): FailedTry {
   return { ok: false, failure: 'throttled', status: 429, why: message, askedWaitMs: waitMs };
 }

@@ -3,19 +3,19 @@ import { RequestLimiter } from './rate-limiter.js';
 import { BoundedMap } from '../../platform/bounded-map.js';
 import { steadyTime } from '../../platform/clock.js';
 
-/** Keys that were rotated leave limiters behind; so many are kept. */
+/** Most limiters to keep, because rotated keys leave old ones behind. */
 const MAX_LIMITERS = 64;
 
-/** Limiters of a process that runs more than once: one for each service and credential, as services count. */
+/** Limiters for repeated runs in a process: one per service and credential, because services count by those. */
 export class Limiters {
   readonly #limiters = new BoundedMap<string, RequestLimiter>(MAX_LIMITERS);
 
-  /** @param concurrency of the first who asks: places for requests at the same time. */
+  /** @param concurrency most simultaneous requests; only the first call for a credential sets it. */
   of(
     { origin, key }: { readonly origin: string; readonly key: string },
     { concurrency, note }: { concurrency?: number | undefined; note: (text: string) => void },
   ): RequestLimiter {
-    // The key itself is kept nowhere.
+    // A hash, so that the key itself is not kept.
     const id = `${origin} ${createHash('sha256').update(key).digest('hex')}`;
     const known = this.#limiters.get(id);
     if (known) return known;

@@ -2,23 +2,23 @@ import { DEFAULT_CONCURRENCY } from '../../model/run.js';
 import type { Time } from '../../platform/clock.js';
 import { MAX_ASKED_MS } from './retry.js';
 
-/** `kill` goes before everything, has places of its own, and is held back by no pause. */
+/** `kill` goes before all others, has its own places, and ignores pauses. */
 export type Lane = 'normal' | 'kill';
 
 export interface LimiterOptions {
   readonly time: Time;
-  /** Requests under way at once, at most. */
+  /** Most requests under way at once. */
   readonly maxConcurrent?: number;
   /** Called once for each pause that makes requests wait. */
   readonly onPause?: (pause: { waitMs: number; waiting: number }) => void;
 }
 
-/** What an answer says about the pace. */
+/** Information about the rate limit in an answer. */
 export interface Pace {
-  /** Turned away: 429, or one of its disguises (503, a challenge). */
+  /** Whether it is a refusal by the rate limit: 429, or one of its disguises (503, a challenge). */
   readonly throttled: boolean;
   readonly askedWaitMs?: number | undefined;
-  /** Requests left before the next reset: the smaller of what the headers say. */
+  /** Requests left before the next reset: the smaller number in the headers. */
   readonly remaining?: number | undefined;
 }
 
@@ -32,9 +32,9 @@ interface Waiting {
   readonly refuse: (error: PauseTooLong) => void;
 }
 
-/** The service asked for a longer pause than a request is tried for. Nothing was sent. */
+/** The service asked for a pause that is longer than the tries of a request last. Nothing was sent. */
 export class PauseTooLong extends Error {
-  /** What is left of the pause. */
+  /** Rest of the pause. */
   readonly waitMs: number;
 
   constructor(waitMs: number) {
@@ -45,19 +45,19 @@ export class PauseTooLong extends Error {
 }
 
 const KILL_PLACES = 4;
-/** Requests of each window that are left to the kills, of this process and of others. */
+/** Requests of each window that are reserved for kills, of this process and of others. */
 const RESERVE = 1;
-/** While the service turns a kill away, nothing else is sent: the kill comes again within this time. */
+/** Pause of other requests after the service refused a kill, which is repeated within this time. */
 const KILL_HOLD_MS = 1_000;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
 
 /**
- * Holds the pace of one credential: reads and writes of all its clients share it, because the service counts them
- * together. First come, first served, and what was turned away goes first when it comes again. Concurrency is halved
- * by each throttle and grows by one per full round of answers. A refusal that names no time is waited out in longer and longer
- * pauses; the first one that ends tells the limit, and from then on requests are spread evenly, one of each window left to the
- * kills, see `Spacing`.
+ * Limits the request rate of one credential. Reads and writes of all its clients share the limiter, because the service
+ * counts them together. Requests go in order of arrival, except that repeated ones go first. Each throttle halves the
+ * concurrency, and each full round of answers raises it by one. After a refusal without a wait time, pauses get longer
+ * and longer; the first pause that ends shows the limit. From then on requests are spread evenly, and one of each
+ * window is reserved for kills, see `Spacing`.
  */
 export class RequestLimiter {
   readonly #time: Time;
@@ -79,11 +79,11 @@ export class RequestLimiter {
   }
 
   /**
-   * Runs the task as soon as it is its turn.
+   * Runs the task when its turn comes.
    *
-   * @throws PauseTooLong: its turn would come after more than five minutes. To wait for that would be to hang.
-   * @param signal ends the waiting, never the task; rejects with its reason.
-   * @param isAgain it was sent before: at the end of a long queue it would wait longer than it is tried for.
+   * @throws PauseTooLong: the turn would come after more than five minutes, which would look like a hang.
+   * @param signal ends the wait, never the task; rejects with its reason.
+   * @param isAgain whether the request is repeated: at the end of a long queue its tries would run out of time.
    */
   async run<T>(
     lane: Lane,
@@ -99,7 +99,7 @@ export class RequestLimiter {
     }
   }
 
-  /** Learns from an answer; to be called with each one. */
+  /** Learns the limit from an answer. Call it with each one. */
   note(pace: Pace, lane: Lane = 'normal'): void {
     if (lane === 'kill') {
       if (pace.throttled) this.#pauseFor(KILL_HOLD_MS);
@@ -112,7 +112,7 @@ export class RequestLimiter {
     this.#throttles = 0;
     this.#spacing.admitted(now, now < this.#pausedUntil);
     this.#allowed = Math.min(this.#max, this.#allowed + 1 / this.#allowed);
-    // Requests that are spread leave the reserve by themselves, until others take it.
+    // Spread requests spare the reserve by themselves, unless other processes use it.
     const isSpent = remaining !== undefined && remaining < (this.#spacing.isOn ? 1 : 1 + RESERVE);
     if (!isSpent || askedWaitMs === undefined) return;
     if (!this.#spacing.isOn) this.#spacing.refused(now, remaining);
@@ -121,7 +121,7 @@ export class RequestLimiter {
 
   #slowDown(askedWaitMs: number | undefined): void {
     const now = this.#time.now();
-    // Answers to requests that were under way together are one throttle, not many.
+    // Refusals of requests that were under way together count as one throttle.
     if (!this.#spacing.isOn && now >= this.#pausedUntil) {
       this.#throttles += 1;
       this.#allowed = Math.max(1, this.#allowed / 2);
@@ -151,7 +151,7 @@ export class RequestLimiter {
       };
       const leave = (): void => {
         this.#queues[lane] = this.#queues[lane].filter((each) => each !== waiting);
-        // Nobody waits any more: the timer would only keep the process alive.
+        // Without waiting requests, the timer would only keep the process alive.
         if (this.#queues.normal.length === 0) this.#sleeping?.abort();
         reject(signal?.reason as Error);
       };
@@ -199,7 +199,7 @@ export class RequestLimiter {
   }
 }
 
-/** The smaller of the two counts of requests that the service says are left; `undefined` where it says nothing. */
+/** The smaller of the two numbers of remaining requests in the headers; `undefined` if there is none. */
 export function remainingRequests(headers: Readonly<Record<string, string>>): number | undefined {
   const counts = ['x-ratelimit-remaining-org', 'x-ratelimit-remaining-ip']
     .map((name) => headers[name])
@@ -208,50 +208,52 @@ export function remainingRequests(headers: Readonly<Record<string, string>>): nu
   return counts.length === 0 ? undefined : Math.min(...counts);
 }
 
-/** The first wait after a refusal that names no time, and the share of the time since the first request after that. */
+/** Wait after a refusal without a wait time: this share of the time since the first request, and at least `ms`. */
 const FIRST_PROBE = { ms: 1_000, share: 1 / 8 };
-/** Admitted requests that are older say nothing about the limit. */
+/** Age up to which admitted requests count for the limit. */
 const LONGEST_WINDOW_MS = 60_000;
-/** A refusal makes the requests rarer by this share: one request of 20 stays unspent. */
+/** A refusal lowers the rate by this share: one request of 20 stays unused. */
 const BACK_OFF = 0.05;
-/** Each period without a refusal makes the requests more frequent, at first by this share, then by twice as much each time. */
+/** A period without a refusal raises the rate by this share, and each further one by twice the last share. */
 const GROWTH = 0.01;
 const LEAST_PERIOD_MS = 5_000;
-/** A service that seems to admit less is not well, and recovers. */
+/** Longest distance between requests: a service that seems to admit less has a fault, and will recover. */
 const MAX_INTERVAL_MS = 10_000;
-/** After an idle period this share of a period's requests goes out at once. */
+/** Share of a period's requests that may go out at once after an idle period. */
 const AT_ONCE = 0.25;
-/** After this many refusals in a row the limit is another one, and is measured anew. */
+/** Refusals in a row that show a new limit, which is then measured again. */
 const MAX_REFUSALS = 12;
 
 /**
  * The distance between requests to a service that limits them.
  *
- * Nothing is known before the first refusal, and nothing is held back. The number of requests admitted until then, and the time
- * until a request is admitted again, give a rate. From then on requests are spread evenly at a little less than that rate, so that
- * at every moment the service admits one more: a kill, of this process or another. The rate follows the service and
- * other processes: down with each refusal, up while there is none.
+ * Before the first refusal the limit is unknown, and no request waits. The number of requests admitted until then, and
+ * the time until a request is admitted again, give a rate. From then on requests are spread evenly at a little less
+ * than that rate, so that the service always admits one more: a kill, of this process or another. The rate falls with
+ * each refusal, and rises while there is none.
  */
 class Spacing {
-  /** When the first of the counted requests was admitted; undefined: none was. */
+  /** When the first of the counted requests was admitted; undefined if none was. */
   #firstAt: number | undefined;
   #admitted = 0;
   #isRefused = false;
-  /** Between two requests; 0: the limit is not known. */
+  /** Distance between two requests; 0 while the limit is unknown. */
   #intervalMs = 0;
   #periodMs = 0;
   #growth = GROWTH;
   #growAt = 0;
   #nextAt = 0;
   #refusals = 0;
-  /** The last requests that went out at once after an idle period, and when they began. */
+  /** The last burst after an idle period, and its start. */
   #burst = { size: 0, left: 0, at: -Infinity };
 
   get isOn(): boolean {
     return this.#intervalMs > 0;
   }
 
-  /** @param isLate the request was sent before the pause under way: its answer does not say that the pause may end. */
+  /**
+   * @param isLate whether the answer came during a pause: the request was sent before it, so that the pause goes on.
+   */
   admitted(now: number, isLate: boolean): void {
     this.#refusals = 0;
     if (this.isOn) {
@@ -276,7 +278,7 @@ class Spacing {
 
   /**
    * @param left requests that the service would still have admitted.
-   * @returns how long to wait, in milliseconds; undefined: nothing was admitted yet that could tell.
+   * @returns the wait in milliseconds; undefined if no admitted request gives a measure.
    */
   refused(now: number, left = 0): number | undefined {
     if (this.isOn) return this.#slowDown(now);
@@ -286,7 +288,7 @@ class Spacing {
     return Math.max(FIRST_PROBE.ms, (now - this.#firstAt) * FIRST_PROBE.share);
   }
 
-  /** Until the next request may start, in milliseconds. */
+  /** Time until the next request may start, in milliseconds. */
   waitMs(now: number): number {
     return this.isOn ? Math.max(0, this.#nextAt - now) : 0;
   }
@@ -303,11 +305,11 @@ class Spacing {
       return;
     }
     const ms = this.#currentMs(now);
-    // A request that started late is caught up with, but never by two at once.
+    // Requests after a late one catch up, but never two at once.
     this.#nextAt = Math.max(this.#nextAt + ms, now + ms / 2);
   }
 
-  /** The requests that went out at once are missing from the rest of their period. */
+  /** The present distance: longer for the rest of a period that began with a burst. */
   #currentMs(now: number): number {
     if (now - this.#burst.at > this.#periodMs) return this.#intervalMs;
     return this.#periodMs / (this.#periodMs / this.#intervalMs - this.#burst.size);

@@ -1,25 +1,25 @@
 import type { Method } from '../../platform/http-client.js';
 
-/** One request as it went over the wire: a try, not what a caller asked for. */
+/** One request on the wire: a single try, of which a call may need several. */
 export interface SentRequest {
   readonly method: Method;
   /** See `routeOf`. */
   readonly route: string;
-  /** Null where no whole answer came. */
+  /** null if no complete answer came. */
   readonly status: number | null;
   readonly durationMs: number;
 }
 
-/** Counts all that goes to the service. Never throws. */
+/** Counts all requests to the service. Never throws. */
 export interface Traffic {
   readonly onRequest: (request: SentRequest) => void;
-  /** A request waited so long for its turn, because the pace is limited. */
+  /** Called with the time that a request waited for the rate limiter. */
   readonly onTurn: (waitMs: number) => void;
-  /** A request is about to be sent once more. */
+  /** Called before a request is repeated. */
   readonly onRetry: () => void;
 }
 
-/** The paths that the client uses; longer and more literal ones first, because a name may equal a word. */
+/** Paths of the client; longer and more literal ones come first, because a name may equal a literal part. */
 const ROUTES: readonly (readonly string[])[] = [
   'workspaces',
   'rolloutStatuses',
@@ -44,8 +44,8 @@ const ROUTES: readonly (readonly string[])[] = [
 ].map((route) => route.split('/'));
 
 /**
- * The path without what it is about: `/splits/ws/:workspace/:flag`. There are few of them, so that they can be counted
- * by, and no name or key stands in them.
+ * The path with placeholders: `/splits/ws/:workspace/:flag`. There are few routes, so that they can label metrics, and
+ * they hold no names or keys.
  */
 export function routeOf(path: readonly string[]): string {
   const found = ROUTES.find(

@@ -1,29 +1,29 @@
 import { askedWaitMs, type FailedTry, type Failure, type RequestKind, type Try } from './retry.js';
 import type { Answer } from '../../platform/http-client.js';
 
-/** A whole answer that is neither a failure nor in need of another try. */
+/** A complete answer that is no failure and needs no further try. */
 export interface ServiceAnswer {
   readonly status: number;
-  /** `undefined`: the body was empty, or (patch, delete, write) plain text. */
+  /** `undefined` if the body was empty or, for patch, delete and write, plain text. */
   readonly json: unknown;
-  /** Characters of the body; 0 where the answer was worked out from others. */
+  /** Characters of the body; 0 if the answer was derived from others. */
   readonly length: number;
 }
 
 export interface Expected {
   readonly kind: RequestKind;
-  /** Whether this error status is an answer here; `isOwn`: its body is the service's own, not some proxy's page. */
+  /** Whether this error status counts as an answer. `isOwn`: the body is from the service itself, not from a proxy. */
   readonly accepts: (status: number, isOwn: boolean) => boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Makes untrusted text fit to be shown. */
+  /** Cleans untrusted text for display. */
   readonly clean: (text: string) => string;
 }
 
-/** Deeper answers are refused: no document of the service comes near. */
+/** Deeper answers are refused: no document of the service is nearly as deep. */
 const MAX_DEPTH = 64;
 
-/** Reads what one answer means. Pure. */
+/** Interprets one answer. Pure. */
 export function classify(answer: Answer, expected: Expected): Try<ServiceAnswer> {
   const { status } = answer;
   if (status === 202) return failed('challenged', answer, expected, 'the service answered 202');
@@ -42,7 +42,7 @@ export function classify(answer: Answer, expected: Expected): Try<ServiceAnswer>
   };
 }
 
-/** Turned away for the pace, in whatever dress. */
+/** Whether the answer is a refusal by the rate limit, including its disguises. */
 export function isThrottle(answer: Answer): boolean {
   return answer.status === 429 || answer.status === 503 || answer.status === 202;
 }
@@ -69,7 +69,7 @@ function failureOf(status: number, isServiceBody: boolean, kind: RequestKind): F
   if (status === 429) return 'throttled';
   if (status === 503 || status === 408 || status === 425) return 'unavailable';
   if (status >= 500) return 'server-error';
-  // A proxy's page for an unknown path: for a read the same as any other page.
+  // A proxy's page for an unknown path, which a read treats like any other page.
   if (status === 404 && !isServiceBody && kind === 'read') return 'unreadable';
   return 'refused';
 }
@@ -100,7 +100,7 @@ interface ErrorBody {
   readonly transactionId: string | null;
 }
 
-/** The body of an error as the contract shows it: `code` equals the status. */
+/** The body of an error by the contract, in which `code` equals the status. */
 function errorBody(answer: Answer): ErrorBody | undefined {
   if (isPage(answer) || depthOf(answer.text) > MAX_DEPTH) return undefined;
   const body = parse(answer.text);
@@ -121,7 +121,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** How deep brackets nest in JSON text, without building the value. */
+/** Depth of nested brackets in JSON text, without parsing the value. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;

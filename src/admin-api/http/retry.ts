@@ -1,13 +1,13 @@
 import type { Time } from '../../platform/clock.js';
 
 /**
- * What a request bears.
+ * How a request may be repeated.
  *
  * - `read`: GET.
- * - `write`: may be made twice with the same effect (kill, upload and removal of keys: sets).
- * - `delete`: likewise; a 404 after a try whose fate is unknown counts as done.
- * - `create`: POST. Never repeated blindly: what a lost try may have made is looked up first.
- * - `patch`: likewise; one that cannot be looked up is not repeated unless it surely had no effect.
+ * - `write`: has the same effect if made twice (kill; upload and removal of keys, which are sets).
+ * - `delete`: likewise; a 404 after a try of unknown fate counts as done.
+ * - `create`: POST. Never repeated blindly: a look-up first finds out whether a lost try created the object.
+ * - `patch`: likewise; a patch that cannot be looked up is repeated only if it surely had no effect.
  */
 export type RequestKind = 'read' | 'write' | 'delete' | 'create' | 'patch';
 
@@ -15,12 +15,12 @@ export type RequestKind = 'read' | 'write' | 'delete' | 'create' | 'patch';
  * How one try went wrong.
  *
  * - `not-sent`: no connection was made.
- * - `lost`: sent, perhaps, and no whole answer came.
+ * - `lost`: perhaps sent, but no complete answer came.
  * - `throttled`: 429.
- * - `unavailable`: 503, 408 and 425: turned away at the door.
- * - `challenged`: 202, which no endpoint answers: a firewall in front of the service wants a browser.
+ * - `unavailable`: 503, 408 and 425: refused before any effect.
+ * - `challenged`: 202, which no endpoint returns: a firewall in front of the service demands a browser.
  * - `server-error`: every other 5xx.
- * - `unreadable`: a status of success with a page, nothing, or half a text in place of JSON.
+ * - `unreadable`: a status of success with a page, nothing, or a truncated text instead of JSON.
  * - `refused`: 4xx.
  * - `permanent`: repeating cannot help (redirect, certificate, answer too large).
  */
@@ -36,8 +36,8 @@ export type Failure =
   | 'permanent';
 
 /**
- * `look-up`: find out whether the try was made; if it was, that is the answer, otherwise repeat. Where there is no way
- * to find out, it fails.
+ * `look-up` means: find out whether the try took effect; if it did, return that, otherwise repeat. If there is no way
+ * to find out, fail.
  */
 export type RetryDecision = 'repeat' | 'look-up' | 'fail';
 
@@ -68,7 +68,7 @@ export const RETRY_TABLE: Readonly<Record<RequestKind, Readonly<Record<Failure, 
     write: SAFE,
     delete: SAFE,
     create: LOOKED_UP,
-    // A 503 is the service's own way to turn a request away: it changed nothing.
+    // A 503 is a refusal by the service itself: it changed nothing.
     patch: { ...LOOKED_UP, unavailable: 'repeat' },
   };
 
@@ -78,29 +78,29 @@ const MAY_LOOK_UP = new Set(
   ),
 );
 
-/** Tries after which a failure that repeats is believed. The others are bounded by time alone. */
+/** Number of tries after which a repeated failure is final. Other failures are bounded by time alone. */
 const MAX_TRIES: Partial<Record<Failure, number>> = { 'server-error': 4, unreadable: 3 };
 
-/** After these it is certain that the try had no effect. */
+/** Failures after which the try certainly had no effect. */
 const WITHOUT_EFFECT: ReadonlySet<Failure> = new Set(['not-sent', 'throttled', 'refused']);
 
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 8_000;
-/** An urgent request that is turned away comes again after a tenth of the time that it has been tried for, within these. */
+/** Bounds of the delay of an urgent request that was refused: a tenth of the time since its first try. */
 const URGENT_DELAY_MS = { least: 100, most: 1_000 };
-/** A service that says how long to wait may be waited for this long; one that says nothing, `timeoutMs`. */
+/** Longest wait that a service may ask for. Without such a request, `timeoutMs` is the limit. */
 export const MAX_ASKED_MS = 300_000;
 
 export interface FailedTry {
   readonly ok: false;
   readonly failure: Failure;
-  /** Null where no answer came. */
+  /** null if no answer came. */
   readonly status: number | null;
-  /** Clause for the reader: `the service answered 503`. */
+  /** Clause for people: `the service answered 503`. */
   readonly why: string;
   /** How long the service asked to wait. */
   readonly askedWaitMs?: number | undefined;
-  /** The service's own words, if there were any. */
+  /** Message of the service, if it sent one. */
   readonly serviceMessage?: string | undefined;
   readonly transactionId?: string | null | undefined;
   readonly cause?: unknown;
@@ -111,9 +111,9 @@ export type Try<T> = { readonly ok: true; readonly answer: T } | FailedTry;
 export interface GaveUp {
   readonly last: FailedTry;
   readonly tries: number;
-  /** Whether one of the tries may have been made. */
+  /** Whether one of the tries may have taken effect. */
   readonly uncertain: boolean;
-  /** How long no answer had come, or how long the service had been failing. */
+  /** Time without an answer, or of failing answers. */
   readonly elapsedMs: number;
 }
 
@@ -123,26 +123,26 @@ export interface RetryOptions<T> {
   readonly silence: OutageClock;
   readonly signal?: AbortSignal | undefined;
   /**
-   * @param uncertain whether an earlier try may have been made.
-   * @param limitMs how long this try may take before the network counts as dead.
-   * @param triesBefore how many earlier tries there were.
+   * @param uncertain whether an earlier try may have taken effect.
+   * @param limitMs time after which this try proves the network dead.
+   * @param triesBefore number of earlier tries.
    */
   readonly once: (uncertain: boolean, limitMs: number, triesBefore: number) => Promise<Try<T>>;
-  /** What an earlier try made, or `undefined`: it made nothing. */
+  /** Looks up the effect of an earlier try; `undefined` if it had none. */
   readonly confirm?: (() => Promise<T | undefined>) | undefined;
   readonly giveUp: (gaveUp: GaveUp) => Error;
   /**
-   * The error of a request that something else ended than its answers: an interruption, mostly.
+   * The error of a request that ended for another reason than its answers, mostly an interruption.
    *
-   * @param uncertain whether an earlier try may have been made.
+   * @param uncertain whether an earlier try may have taken effect.
    */
   readonly ended: (cause: unknown, uncertain: boolean) => unknown;
-  /** Turned away, it comes again soon, whatever the service asks for: one small request that takes the next free place. */
+  /** Repeats a refused request soon, even if the service asks for a longer wait: it is one small request. */
   readonly isUrgent?: boolean | undefined;
   readonly onWait?: ((waitMs: number, why: string) => void) | undefined;
 }
 
-/** Tries until the answer is there or `RETRY_TABLE` and the bounds say that it will not come. */
+/** Repeats a request until it is answered, or until `RETRY_TABLE` or a bound ends the tries. */
 export async function withRetry<T>(options: RetryOptions<T>): Promise<T> {
   const { kind, time, silence } = options;
   const confirm = MAY_LOOK_UP.has(kind) ? options.confirm : undefined;
@@ -156,7 +156,7 @@ export async function withRetry<T>(options: RetryOptions<T>): Promise<T> {
     }
   };
   for (let tries = 1; ; tries += 1) {
-    // One after the other by nature: each try depends on how the last one went.
+    // One after the other, because each try depends on the result of the last one.
     const startedAt = time.now();
     const result: Try<T> = await orEnded(options.once(uncertain, silence.remainingMs(), tries - 1));
     silence.note(result.ok || result.status !== null, startedAt);
@@ -174,7 +174,7 @@ export async function withRetry<T>(options: RetryOptions<T>): Promise<T> {
       if (options.signal?.aborted !== true) options.onWait?.(delayMs, result.why);
       await orEnded(time.sleep(delayMs, options.signal));
     }
-    // 409 after a try of unknown fate: a look that came too early may have missed what that try made.
+    // 409 after a try of unknown fate: an early look-up may have missed the object that the try created.
     if (confirm && (uncertain || isConflict)) {
       const found = await confirm();
       if (found !== undefined) return found;
@@ -188,7 +188,7 @@ function elapsed<T>(result: FailedTry, firstFailureAt: number, options: RetryOpt
   return options.time.now() - firstFailureAt;
 }
 
-/** `undefined`: give up. The last try of a dead network falls on its deadline, not before it. */
+/** Delay before the next try; `undefined` gives up. The last try on a dead network falls exactly on the deadline. */
 function nextDelayMs<T>(
   result: FailedTry,
   tries: number,
@@ -206,7 +206,7 @@ function nextDelayMs<T>(
     return Math.min(backoffMs(tries, time.random()), remainingMs);
   }
   if (result.askedWaitMs > remainingMs) return undefined;
-  // A little later than asked, and not all at the same moment; one that asks for 0 s is not believed.
+  // A little later than asked, and not all requests at the same moment; a wait of 0 s is not believed.
   return Math.max(result.askedWaitMs + Math.ceil(time.random() * 250), FIRST_DELAY_MS);
 }
 
@@ -221,7 +221,7 @@ export function backoffMs(tries: number, random: number): number {
 }
 
 /**
- * How long the network has been silent, over all requests of a client: a run that has many requests gives a dead
+ * Measures the silence of the network over all requests of a client, so that a run with many requests gives a dead
  * network up once, not once per request.
  */
 export class OutageClock {
@@ -236,13 +236,13 @@ export class OutageClock {
   }
 
   /**
-   * Takes down how a try ended.
+   * Records the end of a try.
    *
-   * @param startedAt when it began. A try may itself last as long as the time-out, and is no pause between tries.
+   * @param startedAt when it began. The try itself may last as long as the time-out, and does not count as a pause.
    */
   note(answered: boolean, startedAt: number): void {
     const now = this.#time.now();
-    // Nothing was tried for long: what was found out then says nothing about now.
+    // After a long time without tries, the old silence says nothing about the network now.
     const isStale = startedAt - this.#lastNoteAt > this.timeoutMs;
     this.#lastNoteAt = now;
     if (answered) this.#since = undefined;
@@ -253,15 +253,15 @@ export class OutageClock {
     return this.#since === undefined ? 0 : this.#time.now() - this.#since;
   }
 
-  /** At least a second, so that every try has a chance. */
+  /** Time left, in milliseconds; at least a second, so that every try has a chance. */
   remainingMs(): number {
     return Math.max(1_000, this.timeoutMs - this.elapsedMs());
   }
 }
 
 /**
- * How long an answer asks to wait: `Retry-After` (seconds, or an HTTP date, held against the service's own `Date`
- * where there is one), otherwise the larger of the two `X-RateLimit-Reset-Seconds-*`. Never negative.
+ * The wait that an answer asks for, in milliseconds: `Retry-After` (seconds, or an HTTP date, compared with the `Date`
+ * of the answer if there is one), otherwise the larger of the two `X-RateLimit-Reset-Seconds-*`. Never negative.
  */
 export function askedWaitMs(
   headers: Readonly<Record<string, string>>,

@@ -3,29 +3,29 @@ import { FlagkeelError } from '../../errors.js';
 import { HttpClient, type Answer, type Method } from '../../platform/http-client.js';
 
 export interface TransportOptions {
-  /** As `decideOrigin` answers it. */
+  /** Result of `decideOrigin`. */
   readonly url: string;
-  /** Asked for every request, so that a rotated key is picked up. */
+  /** Called for every request, so that a rotated key takes effect. */
   readonly key: () => string;
-  /** In which header the key goes; default: `authorization`, as a Bearer token. */
+  /** Header of the key. Default: `authorization`, as a Bearer token. */
   readonly authHeader?: AuthHeader | undefined;
-  /** Of flagkeel, for the User-Agent. */
+  /** Version of flagkeel, for the User-Agent. */
   readonly version: string;
   readonly connectTimeoutMs?: number;
   readonly headersTimeoutMs?: number;
-  /** Between two pieces of the body. */
+  /** Limit between two chunks of the body. */
   readonly bodyTimeoutMs?: number;
-  /** The whole request, waiting for a connection included: what drips is given up as well. */
+  /** Limit of the whole request, including the wait for a connection, so that slow trickles end as well. */
   readonly totalTimeoutMs?: number;
   readonly maxAnswerBytes?: number;
 }
 
 export interface TransportRequest {
   readonly method: Method;
-  /** Below the prefix of the URL, encoded, see `encodePath`. */
+  /** Path below the URL of the service, encoded by `encodePath`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>> | undefined;
-  /** Sent as JSON. Absent: no body and no content type. */
+  /** Sent as JSON; without one, there is no content type either. */
   readonly body?: unknown;
   /** Shortens `totalTimeoutMs` for this request. */
   readonly limitMs?: number | undefined;
@@ -36,8 +36,8 @@ const CONNECTIONS = 10;
 const MiB = 1024 * 1024;
 
 /**
- * One request, one try: HTTP with bounds on time and size, and without following redirects, because a redirect would
- * carry the key to a host that nobody allowed.
+ * Sends each request once: HTTP with limits on time and size. Does not follow redirects, because those could send the
+ * key to a host that the operator has not allowed.
  */
 export class HttpTransport {
   /** Scheme, host and port, without a slash at the end. */
@@ -62,7 +62,7 @@ export class HttpTransport {
   }
 
   /**
-   * @throws NoAnswerError no whole answer came.
+   * @throws NoAnswerError no complete answer came.
    * @throws FlagkeelError NO_KEY the key cannot be sent.
    */
   async send(request: TransportRequest): Promise<Answer> {
@@ -81,7 +81,7 @@ export class HttpTransport {
     );
   }
 
-  /** Requests by method since the start, tries counted one by one. */
+  /** Number of requests by method since the start; each try counts. */
   counts(): Readonly<Record<Method, number>> {
     return { ...this.#counts };
   }
@@ -92,7 +92,7 @@ export class HttpTransport {
 
   #headers(hasBody: boolean): Record<string, string> {
     const key = this.#options.key();
-    // Checked here, because the library would quote the key in its own complaint.
+    // Checked here, because the error of the library would quote the key.
     if (!/^[\x21-\x7e]+$/.test(key)) {
       throw new FlagkeelError(
         'NO_KEY',
@@ -113,8 +113,8 @@ function authHeaders(key: string, name: AuthHeader = 'authorization'): Record<st
 }
 
 /**
- * Runs a task with a signal that is aborted after a time, or with another signal. Nothing of it is left when the task
- * is done: signals of their own time-out would be, one for each request, until their time is over.
+ * Runs a task with a signal that is aborted after a time, or together with another signal. It is cleaned up with the
+ * end of the task, whereas `AbortSignal.timeout` would leave one timer per request until its time is over.
  */
 async function within<T>(
   limitMs: number,
@@ -141,8 +141,8 @@ async function within<T>(
 /**
  * Encodes the segments of a path.
  *
- * @throws FlagkeelError UNREADABLE a segment would be read as a step in the path. Names of the specs never are; ids
- *   and names that the service answered could be.
+ * @throws FlagkeelError UNREADABLE a segment is `.` or `..` and would change the path. Names in specs never are, but
+ *   ids and names from the service could be.
  */
 export function encodePath(segments: readonly string[]): string {
   return segments.map((segment) => `/${encodeSegment(segment)}`).join('');
@@ -165,7 +165,7 @@ function unusable(segment: string): FlagkeelError {
 }
 
 function queryText(query: TransportRequest['query']): string {
-  // Half a surrogate pair cannot be encoded; words that were cut from a commit may end in one.
+  // Half a surrogate pair cannot be encoded, and texts that were cut from a commit may end in one.
   const encode = (text: string) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\uFFFD'));
   const pairs = Object.entries(query ?? {}).map(
     ([name, value]) => `${encode(name)}=${encode(value)}`,
