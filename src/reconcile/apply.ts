@@ -32,27 +32,27 @@ import { rampsAfter } from '../plan/ramps.js';
 import { verifyingPolicy } from '../plan/policy.js';
 import { observeScope } from './observe.js';
 
-/** What a run that applies needs besides. */
+/** Further options of a run that applies. */
 export interface ApplyOptions {
   readonly openWriter: () => AdminWriter;
   readonly now: () => number;
   readonly signal: AbortSignal;
-  /** For the waiting until what was written can be seen. */
+  /** Clock for the wait until writes can be seen. */
   readonly time?: Time;
   readonly progress: ApplyProgress;
-  /** Replace what the commits say. */
+  /** Replaces title or comment from the commits. */
   readonly note: Partial<ChangeNote>;
   /** The reviewed plan: any other is refused. */
   readonly reviewed?: ReviewedPlan | undefined;
-  /** What may pass the guards. */
+  /** Plans that may pass the guards. */
   readonly override?: GuardOverride;
   /** Called once, with the plan as it is judged. */
   readonly onPlanned?: ((planned: Planned) => void) | undefined;
-  /** Called for each kill that goes out before the plan is made. */
+  /** Called for each kill that is sent before the plan is made. */
   readonly onKill: Killing['onKill'];
 }
 
-/** Sends a plan, looks again, and remembers what was seen to be equal. */
+/** Sends a plan, looks again, and records in the state which objects were equal. */
 export async function applyOnce(
   planned: Planned,
   context: RunContext,
@@ -62,7 +62,7 @@ export async function applyOnce(
   const head = context.source.revision.commit;
   const begun = stateBeforeApply(input, planned.plan.changes, head);
   const { message: beginning } = runMessage('Begin', planned, head);
-  // Only the second write says that this HEAD was applied.
+  // Only the second write records this HEAD as applied.
   await home?.write(begun, { head: planned.appliedHead, message: beginning });
   const notes = overridden(planned.notes, options.note);
   const sent = await send({ ...planned, notes }, context, options);
@@ -71,7 +71,7 @@ export async function applyOnce(
   const done = { ...planned, notes, input: { ...input, state: made } };
   const { equal, ...verified } = await verifyOrSayWhy(done, sent, context, options);
   const outcomes = settled(sent, equal);
-  // After the look: it would take a correction that cannot be seen yet for one that may not be made.
+  // After the look, which would otherwise take a correction that is not visible yet for a forbidden one.
   const known = { ...input, state: verified.state };
   const corrected = stateAfterCorrections(known, changes, outcomes, momentOf(options));
   const { policy } = input;
@@ -80,7 +80,7 @@ export async function applyOnce(
   const said = runMessage('Apply', done, head, outcomes);
   const knownOutOfSync = outOfSyncAfter(done, verified.outOfSync);
   const newest = policy.behind ? planned.appliedHead : head;
-  // Ramps of an older HEAD are left to the next run: its specs do not have those that began since.
+  // An older HEAD leaves ramps to the next run, because its specs lack ramps that began since.
   const { ramps: before } = planned.remembered;
   const restored = restoredIn(planned.plan, outcomes);
   const ramps = policy.behind ? before : rampsAfter(input, state, { known: before, restored });
@@ -99,7 +99,7 @@ export async function applyOnce(
   };
 }
 
-/** Definitions whose kill the apply took back. */
+/** Definitions whose kill the apply reverted. */
 function restoredIn({ changes }: Plan, outcomes: Outcomes): ReadonlySet<ObjectId> {
   const restores = changes.filter(({ reason }) => reason === 'restore');
   return new Set(
@@ -124,7 +124,7 @@ async function send(
   return traced('apply', async () => applyPlan(plan, writing, signal, settings));
 }
 
-/** What was sent is reported also where nobody can look at it again. */
+/** Looks again. If that fails, the result says why, because the sent changes must still be reported. */
 async function verifyOrSayWhy(
   done: Planned,
   outcomes: Outcomes,
@@ -137,7 +137,7 @@ async function verifyOrSayWhy(
     const head = context.source.revision.commit;
     return {
       state: stateAfterVerify(done.input, new Set(done.plan.unchanged), head, momentOf(options)),
-      // Nobody looked, so that nobody can say what is there.
+      // Without the look, the remaining changes are unknown.
       left: [],
       outOfSync: outOfSyncIn(done.plan),
       equal: new Set(),
@@ -160,8 +160,8 @@ function standingAfter({
 }
 
 /**
- * The outcomes after a second look: what is as git wants it has not failed. A write without an answer was made, and what
- * was refused was made by somebody else.
+ * The outcomes after a second look: a change that is found as git wants it has not failed. If its write got no answer,
+ * the write was made; if it was refused, another writer made the change.
  */
 function settled(outcomes: Outcomes, equal: ReadonlySet<ObjectId>): Outcomes {
   return new Map([...outcomes].map(([id, each]) => [id, equal.has(id) ? found(each) : each]));
@@ -176,7 +176,7 @@ function found(outcome: Outcome): Outcome {
   return { status: 'skipped', why, overtaken: true, ...answers };
 }
 
-/** What was done is reported also where it cannot be written down: the next run finds it equal and does so then. */
+/** Returns a failure to write, so that the run can still report its changes. The next run will find and record them. */
 async function saveState(
   home: StateHome | null,
   state: State,
@@ -195,11 +195,11 @@ async function saveState(
 const MORE_ROUNDS = 2;
 
 /**
- * Applies a plan; and plans again, at most twice, what somebody else changed while it was applied, with all that had to
- * wait for it. What is planned again is judged like any plan: what the policy withholds by now stays as it is, and where a
- * guard stands against it there is no further round.
+ * Applies a plan. Then plans again, at most twice, the objects that others changed during the apply, and those that had
+ * to wait for them. Such a plan is judged like any other: changes that the policy withholds by now stay undone, and if
+ * a guard refuses it there is no further round.
  *
- * @param mayGoOn false: what is left is left to the next run.
+ * @param mayGoOn returns false to leave the rest to the next run.
  */
 export async function applyWithReplan(
   planned: Planned,
@@ -210,10 +210,10 @@ export async function applyWithReplan(
   let done = await apply(planned);
   for (let round = 1; round <= MORE_ROUNDS && mayGoOn(); round += 1) {
     const overtaken = overtakenIn(done.plan.changes, done.outcomes);
-    // What another run wrote down meanwhile has to be read before anything is planned on it.
+    // Another plan needs a fresh reading of the state, because another run may have written it.
     const isAdrift = done.unverified !== undefined || done.unsaved !== undefined;
     if (overtaken.size === 0 || isAdrift) break;
-    // One round after the other: each plans from what the one before has left.
+    // One round after the other, because each plans from the result of the one before.
     const again = await planAgain(done, overtaken, context);
     if (!again) break;
     done = joined(done, await apply(again), overtaken);
@@ -221,11 +221,11 @@ export async function applyWithReplan(
   return done;
 }
 
-/** `KIND/NAME` of what changed meanwhile or was refused for lack of what is there by now, and of what had to wait for it. */
+/** `KIND/NAME` of objects that changed meanwhile, or lacked an object that exists by now, and of those that waited. */
 function overtakenIn(changes: readonly Change[], outcomes: Outcomes): ReadonlySet<string> {
   const isOvertaken = (change: Change): boolean => {
     const outcome = outcomes.get(change.id);
-    // Of what the window does not let pass any more the restore has to go all the same.
+    // A change with a restore is planned again although its window has closed, because the restore must go.
     if (outcome?.status === 'skipped' && outcome.windowClosed === true) return isRestore(change);
     if (outcome?.status === 'skipped' && outcome.overtaken === true) return true;
     return (
@@ -250,7 +250,7 @@ function isRestore({ fields }: Change): boolean {
 
 const NOT_THERE: ReadonlySet<number | null> = new Set([400, 404]);
 
-/** A service may take a while to see what it has just been given. */
+/** Whether a refusal came too early: a service may take a while to find an object that was just created. */
 function isTooEarly({ id, dependsOn }: Change, outcomes: Outcomes): boolean {
   const outcome = outcomes.get(id);
   return (
@@ -280,8 +280,8 @@ async function planAgain(
 }
 
 /**
- * The first plan is what was reviewed by eye, and what is reported; its changes ended as they did last. What was written
- * besides, because it turned out to be needed, is told after them.
+ * Joins two rounds. The report shows the first plan, which was reviewed, with the last outcome of each change. Further
+ * changes of the second round come after them.
  */
 function joined(first: Applied, second: Applied, overtaken: ReadonlySet<string>): Applied {
   const outcomes = settled(
@@ -289,7 +289,7 @@ function joined(first: Applied, second: Applied, overtaken: ReadonlySet<string>)
     new Set(second.plan.unchanged),
   );
   const settledLeft = first.left.filter(({ id }) => !overtaken.has(keyOfId(id)));
-  // What failed in the first round and was held back in the second is left to do, whatever else was written by then.
+  // A change that failed in the first round and was held back in the second is still to do.
   const held = second.plan.withheld.filter(({ id }) => outcomes.get(id)?.status === 'failed');
   const all = [...settledLeft, ...second.left, ...held];
   const left = [...new Map(all.map((each) => [each.id, each])).values()];

@@ -6,8 +6,8 @@ import type { StateHome } from '../state/store.js';
 import type { Planned, Remembered, RunContext } from './context.js';
 
 /**
- * The context of a run whose options hold no approval that a run has used before. A comment stays where it is written: what it
- * approved, applied and taken back, would go out again by it. Says which approvals count for nothing.
+ * The context without approvals that an earlier run has used. A comment stays in place: after its plan was applied and
+ * reverted, it would approve that plan again. Warns about each approval that does not count.
  */
 export function withUnusedApprovals(
   context: RunContext,
@@ -23,9 +23,9 @@ export function withUnusedApprovals(
 }
 
 /**
- * Remembers that a plan goes out by the comment that approves it, before anything of it is sent.
+ * Records that a plan uses the approval of a comment, before any of its changes is sent.
  *
- * @throws FlagkeelError `GIT`, `IN_USE`: it cannot be written down where later runs find it. Nothing may be sent then.
+ * @throws FlagkeelError `GIT`, `IN_USE`: the record cannot be kept where later runs find it. Nothing may be sent then.
  */
 export async function useApproval(
   { approval, plan, home, remembered }: Planned,
@@ -58,7 +58,7 @@ function whyUnusable(
   return missing === null || missing.isRead ? null : `${unread} ${missing.why}`;
 }
 
-/** Under which the state keeps when a comment let a plan pass. */
+/** Key in the state for the time at which a comment let a plan pass. */
 function usedKey({ comment = '', hash }: Approval): string {
   return `${comment} ${hash}`;
 }

@@ -15,7 +15,7 @@ interface Assessed {
   readonly changes: Plan;
   readonly hash: string;
   readonly heldHash: string | null;
-  /** What the changes were planned from. */
+  /** The input of the changes. */
   readonly input: PlanInput;
   readonly at: Observation['at'];
   readonly service: OpenedService;
@@ -24,7 +24,7 @@ interface Assessed {
   readonly invalid: LoadedSpecs['invalid'];
 }
 
-/** What there is to say of the changes: their notes and guards, whom they reach, and what could not be known. */
+/** Assesses the changes: notes, guards, reached users, and unknown facts. */
 export async function assess(
   context: RunContext,
   { changes, hash, heldHash, input, at, service, remembered, sent, invalid }: Assessed,
@@ -32,7 +32,7 @@ export async function assess(
   const { checkout, revision } = context.source;
   const { home, state, applied, outOfSync, isWritten } = remembered;
   const originName = context.originName();
-  // A directory that has a state for this workspace was not pointed at it by mistake, wherever else it was applied.
+  // A directory with a state for this workspace is no mistake, even if it was applied to others as well.
   const elsewhere = home && !isWritten ? await context.appliedToOthers(at) : [];
   const written = changes.changes.map((change) => sent.stillToWrite(change));
   const notes = await notesFor(

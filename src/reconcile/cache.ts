@@ -6,20 +6,20 @@ import type { BoundDesired } from '../model/bound-desired.js';
 import { SpecCache } from '../specs/cache.js';
 import type { ComparedBases } from '../plan/bases/changed.js';
 
-/** What the runs over one place so far leave for the next. */
+/** Observation of a run, for the next one over the same workspace. */
 export interface LastObservation {
-  /** Which state and which part of it the runs were about: another one has nothing in common with them. */
+  /** Identifies state and filters of the run: an observation of other ones is useless. */
   readonly about: string;
   readonly desired: BoundDesired;
-  /** `KIND/NAME` of what was not found equal, or is not known to be. */
+  /** `KIND/NAME` of objects that were not found equal, or are unknown. */
   readonly outOfSync: ReadonlySet<string>;
   readonly at: Catalog;
 }
 
 /**
- * What a process that runs again and again over one config directory keeps from run to run, so that a run costs what
- * changed. Owned by the caller; one for each source, and never used by two runs at once. A run makes the same plan with
- * it and without; only with it may a run look at nothing but what was touched.
+ * Data that a process with repeated runs over one config directory keeps between them, so that a run costs only the
+ * changes. Owned by the caller; one for each source, never used by two runs at once. Plans are equal with and without
+ * it, but only with it a run may limit itself to touched objects.
  */
 export class RunCache {
   readonly specs: SpecCache;
@@ -36,7 +36,7 @@ export class RunCache {
     this.states = states;
   }
 
-  /** For a run that knows what the others know, and of which they learn nothing. */
+  /** A copy for a run that uses this data but leaves no traces in it. */
   isolated(): RunCache {
     const isolated = new RunCache(this.specs, this.git, this.states);
     isolated.bases = this.bases;
@@ -44,7 +44,7 @@ export class RunCache {
     return isolated;
   }
 
-  /** Null: nothing is known, and everything has to be looked at. */
+  /** null if there is none, so that the run must look at everything. */
   lastObservation(about: string): LastObservation | null {
     return this.#last?.about === about ? this.#last : null;
   }
@@ -53,7 +53,7 @@ export class RunCache {
     this.#last = last;
   }
 
-  /** What an apply and its second look left, of the run that was kept last. */
+  /** Adds the result of an apply and its second look to the last observation. */
   recordResult(outOfSync: ReadonlySet<string>): void {
     if (this.#last) this.#last = { ...this.#last, outOfSync: outOfSync };
   }

@@ -20,39 +20,39 @@ import type { Source } from '../git/spec-source.js';
 import { SpecHistory } from '../history/spec-history.js';
 import type { SentKills } from '../kill/sent-kills.js';
 
-/** Null: the check passed; otherwise why it did not, or why it may not be asked: a clause with untrusted text in it. */
+/** Runs a check. null if it passed; otherwise why it failed or may not be run, as a clause with untrusted text. */
 export type AskCheck = (check: RampCheck) => Promise<string | null>;
 
-/** What a run works with; a plan needs nothing that can write. */
+/** Dependencies of a run. A plan needs nothing that can write. */
 export interface RunContext {
   readonly source: Source;
   readonly options: RunOptions;
-  /** The time by which windows and freezes are judged, in milliseconds since the epoch. */
+  /** Clock for windows and freezes, in milliseconds since the epoch. */
   readonly now: () => number;
-  /** Of the runs over the same directory in this process, if the caller kept it; else one that knows nothing. */
+  /** Cache of earlier runs over the same directory in this process; empty if the caller keeps none. */
   readonly memory: RunCache;
   /** Called once the specs are known to be valid: they say where the service is. */
   readonly openReader: (desired: Desired) => Promise<AdminReader>;
-  /** Null: there is no home for a state, and the run is stateless. */
+  /** Opens the state. null if no home is writable, so that the run is stateless; likewise the next two. */
   readonly openState: (place: Workspace) => Promise<StateHome | null>;
-  /** The same to read from alone: it waits for no other run. */
+  /** Opens the state for reading only, without waiting for other runs. */
   readonly peekState: (place: Workspace) => Promise<StateHome | null>;
-  /** The same, shared as `openState` has it: for records of what was written, which wait for no run either. */
+  /** Opens the shared state to append records of writes, without waiting for other runs. */
   readonly openRecords: (place: Workspace) => Promise<StateHome | null>;
-  /** Asks what has to be right before a step of a ramp. Absent: this run writes nothing, and asks nobody. */
+  /** Runs the checks before a step of a ramp. A run that writes nothing has none, and sends no such request. */
   readonly askCheck?: AskCheck | undefined;
   /** Shows people one line. */
   readonly note: (text: string) => void;
-  /** States of this directory with another workspace than this one; of try-outs on other services none. */
+  /** States of this directory for other workspaces, except those of try-outs on other services. */
   readonly appliedToOthers: (place: Workspace) => Promise<readonly OtherWorkspace[]>;
-  /** Where an earlier run found the workspace of this name or id; null: no state says so, or several do. Asks nobody. */
+  /** Key of the only state with a workspace of this name or id; null if none or several have it. Sends no request. */
   readonly rememberedPlace: (workspace: string) => Promise<StateKey | null>;
-  /** What plans call the service: its origin, or `embedded`. */
+  /** Name of the service in plans: its origin, or `embedded`. */
   readonly originName: () => string;
   readonly progress?: Progress | undefined;
 }
 
-/** What the specs said before HEAD. */
+/** The history of the specs before HEAD. */
 export function historyOf(
   { source, memory }: Pick<RunContext, 'source' | 'memory'>,
   { environmentNames }: BoundDesired,
@@ -60,79 +60,81 @@ export function historyOf(
   return new SpecHistory(source.checkout, source.revision.commit, memory.specs, environmentNames);
 }
 
-/** What earlier runs left in the state. */
+/** Data of earlier runs from the state. */
 export interface Remembered {
-  /** Null: there is no home for a state, and nothing is remembered. */
+  /** null if no home is writable, so that nothing is remembered. */
   readonly home: StateHome | null;
   readonly state: State;
   /** HEAD of the last apply. */
   readonly applied: string | null;
-  /** Whether HEAD is an ancestor of that commit, and what the run may do is bounded by it. */
+  /** Whether HEAD is an ancestor of that commit, which limits the run. */
   readonly isBehind: boolean;
   /** See `StateReading`. */
   readonly outOfSync: ReadonlySet<string> | null;
   readonly ramps: RampRecords;
   readonly approvals: UsedApprovals;
-  /** Whether specs were applied here before; what only tells of kills is no such state. */
+  /** Whether specs were applied here before; a state with only records of kills does not count. */
   readonly isWritten: boolean;
 }
 
-/** A plan with everything that it was made from. */
+/** A plan with all its inputs. */
 export interface Planned {
   readonly plan: Plan;
   readonly planHash: string;
-  /** Hash of what windows hold back, once everything else is written; null: they hold nothing back. */
+  /** Hash of the changes that windows hold back, once all others are written; null if they hold none back. */
   readonly heldHash: string | null;
-  /** Leave that the options of the run give for this plan. */
+  /** Approval for this plan in the options of the run. */
   readonly approval: Approval | undefined;
   readonly notes: PlanNotes;
-  /** Whom each change reaches. */
+  /** The users that each change reaches. */
   readonly impacts: ReadonlyMap<ObjectId, Impact>;
   readonly guardFindings: readonly GuardFinding[];
-  /** Guards that the specs let the plan pass. */
+  /** Findings of guards that the specs allow. */
   readonly allowed: readonly AllowedFinding[];
   readonly input: PlanInput;
   readonly at: Catalog;
-  /** What plans call the service. */
+  /** Name of the service in plans. */
   readonly originName: string;
   readonly reader: AdminReader;
   readonly home: StateHome | null;
-  /** What earlier runs left, as it was read. */
+  /** Data of earlier runs, as read from the state. */
   readonly remembered: Remembered;
-  /** HEAD of the last apply, as the state remembers it. */
+  /** HEAD of the last apply, according to the state. */
   readonly appliedHead: string | null;
-  /** What the state says was not in sync; see `StateReading`. */
+  /** Objects out of sync, according to the state; see `StateReading`. */
   readonly knownOutOfSync: ReadonlySet<string> | null;
-  /** Kills that went out before the plan was made; they are changes of it all the same. */
+  /** Kills that were sent before the plan was made; the plan lists them as changes too. */
   readonly kills: SentKills;
-  /** Of a run that may hold what is invalid: what is wrong with the specs. */
+  /** Errors in the specs, if the run may go on without the invalid objects. */
   readonly invalid: readonly Diagnostic[];
-  /** What could not be known. */
+  /** Facts that could not be known. */
   readonly unknowns: readonly Unknown[];
 }
 
 export interface Applied extends Planned {
   readonly outcomes: Outcomes;
-  /** What is remembered after it. */
+  /** The state after the apply. */
   readonly state: State;
-  /** What a second look found left to do, without what waits for an approval; nothing where there was none. */
+  /**
+   * Changes that a second look found still to do, except those that wait for an approval; empty without such a look.
+   */
   readonly left: readonly Change[];
-  /** `KIND/NAME` of what was not found equal, or is not known to be. */
+  /** `KIND/NAME` of objects that were not found equal, or are unknown. */
   readonly outOfSync: ReadonlySet<string>;
   readonly standing: Standing;
-  /** Whether everything that git orders was seen on the service, but for what the plan withheld by the specs' own word. */
+  /** Whether the service has everything that git orders, except for changes that the specs themselves hold back. */
   readonly converged: boolean;
-  /** Why the second look could not be taken, or what it could not see. */
+  /** Why the second look failed, or which writes it could not see. */
   readonly unverified?: string;
   /** Why the state could not be written after the apply. */
   readonly unsaved?: string;
 }
 
-/** The specs are wrong; nothing but kills was sent. */
+/** The specs are invalid; nothing but kills was sent. */
 export class InvalidSpecsError extends FlagkeelError {
   readonly diagnostics: readonly Diagnostic[];
 
-  /** @param due of a dry run: kills that a run would send all the same, where they are not live yet. */
+  /** @param due for a dry run: kills that a run would send nevertheless, if they are not live yet. */
   constructor(
     diagnostics: readonly Diagnostic[],
     kills: KillResults,

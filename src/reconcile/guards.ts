@@ -16,8 +16,8 @@ import { withAllowances } from '../history/allowances.js';
 import type { SpecHistory } from '../history/spec-history.js';
 
 /**
- * The config whose guards hold for a run: the stricter of HEAD's and of the commit that was applied last, where that
- * is an ancestor of HEAD and can be read.
+ * The config with the guards of a run: for each guard the stricter of HEAD and the last applied commit, if that is a
+ * readable ancestor of HEAD.
  */
 async function guardingConfig(
   history: SpecHistory,
@@ -28,18 +28,18 @@ async function guardingConfig(
   return strictestGuards(config, (await history.configAtAncestor(applied)) ?? null);
 }
 
-/** What the operator lets pass. */
+/** Plans that the operator lets pass. */
 export interface GuardOverride {
-  /** The plan with this hash, and no other, besides those that the options of the run approve. */
+  /** Lets the plan with this hash pass, in addition to those that the options of the run approve. */
   readonly approvedHash?: string | undefined;
   /**
-   * `--force`: an empty repository and another workspace may pass too, where this plan is approved or a person says
-   * yes. Absent: those never pass.
+   * Set with `--force`: an empty repository or another workspace may pass too, if this plan is approved or a person
+   * says yes. Without it, those never pass.
    */
   readonly ask?: ((planned: Planned) => Promise<boolean>) | undefined;
 }
 
-/** Whether nothing stands against a plan, or the operator lets it pass what does. */
+/** Whether no guard refuses a plan, or the operator lets it pass. */
 export async function isApproved(
   planned: Planned,
   { approvedHash, ask }: GuardOverride = {},
@@ -49,11 +49,11 @@ export async function isApproved(
   const forced = guardFindings.filter(({ guard }) => FORCED_GUARDS.has(guard));
   if (forced.length > 0 && !ask) return false;
   if (approval !== undefined || planHash === approvedHash) return true;
-  // A yes on the terminal is about what only it can let pass; the figures of the others are for a review.
+  // A yes on the terminal covers only the guards that need `--force`; the others need a review of the figures.
   return forced.length === guardFindings.length && ask !== undefined && (await ask(planned));
 }
 
-/** The notes with who let the plan pass the guards that stand against it, where somebody did. */
+/** Adds to the notes the approval that let the plan pass its guards, if there is one. */
 export function withApproval(
   notes: PlanNotes,
   guardFindings: readonly GuardFinding[],
@@ -70,7 +70,7 @@ export function withApproval(
   );
 }
 
-/** What a plan does to users, and what stands against it. */
+/** The impact of a plan on users, and the guards that refuse it. */
 export async function checkGuards(
   context: RunContext,
   { changes, input }: { readonly changes: Plan; readonly input: PlanInput },

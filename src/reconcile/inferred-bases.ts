@@ -11,15 +11,15 @@ import {
 import { traced } from '../platform/telemetry.js';
 import { historyOf, type RunContext } from './context.js';
 
-/** A plan, and what it was made from. */
+/** A plan and its input. */
 export interface PlanFromBases {
   readonly input: PlanInput;
   readonly changes: Plan;
 }
 
 /**
- * The plan of a run. Where nothing is remembered of what differs, its base is inferred from the specs before the push at hand;
- * they are read in that case alone.
+ * The plan of a run. If a differing object has no base in the state, the base is inferred from the specs before the
+ * push at hand, which are read only in that case.
  */
 export async function planWithInferredBases(
   context: RunContext,
@@ -44,11 +44,11 @@ async function planFromBases(
 }
 
 /**
- * What the specs said before the push at hand: at the commit where HEAD and `since` parted, otherwise at the first parent
- * of HEAD. No older commit will do, because between it and the push somebody may have gone back on the service.
+ * The specs before the push at hand: at the merge base of HEAD and `since`, or without that at the first parent of
+ * HEAD. No older commit can serve, because between it and the push the service may have been reverted by hand.
  *
- * @param since a revision, as the operator names it.
- * @returns undefined: they cannot be known, or there were none.
+ * @param since a revision, as the operator named it.
+ * @returns undefined if they are unknown, or there were none.
  * @throws FlagkeelError `GIT` there is no such revision.
  */
 async function specsBeforePush(

@@ -13,19 +13,19 @@ import { internBases } from '../state/cache.js';
 import { InvalidSpecsError, type Remembered, type RunContext } from './context.js';
 import { recordKills } from './record.js';
 
-/** What the specs of a run say. */
+/** The specs of a run. */
 export interface LoadedSpecs {
   readonly desired: Desired;
-  /** `KIND/NAME` of what is left as it is; empty unless the run may quarantine what is invalid. */
+  /** `KIND/NAME` of objects that the run leaves alone; empty unless it may quarantine invalid ones. */
   readonly quarantined: ReadonlySet<string>;
-  /** All that is wrong with the specs, where the run goes on in spite of it. */
+  /** Errors in the specs, if the run goes on in spite of them. */
   readonly invalid: readonly Diagnostic[];
 }
 
 /**
- * Reads the specs; where they are wrong, all or nothing, unless `quarantineInvalid` lets a run go on with what is right.
+ * Reads the specs. Any error stops the run, unless `quarantineInvalid` lets it go on with the valid objects.
  *
- * @throws InvalidSpecsError after the kills among them were sent.
+ * @throws InvalidSpecsError after sending the kills of the invalid specs.
  */
 export async function loadSpecs(
   { source, options, memory }: RunContext,
@@ -40,14 +40,14 @@ export async function loadSpecs(
   throw new InvalidSpecsError(specs.diagnostics, results, due);
 }
 
-/** The way to the service, and the workspace that the specs name there. */
+/** The open service, and the workspace that the specs name. */
 export interface OpenedService {
   readonly reader: AdminReader;
   readonly workspace: LiveWorkspace;
 }
 
 /**
- * Opens the service. The kills that HEAD adds are sent before it is asked for anything.
+ * Opens the service. Sends the kills that HEAD adds before any other request.
  *
  * @throws FlagkeelError `NOT_ON_SERVICE`: the service has no such workspace.
  */
@@ -64,7 +64,7 @@ export async function openService(
   return { reader, workspace };
 }
 
-/** @throws FlagkeelError `OLDER_HEAD`: an earlier run has gone beyond HEAD. */
+/** @throws FlagkeelError `OLDER_HEAD`: an earlier run applied a newer commit. */
 export async function readState(
   context: RunContext,
   { workspace }: OpenedService,
@@ -82,12 +82,12 @@ export async function readState(
   return { home, state, applied, isBehind, outOfSync, isWritten, ramps, approvals };
 }
 
-/** The lane by which the kills of a run go out before it does anything else. @param killing null: a dry run. */
+/** The sender of kills, which go out before all else in a run. @param killing null for a dry run. */
 export function openKillLane(context: RunContext, killing: Killing | null): KillSender {
   return new KillSender(
     {
       ...context,
-      // Kills do not wait for a state that cannot be read.
+      // An unreadable state must not stop kills.
       appliedHead: async (place) => appliedHead(context, place).catch(() => null),
       isOutdated: async (applied) => isOlderThan(context, applied),
       killsSentOf: async (place) => killsSentOf(context, place).catch(() => null),
@@ -117,7 +117,7 @@ async function killsSentOf(
   return (await isOlder(source.checkout, head, killsOf)) ? killsOf : head;
 }
 
-/** A HEAD that an earlier run has gone beyond would undo what that run applied. */
+/** Whether an earlier run applied a newer commit, which this HEAD would revert. */
 async function isOlderThan(
   { source, options }: RunContext,
   applied: string | null,
@@ -127,7 +127,7 @@ async function isOlderThan(
   return isOlder(source.checkout, head, applied);
 }
 
-/** @throws FlagkeelError `OLDER_HEAD`: HEAD is behind, and the run would go back on what was applied. */
+/** @throws FlagkeelError `OLDER_HEAD`: HEAD is behind the applied commit, which the run would revert. */
 async function isBehindApplied(context: RunContext, applied: string | null): Promise<boolean> {
   const head = context.source.revision.commit;
   if (head === null || applied === null || !(await isOlderThan(context, applied))) return false;

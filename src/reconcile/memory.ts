@@ -4,7 +4,7 @@ import { hasUnremembered } from '../plan/inferred-bases.js';
 import type { StateHome } from '../state/store.js';
 import type { Applied, Remembered } from './context.js';
 
-/** What a run has to be told of its memory before it applies anything. */
+/** Warnings about the state that a run must show before it applies anything. */
 export function memoryUnknowns({ home, isWritten }: Remembered, changes: Plan): readonly Unknown[] {
   const isNothing = !isWritten && hasUnremembered(changes);
   return [...(isNothing ? [NOTHING_REMEMBERED] : []), ...notRead(home)];
@@ -23,7 +23,7 @@ function notRead(home: StateHome | null): readonly Unknown[] {
   return [{ code: 'state-not-read', message }];
 }
 
-/** The result of a run; where it wrote something that runs on other machines will not know of, it says so. */
+/** Adds a warning to the result if runs on other machines will not know of its writes. */
 export function withSharing(done: Applied): Applied {
   const missing = done.home?.notShared() ?? null;
   if (missing === null || done.unsaved !== undefined || !wroteAny(done)) return done;

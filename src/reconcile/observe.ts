@@ -19,17 +19,17 @@ import type { OpenedService } from './load.js';
 import { checkNamesOnService } from './policy.js';
 import { inScope, readCatalogFor, type ObservationScope } from './scope.js';
 
-/** What a run sees of the service before it plans. */
+/** The observation of the service before the plan. */
 export interface Observation {
-  /** Everything that the plan is made from. */
+  /** The whole input of the plan. */
   readonly input: PlanInput;
   readonly at: Catalog;
 }
 
 /**
- * Reads what is in scope.
+ * Reads the objects in scope from the service.
  *
- * @throws FlagkeelError `NOT_ON_SERVICE`: the specs name what the service does not have.
+ * @throws FlagkeelError `NOT_ON_SERVICE`: the specs name a rollout status or traffic type that the service lacks.
  */
 export async function observeInScope(
   context: RunContext,
@@ -56,14 +56,17 @@ async function observeWith(
   return { at, input: await observeScope(context, { reader, at }, about) };
 }
 
-/** A look at what was touched comes between others of its process that look at everything, unless it goes by the state. */
+/**
+ * A look at touched objects may only count keys, as full looks of the process come between, unless it goes by the
+ * state.
+ */
 function countingOf({ keys, touchedSince }: RunOptions, observed: Plan['observed']): KeyCounting {
   if (keys === 'listed') return 'never';
   const isBetween = observed === 'touched' && touchedSince !== 'state';
   return keys === 'counted' || isBetween ? 'always' : 'large';
 }
 
-/** Reads the objects that a policy is about: what the specs say, what the service has of it, and what is remembered. */
+/** Collects specs, live values and bases of the objects in a policy. */
 export async function observeScope(
   context: Pick<RunContext, 'source' | 'memory' | 'progress'>,
   { reader, at }: { readonly reader: AdminReader; readonly at: Catalog },
@@ -71,9 +74,9 @@ export async function observeScope(
     readonly desired: BoundDesired;
     readonly state: State;
     readonly policy: PlanPolicy;
-    /** Default: all whose number is the remembered one are counted. */
+    /** Default: `always`, which only counts the keys of every segment whose number is the remembered one. */
     readonly counting?: KeyCounting;
-    /** See `Scope`; default false. */
+    /** See `Scope`. Default: false. */
     readonly whole?: boolean;
   },
 ): Promise<PlanInput> {
@@ -95,7 +98,7 @@ export async function observeScope(
 
 const NO_REMOVALS = { provenRemovals: new Set<string>() };
 
-/** What history says of the objects that left the specs. */
+/** The proofs in history for the objects that left the specs. */
 async function removalsIn(
   context: Pick<RunContext, 'source' | 'memory'>,
   known: Parameters<typeof provenRemovals>[1],
@@ -109,14 +112,14 @@ async function removalsIn(
   };
 }
 
-/** Whether a flag may be given another rollout status than it has, for which the id of that is needed. */
+/** Whether a flag may get another rollout status, which needs the id of that status. */
 function isStatusToWrite({ desired, policy, actual, state }: PlanInput): boolean {
   const { flags } = desiredInScope(desired, policy);
   return [...flags.values()].some(({ name, fields: { rolloutStatus } }) => {
     if (rolloutStatus === undefined) return false;
     const live = actual.flags.get(name);
     if (live?.flag) return live.flag.rolloutStatus?.name !== rolloutStatus;
-    // A service that does not show the flag is believed to have what it was last seen to take.
+    // If the service does not show the flag, the last accepted value counts as the present one.
     const base = flagEntry(state, name)?.workspace?.spec;
     return live?.existence === 'absent' || base?.fields.rolloutStatus !== rolloutStatus;
   });

@@ -4,18 +4,18 @@ import { pendingWithheld } from '../plan/plan.js';
 import { isPlanned } from '../plan/policy.js';
 import type { Planned } from './context.js';
 
-/** `KIND/NAME` of all that a plan does not find equal, and of live kills: a plan of what was touched tells of those too. */
+/** `KIND/NAME` of all objects that a plan finds different, and of live kills, which later partial plans report too. */
 export function outOfSyncIn(plan: Plan): Set<string> {
   const open = [...plan.changes, ...pendingWithheld(plan), ...plan.liveKills];
   return new Set(open.map(({ id }) => keyOfId(id)));
 }
 
 /**
- * `KIND/NAME` of what the state remembers to be out of sync after a run: what the run found, and what was known before of
- * objects at which it did not look, or not in all environments.
+ * `KIND/NAME` of the objects that the state records as out of sync after a run: those that the run found, and the
+ * earlier ones that it did not look at in all environments.
  *
- * @param found what the run itself left out of sync.
- * @returns null: nothing was known before, and the run did not look at everything.
+ * @param found objects that the run itself left out of sync.
+ * @returns null if nothing was known before, and the run did not look at everything.
  */
 export function outOfSyncAfter(
   { input: { policy }, knownOutOfSync }: Pick<Planned, 'input' | 'knownOutOfSync'>,

@@ -18,8 +18,8 @@ import { laddersNow } from './ramps/ladders.js';
 import { policyAt } from './windows.js';
 
 /**
- * The policy of a run: what config and operator say, and what history adds to it. With `--since` it knows the objects that
- * the review was about.
+ * The policy of a run, from config, operator and history. With `--since` it includes the objects that the review
+ * covers.
  *
  * @throws FlagkeelError as `refuseUnknownNames`, `resolvePolicy` and `objectsChangedSince` do.
  */
@@ -53,7 +53,9 @@ export async function decidePolicy(
   return { ...policy, restorable };
 }
 
-/** What the review of a run covers; where HEAD is behind what was applied, without what later commits changed. */
+/**
+ * The objects that the review covers. If HEAD is behind the applied commit, without those that later commits changed.
+ */
 async function reviewPolicy(
   history: SpecHistory,
   { desired, remembered }: { readonly desired: BoundDesired; readonly remembered: Remembered },
@@ -100,7 +102,7 @@ function resolveEnvironments(
   at: LiveWorkspace,
   filter: readonly string[],
 ): PlannedEnvironment[] {
-  // What the top of the config says holds for ordinary environments; a protected one is loosened in its own block only.
+  // The top of the config applies to ordinary environments; only its own block can loosen a protected one.
   const resolved = config.environments.map((environment): PlannedEnvironment => {
     const live = findEnvironment(at, environment.name);
     const isProtected = environment.protected ?? live.production;
@@ -114,7 +116,7 @@ function resolveEnvironments(
       selected: isSelected(filter, [live.name, live.id]),
     };
   });
-  // A word that was found is the name or the id of one, so that only these two can mean the same.
+  // Each word is the name or the id of one environment, so that only these two can mean the same one.
   const twice = resolved.find(({ id }, at) => resolved.some((each, i) => i < at && each.id === id));
   if (twice) {
     throw new FlagkeelError(
@@ -134,8 +136,8 @@ function resolveEnvironments(
 }
 
 /**
- * Refuses a filter with a name that nothing has: it would leave nothing to plan, and the run would call that in sync.
- * Names are those of the specs, kills and references included, and of what the state remembers.
+ * Refuses a filter with an unknown name: it would leave nothing to plan, and the run would report that as in sync.
+ * Known are all names in the specs, including kills and references, and in the state.
  *
  * @param only `KIND/NAME`.
  * @throws FlagkeelError `USAGE`, with the first such name.
@@ -166,7 +168,7 @@ function declaredKeys(desired: BoundDesired): string[] {
 }
 
 /**
- * Checks what only the service knows: rollout statuses and traffic types that the specs name, of those that were asked for.
+ * Checks the names that only the service knows, as far as they were requested: rollout statuses and traffic types.
  *
  * @throws FlagkeelError `NOT_ON_SERVICE`, with the place in the specs.
  */

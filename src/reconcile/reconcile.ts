@@ -15,9 +15,9 @@ import { planWithInferredBases } from './inferred-bases.js';
 import { planForNow } from './windows.js';
 
 /**
- * Desired against actual: what would change, and why.
+ * Compares desired with actual values: the changes and their reasons.
  *
- * @param killing sends the kills first, whatever becomes of the rest; without it nothing at all is written.
+ * @param killing sends the kills first, even if the plan fails later. Without it, nothing is written.
  */
 export async function plan(context: RunContext, killing: Killing | null = null): Promise<Planned> {
   const kills = openKillLane(context, killing);
@@ -41,11 +41,11 @@ export async function plan(context: RunContext, killing: Killing | null = null):
 }
 
 /**
- * Plan, apply, verify; and remember what was seen to be equal. What changed meanwhile is planned again, unless the plan was
- * reviewed: nobody has seen another.
+ * Plans, applies and verifies, and records which objects were equal. Objects that change meanwhile are planned again,
+ * unless the plan was reviewed: another plan would be unreviewed.
  *
- * @returns a `Planned` where a guard stands against the plan: nothing was written.
- * @throws PlanDiffersError the plan is not the reviewed one; nothing was written.
+ * @returns a `Planned` if a guard refused the plan; nothing of it was written.
+ * @throws PlanDiffersError the plan differs from the reviewed one; nothing of it was written.
  */
 export async function reconcile(
   opened: RunContext,

@@ -14,18 +14,18 @@ import type { StateMeta } from '../state/ref-store.js';
 import type { StateHome } from '../state/store.js';
 import type { Planned, RunContext } from './context.js';
 
-/** What the commit of the state says of a run: a subject, and a line for each change. */
+/** Message of the commit of the state for a run: a subject, and a line for each change. */
 export interface RunMessage {
   readonly message: string;
-  /** It tells of writes that reached the service, or may have. */
+  /** Whether it records writes that reached the service, or may have. */
   readonly isRecord: boolean;
 }
 
 /**
- * What `flagkeel history` shows of a run. Kills that went out before the plan was made are not among its changes: they
- * were recorded when they were sent.
+ * The record of a run for `flagkeel history`. It leaves out kills that were sent before the plan was made, because
+ * those were recorded then.
  *
- * @param outcomes absent: the run only begins.
+ * @param outcomes missing at the beginning of the run.
  */
 export function runMessage(
   verb: 'Begin' | 'Apply',
@@ -58,7 +58,7 @@ export function runMessage(
   };
 }
 
-/** A request that got no answer may have been run all the same. */
+/** A request without an answer may have been executed nevertheless. */
 function mayHaveWritten(outcome: Outcome): boolean {
   if (outcome.status === 'applied' || outcome.partly === true) return true;
   return outcome.status === 'failed' && outcome.fateUnknown === true;
@@ -70,7 +70,7 @@ function shortHead(head: string | null): string {
 
 type RecordContext = Pick<RunContext, 'openRecords' | 'note'>;
 
-/** Records the kills that a run sent before anything else, whatever becomes of the run. Never throws; may not be repeated. */
+/** Records the kills of a run right after they were sent, even if the run fails later. Never throws; not repeatable. */
 export async function recordKills(
   context: RecordContext,
   place: Workspace,
@@ -90,24 +90,24 @@ export async function recordKills(
   await record(context, place, { message: applyMessage(subject, head, changes), ...killsOf });
 }
 
-/** A kill that got no answer may have been made all the same. */
+/** A kill without an answer may have been made nevertheless. */
 function mayBeSent(result: KillResult): boolean {
   if (result.status !== 'failed') return result.status === 'killed';
   return result.error instanceof FlagkeelError && result.error.fateUnknown;
 }
 
-/** A kill or a restore that somebody sent by hand. */
+/** A kill or a restore by hand. */
 export interface ActRecord {
   readonly flag: string;
-  /** As the service names it. */
+  /** Name on the service. */
   readonly environment: string;
   readonly isKill: boolean;
-  /** Null: that was not looked at, and is not told. */
+  /** null if unknown: the record leaves the old value out then. */
   readonly wasKilled: boolean | null;
   readonly note: ChangeNote;
 }
 
-/** Records what somebody did by hand, outside every run. Never throws; may not be repeated. */
+/** Records a kill or restore by hand, outside all runs. Never throws; not repeatable. */
 export async function recordAct(
   context: RecordContext,
   place: Workspace,
@@ -141,12 +141,12 @@ function liveChange({
   };
 }
 
-/** Races with runs that write the state at the same time. */
+/** Tries against runs that write the state at the same time. */
 const MAX_TRIES = 5;
 
 /**
- * Adds a record to the state, without keeping any run out and without changing what is remembered. What was written
- * was written: a record that cannot be kept is told, and is no failure.
+ * Adds a record to the state, without a lock and without changing the remembered values. A record that cannot be kept
+ * causes a warning, and no failure, because the write itself has succeeded.
  */
 async function record(
   { openRecords, note }: RecordContext,

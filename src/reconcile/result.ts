@@ -9,7 +9,7 @@ import type { Applied, Planned, RunContext } from './context.js';
 import { remindersAt } from '../timing/reminders.js';
 import { rampsOf } from './ramps/ladders.js';
 
-/** What a run came to, as reports in every format say it. */
+/** The result of a run, as input for reports in all formats. */
 export function reportOf(
   result: Planned | Applied,
   { context }: { readonly context: RunContext },
@@ -53,8 +53,8 @@ export function reportOf(
 }
 
 /**
- * By which hash what a guard or a window holds back can be approved from now on. An apply has written the rest of the plan, so that
- * only what it held back is left.
+ * The hash that approves the changes that a guard or a window holds back. After an apply it covers only those, because
+ * the rest of the plan is written.
  */
 function heldHashOf(result: Planned | Applied): { heldHash?: string } {
   const { guardFindings, planHash, heldHash } = result;
@@ -63,7 +63,7 @@ function heldHashOf(result: Planned | Applied): { heldHash?: string } {
   return heldHash === null ? {} : { heldHash };
 }
 
-/** Of what the operator's filters and a review leave to this run. */
+/** Reminders within the operator's filters and the review. */
 function remindersOf({ desired, policy }: Planned['input'], ms: number): Reminder[] {
   const { only, environments, reviewed } = policy;
   const places = new Set(environments.flatMap(({ name, selected }) => (selected ? [name] : [])));
@@ -75,12 +75,12 @@ function remindersOf({ desired, policy }: Planned['input'], ms: number): Reminde
   });
 }
 
-/** A review looks past windows without a reason, and writes nothing. */
+/** Leaves out an empty reason: a review ignores windows without one, and writes nothing. */
 function overridden({ windowOverride = '' }: PlanPolicy): { readonly override?: string } {
   return windowOverride === '' ? {} : { override: windowOverride };
 }
 
-/** Of a plan that a guard stands against only the kills were sent. */
+/** Outcomes for a plan that a guard refuses: only its kills were sent. */
 function killOutcomes({ plan: found, kills }: Planned): { outcomes?: Outcomes } {
   const killed = found.changes.filter(({ id }) => kills.killed.has(id));
   if (killed.length === 0) return {};
@@ -116,15 +116,15 @@ function killReasonsOf({ kills }: Planned['input']['desired']): PlanReport['kill
   );
 }
 
-/** Names of what no file declares and no run remembers; null: the run did not list them. */
+/** Names of objects that no file declares and no run remembers; null if the run did not list them. */
 export function unmanagedIn({ input }: Planned): ReturnType<typeof unmanagedNames> {
   return unmanagedNames(input);
 }
 
 /**
- * Exit code of a run that came to a plan.
+ * Exit code of a run that made a plan.
  *
- * @param options `allowHeld`: what waits for a person does so on purpose.
+ * @param options with `allowHeld`, changes that wait for a person are no failure.
  */
 export function exitCodeOf(
   result: Planned | Applied,
@@ -140,7 +140,7 @@ export function exitCodeOf(
   return result.standing === 'held' && !allowHeld ? EXIT.held : EXIT.ok;
 }
 
-/** Exit code of a run that a signal of this process ended. */
+/** Exit code of a run that a signal to this process ended. */
 export function exitCodeOfSignal({ reason }: AbortSignal): ExitCode {
   return reason === 'SIGINT' ? EXIT.sigint : EXIT.sigterm;
 }

@@ -2,7 +2,7 @@ import { FlagkeelError } from '../errors.js';
 import { differencesFrom, isPartOf, type ReviewedPlan } from '../report/json/reviewed-plan.js';
 import type { Planned } from './context.js';
 
-/** The plan is not the reviewed one; nothing was written. */
+/** The plan differs from the reviewed one; nothing was written. */
 export class PlanDiffersError extends FlagkeelError {
   readonly planned: Planned;
 
@@ -17,9 +17,10 @@ export class PlanDiffersError extends FlagkeelError {
 }
 
 /**
- * Of a HEAD that is behind what was applied the plan may be a part of the reviewed one: later commits took over the rest.
+ * Refuses a plan that was not reviewed. If HEAD is behind the applied commit, the plan may be a part of the reviewed
+ * one, because later commits replaced the rest.
  *
- * @throws PlanDiffersError the plan is not the reviewed one.
+ * @throws PlanDiffersError the plan differs from the reviewed one.
  */
 export function refuseUnreviewed(planned: Planned, reviewed: ReviewedPlan | undefined): void {
   if (reviewed === undefined || reviewed.planHash === planned.planHash) return;

@@ -27,7 +27,7 @@ import type { RunContext, Remembered } from './context.js';
 
 import { outOfSyncIn } from './out-of-sync.js';
 
-/** Fewer touched objects than this are never too many. */
+/** Up to this number of touched objects, a run never falls back to reading everything. */
 const FEW = 50;
 
 interface ScopeInput {
@@ -35,16 +35,16 @@ interface ScopeInput {
   readonly policy: PlanPolicy;
   readonly remembered: Remembered;
   readonly sent: SentKills;
-  /** Nothing can be written. */
+  /** Whether the run cannot write. */
   readonly isDryRun: boolean;
 }
 
-/** What of the service a run looks at. */
+/** The part of the service that a run looks at. */
 export interface ObservationScope {
-  /** Of the run: with a filter on what was touched, where that is all it looks at. */
+  /** Policy of the run. If it looks only at touched objects, `only` is limited to them. */
   readonly policy: PlanPolicy;
   readonly observed: Plan['observed'];
-  /** What the earlier runs over the same left; null: nothing. */
+  /** Result of earlier runs over the same scope in this process, if any. */
   readonly last: LastObservation | null;
   readonly state: State;
   /** See `LastLook`. */
@@ -52,16 +52,16 @@ export interface ObservationScope {
 }
 
 /**
- * Decides whether a run looks at everything or at what was touched, which is:
+ * Decides whether a run looks at all objects or only at the touched ones, which are those
  *
- * - what the specs say otherwise than its base, or than they did at the last run, or at any commit since then;
- * - what the last run did not find equal: changed, failed, held back, drifted;
- * - what has a ramp;
- * - what left the specs, and what a kill or its taking back is about;
- * - in the plan of a review, what the review is about.
+ * - whose specs differ from their base, or from the last run or any commit since then;
+ * - that the last run did not find equal: changed, failed, held back, drifted;
+ * - with a ramp;
+ * - that left the specs, or that a kill or a restore affects;
+ * - in the plan of a review, that the review covers.
  *
- * Everything is looked at where no base is known; where no earlier run of this process left its memory, but for a review
- * and for a run that goes by the state; and where so much was touched that lists are the better way.
+ * A run looks at all objects if no base is known; if no earlier run of this process left a memory, unless it is a
+ * review or goes by the state; and if so many objects were touched that lists are cheaper.
  *
  * @throws FlagkeelError `GIT`
  */
@@ -82,7 +82,7 @@ export async function chooseScope(
   if (!isReview && !isByMemory && sinceState === null) return full;
   const touched = new Set([...touchedObjects(context, known, last), ...(sinceState ?? [])]);
   const { identities } = known.desired;
-  // Such a service says in its lists alone which id a traffic type has.
+  // Only the lists of such a service show the id of a traffic type.
   if (last?.at.trafficTypes === null && identities.length > 0) return full;
   const declared = OBSERVED_KINDS.map(([, rules]) => rules.declared(known.desired).size);
   const total = declared.reduce((sum, size) => sum + size, 0);
@@ -99,8 +99,8 @@ function aboutOf({ options }: RunContext, { remembered: { home }, policy }: Scop
 }
 
 /**
- * What the commits since the last apply touched, and what was not in sync after it. Null: the state does not know enough,
- * or there are identities to write, for which ids are needed that only lists may show.
+ * The objects that commits since the last apply touched, or that were out of sync after it. null if the state does not
+ * know enough, or if there are identities to write: those need ids that only lists may show.
  */
 async function touchedSinceState(
   { source }: RunContext,
@@ -130,10 +130,10 @@ function touchedObjects(
     ...bases.away,
     ...(last ? changedObjects(last.desired, desired) : []),
     ...[...state].flatMap(([key, entry]) => (isDeclared(entry, desired) ? [] : [key])),
-    // To compare identities with what the service took nothing has to be asked.
+    // Identities are compared with the recorded answers of the service, which needs no request.
     ...desired.identities.map(({ trafficType }) => keyOf('identities', trafficType)),
     ...(last?.outOfSync ?? []),
-    // Time moves them, and no commit and no base tells.
+    // Time moves ramps, without any commit or change of a base.
     ...[...(policy.ladders?.keys() ?? [])].map(keyOfId),
     ...[...(policy.reviewed ?? []), ...sent.results.keys()].map(keyOfId),
     ...[...policy.restorable.values(), ...strangers.map(({ flag: name }) => ({ name }))].map(
@@ -142,12 +142,15 @@ function touchedObjects(
   ]);
 }
 
-/** Whether the specs declare an object that can be looked at. */
+/** Whether the specs declare the object, and its kind can be observed. */
 function isDeclared({ kind, name }: StateEntry, desired: BoundDesired): boolean {
   return observedKind(kind)?.declared(desired).has(name) ?? false;
 }
 
-/** The objects that a run looks at; a filter by the operator alone lets names of all be checked. */
+/**
+ * The specs of the objects in scope. With only the filter of the operator, all specs stay, so that all names are
+ * checked.
+ */
 export function inScope(
   { observed, policy }: ObservationScope,
   desired: BoundDesired,
@@ -155,7 +158,7 @@ export function inScope(
   return observed === 'full' ? desired : desiredInScope(desired, policy);
 }
 
-/** Keeps for the next run of this process what this one saw; how it ended is said once it has applied its plan. */
+/** Keeps this run's observation for the next run of the process. An apply adds its result later. */
 export function recordObservation(
   { memory }: RunContext,
   { about }: ObservationScope,
@@ -166,8 +169,8 @@ export function recordObservation(
 }
 
 /**
- * What is the same for all objects of a place. A run that looks at little asks for it only where what it looks at
- * names a rollout status or a traffic type that the last run did not see, or without one, that no base of it has.
+ * The data that all objects of the workspace share. A run over touched objects requests it only if these name a rollout
+ * status or a traffic type that the last run did not see or, without a last run, that none of their bases has.
  */
 export async function readCatalogFor(
   reader: AdminReader,
@@ -183,13 +186,13 @@ export async function readCatalogFor(
   return seen ? { ...seen, ...place } : unreadCatalog(place);
 }
 
-/** Whether the last run saw every name that is needed. */
+/** Whether the last run saw all needed names. */
 function isSeen(
   { rolloutStatuses, trafficTypes }: Catalog,
   reach: ObservationScope,
   desired: BoundDesired,
 ): boolean {
-  // That run did not ask.
+  // The last run did not request them.
   if (rolloutStatuses === null) return false;
   const statuses = new Set(rolloutStatuses.map(({ name }) => name));
   return declarationsIn(inScope(reach, desired)).every(({ fields, trafficType }) => {
@@ -199,7 +202,7 @@ function isSeen(
   });
 }
 
-/** Whether every object that is looked at was found on the service with the very names that its specs have. */
+/** Whether the base of every object in scope has the names in its specs, so that the service knows them. */
 function isInBases(reach: ObservationScope, desired: BoundDesired): boolean {
   const wanted = inScope(reach, desired);
   return KINDS.every((kind) => {

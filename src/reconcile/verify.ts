@@ -12,18 +12,18 @@ import type { Planned, RunContext } from './context.js';
 import { outOfSyncIn } from './out-of-sync.js';
 import { policyAt } from './windows.js';
 
-/** Between one look and the next at what was written and cannot be seen yet: about 15 s in all. */
+/** Pauses between looks at writes that are not visible yet: about 15 s in all. */
 const PAUSES_MS = [250, 750, 2_000, 4_000, 8_000];
 
 export interface Verified {
-  /** What is left to do, by what was wanted and found then, without what waits for a person on the service. */
+  /** Changes still to do after the look, except those that wait for a person on the service. */
   readonly left: readonly Change[];
   readonly state: State;
-  /** `KIND/NAME` of what was not found equal, or is not known to be. */
+  /** `KIND/NAME` of objects that were not found equal, or are unknown. */
   readonly outOfSync: ReadonlySet<string>;
-  /** Of the changes those that were found to be as git wants them. */
+  /** The changes that were found as git wants them. */
   readonly equal: ReadonlySet<ObjectId>;
-  /** Why this says less than it should. */
+  /** Why the result is incomplete. */
   readonly unverified?: string;
 }
 
@@ -33,18 +33,18 @@ interface VerifyOptions {
   readonly time?: Time;
 }
 
-/** The time as the state remembers it. */
+/** The time in the form of the state. */
 export function momentOf({ now }: Pick<VerifyOptions, 'now'>): string {
   return new Date(now()).toISOString();
 }
 
 /**
- * Looks again at what was touched: nothing may be left to do.
+ * Looks again at the touched objects, which should need no more changes.
  *
- * A service may show for a while what was there before a write. Where it does, that object is looked at again, within
- * bounds; what is neither the old nor the new is somebody else's doing, and waited for by nobody.
+ * A service may show an old value for a while after a write. Such objects are read again, within bounds. A third value
+ * is a foreign change, and ends the wait for its object.
  *
- * @param options `signal` ends the waiting.
+ * @param options its `signal` ends the wait.
  */
 export async function verify(
   { plan: done, input, reader, at }: Planned,
@@ -76,7 +76,7 @@ export async function verify(
     for (const key of outOfSyncIn(left)) outOfSync.add(key);
     for (const { id } of [...left.changes, ...left.withheld]) equal.delete(id);
     for (const id of [...left.unchanged, ...goneIn(done, left, keys)]) equal.add(id);
-    // What failed and may not be written any more is left to do as well.
+    // A failed change that may not be written any more is still to do as well.
     const stuck = left.withheld.filter(({ id }) => outcomes.get(id)?.status === 'failed');
     return [...left.changes, ...stuck];
   };
@@ -98,7 +98,7 @@ export async function verify(
   return { left: open, state, outOfSync, equal, unverified };
 }
 
-/** What was to be taken away, and is seen to be gone: nothing of it is planned any more. */
+/** Removals whose objects are gone, as the second plan no longer lists them. */
 function goneIn(done: Plan, left: Plan, looked: ReadonlySet<string>): ObjectId[] {
   const stays = new Set([...left.changes, ...left.withheld].map(({ id }) => id));
   return done.changes.flatMap(({ id, action }) => {
@@ -107,14 +107,14 @@ function goneIn(done: Plan, left: Plan, looked: ReadonlySet<string>): ObjectId[]
   });
 }
 
-/** @returns false: the run was interrupted. */
+/** @returns false if the run was interrupted. */
 async function paused(ms: number, time: Time, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return false;
   await time.sleep(ms, signal).catch(() => undefined);
   return !signal.aborted;
 }
 
-/** Whether what is left to do is part of what there was to do: the write cannot be seen. */
+/** Whether the remaining change is part of the original one, so that the write is not visible yet. */
 function isAsBefore(left: Change, original: Change | undefined): boolean {
   if (left.action !== original?.action) return false;
   const before = new Map(original.fields.map((field) => [field.path, field.before]));
@@ -125,7 +125,7 @@ function isAsBefore(left: Change, original: Change | undefined): boolean {
   );
 }
 
-/** What waits for a person on the service is left to do, and no failure of this run. */
+/** Whether the change waits for a person on the service: it is still to do, but no failure of this run. */
 function awaitsApproval(outcomes: Outcomes, id: ObjectId): boolean {
   const outcome = outcomes.get(id);
   return outcome?.status === 'skipped' && outcome.approvalNeeded === true;

@@ -9,7 +9,7 @@ import { calendarIn, closingAt, openingText, type Calendar } from '../timing/win
 import type { RunContext } from './context.js';
 import type { PlanFromBases } from './inferred-bases.js';
 
-/** A policy as windows and freezes have it at a moment. @param ms since the epoch. */
+/** The policy under the windows and freezes at a moment. @param ms milliseconds since the epoch. */
 export function policyAt(policy: PlanPolicy, desired: BoundDesired, ms: number): PlanPolicy {
   return {
     ...policy,
@@ -24,21 +24,21 @@ export function policyAt(policy: PlanPolicy, desired: BoundDesired, ms: number):
   };
 }
 
-/** When an environment may be changed. @param name as the service has it. */
+/** When an environment may be changed. @param name its name on the service. */
 export function calendarOf({ config, configNames }: BoundDesired, name: string): Calendar {
   return calendarIn(config, name, configNames.get(name));
 }
 
-/** A plan with the hash that it has at any time: that of what would be written if every window were open. */
+/** A plan with a hash that does not depend on the time: it covers the changes with all windows open. */
 export interface HashedPlan extends PlanFromBases {
   readonly hash: string;
-  /** The hash that is left of it once everything is written that may go now; null: that is nothing. */
+  /** Hash of the rest after all changes that may go now; null if there is no rest. */
   readonly heldHash: string | null;
 }
 
 /**
- * The plan as windows and freezes leave it, or all of it where the operator approved the plan with this hash: the hash covers
- * what is held back until a window opens, so that it is the same before and after.
+ * The part of the plan that windows and freezes let pass, or the whole plan if the operator approved its hash. The hash
+ * covers changes that wait for a window, so that it is equal before and after the window opens.
  */
 export function planForNow(
   { options, originName }: RunContext,
@@ -63,7 +63,7 @@ export function planForNow(
   return { input: obeying, changes: open, hash, heldHash: null };
 }
 
-/** What is left of a plan once another one is written that has a part of it: kills, for example, go at any time. */
+/** The rest of a plan once a part of it is written. Fields count singly, because kills, for example, always go. */
 function heldIn(whole: Plan, part: Plan): Change[] {
   const goes = new Map(part.changes.map((each) => [each.id, each]));
   return whole.changes.flatMap((change) => {
@@ -75,7 +75,7 @@ function heldIn(whole: Plan, part: Plan): Change[] {
   });
 }
 
-/** The notes with the reason why a change goes although its environment is closed, where it does. */
+/** Adds the reason of the override to the notes of changes that go although their environment is closed. */
 export function withOverride(notes: PlanNotes, plan: Plan, { policy }: PlanInput): PlanNotes {
   const { windowOverride = '' } = policy;
   if (windowOverride === '') return notes;
@@ -91,7 +91,7 @@ export function withOverride(notes: PlanNotes, plan: Plan, { policy }: PlanInput
   return said;
 }
 
-/** Why a change that was planned may not be written any more by now; undefined: it may. */
+/** Tells by the present time why a planned change may not be written any more, if so. */
 export function closedByNow(
   { desired, policy }: PlanInput,
   now: () => number,

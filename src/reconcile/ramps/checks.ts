@@ -12,20 +12,21 @@ import type { PlanPolicy } from '../../plan/policy.js';
 import { shareIn, type Ladders } from '../../plan/ramps.js';
 import type { AskCheck, RunContext } from '../context.js';
 
-/** Enough for any answer with a number in it. */
+/** Longest answer that is read; enough for any number. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** How checks may be asked. */
+/** Options for the requests of checks. */
 export interface AskingCheck {
-  /** `FLAGKEEL_ORIGINS`, see `parseOrigins`: the network of whoever runs this is not the repository's to look into. */
+  /** `FLAGKEEL_ORIGINS`, see `parseOrigins`: a repository must not probe the network of the operator. */
   readonly allowedOrigins: readonly string[];
   readonly signal: AbortSignal;
 }
 
 /**
- * One request, bounded in time and size, and none where the operator did not allow the origin. No redirect is followed.
+ * Runs a check: one request, limited in time and size, without redirects, and only to an origin that the operator
+ * allowed.
  *
- * @returns see `AskCheck`; of the answer it shows numbers alone.
+ * @returns see `AskCheck`; it shows only numbers of the answer.
  */
 export async function askCheck(
   check: RampCheck,
@@ -60,7 +61,7 @@ export async function askCheck(
   }
 }
 
-/** Why an answer does not pass a check; null: it does. */
+/** Why an answer fails a check; null if it passes. */
 export function checkFault(check: RampCheck, { status, text }: Answer): string | null {
   if (status < 200 || status > 299) return `it answered ${status}`;
   if (check.value === undefined) return null;
@@ -86,7 +87,7 @@ function valueAt(answer: unknown, pointer: string): unknown {
   return value;
 }
 
-/** A query has to answer with one number: none and several say nothing of a bound. */
+/** A query must return exactly one number, because none or several cannot be compared with a bound. */
 function queryFault(check: RampCheck, answer: unknown): string | null {
   const result = valueAt(answer, '/data/result');
   const isScalar = valueAt(answer, '/data/resultType') === 'scalar';
@@ -100,7 +101,7 @@ function numberIn(sample: unknown): unknown {
   return typeof sample === 'string' && sample.trim() !== '' ? Number(sample) : sample;
 }
 
-/** Text of an answer can be a secret that somebody who writes specs may not read, so that only numbers are shown. */
+/** Shows only numbers, because text of an answer can be a secret that authors of specs may not read. */
 function valueFault({ equals, atMost, atLeast }: RampCheck, value: unknown): string | null {
   const isNumber = typeof value === 'number' && !Number.isNaN(value);
   if (equals !== undefined && value !== equals) {
@@ -113,7 +114,7 @@ function valueFault({ equals, atMost, atLeast }: RampCheck, value: unknown): str
   return null;
 }
 
-/** What a run knows when it asks. */
+/** Input for running checks. */
 interface Known {
   readonly desired: BoundDesired;
   readonly state: State;
@@ -121,8 +122,8 @@ interface Known {
 }
 
 /**
- * The ladders with what their checks say of the step that is due and not taken yet. Each check is asked once, all of them side by
- * side, and none of them by a run that writes nothing.
+ * The ladders with the results of their checks for the step that is due and not taken yet. Each check runs once, all
+ * side by side; a run that writes nothing runs none.
  */
 export async function checkedLadders(
   { askCheck: ask, now }: Pick<RunContext, 'askCheck' | 'now'>,
@@ -138,7 +139,7 @@ export async function checkedLadders(
   return withAnswers(ladders, new Set(due), { answers, nowMs: now() });
 }
 
-/** The ladders, of which those that ask are held where one of their checks failed. */
+/** The ladders with the answers; a ladder with a failed check is held. */
 export function withAnswers(
   ladders: Ladders,
   asking: ReadonlySet<Ladder>,
@@ -162,7 +163,7 @@ async function standingOf(check: RampCheck, ask: AskCheck | undefined): Promise<
   return { name, result: why === null ? 'passed' : 'failed', why };
 }
 
-/** Those that would take a step now. */
+/** The ladders that would take a step now, and so need their checks. */
 export function laddersToAsk(
   id: ObjectId,
   own: readonly Ladder[],
@@ -180,7 +181,7 @@ export function laddersToAsk(
   });
 }
 
-/** A check that failed is asked again after so long, where a daemon runs. */
+/** Time after which a daemon repeats a failed check. */
 const AGAIN_MS = 300_000;
 
 function checkedBy(

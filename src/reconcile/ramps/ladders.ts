@@ -25,9 +25,9 @@ import type { Remembered, RunContext } from '../context.js';
 import { calendarOf } from '../windows.js';
 
 /**
- * Where every ramp stands at the moment of the run.
+ * The standing of every ramp at the time of the run.
  *
- * @param remembered of a state that is kept and shared: what it does not know of begins now.
+ * @param remembered if its state is kept and shared, ramps that it does not know begin now.
  */
 export function laddersNow(
   { source, now }: Pick<RunContext, 'source' | 'now'>,
@@ -57,7 +57,7 @@ export function laddersNow(
   return ladders;
 }
 
-/** Why no ramp can be remembered: one that would begin with this run would begin with the next one, too. */
+/** Why ramps cannot be remembered, if so: a ramp that begins with this run would begin again with the next one. */
 function unkeptIn(home: Remembered['home']): string | null {
   const only = 'so that only ramps with a `start`, and steps with `at`, move';
   if (home === null) return `no state is kept here, ${only}`;
@@ -66,8 +66,8 @@ function unkeptIn(home: Remembered['home']): string | null {
 }
 
 /**
- * Of ramps of rules without a name, which go by their condition: new ones → the one that left the specs with the same steps, where
- * there is just one of each. Its rule may have another condition now.
+ * Finds renamed ramps. A ramp of a rule without a name is known by its condition, which may have changed: maps a new
+ * ramp to the one with equal steps that left the specs, if there is just one of each.
  */
 function leftIn(
   records: RampRecords,
@@ -92,7 +92,7 @@ function leftIn(
   );
 }
 
-/** When the next step of any ramp is due, ISO 8601 in UTC; null: none is to come. */
+/** When the next step of any ramp is due, ISO 8601 in UTC; null if there is none. */
 export function nextStepDue({ policy }: PlanInput): string | null {
   const ladders = [...(policy.ladders?.values() ?? [])].flat();
   const moments = ladders.flatMap(({ dueMs, step, held, againMs }) => {
@@ -102,7 +102,7 @@ export function nextStepDue({ policy }: PlanInput): string | null {
   return moments.length === 0 ? null : new Date(Math.min(...moments)).toISOString();
 }
 
-/** How far the ramps have come that the operator's filters leave to this run. */
+/** The standing of the ramps within the operator's filters. */
 export function rampsOf({ policy, actual }: PlanInput, { withheld }: Plan): RampStanding[] {
   const found = [...(policy.ladders ?? [])].flatMap(([id, ladders]) =>
     ladders.map((ladder): RampStanding => {
@@ -144,7 +144,7 @@ function servedOf(actual: PlanInput['actual'], id: ObjectId, ramp: DesiredRamp):
   return buckets ? shareOf(buckets, ramp.treatment) : null;
 }
 
-/** The notes with a title and a comment of its own for each step of a ramp, which no commit makes. */
+/** Adds a title and a comment for each step of a ramp, because no commit makes it. */
 export function withSteps(
   notes: PlanNotes,
   { changes, withheld }: Pick<Plan, 'changes' | 'withheld'>,
