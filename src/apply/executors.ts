@@ -190,9 +190,7 @@ function archivedError(flag: string, cause: RejectedError): RejectedError {
   return new RejectedError(message, answer, { cause, fateUnknown: cause.fateUnknown });
 }
 
-/**
- * An upload made the segment smaller, because this service replaces keys instead of appending. The keys were restored.
- */
+/** An upload shrank the segment: this service replaces keys instead of appending. The keys were restored. */
 export class SegmentShrankError extends Error {
   constructor(segment: string, { before, after }: { before: number; after: number }) {
     super(

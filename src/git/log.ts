@@ -18,7 +18,7 @@ const FOLDERS = ['flagkeel.yaml', 'flags', 'segments', 'identities', 'kills'];
 const COMMIT = /^\u0001([0-9a-f]{40,64}) ([0-9a-f ]*)$/;
 
 /**
- * Commits that touched files which shape objects, reachable from `to` and not from `from`, children before their parents.
+ * Commits with changes to files that shape objects, reachable from `to` and not from `from`, children before parents.
  *
  * @param from null means from the beginning.
  * @param line `first-parents` lists only the commits of the branch itself, with each merge as one commit.
@@ -80,8 +80,8 @@ function parseLog(output: string, prefix: string): LoggedCommit[] {
 const MAX_AGED = 20_000;
 
 /**
- * When files were first added and last changed, by commits reachable from HEAD, as UTC days: path relative to the config
- * directory → days. A moved file counts as new, and merges are ignored. Empty without a commit.
+ * When files were first added and last changed, by commits reachable from HEAD, as UTC days: path relative to the
+ * config directory → days. A moved file counts as new, and merges are ignored. Empty without a commit.
  *
  * @param folder a folder of the config directory, for example `flags`.
  */

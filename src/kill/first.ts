@@ -111,10 +111,7 @@ export class KillSender {
     await this.#context.record(place, results);
   }
 
-  /**
-   * Reads all ordered kills within the operator's filters, and sends the missing ones. Never throws on service
-   * failures.
-   */
+  /** Reads all kills within the operator's filters, and sends the missing ones. Never throws on service failures. */
   async sendFirst(
     desired: Pick<Desired, 'flags' | 'kills'>,
     service: { readonly reader: AdminReader; readonly workspace: Workspace },

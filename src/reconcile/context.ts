@@ -115,9 +115,7 @@ export interface Applied extends Planned {
   readonly outcomes: Outcomes;
   /** The state after the apply. */
   readonly state: State;
-  /**
-   * Changes that a second look found still to do, except those that wait for an approval; empty without such a look.
-   */
+  /** Changes that a second look found still to do, except those that wait for an approval. */
   readonly left: readonly Change[];
   /** `KIND/NAME` of objects that were not found equal, or are unknown. */
   readonly outOfSync: ReadonlySet<string>;

@@ -56,10 +56,7 @@ async function observeWith(
   return { at, input: await observeScope(context, { reader, at }, about) };
 }
 
-/**
- * A look at touched objects may only count keys, as full looks of the process come between, unless it goes by the
- * state.
- */
+/** Counts keys even of small segments in a look at touched objects, because full looks of the process list them. */
 function countingOf({ keys, touchedSince }: RunOptions, observed: Plan['observed']): KeyCounting {
   if (keys === 'listed') return 'never';
   const isBetween = observed === 'touched' && touchedSince !== 'state';
@@ -74,7 +71,7 @@ export async function observeScope(
     readonly desired: BoundDesired;
     readonly state: State;
     readonly policy: PlanPolicy;
-    /** Default: `always`, which only counts the keys of every segment whose number is the remembered one. */
+    /** Default: `always`, so that keys are only counted if their number is the remembered one. */
     readonly counting?: KeyCounting;
     /** See `Scope`. Default: false. */
     readonly whole?: boolean;

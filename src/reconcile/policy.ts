@@ -53,9 +53,7 @@ export async function decidePolicy(
   return { ...policy, restorable };
 }
 
-/**
- * The objects that the review covers. If HEAD is behind the applied commit, without those that later commits changed.
- */
+/** The objects that the review covers, except those that later commits changed if HEAD is behind. */
 async function reviewPolicy(
   history: SpecHistory,
   { desired, remembered }: { readonly desired: BoundDesired; readonly remembered: Remembered },

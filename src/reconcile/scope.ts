@@ -147,10 +147,7 @@ function isDeclared({ kind, name }: StateEntry, desired: BoundDesired): boolean 
   return observedKind(kind)?.declared(desired).has(name) ?? false;
 }
 
-/**
- * The specs of the objects in scope. With only the filter of the operator, all specs stay, so that all names are
- * checked.
- */
+/** The specs of the objects in scope. A full look keeps all specs, so that all names are checked. */
 export function inScope(
   { observed, policy }: ObservationScope,
   desired: BoundDesired,

@@ -62,7 +62,7 @@ export interface StateHomeOptions {
   readonly workspaceId: string;
   /** Origin of the service, such as `https://admin.example.com`. */
   readonly origin: string;
-  /** The config directory seen from the top of its repository: forward slashes, no slash at the end, empty for the top. */
+  /** Path of the config directory in its repository: forward slashes, no slash at the end, empty for the top. */
   readonly directory: string;
   /** Kept for kills, which are sent before any request looks the workspace up. */
   readonly workspaceName?: string | undefined;

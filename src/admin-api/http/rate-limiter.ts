@@ -251,9 +251,7 @@ class Spacing {
     return this.#intervalMs > 0;
   }
 
-  /**
-   * @param isLate whether the answer came during a pause: the request was sent before it, so that the pause goes on.
-   */
+  /** @param isLate whether the request was sent before the present pause, which its answer must not end. */
   admitted(now: number, isLate: boolean): void {
     this.#refusals = 0;
     if (this.isOn) {

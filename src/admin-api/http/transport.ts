@@ -141,8 +141,8 @@ async function within<T>(
 /**
  * Encodes the segments of a path.
  *
- * @throws FlagkeelError UNREADABLE a segment is `.` or `..` and would change the path. Names in specs never are, but
- *   ids and names from the service could be.
+ * @throws FlagkeelError UNREADABLE a segment is empty, `.` or `..`, and would change the path. Names in specs never do,
+ *   but ids and names from the service could.
  */
 export function encodePath(segments: readonly string[]): string {
   return segments.map((segment) => `/${encodeSegment(segment)}`).join('');
