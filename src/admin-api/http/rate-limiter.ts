@@ -212,6 +212,12 @@ export function remainingRequests(headers: Readonly<Record<string, string>>): nu
 const FIRST_PROBE = { ms: 1_000, share: 1 / 8 };
 /** Age up to which admitted requests count for the limit. */
 const LONGEST_WINDOW_MS = 60_000;
+/**
+ * Fewer requests before a refusal, or a refusal that ends sooner, show no limit that would make a kill wait: the service is
+ * unwell for a moment, and a run that spaced its requests by that would take many times longer.
+ */
+const LEAST_ADMITTED = 5;
+const LEAST_WINDOW_MS = 2_000;
 /** A refusal lowers the rate by this share: one request of 20 stays unused. */
 const BACK_OFF = 0.05;
 /** A period without a refusal raises the rate by this share, and each further one by twice the last share. */
@@ -314,6 +320,10 @@ class Spacing {
   }
 
   #begin(now: number, ageMs: number): void {
+    if (this.#admitted < LEAST_ADMITTED || ageMs < LEAST_WINDOW_MS) {
+      this.#measureAnew();
+      return;
+    }
     const spent = Math.max(this.#admitted - RESERVE, this.#admitted / 2);
     this.#intervalMs = Math.min(MAX_INTERVAL_MS, ageMs / spent);
     this.#periodMs = Math.max(LEAST_PERIOD_MS, ageMs);
@@ -329,12 +339,16 @@ class Spacing {
     this.#growAt = now + this.#periodMs;
     this.#refusals += 1;
     if (this.#refusals > MAX_REFUSALS) {
-      this.#intervalMs = 0;
-      this.#firstAt = undefined;
-      this.#admitted = 0;
-      this.#isRefused = false;
-      this.#refusals = 0;
+      this.#measureAnew();
     }
     return waitMs;
+  }
+
+  #measureAnew(): void {
+    this.#intervalMs = 0;
+    this.#firstAt = undefined;
+    this.#admitted = 0;
+    this.#isRefused = false;
+    this.#refusals = 0;
   }
 }

@@ -92,6 +92,7 @@ export class Play {
     this.service = service;
     this.workspace = workspace;
     const first = firstSpecs(workspace.name, seed);
+    if (service.kind === 'strict') withoutConfigurations(first);
     this.written = readWritten(filesOf(first));
     this.memory = new StoryMemory(rulesOf(first.config), first.config['prune'] === true);
     this.commits.push(first);

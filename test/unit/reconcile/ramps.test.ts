@@ -107,12 +107,12 @@ describe('a ramp', () => {
     expect(await shareOf(world)).toBe(25);
 
     repository.commit('Back', { 'kills/production.yaml': 'kills: {}\n' });
-    // A run takes the kill back, and the next one counts from there.
+    // The next wait counts from the run that takes the kill back.
     expect((await world.applied({}, after(1_100))).converged).toBe(true);
     await world.applied({}, after(1_101));
-    await world.applied({}, after(1_112));
+    await world.applied({}, after(1_111));
     expect(await shareOf(world)).toBe(25);
-    await world.applied({}, after(1_113));
+    await world.applied({}, after(1_112));
     expect(await shareOf(world)).toBe(50);
   });
 
