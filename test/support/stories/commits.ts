@@ -36,7 +36,8 @@ export function committed(
 /** The contract shows no configuration of a treatment, and a strict service takes none. */
 export function withoutConfigurations({ flags }: Specs): void {
   for (const { treatments } of Object.values(flags)) {
-    for (const each of Object.values(treatments ?? {})) {
+    if (typeof treatments !== 'object' || Array.isArray(treatments)) continue;
+    for (const each of Object.values(treatments)) {
       if (typeof each === 'object' && !Array.isArray(each)) delete each['configuration'];
     }
   }
