@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { flagkeel } from '../support/cli.js';
 import { ConfigRepository } from '../support/config-repository.js';
-import { cliRun } from '../support/terminal.js';
 
 const FLAGS = 2_100;
 
@@ -16,7 +15,7 @@ ${more}environments:
 `;
 }
 
-/** So many files that several threads parse them, with all kinds of mistakes among them. */
+/** Thousands of files, with four mistakes among them. */
 function world(): ConfigRepository {
   const repository = new ConfigRepository();
   const names = Array.from({ length: FLAGS }, (_, at) => `f${at}`);
@@ -34,17 +33,14 @@ function world(): ConfigRepository {
   return repository;
 }
 
-it('thousands of files are read alike by several threads and by one', async () => {
+it('the mistakes among thousands of files are all found', async () => {
   using repository = world();
   repository.commit('Add all of them');
 
-  const built = await flagkeel(['validate', '--format', 'json', repository.directory]);
-  // Sources that are run as they stand have no other threads.
-  const alone = await cliRun(['validate', '--format', 'json', repository.directory]);
+  const validated = await flagkeel(['validate', '--format', 'json', repository.directory]);
 
-  expect(built.code).toBe(3);
-  expect(JSON.parse(built.stdout)).toEqual(JSON.parse(alone.stdout));
-  const { diagnostics } = JSON.parse(built.stdout) as { diagnostics: { code: string }[] };
+  expect(validated.code).toBe(3);
+  const { diagnostics } = JSON.parse(validated.stdout) as { diagnostics: { code: string }[] };
   expect(diagnostics.map(({ code }) => code).toSorted()).toEqual([
     'expired',
     'unknown-field',
