@@ -88,11 +88,11 @@ var EXIT_OF_CODE = {
   OLDER_HEAD: EXIT.refused,
   /** Another run holds the state or the store. */
   IN_USE: EXIT.refused,
-  /** The result could not be written where it should go. */
+  /** The result could not be written to its destination. */
   OUTPUT: EXIT.failed,
   /** Git could not do what was asked. */
   GIT: EXIT.failed,
-  /** The forge of a review did not take what it was told. */
+  /** The forge of a review refused a request. */
   FORGE: EXIT.failed,
   /** The state ref holds something that this version cannot read. */
   STATE_UNREADABLE: EXIT.failed,
@@ -101,12 +101,12 @@ var EXIT_OF_CODE = {
 };
 var FlagkeelError = class extends Error {
   code;
-  /** Whether a write that failed so may have been made all the same. */
+  /** Whether the failed write may have taken effect all the same. */
   fateUnknown;
   /**
-   * @param message `cannot <do what to which thing>: <why>`, lower case, no full stop, the way out in brackets.
-   *   Never holds a key.
-   * @param options `fateUnknown`: by default as the code says, because most of who throws knows of one request alone.
+   * @param message `cannot <do what to which thing>: <why>`, lower case, no full stop, the remedy in brackets. Never
+   *   contains a key.
+   * @param options `fateUnknown`: by default derived from the code, because most errors concern a single request.
    */
   constructor(code, message, options = {}) {
     super(message, options);
