@@ -6,13 +6,8 @@ import { StateCache } from './cache.js';
 import { exitCodeOf, type Git, runGit } from '../git/git.js';
 import { writeCommit } from '../git/write-commit.js';
 import { ObjectReader } from '../git/objects.js';
-import {
-  changesBetween,
-  contentOf,
-  importLines,
-  treeAfter,
-  type RunRecords,
-} from './ref-commit.js';
+import { changesBetween, contentOf, importLines, treeAfter } from './ref-commit.js';
+import type { RunRecords } from './ref-commit.js';
 import {
   encodeName,
   parseRunFile,
