@@ -32,7 +32,7 @@ export function matrixTables({ results, commit, day, minutes }: MatrixRun): stri
     legend('W', WRITES),
     table(['what goes wrong', 'when', ...letters('W', WRITES)], rows(WRITES, moments)),
     interruptedText(results.filter(({ cell }) => cell.interrupt !== undefined)),
-    'What the runs said that did not come through:',
+    'Runs that did not end with 0 said:',
     sayings(results),
   ].join('\n\n');
 }
@@ -68,7 +68,10 @@ const letters = (letter: string, kinds: readonly RequestKind[]): string[] =>
   kinds.map((_, i) => `${letter}${String(i + 1)}`);
 
 function legend(letter: string, kinds: readonly RequestKind[]): string {
-  return kinds.map(({ name }, i) => `${letter}${String(i + 1)} ${name}`).join(', ') + '.';
+  return table(
+    ['request', 'is'],
+    kinds.map(({ name }, i) => `| ${letter}${String(i + 1)} | ${name} |`),
+  );
 }
 
 function table(head: readonly string[], rows: readonly string[]): string {
@@ -77,12 +80,12 @@ function table(head: readonly string[], rows: readonly string[]): string {
 
 const MOST_SAYINGS = 16;
 
-/** Each message once, without what differs from cell to cell, with the number of cells and one of them. */
+/** A table with each message once, without details of single cells, with the number of cells and one of them. */
 function sayings(results: readonly CellResult[]): string {
   const groups = new Map<string, CellResult[]>();
   for (const result of results) {
     if (result.code === 0 || result.said === '') continue;
-    const said = `${String(result.code)}: ${withoutParticulars(result.said)}`;
+    const said = `${String(result.code)} | ${withoutParticulars(result.said).replaceAll('|', '\\|')}`;
     groups.set(said, [...(groups.get(said) ?? []), result]);
   }
   const lines = [...groups]
@@ -90,13 +93,16 @@ function sayings(results: readonly CellResult[]): string {
     .map(([said, cells]) => {
       const [first] = cells;
       const example = first ? `${nameOf(first.cell)} at “${first.cell.kind.name}”` : '';
-      return `- ${said.replaceAll('|', '\\|')} (${String(cells.length)} cells, for example ${example})`;
+      return `| ${said} | ${String(cells.length)} | ${example} |`;
     });
   const more = lines.length - MOST_SAYINGS;
-  return [
-    ...lines.slice(0, MOST_SAYINGS),
-    ...(more > 0 ? [`- … ${String(more)} more, mostly of one cell each`] : []),
-  ].join('\n');
+  return table(
+    ['ends with', 'the run said', 'cells', 'for example'],
+    [
+      ...lines.slice(0, MOST_SAYINGS),
+      ...(more > 0 ? [`| … | ${String(more)} more, mostly of one cell each | | |`] : []),
+    ],
+  );
 }
 
 /** Names, numbers and addresses differ from cell to cell. */
