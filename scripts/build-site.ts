@@ -109,7 +109,10 @@ function bodyOf(page: Page, pages: readonly Page[]): string {
   };
   // Which of the two closes is known by what was opened last: links do not nest.
   const html = markdown.render(page.text);
-  return html.replace(/<span>((?:(?!<span>|<\/a>)[^])*?)<\/a>/g, '<span>$1</span>');
+  // Long lines of code scroll, so a keyboard has to reach them.
+  return html
+    .replace(/<span>((?:(?!<span>|<\/a>)[^])*?)<\/a>/g, '<span>$1</span>')
+    .replaceAll('<pre>', '<pre tabindex="0">');
 }
 
 /** Null: the site does not have it. */
