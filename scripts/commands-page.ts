@@ -12,11 +12,10 @@ environment variables are explained in [operations.md](operations.md).
 
 ## For programs
 
-\`flagkeel --help --format json\`, and the same behind the name of a command (\`flagkeel state list --help --format json\`), prints what
-stands here as one JSON document: arguments and options with type, choices and default, examples, the exit codes with which
-the command may end, the environment variables that it reads, and pages that say more.
-[\`schemas/help.schema.json\`](../schemas/help.schema.json) describes it. Members may be added; none is taken away or changes its meaning while
-\`formatVersion\` is 1. An unknown command is exit code 64.
+\`flagkeel --help --format json\` prints this page as one JSON document, and \`flagkeel state list --help --format json\` that of one
+command. The document has arguments and options with type, choices and default, examples, exit codes, environment variables, and pages
+that say more. [\`schemas/help.schema.json\`](../schemas/help.schema.json) describes it. While \`formatVersion\` is 1, members may be added,
+and none goes or changes its meaning. An unknown command is exit code 64.
 
 \`\`\`sh
 flagkeel plan --help --format json | jq -r '.options[] | select(.value.type == "duration") | .name'
