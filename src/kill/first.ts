@@ -1,21 +1,16 @@
-import { findWorkspace, type Workspace } from '../admin-api/workspace.js';
+import { findEnvironment, findWorkspace, type Workspace } from '../admin-api/workspace.js';
 import type { AdminReader } from '../admin-api/reader.js';
+import type { Source } from '../git/spec-source.js';
+import type { Actual } from '../model/actual.js';
 import { NOTHING_DESIRED, type Config, type Desired, type DesiredKill } from '../model/desired.js';
 import { keyOf, objectId, type ObjectId } from '../model/ref.js';
-import type { KillResults, ChangeNote } from '../model/outcome.js';
+import type { ChangeNote, KillResults } from '../model/outcome.js';
+import type { Change, Plan, PlanNotes } from '../model/plan.js';
 import { isSelected, type RunOptions } from '../model/run.js';
 import { killOrders, orderKey, type KillOrder } from '../plan/kills/orders.js';
 import type { SpecCache } from '../specs/cache.js';
-import type { RememberedPlace } from './live-definition.js';
-import { killsAdded } from './newer-commit.js';
-import { placedKills, sendKills, type KillLane, type PlacedKill } from './send.js';
-import { SentKills } from './sent-kills.js';
-import type { Source } from '../git/spec-source.js';
-
-/** Dependencies for kills before the plan; a dry run has none. */
-export interface Killing extends Pick<KillLane, 'openWriter' | 'onKill'> {
-  readonly note: Partial<ChangeNote>;
-}
+import { killsAdded } from './in-git.js';
+import { sendKills, type Killing, type PlacedKill, type RememberedPlace } from './send.js';
 
 export interface KillContext {
   readonly source: Source;
@@ -24,12 +19,10 @@ export interface KillContext {
   readonly openReader: (desired: Desired) => Promise<AdminReader>;
   /** The only workspace of this name or id in the states; null if none or several have it. Sends no request. */
   readonly rememberedPlace: (workspace: string) => Promise<RememberedPlace | null>;
-  /** The commit that the last run applied there; null if there is none, or if the state is unreadable. */
-  readonly appliedHead: (place: Workspace) => Promise<string | null>;
   /** The commit whose kills were sent last, by an apply or before one that failed; null if the state has neither. */
   readonly killsSentOf: (place: Workspace) => Promise<string | null>;
-  /** Whether HEAD comes before the applied commit, so that its orders may be outdated. */
-  readonly isOutdated: (applied: string | null) => Promise<boolean>;
+  /** Whether HEAD comes before the commit that was applied there, so that its orders may be outdated. */
+  readonly isOutdated: (place: Workspace) => Promise<boolean>;
   /** Records the results before the run goes on. Never throws. */
   readonly record: (place: Workspace, results: KillResults) => Promise<void>;
 }
@@ -50,12 +43,11 @@ export class KnownKills {
   }
 
   /** Adds kills that were sent. */
-  add(place: Workspace, ids: ReadonlySet<ObjectId>): void {
-    const all = this.allOf(place);
-    const isSame = this.#workspaceId === place.workspace.id;
+  add({ workspace }: Workspace, ids: ReadonlySet<ObjectId>): void {
+    const isSame = this.#workspaceId === workspace.id;
     this.#ids = new Set([...(isSame ? this.#ids : []), ...ids]);
-    this.#workspaceId = place.workspace.id;
-    this.#isWhole = all !== null;
+    this.#isWhole &&= isSame;
+    this.#workspaceId = workspace.id;
   }
 
   /** Replaces all kills of the workspace by those that a full look saw or sent. */
@@ -66,14 +58,57 @@ export class KnownKills {
   }
 }
 
-const NO_KILLS: KillResults = new Map();
+/** Results of the kills that a run sent before it made its plan. */
+export class SentKills {
+  readonly results: KillResults;
+  /** The kills that the service accepted. */
+  readonly killed: ReadonlySet<ObjectId>;
+
+  constructor(results: KillResults = new Map()) {
+    this.results = results;
+    const killed = [...results].filter(([, { status }]) => status === 'killed');
+    this.killed = new Set(killed.map(([id]) => id));
+  }
+
+  /** The observed values as they were before the kills, so that the plan lists the kills as changes. */
+  undoneIn(actual: Actual): Actual {
+    const flags = new Map(actual.flags);
+    for (const [name, flag] of flags) {
+      const definitions = new Map(flag.definitions);
+      for (const [environment, live] of definitions) {
+        const id = objectId({ kind: 'flag', name, environment });
+        if (live && this.killed.has(id)) definitions.set(environment, { ...live, killed: false });
+      }
+      flags.set(name, { ...flag, definitions });
+    }
+    return { ...actual, flags };
+  }
+
+  /** The change without its kill, which went out under its own note, if more fields are to be written. */
+  stillToWrite<T extends Change>(change: T): T {
+    if (!this.killed.has(change.id)) return change;
+    const fields = change.fields.filter(({ reason }) => reason !== 'kill');
+    return fields.length === 0 ? change : { ...change, fields };
+  }
+
+  /** The notes of a plan. A change that is only a kill gets the note of the sent kill. */
+  notesOver(notes: PlanNotes, { changes }: Pick<Plan, 'changes'>): PlanNotes {
+    const sent = changes.flatMap(({ id, fields }): [ObjectId, ChangeNote][] => {
+      const result = this.results.get(id);
+      return result?.status === 'killed' && fields.length === 1 ? [[id, result.note]] : [];
+    });
+    return new Map([...notes, ...sent]);
+  }
+}
+
+const NONE = new SentKills();
 
 /** Sends the kills of one run before anything else; a dry run sends none. */
 export class KillSender {
   readonly #context: KillContext;
   readonly #killing: Killing | null;
   /** The kills that were sent without a look, and their workspace. */
-  #sent: { readonly workspaceId: string; readonly results: KillResults } | null = null;
+  #added: { readonly workspaceId: string; readonly sent: SentKills } | null = null;
 
   /** @param killing null for a dry run. */
   constructor(context: KillContext, killing: Killing | null) {
@@ -89,26 +124,22 @@ export class KillSender {
    * Sends the kills that are new in git, one request each and without reading first; the state knows the workspace.
    * Leaves kills that the state or the service does not find to `sendFirst`. Never throws on failures of the service.
    */
-  async sendAdded({
-    flags,
-    kills,
-    config,
-  }: Pick<Desired, 'flags' | 'kills' | 'config'>): Promise<void> {
-    const killing = this.#killing;
-    const orders = killing ? killOrders({ flags, kills }) : [];
-    const place = orders.length > 0 ? await this.#remembered(config.workspace) : null;
-    if (!killing || !place) return;
-    if (await this.#context.isOutdated(await this.#context.appliedHead(place))) return;
-    const placed = this.#placed(orders, place);
-    const added = await this.#added(placed, place);
+  async sendAdded(desired: Pick<Desired, 'flags' | 'kills' | 'config'>): Promise<void> {
+    const { memory, record, isOutdated } = this.#context;
+    const orders = this.#killing ? killOrders(desired) : [];
+    const place = orders.length > 0 ? await this.#remembered(desired.config.workspace) : null;
+    if (!place || (await isOutdated(place))) return;
+    const added = await this.#newInGit(this.#placed(orders, place), place);
     if (added.length === 0) return;
-    const answers = await sendKills(added, place, { ...this.#lane(killing), reader: null });
+    const answers = await this.#send(added, place, null);
     // `sendFirst` looks again for those that the service did not find by name.
-    const results = new Map([...answers].filter(([, { status }]) => status !== 'absent'));
-    this.#context.memory.kills.add(place, killedIn(results));
-    if (results.size === 0) return;
-    this.#sent = { workspaceId: place.workspace.id, results };
-    await this.#context.record(place, results);
+    const sent = new SentKills(
+      new Map([...answers].filter(([, { status }]) => status !== 'absent')),
+    );
+    memory.kills.add(place, sent.killed);
+    if (sent.results.size === 0) return;
+    this.#added = { workspaceId: place.workspace.id, sent };
+    await record(place, sent.results);
   }
 
   /** Reads all kills within the operator's filters, and sends the missing ones. Never throws on service failures. */
@@ -116,7 +147,7 @@ export class KillSender {
     desired: Pick<Desired, 'flags' | 'kills'>,
     service: { readonly reader: AdminReader; readonly workspace: Workspace },
   ): Promise<SentKills> {
-    return new SentKills(await this.#send(killOrders(desired), service));
+    return this.#sendMissing(killOrders(desired), service);
   }
 
   /**
@@ -133,51 +164,46 @@ export class KillSender {
     readonly config?: Config;
   }): Promise<{ readonly results: KillResults; readonly due: readonly ObjectId[] }> {
     const killing = this.#killing;
-    const { options, openReader } = this.#context;
-    if (!killing) return { results: NO_KILLS, due: killsInReach(kills, options) };
-    if (!config || kills.length === 0) return { results: NO_KILLS, due: [] };
+    if (!killing) return { results: NONE.results, due: this.#inReach(kills) };
+    if (!config || kills.length === 0) return { results: NONE.results, due: [] };
     const desired = killsAlone(config, kills);
     try {
-      const reader = await openReader(desired);
+      const reader = await this.#context.openReader(desired);
       await this.sendAdded(desired);
       const workspace = await findWorkspace(reader, config.workspace);
-      return { results: await this.#send(kills, { reader, workspace }), due: [] };
+      return { results: (await this.#sendMissing(kills, { reader, workspace })).results, due: [] };
     } catch (error) {
-      const sent = this.#sent?.results ?? NO_KILLS;
-      const failed = kills.flatMap(({ flag: name, environment }) => {
-        const id: ObjectId = objectId({ kind: 'flag', name, environment });
-        if (sent.has(id)) return [];
-        killing.onKill(id, { status: 'failed', error });
-        return [[id, { status: 'failed' as const, error }] as const];
-      });
+      const { results: sent } = this.#added?.sent ?? NONE;
+      const unsent = kills.map(idOf).filter((id) => !sent.has(id));
+      for (const id of unsent) killing.onKill(id, { status: 'failed', error });
+      const failed = unsent.map((id) => [id, { status: 'failed' as const, error }] as const);
       return { results: new Map([...sent, ...failed]), due: [] };
     }
   }
 
-  async #send(
+  async #sendMissing(
     orders: readonly KillOrder[],
     { reader, workspace: place }: { reader: AdminReader; workspace: Workspace },
-  ): Promise<KillResults> {
-    const killing = this.#killing;
-    const { appliedHead, isOutdated, record, memory, options } = this.#context;
-    if (!killing) return NO_KILLS;
+  ): Promise<SentKills> {
+    const { isOutdated, record, memory, options } = this.#context;
+    if (!this.#killing) return NONE;
     // If another workspace has taken over the name of the remembered one, it has none of the kills yet.
-    const sent = this.#sent?.workspaceId === place.workspace.id ? this.#sent.results : NO_KILLS;
-    if (orders.length === 0 || (await isOutdated(await appliedHead(place)))) return sent;
+    const sent = this.#added?.workspaceId === place.workspace.id ? this.#added.sent : NONE;
+    if (orders.length === 0 || (await isOutdated(place))) return sent;
     const placed = this.#placed(orders, place);
     // A run over touched objects skips the kills that this process has handled.
     const known = options.touchedSince === 'memory' ? memory.kills.allOf(place) : null;
-    const done = known ?? killedIn(sent);
+    const done = known ?? sent.killed;
     const left = placed.filter(({ ref }) => !done.has(objectId(ref)));
-    const looked = await sendKills(left, place, { ...this.#lane(killing), reader });
+    const looked = await this.#send(left, place, reader);
     await record(place, looked);
-    const results = new Map([...sent, ...looked]);
+    const all = new SentKills(new Map([...sent.results, ...looked]));
     const ids = placed.map(({ ref }) => objectId(ref));
     memory.kills.keep(
       place,
-      ids.filter((id) => results.get(id)?.status !== 'failed'),
+      ids.filter((id) => all.results.get(id)?.status !== 'failed'),
     );
-    return results;
+    return all;
   }
 
   async #remembered(workspace: string): Promise<Workspace | null> {
@@ -187,55 +213,61 @@ export class KillSender {
     return { workspace: { id: place.workspaceId, name: workspace }, environments };
   }
 
-  /** Leaves out kills outside the operator's filters, and those in environments that the service lacks. */
+  /** The kills within the operator's filters. Skips environments that the service lacks, which the run reports later. */
   #placed(orders: readonly KillOrder[], place: Workspace): PlacedKill[] {
-    const { options } = this.#context;
-    return placedKills(orders, place, (flag, { name, id }) => {
-      return (
-        isSelected(options.environments, [name, id]) &&
-        isSelected(options.only, [keyOf('flag', flag)])
-      );
+    return orders.flatMap((order) => {
+      const { flag } = order;
+      let environment: Workspace['environments'][number];
+      try {
+        environment = findEnvironment(place, order.environment);
+      } catch {
+        return [];
+      }
+      const { id: environmentId, name } = environment;
+      if (!this.#isInReach(flag, [name, environmentId])) return [];
+      return [{ ref: { kind: 'flag', name: flag, environment: name }, order, environmentId }];
     });
   }
 
-  async #added(placed: readonly PlacedKill[], place: Workspace): Promise<readonly PlacedKill[]> {
+  /** The ordered kills within the operator's filters, as far as the specs alone can show. */
+  #inReach(kills: readonly DesiredKill[]): ObjectId[] {
+    return kills.filter(({ flag, environment }) => this.#isInReach(flag, [environment])).map(idOf);
+  }
+
+  #isInReach(flag: string, environment: readonly string[]): boolean {
+    const { environments, only } = this.#context.options;
+    return isSelected(environments, environment) && isSelected(only, [keyOf('flag', flag)]);
+  }
+
+  async #newInGit(placed: readonly PlacedKill[], place: Workspace): Promise<readonly PlacedKill[]> {
     const { memory, source } = this.#context;
-    const isNew = ({ ref }: PlacedKill): boolean => !memory.kills.isKnown(place, objectId(ref));
-    if (memory.kills.allOf(place)) return placed.filter(isNew);
+    const unknown = placed.filter(({ ref }) => !memory.kills.isKnown(place, objectId(ref)));
+    if (memory.kills.allOf(place)) return unknown;
     const { commit } = source.revision;
     const before = await this.#context.killsSentOf(place);
     if (before === null || commit === null) return [];
     // On a fault of git none counts as added, and `sendFirst` looks at all.
     const added = await killsAdded(source.checkout, before, commit).catch(() => new Set());
-    return placed.filter((each) => added.has(orderKey(each.order)) && isNew(each));
+    return unknown.filter(({ order }) => added.has(orderKey(order)));
   }
 
-  #lane(killing: Killing): Omit<KillLane, 'reader'> {
-    const { source, memory } = this.#context;
-    const { checkout, revision } = source;
-    return {
-      ...killing,
-      checkout,
-      head: revision.dirty ? null : revision.commit,
-      specs: memory.specs,
-    };
+  /** @param reader null sends without a look. */
+  async #send(
+    placed: readonly PlacedKill[],
+    place: Workspace,
+    reader: AdminReader | null,
+  ): Promise<KillResults> {
+    const killing = this.#killing;
+    if (!killing) return NONE.results;
+    const { checkout, revision } = this.#context.source;
+    const head = revision.dirty ? null : revision.commit;
+    const { specs } = this.#context.memory;
+    return sendKills(placed, place, { ...killing, reader, checkout, head, specs });
   }
 }
 
-function killedIn(results: KillResults): ReadonlySet<ObjectId> {
-  return new Set([...results].flatMap(([id, { status }]) => (status === 'killed' ? [id] : [])));
-}
-
-/** The ordered kills within the operator's filters, as far as the specs alone can show. */
-function killsInReach(
-  kills: readonly DesiredKill[],
-  { environments, only }: RunOptions,
-): ObjectId[] {
-  return kills
-    .filter(({ flag, environment }) => {
-      return isSelected(environments, [environment]) && isSelected(only, [keyOf('flag', flag)]);
-    })
-    .map(({ flag: name, environment }) => objectId({ kind: 'flag', name, environment }));
+function idOf({ flag: name, environment }: DesiredKill): ObjectId {
+  return objectId({ kind: 'flag', name, environment });
 }
 
 /** Specs with the place of the service and the kills, and nothing else. */

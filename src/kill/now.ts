@@ -14,12 +14,7 @@ import { loadFiles } from '../specs/parse/load-files.js';
 import { readableConfigIn } from '../specs/read-config.js';
 import { orderedKills } from '../specs/resolve/kills.js';
 import { killsAlone } from './first.js';
-import {
-  isNotFoundSo,
-  isNotThere,
-  liveDefinition,
-  type RememberedPlace,
-} from './live-definition.js';
+import { isNotFoundSo, isNotThere, liveDefinition, type RememberedPlace } from './send.js';
 import type { Source } from '../git/spec-source.js';
 
 interface ListChange {

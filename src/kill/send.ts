@@ -1,8 +1,8 @@
-import { FlagkeelError } from '../errors.js';
+import { FlagkeelError, RejectedError } from '../errors.js';
 import { environmentNames } from '../model/bound-desired.js';
-import { findEnvironment, type Workspace } from '../admin-api/workspace.js';
+import type { Workspace } from '../admin-api/workspace.js';
 import type { AdminReader } from '../admin-api/reader.js';
-import { KILL } from '../admin-api/wire.js';
+import { KILL, type WireDefinition } from '../admin-api/wire.js';
 import type { AdminWriter } from '../admin-api/writer.js';
 import type { Checkout } from '../git/checkout.js';
 import { traced, type Facts } from '../platform/telemetry.js';
@@ -10,22 +10,25 @@ import { truncateNote } from '../model/audit-note.js';
 import { objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { KillResult, KillResults, ChangeNote } from '../model/outcome.js';
 import { type KillOrder, killOrders } from '../plan/kills/orders.js';
-import { isNotFoundSo, isNotThere, liveDefinition } from './live-definition.js';
 import { attribute } from '../history/attribute.js';
 import type { Forms } from '../history/snapshots.js';
 import { readSpecs } from '../specs/read-specs.js';
 import type { SpecCache } from '../specs/cache.js';
 
-export interface KillLane {
-  /** null sends kills without reading first; one that the service does not find is `absent` then. */
-  readonly reader: AdminReader | null;
+/** Dependencies for kills before the plan; a dry run has none. */
+export interface Killing {
   readonly openWriter: () => AdminWriter;
-  readonly checkout: Checkout;
-  readonly head: string | null;
   /** Replaces title or comment from the commits. */
   readonly note: Partial<ChangeNote>;
-  readonly specs: SpecCache;
   readonly onKill: (id: ObjectId, result: KillResult) => void;
+}
+
+export interface KillLane extends Killing {
+  /** null sends kills without reading first; one that the service does not find is `absent` then. */
+  readonly reader: AdminReader | null;
+  readonly checkout: Checkout;
+  readonly head: string | null;
+  readonly specs: SpecCache;
 }
 
 /**
@@ -84,26 +87,6 @@ export interface PlacedKill {
   readonly ref: ObjectRef;
   readonly order: KillOrder;
   readonly environmentId: string;
-}
-
-/** The kills in reach. Skips environments that the service lacks, which the run reports later. */
-export function placedKills(
-  orders: readonly KillOrder[],
-  place: Workspace,
-  isInReach: (flag: string, environment: Workspace['environments'][number]) => boolean,
-): PlacedKill[] {
-  return orders.flatMap((order) => {
-    const { flag } = order;
-    let environment: Workspace['environments'][number];
-    try {
-      environment = findEnvironment(place, order.environment);
-    } catch {
-      return [];
-    }
-    if (!isInReach(flag, environment)) return [];
-    const ref = { kind: 'flag' as const, name: flag, environment: environment.name };
-    return [{ ref, order, environmentId: environment.id }];
-  });
 }
 
 /** An order, and the live state of its target. `unknown`: not found, but it may exist. `unlooked`: not read. */
@@ -202,4 +185,47 @@ function plainNote({ ref, order }: PlacedKill): ChangeNote {
   const title = `flagkeel: kill ${objectId(ref)}`;
   const by = order.by === undefined ? '' : ` (${order.by})`;
   return truncateNote({ title, comment: `${order.reason}${by}` }, title);
+}
+
+/** Place of a definition, by ids of the service. */
+export interface DefinitionPlace {
+  readonly workspaceId: string;
+  readonly environmentId: string;
+}
+
+/** A workspace as it was when the state was written. */
+export interface RememberedPlace {
+  readonly workspaceId: string;
+  /** Id → name. */
+  readonly environments?: Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * The definition of a flag of which only the name is known. If the name does not find it, this asks for the id of the
+ * flag, because some services find definitions by that alone.
+ *
+ * @returns undefined if there is none; null if it was not found and the service does not show the flag, so that it may
+ *   exist.
+ */
+export async function liveDefinition(
+  reader: AdminReader,
+  { workspaceId, environmentId }: DefinitionPlace,
+  name: string,
+): Promise<WireDefinition | null | undefined> {
+  const named = await reader.getDefinition(workspaceId, environmentId, { name });
+  if (named) return named;
+  const flag = await reader.getFlag(workspaceId, name);
+  // null stays null: a flag that the service can neither show nor deny may exist.
+  if (!flag) return flag;
+  return reader.getDefinition(workspaceId, environmentId, flag);
+}
+
+/** Whether the service refused a write because its target does not exist. */
+export function isNotThere(error: unknown): boolean {
+  return error instanceof RejectedError && error.status === 404;
+}
+
+/** Whether the service refused a path with names, which may mean that it only knows ids, or a method. */
+export function isNotFoundSo(error: unknown): boolean {
+  return error instanceof RejectedError && [400, 404, 405].includes(error.status);
 }

@@ -2,7 +2,7 @@ import { applyPlan, type ApplyProgress } from '../apply/apply.js';
 import type { AdminWriter } from '../admin-api/writer.js';
 import { FlagkeelError, messageOf } from '../errors.js';
 import { overridden, notesFor } from '../history/change-notes.js';
-import type { Killing } from '../kill/first.js';
+import type { Killing } from '../kill/send.js';
 import type { ChangeNote, Outcome, Outcomes } from '../model/outcome.js';
 import type { State } from '../model/state.js';
 import { unfinishedIn, type Standing } from '../model/unfinished.js';

@@ -1,6 +1,6 @@
 import { notesFor } from '../history/change-notes.js';
 import { unknowns } from '../history/removals.js';
-import type { SentKills } from '../kill/sent-kills.js';
+import type { SentKills } from '../kill/first.js';
 import type { Plan } from '../model/plan.js';
 import type { PlanInput } from '../plan/input.js';
 import type { Planned, RunContext, Remembered } from './context.js';

@@ -18,7 +18,7 @@ import type { PlanInput } from '../plan/input.js';
 import type { RunCache } from './cache.js';
 import type { Source } from '../git/spec-source.js';
 import { SpecHistory } from '../history/spec-history.js';
-import type { SentKills } from '../kill/sent-kills.js';
+import type { SentKills } from '../kill/first.js';
 
 /** Runs a check. null if it passed; otherwise why it failed or may not be run, as a clause with untrusted text. */
 export type AskCheck = (check: RampCheck) => Promise<string | null>;

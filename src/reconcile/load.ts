@@ -1,6 +1,7 @@
 import { findWorkspace, type LiveWorkspace, type Workspace } from '../admin-api/workspace.js';
 import type { AdminReader } from '../admin-api/reader.js';
-import { KillSender, type Killing } from '../kill/first.js';
+import { KillSender } from '../kill/first.js';
+import type { Killing } from '../kill/send.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import type { Desired } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
@@ -10,6 +11,7 @@ import { isOlder } from '../git/checkout.js';
 import { noteRun, traced } from '../platform/telemetry.js';
 import { readSpecs } from '../specs/read-specs.js';
 import { internBases } from '../state/cache.js';
+import type { StateReading } from '../state/ref-store.js';
 import { InvalidSpecsError, type Remembered, type RunContext } from './context.js';
 import { recordKills } from './record.js';
 
@@ -84,37 +86,27 @@ export async function readState(
 
 /** The sender of kills, which go out before all else in a run. @param killing null for a dry run. */
 export function openKillLane(context: RunContext, killing: Killing | null): KillSender {
+  // An unreadable state must not stop kills.
+  const peeked = async (place: Workspace): Promise<Partial<StateReading>> =>
+    (async () => (await (await context.peekState(place))?.read()) ?? {})().catch(() => ({}));
   return new KillSender(
     {
       ...context,
-      // An unreadable state must not stop kills.
-      appliedHead: async (place) => appliedHead(context, place).catch(() => null),
-      isOutdated: async (applied) => isOlderThan(context, applied),
-      killsSentOf: async (place) => killsSentOf(context, place).catch(() => null),
+      isOutdated: async (place) => isOlderThan(context, (await peeked(place)).head ?? null),
+      killsSentOf: async (place) => {
+        const { head = null, killsOf = null } = await peeked(place);
+        if (head === null || killsOf === null) return head ?? killsOf;
+        const { checkout } = context.source;
+        return isOlder(checkout, head, killsOf).then(
+          (isBefore) => (isBefore ? killsOf : head),
+          () => null,
+        );
+      },
       record: async (place, results) =>
         recordKills(context, place, results, context.source.revision.commit),
     },
     killing,
   );
-}
-
-async function appliedHead(
-  { peekState }: Pick<RunContext, 'peekState'>,
-  workspace: Workspace,
-): Promise<string | null> {
-  const home = await peekState(workspace);
-  return (await home?.read())?.head ?? null;
-}
-
-/** The newer of the commit that was applied last and the one whose kills were sent last; null where the state has neither. */
-async function killsSentOf(
-  { peekState, source }: Pick<RunContext, 'peekState' | 'source'>,
-  workspace: Workspace,
-): Promise<string | null> {
-  const home = await peekState(workspace);
-  const { head = null, killsOf = null } = (await home?.read()) ?? {};
-  if (head === null || killsOf === null) return head ?? killsOf;
-  return (await isOlder(source.checkout, head, killsOf)) ? killsOf : head;
 }
 
 /** Whether an earlier run applied a newer commit, which this HEAD would revert. */

@@ -10,7 +10,7 @@ import { didYouMean } from '../specs/parse/suggest.js';
 import { declarationsIn, plannedKind } from '../plan/objects/kinds.js';
 import { objectsChangedSince, objectsSameAt } from '../history/changed-since.js';
 import type { SpecHistory } from '../history/spec-history.js';
-import { restorableKills } from '../kill/restores.js';
+import { restorableKills } from '../kill/in-git.js';
 import { checkedLadders } from './ramps/checks.js';
 import { historyOf, type RunContext, type Remembered } from './context.js';
 import type { OpenedService } from './load.js';

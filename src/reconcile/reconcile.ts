@@ -1,4 +1,4 @@
-import type { Killing } from '../kill/first.js';
+import type { Killing } from '../kill/send.js';
 import { bindEnvironments, environmentNames } from '../model/bound-desired.js';
 import { useApproval, withUnusedApprovals } from './approvals.js';
 import { applyOnce, type ApplyOptions, applyWithReplan } from './apply.js';

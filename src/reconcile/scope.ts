@@ -22,7 +22,7 @@ import {
 import { objectsTouchedSince } from '../history/touched-since.js';
 import { allKeys, changedObjects, comparedWithBases } from '../plan/bases/changed.js';
 import type { LastObservation } from './cache.js';
-import type { SentKills } from '../kill/sent-kills.js';
+import type { SentKills } from '../kill/first.js';
 import type { RunContext, Remembered } from './context.js';
 
 import { outOfSyncIn } from './out-of-sync.js';

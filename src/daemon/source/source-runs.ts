@@ -1,6 +1,6 @@
 import type { GitCache } from '../../git/cache.js';
 import type { Source } from '../../git/spec-source.js';
-import { withKillsOf } from '../../kill/newer-commit.js';
+import { withKillsOf } from '../../kill/in-git.js';
 import type { Log } from '../../platform/log.js';
 import { tracedRun } from '../../platform/telemetry.js';
 import { clean } from '../../report/sanitize.js';

@@ -8,7 +8,7 @@ import { commitIn } from '../../git/log.js';
 import { directoryTree, directoryFingerprint } from '../../git/directory-tree.js';
 import { GitCache } from '../../git/cache.js';
 import { localChanges } from '../../git/local-changes.js';
-import { addsKill } from '../../kill/newer-commit.js';
+import { addsKill } from '../../kill/in-git.js';
 import { openCommit, openSource, type Source } from '../../git/spec-source.js';
 import type { CommitView } from '../view.js';
 import type { Seen, Upstream } from './upstream.js';

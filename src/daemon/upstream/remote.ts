@@ -1,7 +1,7 @@
 import { Clone, type CloneOptions } from '../../git/clone.js';
 import { GitCache } from '../../git/cache.js';
 import { commitIn } from '../../git/log.js';
-import { addsKill } from '../../kill/newer-commit.js';
+import { addsKill } from '../../kill/in-git.js';
 import { openCommit, type Source } from '../../git/spec-source.js';
 import type { Checkout } from '../../git/checkout.js';
 import type { CommitView } from '../view.js';

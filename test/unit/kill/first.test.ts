@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { KillSender, type Killing } from '../../../src/kill/first.js';
+import { KillSender } from '../../../src/kill/first.js';
+import type { Killing } from '../../../src/kill/send.js';
 import { RunCache } from '../../../src/reconcile/cache.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
 import { findWorkspace } from '../../../src/admin-api/workspace.js';
@@ -41,7 +42,6 @@ async function sent(settings: RunSettings = {}, { isOutdated = false, isDryRun =
   const sender = new KillSender(
     {
       ...context,
-      appliedHead: async () => Promise.resolve(null),
       killsSentOf: async () => Promise.resolve(null),
       isOutdated: async () => Promise.resolve(isOutdated),
       record: async () => Promise.resolve(),

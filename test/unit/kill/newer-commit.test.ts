@@ -1,7 +1,7 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { openCheckout } from '../../../src/git/checkout.js';
 import { openSource } from '../../../src/git/spec-source.js';
-import { addsKill, withKillsOf } from '../../../src/kill/newer-commit.js';
+import { addsKill, withKillsOf } from '../../../src/kill/in-git.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
 import { makeRepository, type TestRepository } from '../../support/git.js';
 import { flagSpec, PIPELINE_CONFIG } from '../../support/pipeline-world.js';

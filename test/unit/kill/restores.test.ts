@@ -1,7 +1,7 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { openCheckout } from '../../../src/git/checkout.js';
 import { SpecHistory } from '../../../src/history/spec-history.js';
-import { restorableKills } from '../../../src/kill/restores.js';
+import { restorableKills } from '../../../src/kill/in-git.js';
 import { anEnvironment, aPolicy, NO_STATE } from '../../support/builders.js';
 import { makeRepository, type TestRepository } from '../../support/git.js';
 import { PIPELINE_CONFIG } from '../../support/pipeline-world.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SentKills } from '../../../src/kill/sent-kills.js';
+import { SentKills } from '../../../src/kill/first.js';
 import type { KillResult } from '../../../src/model/outcome.js';
 import { anActual, liveFlag } from '../../support/builders.js';
 import { aChange, aField } from '../../support/plan-builder.js';
