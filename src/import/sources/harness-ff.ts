@@ -3,14 +3,7 @@ import { canonicalDefinition } from '../../model/flag/wire.js';
 import type { Json } from '../../model/json.js';
 import { FLAG_NAME, RESERVED_TREATMENT_NAMES } from '../../model/names.js';
 import type { ForeignNode } from '../../specs/parse/foreign-yaml.js';
-import {
-  Conversion,
-  foreignYaml,
-  jsonOrText,
-  notOfTool,
-  type ConvertSource,
-  type SourceFile,
-} from './source.js';
+import { Conversion, foreignYaml, jsonOrText, notOfTool, type ConvertSource } from './source.js';
 
 /**
  * Converts the file of Harness Feature Flags' Git Experience: all flags of a project, with their environments.
@@ -20,38 +13,33 @@ import {
  */
 export const convertHarnessFf: ConvertSource = (file, { trafficType }) => {
   const root = foreignYaml(file);
-  const all = root.members?.get('featureFlags')?.members;
-  const flags = all?.get('flags')?.items;
-  if (!all || !flags) throw notOfTool(file.path, 'it has no list featureFlags.flags');
+  const entries = at(root, 'featureFlags.flags')?.items;
+  if (!entries) throw notOfTool(file.path, 'it has no list featureFlags.flags');
   const conversion = new Conversion();
-  const nodes = flags.map((entry) => entry.members?.get('flag') ?? entry);
-  const known = new Map(nodes.map(({ members }) => [textIn(members, 'identifier'), members]));
-  for (const flag of nodes) {
-    if (flag.members)
-      new FlagReader(file, conversion, { trafficType, known }).read(flag, flag.members);
-    else conversion.depart(placeOf(file, flag), 'the entry is no flag');
-  }
-  return conversion.result(textIn(all, 'projectIdentifier') || undefined);
+  const flags = entries.map((entry) => at(entry, 'flag') ?? entry);
+  const known = new Map(flags.map((flag) => [text(flag, 'identifier'), flag]));
+  const reader = new FlagReader(conversion, { path: file.path, trafficType, known });
+  for (const flag of flags) reader.read(flag);
+  return conversion.result(text(root, 'featureFlags.projectIdentifier') || undefined);
 };
 
-type Members = ReadonlyMap<string, ForeignNode>;
-
-function placeOf({ path }: SourceFile, { line }: ForeignNode): string {
-  return `${path}:${line}`;
+/** The value at a dotted path. */
+function at(node: ForeignNode | undefined, path: string): ForeignNode | undefined {
+  return path.split('.').reduce((inner, name) => inner?.members?.get(name), node);
 }
 
-function textIn(members: Members | undefined, name: string): string {
-  return members?.get(name)?.text ?? '';
+/** The text at the first of the paths that has one; an empty text otherwise. */
+function text(node: ForeignNode | undefined, ...paths: readonly string[]): string {
+  return paths.map((path) => at(node, path)?.text ?? '').find((each) => each !== '') ?? '';
 }
 
-function itemsIn(members: Members | undefined, name: string): readonly ForeignNode[] {
-  return members?.get(name)?.items ?? [];
+function items(node: ForeignNode | undefined, path: string): readonly ForeignNode[] {
+  return at(node, path)?.items ?? [];
 }
 
 /** Members that are converted or have no meaning. All others are reported. */
 const KNOWN = {
   flag: 'name identifier description spec tags environments permanent prerequisites',
-  spec: 'type default variations',
   variation: 'identifier name value description',
   environment: 'identifier default state rules targetRules',
   rule: 'priority serve clauses ruleId',
@@ -60,55 +48,51 @@ const KNOWN = {
   prerequisite: 'identifier feature variations',
 } as const;
 
-class FlagReader {
-  readonly #file: SourceFile;
-  readonly #conversion: Conversion;
-  readonly #trafficType: string;
+interface FileFacts {
+  readonly path: string;
+  readonly trafficType: string;
   /** All flags of the file, by identifier. */
-  readonly #known: ReadonlyMap<string, Members | undefined>;
-  /** Variation → treatment. */
+  readonly known: ReadonlyMap<string, ForeignNode>;
+}
+
+class FlagReader {
+  readonly #conversion: Conversion;
+  readonly #file: FileFacts;
+  /** Variation → treatment, of the flag that is read. */
   #treatments: ReadonlyMap<string, Treatment> = new Map();
 
-  constructor(
-    file: SourceFile,
-    conversion: Conversion,
-    of: { readonly trafficType: string; readonly known: ReadonlyMap<string, Members | undefined> },
-  ) {
-    this.#file = file;
+  constructor(conversion: Conversion, file: FileFacts) {
     this.#conversion = conversion;
-    this.#trafficType = of.trafficType;
-    this.#known = of.known;
+    this.#file = file;
   }
 
-  read(node: ForeignNode, members: Members): void {
-    const identifier = textIn(members, 'identifier');
-    if (identifier === '') {
-      this.#depart(node, 'the flag has no identifier and is left out');
+  read(flag: ForeignNode): void {
+    const [identifier, name] = [text(flag, 'identifier'), text(flag, 'name')];
+    if (!flag.members || identifier === '') {
+      const what = flag.members ? 'flag has no identifier and is left out' : 'entry is no flag';
+      this.#depart(flag, `the ${what}`);
       return;
     }
-    this.#tellUnknown('flag', node);
-    if (textIn(members, 'permanent') === 'true') {
-      this.#depart(members.get('permanent') ?? node, '"permanent" is not carried over: see `kind`');
+    this.#tellUnknown('flag', flag);
+    if (text(flag, 'permanent') === 'true') {
+      this.#depart(at(flag, 'permanent') ?? flag, '"permanent" is not carried over: see `kind`');
     }
-    const spec = members.get('spec')?.members;
-    this.#treatments = this.#treatmentsOf(spec);
-    const name = textIn(members, 'name');
-    const text = textIn(members, 'description');
-    const description = [name === identifier ? '' : name, text].filter((each) => each !== '');
+    this.#treatments = this.#treatmentsOf(flag);
+    const said = [name === identifier ? '' : name, text(flag, 'description')];
     const { environments } = this.#conversion.flag({
       name: identifier,
-      trafficType: this.#trafficType,
-      fields: { description: description.join(': '), tags: tagsOf(members) },
+      trafficType: this.#file.trafficType,
+      fields: { description: said.filter((each) => each !== '').join(': '), tags: tagsOf(flag) },
     });
-    for (const environment of itemsIn(members, 'environments')) {
-      const where = textIn(environment.members, 'identifier');
+    for (const environment of items(flag, 'environments')) {
+      const where = text(environment, 'identifier');
       if (where === '') this.#depart(environment, 'the environment has no identifier: left out');
-      else environments.set(where, this.#definitionOf(environment, where, members));
+      else environments.set(where, this.#definitionOf(environment, where, flag));
     }
   }
 
-  #depart(node: ForeignNode, what: string): void {
-    this.#conversion.depart(placeOf(this.#file, node), what);
+  #depart({ line }: ForeignNode, what: string): void {
+    this.#conversion.depart(`${this.#file.path}:${line}`, what);
   }
 
   #tellUnknown(kind: keyof typeof KNOWN, { members }: ForeignNode): void {
@@ -118,55 +102,50 @@ class FlagReader {
     }
   }
 
-  #treatmentsOf(spec: Members | undefined): ReadonlyMap<string, Treatment> {
-    const nodes = itemsIn(spec, 'variations');
-    const identifiers = identifiersIn(spec);
-    const isText = textIn(spec, 'type') === 'string';
+  #treatmentsOf(flag: ForeignNode): ReadonlyMap<string, Treatment> {
+    const all = variationsOf(flag);
+    const isText = text(flag, 'spec.type') === 'string';
     return new Map(
-      nodes.map((node, at) => {
+      items(flag, 'spec.variations').map((node) => {
         this.#tellUnknown('variation', node);
-        const identifier = identifiers[at] ?? '';
-        const name = this.#treatmentName(node, identifier, identifiers);
-        return [identifier, { name, ...meaningOf(node.members, isText) }];
+        const identifier = text(node, 'identifier');
+        const name = this.#treatmentName(node, identifier, all);
+        return [identifier, { name, ...meaningOf(node, isText) }];
       }),
     );
   }
 
   /** The service reserves `true` and `false`: they become `on` and `off`, unless a variation has that name already. */
   #treatmentName(node: ForeignNode, identifier: string, all: readonly string[]): string {
-    const other = renamed(identifier, all);
-    if (other === undefined) {
-      if (RESERVED_TREATMENT_NAMES.has(identifier)) {
-        this.#depart(node, `treatment "${identifier}" is a reserved word there: rename it`);
-      }
-      return identifier;
+    const name = renamed(identifier, all);
+    if (name !== identifier) {
+      this.#depart(node, `variation "${identifier}" is the treatment "${name}"`);
+    } else if (RESERVED_TREATMENT_NAMES.has(identifier)) {
+      this.#depart(node, `treatment "${identifier}" is a reserved word there: rename it`);
     }
-    this.#depart(node, `variation "${identifier}" is the treatment "${other}"`);
-    return other;
+    return name;
   }
 
-  #definitionOf(node: ForeignNode, name: string, flag: Members): Required<Definition> {
+  #definitionOf(node: ForeignNode, name: string, flag: ForeignNode): Required<Definition> {
     this.#tellUnknown('environment', node);
     this.#conversion.addEnvironment(name);
-    const { members } = node;
-    const spec = flag.get('spec')?.members;
-    const own = members?.get('default')?.members;
-    const general = spec?.get('default')?.members;
-    const variationOf = (which: string): string =>
-      this.#treatmentOf(node, textIn(own, which) || textIn(general, which));
+    const variationOf = (which: string): string => {
+      const own = text(node, `default.${which}`) || text(flag, `spec.default.${which}`);
+      return this.#treatmentOf(node, own);
+    };
     const off = variationOf('offVariation');
     const definition = {
-      killed: textIn(members, 'state') === 'off',
+      killed: text(node, 'state') === 'off',
       treatments: [...this.#treatments.values()],
-      targets: this.#targetsOf(members),
+      targets: this.#targetsOf(node),
       defaultTreatment: off,
       baselineTreatment: off,
       trafficAllocation: 100,
-      rules: [...this.#prerequisiteRules(flag, node, off), ...this.#rulesOf(members, name)],
+      rules: [...this.#prerequisiteRules(flag, node, off), ...this.#rulesOf(node, name)],
       defaultRule: [{ treatment: variationOf('onVariation'), size: 100 }],
     };
     if (definition.killed) {
-      this.#depart(members?.get('state') ?? node, 'the flag is off, which is `killed: true` here');
+      this.#depart(at(node, 'state') ?? node, 'the flag is off, which is `killed: true` here');
     }
     return canonicalDefinition(definition) as Required<Definition>;
   }
@@ -179,38 +158,36 @@ class FlagReader {
   }
 
   /** Each prerequisite becomes a first rule that serves the off variation to keys without a required variation. */
-  #prerequisiteRules(flag: Members, environment: ForeignNode, off: string): Rule[] {
-    const where = textIn(environment.members, 'identifier');
-    return itemsIn(flag, 'prerequisites').flatMap((node): Rule[] => {
+  #prerequisiteRules(flag: ForeignNode, environment: ForeignNode, off: string): Rule[] {
+    const where = text(environment, 'identifier');
+    return items(flag, 'prerequisites').flatMap((node): Rule[] => {
       this.#tellUnknown('prerequisite', node);
-      const name = textIn(node.members, 'identifier') || textIn(node.members, 'feature');
-      const other = this.#known.get(name);
-      const environments = FLAG_NAME.test(name) ? itemsIn(other, 'environments') : [];
-      const isThere = environments.some(({ members }) => textIn(members, 'identifier') === where);
-      if (!isThere) {
+      const name = text(node, 'identifier', 'feature');
+      const other = this.#file.known.get(name);
+      const places = FLAG_NAME.test(name) ? items(other, 'environments') : [];
+      if (!other || !places.some((each) => text(each, 'identifier') === where)) {
         const why = `there is no such flag in "${where}"`;
         this.#depart(node, `the prerequisite "${name}" is left out, ${why}: see its rules`);
         return [];
       }
-      if (itemsIn(environment.members, 'targetRules').length > 0) {
+      if (items(environment, 'targetRules').length > 0) {
         this.#depart(node, `targets in "${where}" do not wait for the prerequisite "${name}" here`);
       }
-      const variations = itemsIn(node.members, 'variations').map(({ text = '' }) => text);
-      const all = identifiersIn(other?.get('spec')?.members);
-      const treatments = variations.map((each) => renamed(each, all) ?? each);
+      const all = variationsOf(other);
+      const treatments = textsIn(node, 'variations').map((each) => renamed(each, all));
       const matcher = { type: 'IN_SPLIT', depends: { splitName: name, treatments }, negate: true };
       return [{ matchers: [matcher], buckets: [{ treatment: off, size: 100 }] }];
     });
   }
 
-  #targetsOf(members: Members | undefined): Record<string, readonly string[]> {
+  #targetsOf(environment: ForeignNode): Record<string, readonly string[]> {
     const targets = new Map<string, string[]>();
     const taken = new Set<string>();
-    for (const rule of itemsIn(members, 'targetRules')) {
+    for (const rule of items(environment, 'targetRules')) {
       this.#tellUnknown('targetRule', rule);
-      const treatment = this.#treatmentOf(rule, textIn(rule.members, 'variation'));
-      for (const target of itemsIn(rule.members, 'targets')) {
-        const key = target.text ?? textIn(target.members, 'identifier');
+      const treatment = this.#treatmentOf(rule, text(rule, 'variation'));
+      for (const target of items(rule, 'targets')) {
+        const key = target.text ?? text(target, 'identifier');
         if (key === '' || taken.has(key))
           this.#depart(target, `target "${key}" is named above, or not at all`);
         else targets.set(treatment, [...(targets.get(treatment) ?? []), key]);
@@ -221,37 +198,32 @@ class FlagReader {
   }
 
   /** Harness applies the rule with the lowest priority number first. */
-  #rulesOf(members: Members | undefined, environment: string): Rule[] {
-    const nodes = itemsIn(members, 'rules');
-    const priority = (node: ForeignNode): number => Number(textIn(node.members, 'priority'));
-    return nodes
-      .toSorted((a, b) => priority(a) - priority(b))
-      .flatMap((node) => {
-        this.#tellUnknown('rule', node);
-        const buckets = this.#bucketsOf(node);
-        const clauses = itemsIn(node.members, 'clauses');
-        const choices = clauses.map((clause) => this.#matchersOf(clause, environment));
-        const isWhole = choices.every((each) => each !== undefined) && choices.length > 0;
-        if (buckets === undefined || !isWhole) {
-          this.#depart(node, 'the rule is left out');
-          return [];
-        }
+  #rulesOf(node: ForeignNode, environment: string): Rule[] {
+    const priority = (rule: ForeignNode): number => Number(text(rule, 'priority'));
+    const rules = items(node, 'rules').toSorted((a, b) => priority(a) - priority(b));
+    return rules.flatMap((rule) => {
+      this.#tellUnknown('rule', rule);
+      const buckets = this.#bucketsOf(rule);
+      const choices = items(rule, 'clauses').map((each) => this.#matchersOf(each, environment));
+      const isWhole = choices.every((each) => each !== undefined) && choices.length > 0;
+      if (buckets !== undefined && isWhole) {
         return combinations(choices).map((matchers) => ({ matchers, buckets }));
-      });
+      }
+      this.#depart(rule, 'the rule is left out');
+      return [];
+    });
   }
 
   #bucketsOf(rule: ForeignNode): Bucket[] | undefined {
-    const serve = rule.members?.get('serve')?.members;
-    const variation = textIn(serve, 'serveVariation') || textIn(serve, 'variation');
+    const variation = text(rule, 'serve.serveVariation', 'serve.variation');
     if (variation !== '') return [{ treatment: this.#treatmentOf(rule, variation), size: 100 }];
-    const distribution = serve?.get('distribution')?.members;
-    const by = textIn(distribution, 'bucketBy');
+    const by = text(rule, 'serve.distribution.bucketBy');
     if (!['', 'identifier'].includes(by)) {
       this.#depart(rule, `shares go by the key here, not by "${by}"`);
     }
-    const buckets = itemsIn(distribution, 'variations').map(({ members }) => ({
-      treatment: this.#treatmentOf(rule, textIn(members, 'variation')),
-      size: Number(textIn(members, 'weight')),
+    const buckets = items(rule, 'serve.distribution.variations').map((each) => ({
+      treatment: this.#treatmentOf(rule, text(each, 'variation')),
+      size: Number(text(each, 'weight')),
     }));
     if (buckets.reduce((sum, { size }) => sum + size, 0) === 100) return buckets;
     this.#depart(rule, 'its weights do not sum to 100');
@@ -261,15 +233,12 @@ class FlagReader {
   /** Alternative matchers, one of which has to match; undefined if no matcher can express the clause. */
   #matchersOf(clause: ForeignNode, environment: string): Matcher[] | undefined {
     this.#tellUnknown('clause', clause);
-    const { members } = clause;
-    const values = itemsIn(members, 'values').map(({ text = '' }) => text);
-    const op = textIn(members, 'op');
-    const [first] = values;
-    if (first === undefined) return undefined;
-    const attribute = textIn(members, 'attribute');
+    const values = textsIn(clause, 'values');
+    if (values.length === 0) return undefined;
+    const [op, attribute] = [text(clause, 'op'), text(clause, 'attribute')];
     // The identifier of a target is the key.
     const subject = ['', 'identifier'].includes(attribute) ? {} : { attribute };
-    const negate = textIn(members, 'negate') === 'true' ? { negate: true } : {};
+    const negate = text(clause, 'negate') === 'true' ? { negate: true } : {};
     if (op === 'segmentMatch') {
       for (const group of values) this.#useGroup(clause, group, environment);
       // "In none of several" needs all conditions at once, not one of them.
@@ -285,32 +254,36 @@ class FlagReader {
     return [{ ...matcher, ...subject, ...negate }];
   }
 
-  #useGroup(clause: ForeignNode, group: string, environment: string): void {
-    if (!this.#conversion.hasSegment(group)) {
-      const what = `the file does not say who is in the target group "${group}": see its segment`;
+  #useGroup(clause: ForeignNode, name: string, environment: string): void {
+    if (!this.#conversion.hasSegment(name)) {
+      const what = `the file does not say who is in the target group "${name}": see its segment`;
       this.#depart(clause, what);
     }
-    const segment = { name: group, trafficType: this.#trafficType, description: '' };
-    this.#conversion.segment(segment).environments.set(environment, null);
+    const { trafficType } = this.#file;
+    const segment = this.#conversion.segment({ name, trafficType, description: '' });
+    segment.environments.set(environment, null);
   }
 }
 
-function identifiersIn(spec: Members | undefined): string[] {
-  return itemsIn(spec, 'variations').map(({ members }) => textIn(members, 'identifier'));
+function textsIn(node: ForeignNode, path: string): string[] {
+  return items(node, path).map((each) => each.text ?? '');
 }
 
-/** The treatment of a variation that needs another name, or undefined. @param all variations of the flag. */
-function renamed(identifier: string, all: readonly string[]): string | undefined {
+function variationsOf(flag: ForeignNode): string[] {
+  return items(flag, 'spec.variations').map((each) => text(each, 'identifier'));
+}
+
+/** The treatment of a variation. @param all variations of the flag. */
+function renamed(identifier: string, all: readonly string[]): string {
   const other = { true: 'on', false: 'off' }[identifier];
-  return other === undefined || all.includes(other) ? undefined : other;
+  return other === undefined || all.includes(other) ? identifier : other;
 }
 
 /** Description of a variation, and its value if that differs from its identifier. */
-function meaningOf(members: Members | undefined, isText: boolean): Omit<Treatment, 'name'> {
-  const identifier = textIn(members, 'identifier');
-  const value = textIn(members, 'value');
+function meaningOf(node: ForeignNode, isText: boolean): Omit<Treatment, 'name'> {
+  const [identifier, value] = [text(node, 'identifier'), text(node, 'value')];
   const configuration = (isText ? value : jsonOrText(value)) as Json;
-  const description = textIn(members, 'description') || textIn(members, 'name');
+  const description = text(node, 'description', 'name');
   return {
     description: description === identifier ? '' : description,
     ...(value !== identifier && value !== '' && { configuration }),
@@ -328,11 +301,10 @@ const MATCHER_OF: Readonly<Record<string, (values: readonly string[]) => Matcher
   match: ([value = '']) => ({ type: 'MATCHES_STRING', string: value }),
 };
 
-function tagsOf(members: Members): string[] {
-  const names = itemsIn(members, 'tags').map(({ members: entry }) => {
-    const tag = entry?.get('tag')?.members ?? entry;
-    return textIn(tag, 'name') || textIn(tag, 'identifier');
-  });
+function tagsOf(flag: ForeignNode): string[] {
+  const names = items(flag, 'tags').map((entry) =>
+    text(at(entry, 'tag') ?? entry, 'name', 'identifier'),
+  );
   return [...new Set(names.filter((name) => name !== ''))].sort();
 }
 

@@ -1,11 +1,9 @@
-import type { WireDefinition, WireMatcher, WireRule, WireTreatment } from '../../admin-api/wire.js';
+import type { WireDefinition, WireMatcher, WireTreatment } from '../../admin-api/wire.js';
 import type { Definition } from '../../model/flag/flag.js';
 import { definitionFromWire } from '../../model/flag/wire.js';
 import { sortedSet } from '../../model/json.js';
 import { operandOfType } from '../../model/matcher/matchers.js';
 import { Conversion, jsonOrText, notOfTool, type ConvertSource } from './source.js';
-import { isRecord, listIn, numberIn, recordsIn, resourcesIn, textIn } from './terraform-json.js';
-import type { Members, Resource } from './terraform-json.js';
 
 /**
  * Converts a Terraform state with resources of the providers of Split (`split_*`) and Harness (`harness_fme_*`): the
@@ -22,29 +20,74 @@ export const convertTerraformState: ConvertSource = ({ path, text }, { trafficTy
   }
   const conversion = new Conversion();
   const state: State = { conversion, resources, trafficType };
-  const readers = Object.entries(READERS);
   // Reads by type, because a definition may stand before the flag and environment that it names.
-  for (const [suffix, read] of readers) {
-    for (const each of resources) if (suffixOf(each) === suffix) read(each, state);
+  for (const [kind, read] of Object.entries(READERS)) {
+    for (const each of resources) if (each.kind === kind) read(each, state);
   }
-  for (const each of resources) {
-    const suffix = suffixOf(each);
-    const isRead = suffix === undefined || suffix in READERS || SAID_ELSEWHERE.has(suffix);
-    if (!isRead && each.isManaged) conversion.depart(each.address, 'is not carried over');
+  for (const { kind, isManaged, address } of resources) {
+    const isRead = kind === undefined || kind in READERS || SAID_ELSEWHERE.has(kind);
+    if (!isRead && isManaged) conversion.depart(address, 'is not carried over');
   }
-  const workspace = resources.find((each) => suffixOf(each) === 'workspace');
+  const workspace = resources.find(({ kind }) => kind === 'workspace');
   return conversion.result(textIn(workspace?.values, 'name') || undefined);
 };
+
+/** A resource or a data source, from either form of a state. */
+interface Resource {
+  /** Terraform's name, with module and index. */
+  readonly address: string;
+  /** The type without its provider; undefined for another provider. */
+  readonly kind: string | undefined;
+  /** false for a data source. */
+  readonly isManaged: boolean;
+  readonly values: Members;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Resources in the order of the state; undefined if the document is no state. */
+function resourcesIn(document: Members): readonly Resource[] | undefined {
+  if (Array.isArray(document['resources'])) {
+    return recordsIn(document, 'resources').flatMap(instancesOf);
+  }
+  const values = document['values'];
+  if (!isRecord(values)) return undefined;
+  return isRecord(values['root_module']) ? resourcesOfModule(values['root_module']) : [];
+}
+
+/** From a state file. */
+function instancesOf(resource: Members): Resource[] {
+  const mode = textIn(resource, 'mode') === 'data' ? 'data' : '';
+  const path = [textIn(resource, 'module'), mode, ...textsIn(resource, 'type', 'name')];
+  const base = path.filter((part) => part !== '').join('.');
+  return recordsIn(resource, 'instances').map((instance) => {
+    const index = instance['index_key'];
+    const address = index === undefined ? base : `${base}[${JSON.stringify(index)}]`;
+    return resourceOf(resource, address, instance['attributes']);
+  });
+}
+
+/** From the output of `terraform show -json`. */
+function resourcesOfModule(module: Members): Resource[] {
+  const own = recordsIn(module, 'resources').map((resource) =>
+    resourceOf(resource, textIn(resource, 'address'), resource['values']),
+  );
+  return [...own, ...recordsIn(module, 'child_modules').flatMap(resourcesOfModule)];
+}
+
+function resourceOf(resource: Members, address: string, values: unknown): Resource {
+  return {
+    address,
+    kind: /^(?:split|harness_fme)_(.+)$/.exec(textIn(resource, 'type'))?.[1],
+    isManaged: textIn(resource, 'mode') !== 'data',
+    values: isRecord(values) ? values : {},
+  };
+}
 
 interface State {
   readonly conversion: Conversion;
   readonly resources: readonly Resource[];
   readonly trafficType: string;
-}
-
-/** The type of a resource without its provider; undefined for another provider. */
-function suffixOf({ type }: Resource): string | undefined {
-  return /^(?:split|harness_fme)_(.+)$/.exec(type)?.[1];
 }
 
 /** Types that are only named by other resources, and give no object themselves. */
@@ -60,31 +103,24 @@ const READERS: Readonly<Record<string, (resource: Resource, state: State) => voi
   feature_flag: readFlag,
   split_definition: readDefinition,
   feature_flag_definition: readDefinition,
-  segment: readSegment,
+  segment: ({ address, values }, state) => {
+    const [name = '', description = ''] = textsIn(values, 'name', 'description');
+    const trafficType = trafficTypeOf(address, values, state);
+    state.conversion.segment({ name, trafficType, description });
+  },
   segment_environment_association: (resource, state) => {
     readActivation(resource, state, null);
   },
   environment_segment_keys: (resource, state) => {
-    const keys = listIn(resource.values, 'keys').filter((key) => typeof key === 'string');
-    readActivation(resource, state, sortedSet(keys));
+    readActivation(resource, state, sortedSet(stringsIn(resource.values, 'keys')));
   },
 };
 
 function readFlag({ address, values }: Resource, state: State): void {
-  const tags = listIn(values, 'tags').filter((tag) => typeof tag === 'string');
-  state.conversion.flag({
-    name: textIn(values, 'name'),
-    trafficType: trafficTypeOf(address, values, state),
-    fields: { description: textIn(values, 'description'), tags: sortedSet(tags) },
-  });
-}
-
-function readSegment({ address, values }: Resource, state: State): void {
-  state.conversion.segment({
-    name: textIn(values, 'name'),
-    trafficType: trafficTypeOf(address, values, state),
-    description: textIn(values, 'description'),
-  });
+  const [name = '', description = ''] = textsIn(values, 'name', 'description');
+  const trafficType = trafficTypeOf(address, values, state);
+  const fields = { description, tags: sortedSet(stringsIn(values, 'tags')) };
+  state.conversion.flag({ name, trafficType, fields });
 }
 
 function trafficTypeOf(address: string, values: Members, state: State): string {
@@ -97,10 +133,8 @@ function trafficTypeOf(address: string, values: Members, state: State): string {
 }
 
 /** The name of the object with an id, from resources and data sources. */
-function nameOf({ resources }: State, suffix: string, id: string): string | undefined {
-  const found = resources.find(
-    (each) => suffixOf(each) === suffix && textIn(each.values, 'id') === id,
-  );
+function nameOf({ resources }: State, kind: string, id: string): string | undefined {
+  const found = resources.find((each) => each.kind === kind && textIn(each.values, 'id') === id);
   return textIn(found?.values, 'name') || undefined;
 }
 
@@ -127,125 +161,102 @@ function readDefinition(resource: Resource, state: State): void {
   const { conversion, trafficType } = state;
   const name = textIn(values, 'split_name') || textIn(values, 'flag_name');
   const environment = environmentOf(resource, state);
-  const payload = values['definition'];
-  const written = typeof payload === 'string' ? jsonOrText(payload) : undefined;
-  const definition = isRecord(written)
-    ? fromPayload(written, resource, conversion)
-    : fromBlocks(resource, conversion);
+  const payload = textIn(values, 'definition');
+  const body = payload === '' ? undefined : jsonOrText(payload);
+  const depart = (what: string): void => {
+    conversion.depart(address, what);
+  };
+  const definition = isRecord(body)
+    ? definitionIn(body, PAYLOAD, depart)
+    : definitionIn(values, BLOCKS, depart);
   if (definition === undefined) {
-    conversion.depart(address, 'the definition has no treatments and is left out');
+    depart('the definition has no treatments and is left out');
     return;
   }
-  if (!conversion.hasFlag(name)) {
-    conversion.depart(address, `flag "${name}" itself is not in this state`);
-  }
+  if (!conversion.hasFlag(name)) depart(`flag "${name}" itself is not in this state`);
   conversion.flag({ name, trafficType, fields: {} }).environments.set(environment, definition);
 }
 
+type Depart = (what: string) => void;
+
+/** How a form of a definition calls its parts. */
+const BLOCK_NAMES = {
+  treatments: 'treatment',
+  defaultTreatment: 'default_treatment',
+  baselineTreatment: 'baseline_treatment',
+  trafficAllocation: 'traffic_allocation',
+  rules: 'rule',
+  buckets: 'bucket',
+  matchers: 'matcher',
+  defaultRule: 'default_rule',
+};
+
+interface Form {
+  readonly nameOf: Readonly<typeof BLOCK_NAMES>;
+  /** The traffic allocation that stands for none. */
+  readonly unsetAllocation?: number;
+  /** All members that are converted, or that only the service sets. Default: anything may stand beside them. */
+  readonly known?: ReadonlySet<string>;
+}
+
 /** The blocks of `split_split_definition`. */
-function fromBlocks(
-  { address, values }: Resource,
-  conversion: Conversion,
-): Required<Definition> | undefined {
-  const fallback = textIn(values, 'default_treatment');
-  const sizes = { address, fallback, conversion };
-  return wholeDefinition(
-    {
-      treatments: recordsIn(values, 'treatment'),
-      defaultTreatment: fallback,
-      baselineTreatment: textIn(values, 'baseline_treatment') || fallback,
-      trafficAllocation: allocationOf(values),
-      killed: values['killed'] === true,
-      rules: recordsIn(values, 'rule').flatMap((rule) => rulesOf(rule, sizes)),
-      defaultRule: bucketsOf(values, 'default_rule', sizes),
-    },
-    { address, conversion },
-  );
-}
-
-/** One rule, or one per matcher if any of them suffices. */
-function rulesOf(rule: Members, sizes: Sizes): WireRule[] {
-  const [condition] = recordsIn(rule, 'condition');
-  const matchers = recordsIn(condition, 'matcher').map(matcherOf);
-  const buckets = bucketsOf(rule, 'bucket', sizes);
-  const isAny = textIn(condition, 'combiner') === 'OR';
-  const groups = isAny ? matchers.map((matcher) => [matcher]) : [matchers];
-  return groups.map((each) => ({ buckets, condition: { matchers: each } }));
-}
-
-/** The provider stores 0 if the value is not set. */
-function allocationOf(values: Members): number {
-  const allocation = numberIn(values, 'traffic_allocation');
-  return allocation === undefined || allocation === 0 ? 100 : allocation;
-}
+const BLOCKS: Form = { nameOf: BLOCK_NAMES, unsetAllocation: 0 };
 
 /** The JSON of `harness_fme_feature_flag_definition`: the body of a definition. */
-function fromPayload(
-  body: Members,
-  { address }: Resource,
-  conversion: Conversion,
+const PAYLOAD: Form = {
+  nameOf: {
+    treatments: 'treatments',
+    defaultTreatment: 'defaultTreatment',
+    baselineTreatment: 'baselineTreatment',
+    trafficAllocation: 'trafficAllocation',
+    rules: 'rules',
+    buckets: 'buckets',
+    matchers: 'matchers',
+    defaultRule: 'defaultRule',
+  },
+  known: new Set(
+    (
+      'treatments defaultTreatment baselineTreatment trafficAllocation killed rules defaultRule id name environment ' +
+      'trafficType creationTime lastUpdateTime title comment'
+    ).split(' '),
+  ),
+};
+
+/** undefined if it has no treatments. */
+function definitionIn(
+  values: Members,
+  { nameOf, unsetAllocation, known }: Form,
+  depart: Depart,
 ): Required<Definition> | undefined {
-  const fallback = textIn(body, 'defaultTreatment');
-  for (const name of Object.keys(body)) {
-    if (!KNOWN_IN_PAYLOAD.has(name)) conversion.depart(address, `"${name}" is not carried over`);
+  const fallback = textIn(values, nameOf.defaultTreatment);
+  for (const name of Object.keys(values)) {
+    if (known?.has(name) === false) depart(`"${name}" is not carried over`);
   }
-  const sizes = { address, fallback, conversion };
-  return wholeDefinition(
-    {
-      treatments: recordsIn(body, 'treatments'),
-      defaultTreatment: fallback,
-      baselineTreatment: textIn(body, 'baselineTreatment') || fallback,
-      trafficAllocation: numberIn(body, 'trafficAllocation') ?? 100,
-      killed: body['killed'] === true,
-      rules: recordsIn(body, 'rules').map((rule) => ({
-        buckets: bucketsOf(rule, 'buckets', sizes),
-        condition: { matchers: matchersIn(rule['condition']) },
-      })),
-      defaultRule: bucketsOf(body, 'defaultRule', sizes),
-    },
-    { address, conversion },
-  );
-}
-
-function matchersIn(condition: unknown): WireMatcher[] {
-  return isRecord(condition) ? recordsIn(condition, 'matchers').map(matcherOf) : [];
-}
-
-/** Members of a definition that are converted, or that only the service sets. */
-const KNOWN_IN_PAYLOAD = new Set(
-  (
-    'treatments defaultTreatment baselineTreatment trafficAllocation killed rules defaultRule id name environment ' +
-    'trafficType creationTime lastUpdateTime title comment'
-  ).split(' '),
-);
-
-/** Parts common to both forms of a definition; treatments as in the state. */
-interface Parts extends Omit<WireDefinition, keyof typeof UNSAID | 'treatments'> {
-  readonly treatments: readonly Members[];
-}
-
-/** Members of the service's definition that specs do not have. */
-const UNSAID = {
-  id: '',
-  name: '',
-  environment: { id: '', name: '' },
-  trafficType: { id: '', name: '' },
-  creationTime: 0,
-  lastUpdateTime: 0,
-} as const;
-
-function wholeDefinition(
-  parts: Parts,
-  { address, conversion }: { readonly address: string; readonly conversion: Conversion },
-): Required<Definition> | undefined {
-  if (parts.treatments.length === 0) return undefined;
-  if (parts.treatments.some((each) => listIn(each, 'segments').length > 0)) {
-    conversion.depart(address, 'segments that a treatment targets whole cannot be said in specs');
+  const treatments = recordsIn(values, nameOf.treatments);
+  const allocation = values[nameOf.trafficAllocation];
+  const isSet = typeof allocation === 'number' && allocation !== unsetAllocation;
+  const rules = recordsIn(values, nameOf.rules).flatMap((rule) => {
+    const condition = blockIn(rule['condition']);
+    const matchers = recordsIn(condition, nameOf.matchers).map(matcherOf);
+    const buckets = bucketsOf(recordsIn(rule, nameOf.buckets), fallback, depart);
+    // If any of the matchers suffices, each of them becomes a rule.
+    const isAny = textIn(condition, 'combiner') === 'OR';
+    const groups = isAny ? matchers.map((matcher) => [matcher]) : [matchers];
+    return groups.map((each) => ({ buckets, condition: { matchers: each } }));
+  });
+  const defaultRule = bucketsOf(recordsIn(values, nameOf.defaultRule), fallback, depart);
+  if (treatments.length === 0) return undefined;
+  if (treatments.some((each) => listIn(each, 'segments').length > 0)) {
+    depart('segments that a treatment targets whole cannot be said in specs');
   }
   return definitionFromWire({
-    ...UNSAID,
-    ...parts,
-    treatments: parts.treatments.map(treatmentOf),
+    treatments: treatments.map(treatmentOf),
+    defaultTreatment: fallback,
+    baselineTreatment: textIn(values, nameOf.baselineTreatment) || fallback,
+    trafficAllocation: isSet ? allocation : 100,
+    killed: values['killed'] === true,
+    rules,
+    defaultRule,
   });
 }
 
@@ -255,7 +266,7 @@ function treatmentOf(treatment: Members): WireTreatment {
     name: textIn(treatment, 'name'),
     description: textIn(treatment, 'description'),
     ...(configurations !== '' && { configurations }),
-    keys: listIn(treatment, 'keys').filter((key) => typeof key === 'string'),
+    keys: stringsIn(treatment, 'keys'),
   };
 }
 
@@ -266,7 +277,6 @@ function matcherOf(matcher: Members): WireMatcher {
   const members = Object.entries(matcher).flatMap(([name, value]): [string, unknown][] => {
     const isMeant = operand === undefined || ['attribute', 'negate', operand].includes(name);
     if (name === 'type' || !isMeant) return [];
-    // A nested block is a list of one.
     const [only] = Array.isArray(value) ? (value as unknown[]) : [];
     return [[name, isRecord(only) ? renamed(only) : value]];
   });
@@ -278,28 +288,54 @@ function renamed(block: Members): Members {
   return splitName === undefined ? block : { ...others, splitName };
 }
 
-interface Sizes {
-  readonly address: string;
-  /** The default treatment. */
-  readonly fallback: string;
-  readonly conversion: Conversion;
-}
-
 /** Gives the rest up to 100 to the default treatment, which is served wherever nothing else is. */
 function bucketsOf(
-  holder: Members,
-  name: string,
-  { address, fallback, conversion }: Sizes,
-): { treatment: string; size: number }[] {
-  const buckets = recordsIn(holder, name).map((bucket) => ({
+  written: readonly Members[],
+  fallback: string,
+  depart: Depart,
+): WireDefinition['defaultRule'] {
+  const buckets = written.map(({ size, ...bucket }) => ({
     treatment: textIn(bucket, 'treatment'),
-    size: numberIn(bucket, 'size') ?? 0,
+    size: typeof size === 'number' ? size : 0,
   }));
   const rest = 100 - buckets.reduce((sum, { size }) => sum + size, 0);
   if (rest <= 0) return buckets;
-  conversion.depart(address, `sizes sum to ${100 - rest}; "${fallback}" gets the rest`);
+  depart(`sizes sum to ${100 - rest}; "${fallback}" gets the rest`);
   const own = buckets.find(({ treatment }) => treatment === fallback);
   if (own) own.size += rest;
   else buckets.push({ treatment: fallback, size: rest });
   return buckets;
+}
+
+function isRecord(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A nested block of a state is a list of one. */
+function blockIn(value: unknown): Members | undefined {
+  const block: unknown = Array.isArray(value) ? value[0] : value;
+  return isRecord(block) ? block : undefined;
+}
+
+/** Returns an empty string if the member is no text. */
+function textIn(members: Members | undefined, name: string): string {
+  const value = members?.[name];
+  return typeof value === 'string' ? value : '';
+}
+
+function textsIn(members: Members, ...names: readonly string[]): string[] {
+  return names.map((name) => textIn(members, name));
+}
+
+function listIn(members: Members | undefined, name: string): readonly unknown[] {
+  const value = members?.[name];
+  return Array.isArray(value) ? (value as unknown[]) : [];
+}
+
+function recordsIn(members: Members | undefined, name: string): readonly Members[] {
+  return listIn(members, name).filter(isRecord);
+}
+
+function stringsIn(members: Members, name: string): string[] {
+  return listIn(members, name).filter((each) => typeof each === 'string');
 }

@@ -18,7 +18,9 @@ import { canonicalJson, sameJson, sortedSet, type Json } from '../json.js';
 import { canonicalMatcher } from '../matcher/canonical.js';
 
 /** Canonical form of the service's definition, every field of it. */
-export function definitionFromWire(wire: WireDefinition): Required<Definition> {
+export function definitionFromWire(
+  wire: Pick<WireDefinition, Exclude<DefinitionField, 'targets'>>,
+): Required<Definition> {
   return {
     killed: wire.killed,
     treatments: wire.treatments.map(treatmentFromWire),
