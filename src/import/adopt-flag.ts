@@ -30,7 +30,7 @@ export function flagEdits(fields: readonly FieldChange[], live: FlagFields): Edi
 }
 
 /** A block of a spec that is to match the service. */
-export interface BlockToEdit {
+interface BlockToEdit {
   readonly live: Required<Definition>;
   readonly spec: {
     readonly definition: Required<Definition>;

@@ -3,15 +3,15 @@ import { FlagkeelError, messageOf } from '../errors.js';
 import type { Desired } from '../model/desired.js';
 import type { Definition } from '../model/flag/flag.js';
 import { byCodeUnits, sameJson } from '../model/json.js';
-import { readSpecs } from '../specs/read-specs.js';
-import { filesTree } from './files-tree.js';
-import { cannotSay } from './import.js';
+import { isSelected } from '../model/run.js';
+import { cannotSay, readBack } from './read-back.js';
 import type {
   EnvironmentToWrite,
   FlagToWrite,
   RepositoryToWrite,
   SegmentToWrite,
-} from './objects-to-write.js';
+} from './object-files.js';
+import type { Imported, ImportOptions } from './import.js';
 import type { ConvertSource, Departure } from './sources/source.js';
 import { nameProblem, repositoryFiles } from './workspace-files.js';
 
@@ -27,24 +27,13 @@ export type SourceName = keyof typeof SOURCES;
 
 export const SOURCE_NAMES = Object.keys(SOURCES) as readonly SourceName[];
 
-export interface FileImportOptions {
-  /** Name or id. Default: the file's own, or `Default`. */
-  readonly workspace?: string | undefined;
-  /** Names in the order of application. If empty, those of the file in its order. */
-  readonly environments: readonly string[];
-  /** `KIND/NAME`; empty for all. */
-  readonly only: readonly string[];
+/** The workspace is the file's own by default, or `Default`. Environments are names in the order of application. */
+interface FileImportOptions extends Omit<ImportOptions, 'progress'> {
   /** For flags and segments whose traffic type the file does not give. */
   readonly trafficType: string;
 }
 
-export interface ImportedFile {
-  readonly workspace: string;
-  readonly environments: readonly string[];
-  readonly flags: number;
-  readonly segments: number;
-  /** Path → text, sorted by path. */
-  readonly files: ReadonlyMap<string, string>;
+export interface ImportedFile extends Imported {
   /** Where the specs differ from the file or leave something out, in the order found. */
   readonly departures: readonly Departure[];
 }
@@ -90,9 +79,7 @@ function wanted<T extends { readonly name: string }>(
   objects: readonly T[],
   only: readonly string[],
 ): readonly T[] {
-  return only.length === 0
-    ? objects
-    : objects.filter(({ name }) => only.includes(`${kind}/${name}`));
+  return objects.filter(({ name }) => isSelected(only, [`${kind}/${name}`]));
 }
 
 /** The objects whose names can be written, and why the others cannot. */
@@ -158,12 +145,7 @@ function sorted<D, T extends { name: string; environments: ReadonlyMap<string, D
 
 /** Reads the files as a run would, and checks that they mean the same. */
 async function prove(files: ReadonlyMap<string, string>, meant: RepositoryToWrite): Promise<void> {
-  const specs = await readSpecs(filesTree(files));
-  const problems = specs.ok
-    ? differing(specs.desired, meant)
-    : specs.diagnostics
-        .filter(({ severity }) => severity === 'error')
-        .map(({ location, message }) => `${location.file}: ${message}`);
+  const problems = differing(await readBack(files, 'the file'), meant);
   if (problems.length > 0) throw cannotSay(problems, 'the file');
 }
 

@@ -13,8 +13,7 @@ import { byCodeUnits } from '../model/json.js';
 import { EMPTY_STATE } from '../model/state.js';
 import { OBSERVED_KINDS } from '../plan/objects/kinds.js';
 import { planChanges } from '../plan/plan.js';
-import { readSpecs } from '../specs/read-specs.js';
-import { filesTree } from './files-tree.js';
+import { cannotSay, readBack } from './read-back.js';
 import { nameProblems, workspaceFiles, type LiveEnvironment } from './workspace-files.js';
 import { objectsSeen, wholeScopeOf } from '../plan/scope.js';
 import { resolvePolicy } from '../reconcile/policy.js';
@@ -154,12 +153,8 @@ async function prove(
   actual: Actual,
   at: Catalog,
 ): Promise<void> {
-  const specs = await readSpecs(filesTree(files));
-  if (!specs.ok) {
-    const errors = specs.diagnostics.filter(({ severity }) => severity === 'error');
-    throw cannotSay(errors.map(({ location, message }) => `${location.file}: ${message}`));
-  }
-  const desired = bindEnvironments(specs.desired, environmentNames(at.environments));
+  const specs = await readBack(files, 'the service');
+  const desired = bindEnvironments(specs, environmentNames(at.environments));
   const none = { prune: false, adopt: false, revertDrift: false, allowOlder: false };
   const options = { environments: [], only: [], ...none };
   const policy = resolvePolicy(desired, at, options, true);
@@ -168,18 +163,6 @@ async function prove(
     ({ id }) => `${id}: it differs once read`,
   );
   if (differing.length > 0) throw cannotSay(differing);
-}
-
-const MOST_SHOWN = 20;
-
-/** Names at most 20 of the problems. */
-export function cannotSay(problems: readonly string[], holder = 'the service'): FlagkeelError {
-  const shown = problems.slice(0, MOST_SHOWN);
-  const more = problems.length > MOST_SHOWN ? [`and ${problems.length - MOST_SHOWN} more`] : [];
-  return new FlagkeelError(
-    'SPECS_INVALID',
-    `cannot say in files what ${holder} holds; nothing was written (change it there, or name what to import with --only)\n${[...shown, ...more].map((line) => `  ${line}`).join('\n')}`,
-  );
 }
 
 /** The paths that an import replaces. Kills, identities and tests in the directory stay. */

@@ -4,13 +4,14 @@ import { byCodeUnits, sortedSet } from '../model/json.js';
 import { FLAG_NAME, RESERVED_FLAG_NAMES, SEGMENT_NAME } from '../model/names.js';
 import type { Actual, ActualFlag, ActualSegment } from '../model/actual.js';
 import { CONFIG_PATH } from '../specs/parse/load-files.js';
-import type {
-  EnvironmentToWrite,
-  FlagToWrite,
-  RepositoryToWrite,
-  SegmentToWrite,
-} from './objects-to-write.js';
-import { flagFileText, segmentFiles } from './object-files.js';
+import {
+  type EnvironmentToWrite,
+  type FlagToWrite,
+  type RepositoryToWrite,
+  type SegmentToWrite,
+  flagFileText,
+  segmentFiles,
+} from './object-files.js';
 import { Flow, mapping, yamlText, type Member, type Written } from '../specs/edit/yaml-text.js';
 import type { Matcher } from '../model/flag/flag.js';
 import { dependencyOf, segmentOf } from '../model/matcher/canonical.js';
@@ -21,7 +22,7 @@ export interface LiveEnvironment extends EnvironmentToWrite {
   readonly configName: string;
 }
 
-export interface WorkspaceToWrite {
+interface WorkspaceToWrite {
   /** Name or id, as in the config. */
   readonly workspace: string;
   readonly environments: readonly LiveEnvironment[];

@@ -12,7 +12,7 @@ import type { SpecCache } from '../specs/cache.js';
 import { killsAdded } from './in-git.js';
 import { sendKills, type Killing, type PlacedKill, type RememberedPlace } from './send.js';
 
-export interface KillContext {
+interface KillContext {
   readonly source: Source;
   readonly options: RunOptions;
   readonly memory: { readonly specs: SpecCache; readonly kills: KnownKills };

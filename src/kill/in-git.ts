@@ -80,7 +80,7 @@ function withFolderOf(old: SpecTree, newest: SpecTree): SpecTree {
 }
 
 /** Input of the search for restores. */
-export interface KillHistory {
+interface KillHistory {
   readonly desired: BoundDesired;
   readonly state: State;
   readonly policy: PlanPolicy;

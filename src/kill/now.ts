@@ -80,7 +80,7 @@ function shellWord(text: string): string {
   return /^[\w./-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", `'\\''`)}'`;
 }
 
-export interface ActRequest {
+interface ActRequest {
   readonly flag: string;
   /** Name in flagkeel.yaml. */
   readonly environment: string;
@@ -112,7 +112,7 @@ export interface LiveAct {
 }
 
 /** Dependencies of an act. */
-export interface ActContext {
+interface ActContext {
   readonly source: Source;
   readonly openReader: (desired: Desired) => Promise<AdminReader>;
   /** Called once the reader is open. */

@@ -23,7 +23,7 @@ export interface Killing {
   readonly onKill: (id: ObjectId, result: KillResult) => void;
 }
 
-export interface KillLane extends Killing {
+interface KillLane extends Killing {
   /** null sends kills without reading first; one that the service does not find is `absent` then. */
   readonly reader: AdminReader | null;
   readonly checkout: Checkout;
@@ -188,7 +188,7 @@ function plainNote({ ref, order }: PlacedKill): ChangeNote {
 }
 
 /** Place of a definition, by ids of the service. */
-export interface DefinitionPlace {
+interface DefinitionPlace {
   readonly workspaceId: string;
   readonly environmentId: string;
 }

@@ -6,7 +6,7 @@ import type {
   FlagToWrite,
   RepositoryToWrite,
   SegmentToWrite,
-} from '../objects-to-write.js';
+} from '../object-files.js';
 
 /** A file of another tool. */
 export interface SourceFile {
@@ -31,7 +31,7 @@ export interface Departure {
 }
 
 /** The content of a file in our own terms. */
-export interface Converted extends Omit<RepositoryToWrite, 'workspace'> {
+interface Converted extends Omit<RepositoryToWrite, 'workspace'> {
   /** Not set if the file does not name it. */
   readonly workspace?: string | undefined;
   /** In the order found. */
