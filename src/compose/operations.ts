@@ -3,7 +3,7 @@ import { startOperations, type Operations } from '../daemon/http/operations.js';
 import type { Metrics } from '../daemon/metrics/metrics.js';
 import { unknownPlaceholders } from '../daemon/notify/formats.js';
 import { startNotifications } from '../daemon/notify/notifications.js';
-import { parseNotifyTarget, type NotifyTarget } from '../daemon/notify/target.js';
+import { parseNotifyTarget, type NotifyTarget } from '../daemon/notify/formats.js';
 import { readSecrets } from '../daemon/http/secret-file.js';
 import type { DaemonControls, DaemonView } from '../daemon/view.js';
 import { FlagkeelError, messageOf } from '../errors.js';
@@ -120,7 +120,7 @@ async function targetsOf(request: OperationsRequest): Promise<NotifyTarget[]> {
   if (typeof lines === 'string') {
     throw new FlagkeelError('USAGE', `cannot use the file of --notify-file: it is ${lines}`);
   }
-  const targets = [...notify, ...lines].map((text) => parseNotifyTarget(text, null));
+  const targets = [...notify, ...lines].map(parseNotifyTarget);
   const template = await templateOf(request);
   if (template === undefined) return targets;
   if (!targets.some(({ format }) => format === 'plain')) {

@@ -4,7 +4,7 @@ import { closeApp, listenOn } from '../../platform/http-server.js';
 import type { Log } from '../../platform/log.js';
 import { Metrics } from '../metrics/metrics.js';
 import { startNotifications } from '../notify/notifications.js';
-import type { NotifyTarget } from '../notify/target.js';
+import type { NotifyTarget } from '../notify/formats.js';
 import type { DaemonControls, DaemonView } from '../view.js';
 import { Access, challengeOf } from './access.js';
 import { addApproveRoute } from './approve-route.js';

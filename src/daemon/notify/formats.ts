@@ -1,12 +1,13 @@
+import { isLoopback } from '../../admin-api/origin.js';
+import { FlagkeelError } from '../../errors.js';
 import { clean } from '../../report/sanitize.js';
-import { jsonBody, titleOf } from './message-text.js';
-import { slackBody } from './slack.js';
-import { teamsBody } from './teams.js';
-import type { Message } from './message.js';
+import { plural } from '../../report/values.js';
+import { shortSha } from '../health.js';
+import type { Message, MessageKind } from './message.js';
 
 export const FORMATS = ['json', 'slack', 'teams', 'plain'] as const;
 
-export type NotifyFormat = (typeof FORMATS)[number];
+type NotifyFormat = (typeof FORMATS)[number];
 
 /** A request body with its content type. */
 export interface Body {
@@ -31,44 +32,207 @@ function json(value: object): Body {
   return { contentType: 'application/json', text: JSON.stringify(value) };
 }
 
+/** Members of the JSON format, for programs. `text` is the report as the command prints it. */
+const MEMBERS: Readonly<Record<string, (message: Message) => unknown>> = {
+  formatVersion: () => 1,
+  event: ({ kind }) => kind,
+  source: ({ source }) => source.name,
+  service: ({ source }) => source.service,
+  workspace: ({ source }) => source.workspace,
+  run: ({ run }) => run.id,
+  result: ({ run }) => run.result,
+  startedAt: ({ run }) => run.startedAt,
+  durationMs: ({ run }) => run.durationMs,
+  commit: ({ run }) => run.commit,
+  subject: ({ run }) => run.subject,
+  planHash: ({ run }) => run.plan?.planHash ?? null,
+  summary: ({ run }) => run.summary,
+  objects: ({ objects }) => objects,
+  text: ({ run }) => run.text,
+};
+
+export function jsonBody(message: Message): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(MEMBERS).map(([name, of]) => [name, of(message)]));
+}
+
 const PLAIN = '{title}\n{summary}\n{objects}';
 const PLACEHOLDER = /\{([A-Za-z]+)\}/g;
 
-/** Values for templates: object lines and the members of the JSON format. Missing values are empty. */
-function valuesOf(message: Message): ReadonlyMap<string, string> {
-  const { objects, ...members } = jsonBody(message);
-  return new Map([
-    ['title', titleOf(message)],
-    ['objects', objects.map(({ id, says }) => clean(`${id}: ${says}`)).join('\n')],
-    ...Object.entries(members).map(
-      ([name, value]) =>
-        [
-          name,
-          String(value ?? '')
-            .split('\n')
-            .map(clean)
-            .join('\n'),
-        ] as const,
-    ),
-  ]);
-}
-
 /** Fills placeholders in one pass, so that a value that looks like a placeholder stays text. */
 function filled(template: string, message: Message): string {
-  const values = valuesOf(message);
+  const values: Readonly<Record<string, unknown>> = {
+    ...jsonBody(message),
+    title: titleOf(message),
+    objects: objectLines(message).join('\n'),
+  };
   return template
-    .replace(PLACEHOLDER, (whole, name: string) => values.get(name) ?? whole)
+    .replace(PLACEHOLDER, (whole, name: string) => {
+      const value = values[name];
+      if (!isPlaceholder(name)) return whole;
+      return value === null ? '' : cleanLines(String(value));
+    })
     .trimEnd();
 }
 
 /** Placeholders of a template that no message fills. Known names are the members of the JSON format, and `title`. */
 export function unknownPlaceholders(template: string): string[] {
-  return [...template.matchAll(PLACEHOLDER)].flatMap(([whole, name = '']) =>
-    PLACEHOLDERS.includes(name) ? [] : [whole],
-  );
+  const all = [...template.matchAll(PLACEHOLDER)];
+  return all.filter(([, name = '']) => !isPlaceholder(name)).map(([whole]) => whole);
 }
 
-const PLACEHOLDERS: readonly string[] = [
-  ...['title', 'formatVersion', 'event', 'source', 'service', 'workspace', 'run', 'result'],
-  ...['startedAt', 'durationMs', 'commit', 'subject', 'planHash', 'summary', 'text', 'objects'],
+function isPlaceholder(name: string): boolean {
+  return name === 'title' || Object.hasOwn(MEMBERS, name);
+}
+
+const WORDS: Readonly<Record<MessageKind, (count: string) => string>> = {
+  changed: () => 'changed',
+  failed: () => 'failed',
+  recovered: () => 'is well again',
+  reminder: (count) => `has ${count} to be looked at again`,
+  drift: (count) => `has ${count} changed outside git`,
+  'live-kill': (count) => `has ${count} killed on the service, not by git`,
+  'held-ramp': (count) => `has ${count} whose ramp is held`,
+};
+
+/** One line, cleaned. */
+function titleOf({ kind, source, run, objects }: Message): string {
+  const commit = run.commit === null ? '' : ` at ${shortSha(clean(run.commit))}`;
+  const subject = run.subject === null ? '' : ` ${clean(run.subject)}`;
+  return `${clean(source.name)} ${WORDS[kind](plural(objects.length, 'object'))}${commit}${subject}`;
+}
+
+const MOST_OBJECTS = 20;
+
+/** Text below title and summary: the objects of a notice, or the report. Cleaned line by line. */
+function detailOf(message: Message): string {
+  const lines = objectLines(message);
+  if (lines.length === 0) return cleanLines(message.run.text.trimEnd());
+  const more = lines.length - MOST_OBJECTS;
+  return [...lines.slice(0, MOST_OBJECTS), ...(more > 0 ? [`and ${more} more`] : [])].join('\n');
+}
+
+function objectLines({ objects }: Message): string[] {
+  return objects.map(({ id, says }) => clean(`${id}: ${says}`));
+}
+
+function cleanLines(text: string): string {
+  return text.split('\n').map(clean).join('\n');
+}
+
+const MOST_TITLE = 300;
+/** A Slack section holds 3,000 characters and counts entities in their escaped form. */
+const MOST_SLACK_TEXT = 2_800;
+
+/** A message in blocks, with as much of the report as fits. */
+function slackBody(message: Message): object {
+  const title = slackText(withoutStyle(titleOf(message)), MOST_TITLE);
+  // Three backticks would end the code block.
+  const report = slackText(detailOf(message).replaceAll('```', "'''"), MOST_SLACK_TEXT);
+  const said = slackText(withoutStyle(clean(message.run.summary)), MOST_TITLE);
+  return {
+    text: title,
+    blocks: [
+      section(`*${title}*\n${said}`),
+      ...(report === '' ? [] : [section(`\`\`\`\n${report}\n\`\`\``)]),
+    ],
+  };
+}
+
+/** `verbatim` keeps Slack from turning names into mentions and URLs into links. */
+function section(text: string): object {
+  return { type: 'section', text: { type: 'mrkdwn', text, verbatim: true } };
+}
+
+/** Replaces the signs of bold text and code with look-alikes. */
+function withoutStyle(text: string): string {
+  return text.replaceAll('*', '∗').replaceAll('`', "'");
+}
+
+/** Escapes mentions and links, and shortens the text, at the end of a line if possible. */
+function slackText(text: string, longest: number): string {
+  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  if (escaped.length <= longest) return escaped;
+  const cut = escaped.slice(0, longest - 1);
+  const end = cut.lastIndexOf('\n');
+  return `${end > 0 ? cut.slice(0, end + 1) : cut.replace(/&[a-z]*$|\p{Surrogate}$/u, '')}…`;
+}
+
+/** A card of Teams may have 28 KB in all, and a character may need six bytes when escaped in JSON. */
+const MOST_CARD_TEXT = 3_500;
+
+/**
+ * An adaptive card for the workflows of Microsoft Teams. Untrusted text goes into text runs, which are not read as
+ * Markdown, so it can neither mention people nor become a link.
+ */
+function teamsBody(message: Message): object {
+  const lines = cut(detailOf(message), MOST_CARD_TEXT);
+  const card = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+    msteams: { width: 'Full' },
+    body: [
+      paragraph(cut(titleOf(message), MOST_TITLE), { weight: 'Bolder', size: 'Medium' }),
+      paragraph(cut(clean(message.run.summary), MOST_TITLE), {}),
+      ...(lines === ''
+        ? []
+        : lines.split('\n').map((line) => paragraph(line, { fontType: 'Monospace' }))),
+    ],
+  };
+  const contentType = 'application/vnd.microsoft.card.adaptive';
+  return { type: 'message', attachments: [{ contentType, contentUrl: null, content: card }] };
+}
+
+function paragraph(text: string, style: Readonly<Record<string, string>>): object {
+  const inlines = [{ type: 'TextRun', text, ...style }];
+  return { type: 'RichTextBlock', spacing: 'Small', inlines };
+}
+
+function cut(text: string, longest: number): string {
+  if (text.length <= longest) return text;
+  return `${text.slice(0, longest - 1).replace(/\p{Surrogate}$/u, '')}…`;
+}
+
+/** A target of messages. The path of its URL is often a secret, so only the origin is ever shown. */
+export interface NotifyTarget {
+  readonly format: NotifyFormat;
+  readonly url: string;
+  /** Template of a plain-text message. Default: our own text. */
+  readonly template?: string;
+}
+
+/**
+ * Parses `slack=https://…`, `json=https://…` and so on, or a URL alone, whose format is JSON unless its host implies
+ * another.
+ *
+ * @throws FlagkeelError USAGE if this is no such URL. The message does not show it, because it may hold a secret.
+ */
+export function parseNotifyTarget(text: string): NotifyTarget {
+  const [, named, address = ''] = /^(?:([a-z]+)=)?(.*)$/s.exec(text.trim()) ?? [];
+  const format = FORMATS.find((each) => each === named);
+  if (named !== undefined && format === undefined) {
+    throw unusable(`"${named}" is no format (known: ${FORMATS.join(', ')})`);
+  }
+  if (!URL.canParse(address)) throw unusable('it is not a URL');
+  const url = new URL(address);
+  const isPlain = url.protocol === 'http:';
+  if (url.protocol !== 'https:' && !isPlain) throw unusable('only https, and http on loopback');
+  if (isPlain && !isLoopback(url.href)) throw unusable('beyond loopback https is needed');
+  if (url.username !== '' || url.password !== '') throw unusable('its URL holds credentials');
+  url.hash = '';
+  return { format: format ?? formatOf(url.hostname), url: url.href };
+}
+
+/** Hosts whose webhooks accept only one format. */
+const HOSTS: readonly (readonly [RegExp, NotifyFormat])[] = [
+  [/^hooks\.slack\.com$/, 'slack'],
+  [/\.(webhook\.office\.com|logic\.azure\.com|api\.powerplatform\.com)$/, 'teams'],
 ];
+
+function formatOf(host: string): NotifyFormat {
+  return HOSTS.find(([pattern]) => pattern.test(host))?.[1] ?? 'json';
+}
+
+function unusable(why: string): FlagkeelError {
+  return new FlagkeelError('USAGE', `cannot use the address for notifications: ${why}`);
+}

@@ -1,7 +1,15 @@
+import {
+  LIVE_KILLS_TITLE,
+  rampText,
+  reminderText,
+  sinceText,
+} from '../../report/view/sentences.js';
+import { WHY_WORDS } from '../../report/view/words.js';
+import { isApplied, isDrift } from '../health.js';
 import type { RunRecord, RunResult, SourceView } from '../view.js';
 
 /** Reasons for a message about a run as a whole. */
-export type RunKind =
+type RunKind =
   /** The run wrote something and nothing went wrong. */
   | 'changed'
   | 'failed'
@@ -11,7 +19,7 @@ export type RunKind =
   | 'reminder';
 
 /** Reasons for a message about objects, sent once each time that one begins. */
-export type NoticeKind =
+type NoticeKind =
   /** Changed outside git and not put back. */
   | 'drift'
   /** Killed on the service, and not by git. */
@@ -45,15 +53,51 @@ const FAILURES: ReadonlySet<RunResult> = new Set([
   'failed',
 ]);
 
-/** Decides after each run what to report: each change, a failure once however often it repeats, and its end. */
+/** Finds the objects in a notable state after a run, with one line each, whose last clause may be untrusted text. */
+type Found = (plan: NonNullable<RunRecord['plan']>) => readonly ToldObject[];
+
+const NOTICES: Readonly<Record<NoticeKind, Found>> = {
+  drift: ({ changes, withheld }) => [
+    ...changes
+      .filter((change) => !isApplied(change) && isDrift(change))
+      .map(({ id }) => ({ id, says: 'changed outside git, and not put back' })),
+    // A ramp changed by hand is reported as a held ramp, not as drift.
+    ...withheld
+      .filter((each) => isDrift(each) && each.why !== 'ramp-held')
+      .map(({ id, why }) => ({ id, says: WHY_WORDS[why] })),
+  ],
+  'live-kill': ({ liveKills = [] }) =>
+    liveKills.map((kill) => ({ id: kill.id, says: `${LIVE_KILLS_TITLE}: ${sinceText(kill)}` })),
+  // `held` is null before a ramp begins, because no step is due then.
+  'held-ramp': ({ ramps = [] }) =>
+    ramps
+      .filter(({ held }) => held !== null)
+      .map((ramp) => ({ id: ramp.id, says: rampText(ramp) })),
+};
+
+/**
+ * Decides after each run what to report: each change, a failure once however often it repeats, and its end; at most one
+ * reminder each UTC day; and objects that have entered a notable state, once each time.
+ */
 export class MessageMemory {
   /** Source → the last reported failure that has not ended. */
   readonly #failing = new Map<string, string>();
+  /** Source → day of its last reminder. */
+  readonly #reminded = new Map<string, string>();
+  /** Source and kind → ids already reported and still in that state. */
+  readonly #noticed = new Map<string, ReadonlySet<string>>();
 
-  /** @returns undefined if there is nothing new. */
-  messageFor(source: SourceView, run: RunRecord): Message | undefined {
+  /** Empty if there is nothing new. */
+  messagesFor(source: SourceView, run: RunRecord): Message[] {
     const kind = this.#kindOf(source.name, run);
-    return kind && { kind, source, run, objects: [] };
+    const reminders = this.#remindersOf(source.name, run);
+    return [
+      ...(kind ? [{ kind, source, run, objects: [] }] : []),
+      ...(reminders.length > 0
+        ? [{ kind: 'reminder' as const, source, run, objects: reminders }]
+        : []),
+      ...this.#noticesOf(source, run),
+    ];
   }
 
   #kindOf(source: string, run: RunRecord): RunKind | undefined {
@@ -69,25 +113,46 @@ export class MessageMemory {
     if (before !== undefined) return 'recovered';
     return wrote(run) ? 'changed' : undefined;
   }
+
+  #remindersOf(source: string, { plan, startedAt }: RunRecord): readonly ToldObject[] {
+    const day = startedAt.slice(0, 10);
+    const due = plan?.reminders ?? [];
+    if (due.length === 0 || this.#reminded.get(source) === day) return [];
+    this.#reminded.set(source, day);
+    return due.map((each) => ({ id: each.id, says: reminderText(each) }));
+  }
+
+  /** One message for each kind with news, and none after a run without a plan, which found no objects. */
+  #noticesOf(source: SourceView, run: RunRecord): Message[] {
+    const { plan } = run;
+    if (plan === null) return [];
+    return Object.entries(NOTICES).flatMap(([name, found]): Message[] => {
+      const all = found(plan);
+      const key = `${source.name} ${name}`;
+      const before = this.#noticed.get(key) ?? new Set<string>();
+      const now = new Set(all.map(({ id }) => id));
+      // A partial run does not show that the other objects have recovered.
+      this.#noticed.set(key, plan.observed === 'full' ? now : new Set([...before, ...now]));
+      const objects = all.filter(({ id }) => !before.has(id));
+      return objects.length === 0 ? [] : [{ kind: name as NoticeKind, source, run, objects }];
+    });
+  }
 }
 
 function wrote({ plan }: RunRecord): boolean {
-  return plan?.changes.some(({ outcome }) => outcome === 'applied') ?? false;
+  return plan?.changes.some(isApplied) ?? false;
 }
 
 /** Identifies a failure by cause and kind, without the numbers, times and commits around it. */
 function fingerprintOf({ result, plan, text, summary }: RunRecord): string {
   if (plan === null) {
     // Lines and columns identify invalid specs; durations and retry counts vary between equal failures.
-    return JSON.stringify([result, result === 'invalid' ? text : withoutNumbers(summary)]);
+    const cause = summary.replace(/\b[0-9a-f]{7,64}\b|\d+/g, '#');
+    return JSON.stringify([result, result === 'invalid' ? text : cause]);
   }
   const failed = plan.changes
-    .filter(({ outcome }) => outcome !== 'applied')
+    .filter((change) => !isApplied(change))
     .map(({ id, outcome, error }) => [id, outcome, error?.code, error?.status]);
   const guards = plan.guards?.map(({ guard, environment, id }) => [guard, environment, id]);
   return JSON.stringify([result, failed, guards]);
-}
-
-function withoutNumbers(text: string): string {
-  return text.replace(/\b[0-9a-f]{7,64}\b|\d+/g, '#');
 }

@@ -3,13 +3,10 @@ import type { Log } from '../../platform/log.js';
 import type { Metrics, NotificationResult } from '../metrics/metrics.js';
 import type { DaemonView } from '../view.js';
 import { MessageMemory, type Message } from './message.js';
-import { ReminderDays } from './reminder-days.js';
-import { NoticeMemory } from './notices.js';
-import type { NotifyTarget } from './target.js';
 import { askedWaitMs, backoffMs } from '../../admin-api/http/retry.js';
 import { messageOf } from '../../errors.js';
 import { HttpClient } from '../../platform/http-client.js';
-import { BODY_OF, type Body } from './formats.js';
+import { BODY_OF, type Body, type NotifyTarget } from './formats.js';
 
 export interface NotificationOptions {
   readonly log: Log;
@@ -21,31 +18,13 @@ export interface NotificationOptions {
 export function startNotifications(
   view: DaemonView,
   targets: readonly NotifyTarget[],
-  { log, metrics, time = realTime }: NotificationOptions,
+  options: NotificationOptions,
 ): { readonly close: () => Promise<void> } {
   const memory = new MessageMemory();
-  const reminders = new ReminderDays();
-  const notices = new NoticeMemory();
-  const deliveries = targets.map(
-    (target) =>
-      new Delivery(target, {
-        version: view.version,
-        time,
-        log,
-        onResult: (result) => {
-          metrics.noteNotification(target.format, result);
-        },
-      }),
-  );
+  const deliveries = targets.map((target) => new Delivery(target, view.version, options));
   const stop = view.onRun((source, run) => {
-    const message = memory.messageFor(source, run);
-    const reminder = reminders.messageFor(source, run);
-    const about = [message, reminder].filter((each) => each !== undefined);
-    const told = [...about, ...notices.noticesFor(source, run)];
-    for (const delivery of deliveries)
-      told.forEach((each) => {
-        delivery.add(each);
-      });
+    const messages = memory.messagesFor(source, run);
+    for (const delivery of deliveries) for (const each of messages) delivery.add(each);
   });
   return {
     close: async () => {
@@ -53,13 +32,6 @@ export function startNotifications(
       await Promise.all(deliveries.map(async (delivery) => delivery.close()));
     },
   };
-}
-
-export interface DeliveryOptions {
-  readonly version: string;
-  readonly time: Time;
-  readonly log: Log;
-  readonly onResult: (result: NotificationResult) => void;
 }
 
 const MOST_WAITING = 50;
@@ -73,15 +45,19 @@ const KiB = 1024;
 /** Sends messages to one target in the background, one by one and in order. */
 class Delivery {
   readonly #target: NotifyTarget;
-  readonly #options: DeliveryOptions;
+  readonly #version: string;
+  readonly #options: NotificationOptions;
+  readonly #time: Time;
   readonly #client: HttpClient;
   readonly #end = new AbortController();
   readonly #waiting: Message[] = [];
   #sending: Promise<void> | undefined;
 
-  constructor(target: NotifyTarget, options: DeliveryOptions) {
+  constructor(target: NotifyTarget, version: string, options: NotificationOptions) {
     this.#target = target;
+    this.#version = version;
     this.#options = options;
+    this.#time = options.time ?? realTime;
     this.#client = new HttpClient({
       url: target.url,
       connections: 1,
@@ -126,12 +102,11 @@ class Delivery {
 
   /** @returns the reason of a final failure; null if the target accepted the message. */
   async #send(body: Body): Promise<string | null> {
-    const { time } = this.#options;
     for (let tries = 1; ; tries += 1) {
       const { why, isFinal, waitMs } = await this.#try(body);
       if (why === null || isFinal || tries >= MOST_TRIES) return why;
-      const pauseMs = Math.min(LONGEST_WAIT_MS, waitMs ?? backoffMs(tries, time.random()));
-      const isOver = await time.sleep(pauseMs, this.#end.signal).then(
+      const pauseMs = Math.min(LONGEST_WAIT_MS, waitMs ?? backoffMs(tries, this.#time.random()));
+      const isOver = await this.#time.sleep(pauseMs, this.#end.signal).then(
         () => false,
         () => true,
       );
@@ -147,14 +122,14 @@ class Delivery {
         path: pathname + search,
         headers: {
           'content-type': contentType,
-          'user-agent': `flagkeel/${this.#options.version}`,
+          'user-agent': `flagkeel/${this.#version}`,
         },
         body: text,
         signal: AbortSignal.any([AbortSignal.timeout(TRY_MS), this.#end.signal]),
       });
       if (status >= 200 && status < 300) return { why: null, isFinal: true };
       const isPassing = status === 408 || status === 429 || status >= 500;
-      const waitMs = askedWaitMs(headers, this.#options.time.now());
+      const waitMs = askedWaitMs(headers, this.#time.now());
       return { why: `it answered ${String(status)}`, isFinal: !isPassing, waitMs };
     } catch (error) {
       return { why: messageOf(error), isFinal: this.#end.signal.aborted };
@@ -162,8 +137,8 @@ class Delivery {
   }
 
   #report(result: NotificationResult, facts: Readonly<Record<string, string>>): void {
-    const { log, onResult } = this.#options;
-    onResult(result);
+    const { log, metrics } = this.#options;
+    metrics.noteNotification(this.#target.format, result);
     const fields = { to: this.#client.origin, result, ...facts };
     if (result === 'sent') log.debug(fields, 'notification');
     else log.warn(fields, 'notification');

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { METRICS } from '../../../src/daemon/metrics/metrics.js';
 import type { Metric } from '../../../src/platform/prometheus.js';
 import { unknownPlaceholders } from '../../../src/daemon/notify/formats.js';
-import { jsonBody } from '../../../src/daemon/notify/message-text.js';
+import { jsonBody } from '../../../src/daemon/notify/formats.js';
 import { runStatus } from '../../../src/daemon/statuses/commit-statuses.js';
 import type { RunResult } from '../../../src/daemon/view.js';
 import { aRun, aSource, DaemonInMemory } from '../../support/daemon-view.js';

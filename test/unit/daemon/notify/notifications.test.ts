@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { FORMATS } from '../../../../src/daemon/notify/formats.js';
 import { Metrics } from '../../../../src/daemon/metrics/metrics.js';
 import { startNotifications } from '../../../../src/daemon/notify/notifications.js';
-import type { NotifyTarget } from '../../../../src/daemon/notify/target.js';
+import type { NotifyTarget } from '../../../../src/daemon/notify/formats.js';
 import type { RunRecord } from '../../../../src/daemon/view.js';
 import type { Reminder } from '../../../../src/model/plan.js';
 import { createLog } from '../../../../src/platform/log.js';
