@@ -1,5 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { startOperations, type Operations } from '../daemon/http/operations.js';
+import {
+  startOperations,
+  type Operations,
+  type OperationsOptions,
+} from '../daemon/http/operations.js';
 import type { Metrics } from '../daemon/metrics/metrics.js';
 import { unknownPlaceholders } from '../daemon/notify/formats.js';
 import { startNotifications } from '../daemon/notify/notifications.js';
@@ -10,15 +14,15 @@ import { FlagkeelError, messageOf } from '../errors.js';
 import type { Log } from '../platform/log.js';
 import { realTime } from '../platform/clock.js';
 import { forgeToken } from './settings.js';
-import { startCommitStatuses } from '../daemon/statuses/commit-statuses.js';
-import type { SendStatus } from '../daemon/statuses/status-queue.js';
+import { startCommitStatuses, type SendStatus } from '../daemon/statuses/commit-statuses.js';
 import {
   parseForge,
   statusTarget,
   unusable,
   type StatusTarget,
-} from '../daemon/statuses/target.js';
-import { openCommitForge, refuseUnsafeApi } from '../forge/open.js';
+  openCommitForge,
+  refuseUnsafeApi,
+} from '../forge/open.js';
 import { packageVersion } from '../platform/version.js';
 import type { WatchedSource } from './watch.js';
 
@@ -38,25 +42,14 @@ export interface OperationsRequest {
   readonly notifyTemplate?: string;
 }
 
-/** The parts of a daemon that other systems see. */
-export interface OpenOperations {
-  /** Null where the daemon does not listen. */
-  readonly url: string | null;
-  /** See `Operations`. */
-  readonly close: Operations['close'];
-}
-
 /** What is opened, as the command line asks for it. */
 export interface OperationsPlan {
   readonly notify: readonly NotifyTarget[];
   /** Null where the daemon does not listen. */
-  readonly surface: {
-    readonly host?: string;
-    readonly port: number;
-    readonly tokenFile: string | undefined;
-    readonly isPrivate: boolean;
-    readonly webhookSecretFile: string | undefined;
-  } | null;
+  readonly surface: Pick<
+    OperationsOptions,
+    'host' | 'port' | 'tokenFile' | 'isPrivate' | 'webhookSecretFile'
+  > | null;
 }
 
 /**
@@ -65,39 +58,38 @@ export interface OperationsPlan {
  * @throws FlagkeelError USAGE
  */
 export async function readOperations(options: OperationsRequest): Promise<OperationsPlan> {
+  const { listen, tokenFile, webhookSecretFile, private: isPrivate = false } = options;
   const notify = await targetsOf(options);
-  if (options.listen !== undefined) {
-    const { tokenFile, webhookSecretFile, private: isPrivate = false } = options;
-    if (isPrivate && tokenFile === undefined) {
-      throw new FlagkeelError('USAGE', 'cannot use --private without --token-file');
+  if (listen === undefined) {
+    if (tokenFile === undefined && webhookSecretFile === undefined && !isPrivate) {
+      return { notify, surface: null };
     }
-    const files = { tokenFile, webhookSecretFile };
-    return { notify, surface: { ...parseListen(options.listen), ...files, isPrivate } };
+    const them = '--token-file, --private or --webhook-secret-file';
+    throw usage(`cannot use ${them} without --listen`);
   }
-  const { tokenFile, webhookSecretFile, private: isPrivate } = options;
-  if (tokenFile !== undefined || webhookSecretFile !== undefined || isPrivate === true) {
-    throw new FlagkeelError(
-      'USAGE',
-      'cannot use --token-file, --private or --webhook-secret-file without --listen',
-    );
-  }
-  return { notify, surface: null };
+  if (isPrivate && tokenFile === undefined)
+    throw usage('cannot use --private without --token-file');
+  return { notify, surface: { ...parseListen(listen), tokenFile, webhookSecretFile, isPrivate } };
 }
 
 /**
  * Opens the daemon's surface as far as it was asked for: without one it only sends its messages.
  *
  * @param metrics the one whose `traffic` the clients of the service feed.
+ * @returns the URL of the surface; null if the daemon does not listen.
  * @throws FlagkeelError IN_USE: nothing was opened.
  */
 export async function openOperations(
   daemon: DaemonView & DaemonControls,
   { notify, surface }: OperationsPlan,
-  { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
-): Promise<OpenOperations> {
-  if (surface) return startOperations(daemon, daemon, { ...surface, notify, metrics, log });
-  const { close } = startNotifications(daemon, notify, { log, metrics });
-  return { url: null, close };
+  around: { readonly metrics: Metrics; readonly log: Log },
+): Promise<{ readonly url: string | null; readonly close: Operations['close'] }> {
+  const operations = surface && (await startOperations(daemon, daemon, { ...surface, ...around }));
+  const notifications = startNotifications(daemon, notify, around);
+  const close = async (): Promise<void> => {
+    await Promise.all([operations?.close(), notifications.close()]);
+  };
+  return { url: operations?.url ?? null, close };
 }
 
 /** @throws FlagkeelError USAGE. */
@@ -105,38 +97,38 @@ export function parseListen(text: string): { readonly host?: string; readonly po
   const [, host, port] = /^(?:(\[[0-9a-f:.]+\]|[^:[\]\s]+):)?(\d{1,5})$/i.exec(text) ?? [];
   const number = Number(port);
   if (port === undefined || number > 65_535) {
-    throw new FlagkeelError(
-      'USAGE',
-      `cannot listen on ${JSON.stringify(text)}: a port is expected, or HOST:PORT`,
-    );
+    throw usage(`cannot listen on ${JSON.stringify(text)}: a port is expected, or HOST:PORT`);
   }
   if (host === undefined) return { port: number };
   return { host: host.replace(/^\[|\]$/g, ''), port: number };
 }
 
-async function targetsOf(request: OperationsRequest): Promise<NotifyTarget[]> {
-  const { notify, notifyFile } = request;
-  const lines = notifyFile === undefined ? [] : await readSecrets(notifyFile);
-  if (typeof lines === 'string') {
-    throw new FlagkeelError('USAGE', `cannot use the file of --notify-file: it is ${lines}`);
-  }
-  const targets = [...notify, ...lines].map(parseNotifyTarget);
-  const template = await templateOf(request);
-  if (template === undefined) return targets;
-  if (!targets.some(({ format }) => format === 'plain')) {
-    throw new FlagkeelError('USAGE', 'cannot use --notify-template: no address is plain=…');
-  }
-  return targets.map((target) => (target.format === 'plain' ? { ...target, template } : target));
+function usage(message: string): FlagkeelError {
+  return new FlagkeelError('USAGE', message);
 }
 
-async function templateOf({ notifyTemplate }: OperationsRequest): Promise<string | undefined> {
-  if (notifyTemplate === undefined) return undefined;
+async function targetsOf({
+  notify,
+  notifyFile,
+  notifyTemplate,
+}: OperationsRequest): Promise<NotifyTarget[]> {
+  const lines = notifyFile === undefined ? [] : await readSecrets(notifyFile);
+  if (typeof lines === 'string') {
+    throw usage(`cannot use the file of --notify-file: it is ${lines}`);
+  }
+  const targets = [...notify, ...lines].map(parseNotifyTarget);
+  if (notifyTemplate === undefined) return targets;
   const template = await readFile(notifyTemplate, 'utf8').catch((error: unknown) => {
-    throw new FlagkeelError('USAGE', `cannot use --notify-template: ${messageOf(error)}`);
+    throw usage(`cannot use --notify-template: ${messageOf(error)}`);
   });
   const [unknown] = unknownPlaceholders(template);
-  if (unknown === undefined) return template;
-  throw new FlagkeelError('USAGE', `cannot use --notify-template: no message has ${unknown}`);
+  if (unknown !== undefined) {
+    throw usage(`cannot use --notify-template: no message has ${unknown}`);
+  }
+  if (!targets.some(({ format }) => format === 'plain')) {
+    throw usage('cannot use --notify-template: no address is plain=…');
+  }
+  return targets.map((target) => (target.format === 'plain' ? { ...target, template } : target));
 }
 
 /** Statuses on commits; without `statuses` none are set. */
@@ -148,8 +140,6 @@ export interface ForgeRequest {
 }
 
 type Environment = Parameters<typeof forgeToken>[0];
-type WatchedPlace = Pick<WatchedSource, 'name' | 'place'>;
-
 /** The longest time that one try may take: the end of the daemon waits for it. */
 const TRY_MS = 5_000;
 
@@ -166,39 +156,23 @@ export interface StatusPlan {
  */
 export function readStatuses(
   { statuses, forgeUrl, publicUrl }: ForgeRequest,
-  sources: readonly WatchedPlace[],
+  sources: readonly Pick<WatchedSource, 'name' | 'place'>[],
   environment: Environment,
 ): StatusPlan | null {
   if (statuses === undefined) {
     if (publicUrl === undefined && forgeUrl === undefined) return null;
     throw unusable('--forge-url and --public-url are of no use without --statuses');
   }
-  return {
-    targets: targetsOn(statuses, { forgeUrl, sources, environment }),
-    publicUrl: publicUrl === undefined ? undefined : checkedPublicUrl(publicUrl),
-  };
-}
-
-function targetsOn(
-  statuses: string,
-  {
-    forgeUrl,
-    sources,
-    environment,
-  }: {
-    forgeUrl: string | undefined;
-    sources: readonly WatchedPlace[];
-    environment: Environment;
-  },
-): ReadonlyMap<string, StatusTarget> {
   const choice = parseForge(statuses);
-  const targets = sources.map(({ name, place }) => {
-    const repo = 'repo' in place ? place.repo : undefined;
-    return [name, statusTarget(choice, { repo, apiUrl: forgeUrl })] as const;
-  });
-  for (const [, { apiUrl }] of targets) refuseUnsafeApi(apiUrl);
+  const targets = new Map(
+    sources.map(({ name, place }) => {
+      const repo = 'repo' in place ? place.repo : undefined;
+      return [name, statusTarget(choice, { repo, apiUrl: forgeUrl })] as const;
+    }),
+  );
+  for (const { apiUrl } of targets.values()) refuseUnsafeApi(apiUrl);
   tokenNow(environment);
-  return new Map(targets);
+  return { targets, publicUrl: publicUrl === undefined ? undefined : checkedPublicUrl(publicUrl) };
 }
 
 /** Sets the statuses that were asked for. */

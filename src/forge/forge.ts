@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { FlagkeelError } from '../errors.js';
+import { type FlagkeelError, messageOf } from '../errors.js';
 
 /** The pull request under review. Every method may be called again. */
 export interface Forge {
@@ -133,4 +133,78 @@ export function limited(text: string, most: number): string {
   if (text.length <= most) return text;
   // Does not cut between the halves of a surrogate pair.
   return `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+const MOST_TRIES = 4;
+/** The longest wait that a forge may ask for; jobs cost money while they sleep. */
+const LONGEST_WAIT_MS = 60_000;
+const FIRST_WAIT_MS = 1_000;
+
+/**
+ * Sends a request again if the forge asks to wait and, for a repeatable request, after a fault of the forge or of the
+ * network.
+ *
+ * @param refusalOf turns the thrown error into a refusal; if it throws itself, the retries end.
+ * @throws FlagkeelError `FORGE`, with the error of the last try.
+ */
+export async function withRetry<T>(
+  send: () => Promise<T>,
+  refusalOf: (error: unknown) => ForgeRefusal,
+  { wait, repeatable }: Pick<ForgeOptions, 'wait'> & { readonly repeatable: boolean },
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await send();
+    } catch (error) {
+      const refusal = refusalOf(error);
+      const waitMs = refusal.waitMs ?? (isFault(refusal) && repeatable ? backoff(tries) : null);
+      if (waitMs === null || waitMs > LONGEST_WAIT_MS || tries === MOST_TRIES) throw refusal.error;
+      await wait(waitMs);
+    }
+  }
+}
+
+function isFault({ status }: ForgeRefusal): boolean {
+  return status === null || status >= 500;
+}
+
+function backoff(tries: number): number {
+  return FIRST_WAIT_MS * 2 ** (tries - 1);
+}
+
+export type ReviewStatus = Pick<CommitStatus, 'state' | 'description'>;
+
+/** The commit statuses of one review: set to pending together, and set to a final state on every path. */
+export class Statuses {
+  readonly #forge: Forge;
+  readonly #contexts: readonly string[];
+
+  constructor(forge: Forge, contexts: readonly string[]) {
+    this.#forge = forge;
+    this.#contexts = contexts;
+  }
+
+  /** @throws FlagkeelError `FORGE` */
+  async open(description: string): Promise<void> {
+    for (const context of this.#contexts) {
+      await this.#forge.setStatus({ context, state: 'pending', description });
+    }
+  }
+
+  /**
+   * Sets every status, even if one of them fails.
+   *
+   * @param statusOf the status of one context.
+   * @throws Error the first failure.
+   */
+  async close(statusOf: (context: string) => ReviewStatus): Promise<void> {
+    const failed: unknown[] = [];
+    for (const context of this.#contexts) {
+      await this.#forge.setStatus({ context, ...statusOf(context) }).catch((error: unknown) => {
+        failed.push(error);
+      });
+    }
+    if (failed.length > 0)
+      throw failed[0] instanceof Error ? failed[0] : new Error(messageOf(failed[0]));
+  }
 }

@@ -11,9 +11,9 @@ import {
   type RepositoryTarget,
   isMarked,
   limited,
+  withRetry,
 } from './forge.js';
 import { approvalsIn, type CommentApprovals } from './approvals.js';
-import { withRetry } from './retry.js';
 
 const PAGE = 100;
 /** GitHub's limits, from its documentation. */

@@ -10,9 +10,9 @@ import {
   type RepositoryTarget,
   isMarked,
   limited,
+  withRetry,
 } from './forge.js';
 import { approvalsIn, type CommentApprovals } from './approvals.js';
-import { withRetry } from './retry.js';
 
 const PAGE = 100;
 /** GitLab's limits, from its documentation. */

@@ -79,3 +79,78 @@ export function refuseUnsafeApi(apiUrl: string): void {
     'cannot use the address of the forge: its token is sent over https only (set --forge-url)',
   );
 }
+
+/** A repository on a forge. */
+export type StatusTarget = Pick<CommitTarget, 'kind' | 'apiUrl' | 'repository'>;
+
+/** The operator's choice; see `parseForge`. */
+export interface StatusChoice {
+  readonly kind: StatusTarget['kind'];
+  /** Default: the repository that the source is cloned from. */
+  readonly repository: string | undefined;
+}
+
+const REPOSITORY = {
+  github: /^[\w.-]+\/[\w.-]+$/,
+  gitlab: /^(?:\d+|[\w.-]+(?:\/[\w.-]+)+)$/,
+};
+
+const HOST = { github: 'github.com', gitlab: 'gitlab.com' };
+
+/**
+ * Reads `github:owner/name`, `gitlab:group/project`, or the forge alone.
+ *
+ * @throws FlagkeelError USAGE
+ */
+export function parseForge(text: string): StatusChoice {
+  const [, kind, repository] = /^(github|gitlab)(?::(.*))?$/s.exec(text) ?? [];
+  if (kind !== 'github' && kind !== 'gitlab') {
+    throw unusable('github or gitlab is expected, with :owner/name or without');
+  }
+  if (repository !== undefined && !isRepository(kind, repository)) {
+    throw unusable(`${JSON.stringify(repository)} names no repository of ${kind}`);
+  }
+  return { kind, repository };
+}
+
+/**
+ * Finds the repository for the statuses of a source. Only the operator's settings count, nothing inside a repository.
+ *
+ * @param from `repo`: the URL that the source is cloned from; `apiUrl`: as the operator gave it.
+ * @throws FlagkeelError USAGE if the repository or the forge is unknown.
+ */
+export function statusTarget(
+  { kind, repository }: StatusChoice,
+  { repo, apiUrl }: { readonly repo?: string | undefined; readonly apiUrl?: string | undefined },
+): StatusTarget {
+  if (repository !== undefined) return { kind, repository, apiUrl: apiUrl ?? DEFAULT_API[kind] };
+  const remote = repo === undefined ? undefined : remoteOf(repo);
+  if (remote === undefined || !isRepository(kind, remote.path)) {
+    throw unusable(`it is not known which repository (name it: --statuses ${EXAMPLE[kind]})`);
+  }
+  // Never guess an API host from the clone URL: the token must go only where the operator said.
+  if (apiUrl === undefined && remote.host !== HOST[kind]) {
+    throw unusable(`${remote.host} is not ${HOST[kind]} (set --forge-url to the URL of its API)`);
+  }
+  return { kind, repository: remote.path, apiUrl: apiUrl ?? DEFAULT_API[kind] };
+}
+
+const EXAMPLE = { github: 'github:owner/name', gitlab: 'gitlab:group/project' };
+
+function isRepository(kind: StatusTarget['kind'], text: string): boolean {
+  return REPOSITORY[kind].test(text) && !text.split('/').some((part) => /^\.+$/.test(part));
+}
+
+/** Splits `https://host/path.git`, `ssh://git@host:22/path` and `git@host:path`; undefined for a directory. */
+function remoteOf(url: string): { readonly host: string; readonly path: string } | undefined {
+  const [, host, path] =
+    /^(?:https?|ssh):\/\/(?:[^@/]*@)?([^/:@]+)(?::\d+)?\/(.+)$/i.exec(url) ??
+    /^(?:[^@/:\s]+@)([^/:@\s]+):\/?(.+)$/.exec(url) ??
+    [];
+  if (host === undefined || path === undefined) return undefined;
+  return { host: host.toLowerCase(), path: path.replace(/(?<!\/)\/+$/, '').replace(/\.git$/, '') };
+}
+
+export function unusable(why: string): FlagkeelError {
+  return new FlagkeelError('USAGE', `cannot set statuses on commits: ${why}`);
+}

@@ -10,7 +10,7 @@ import { reportOf } from '../reconcile/result.js';
 import { openSource } from '../git/spec-source.js';
 import type { ReviewOptions } from './pull-request.js';
 import { EXIT, type ExitCode } from '../errors.js';
-import type { ReviewStatus } from '../forge/statuses.js';
+import type { ReviewStatus } from '../forge/forge.js';
 import { clean } from '../report/sanitize.js';
 import { plural } from '../report/values.js';
 

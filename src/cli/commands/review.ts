@@ -1,7 +1,6 @@
 import { appendFile } from 'node:fs/promises';
 import { EXIT, FlagkeelError, messageOf, type ExitCode } from '../../errors.js';
-import { syncComment } from '../../forge/forge.js';
-import { Statuses } from '../../forge/statuses.js';
+import { syncComment, Statuses } from '../../forge/forge.js';
 import { isAncestor, openCheckout, type Checkout } from '../../git/checkout.js';
 import { commitTree } from '../../git/commit-tree.js';
 import type { Diagnostic } from '../../model/diagnostic.js';

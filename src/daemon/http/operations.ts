@@ -3,8 +3,6 @@ import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { closeApp, listenOn } from '../../platform/http-server.js';
 import type { Log } from '../../platform/log.js';
 import { Metrics } from '../metrics/metrics.js';
-import { startNotifications } from '../notify/notifications.js';
-import type { NotifyTarget } from '../notify/formats.js';
 import type { DaemonControls, DaemonView } from '../view.js';
 import { Access, challengeOf } from './access.js';
 import { addApproveRoute } from './approve-route.js';
@@ -24,7 +22,6 @@ export interface OperationsOptions {
   readonly isPrivate?: boolean | undefined;
   /** File with webhook secrets, one a line. Without it webhooks are off. */
   readonly webhookSecretFile?: string | undefined;
-  readonly notify?: readonly NotifyTarget[] | undefined;
   /** Metrics whose `traffic` the clients of the service update. */
   readonly metrics?: Metrics | undefined;
   readonly log: Log;
@@ -37,12 +34,12 @@ export interface OperationsOptions {
 export interface Operations {
   /** `http://HOST:PORT`, without a slash at the end. */
   readonly url: string;
-  /** Resolves within seconds and drops notifications that are not yet delivered. Repeating it is safe. */
+  /** Resolves within seconds. Repeating it is safe. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * The daemon's HTTP surface (pages, health, metrics, control endpoints, webhooks) and its outgoing messages.
+ * The daemon's HTTP surface (pages, health, metrics, control endpoints, webhooks).
  *
  * @throws FlagkeelError (IN_USE) the port is taken.
  */
@@ -72,13 +69,12 @@ export async function startOperations(
   const stopCounting = view.onRun((source, run) => {
     metrics.noteRun(source, run);
   });
-  const notifications = startNotifications(view, options.notify ?? [], { log, metrics });
-  let closed: Promise<unknown> | undefined;
+  let closed: Promise<void> | undefined;
   return {
     url,
     close: async () => {
       stopCounting();
-      closed ??= Promise.all([closeApp(app, CLOSE_WITHIN_MS), notifications.close()]);
+      closed ??= closeApp(app, CLOSE_WITHIN_MS);
       await closed;
     },
   };

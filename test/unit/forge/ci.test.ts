@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ciContext } from '../../../src/forge/ci.js';
+import { ciContext } from '../../../src/review/pull-request.js';
 
 const [HEAD, BASE, MERGE] = ['a', 'b', 'c'].map((digit) => digit.repeat(40)) as [
   string,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseForge, statusTarget } from '../../../../src/daemon/statuses/target.js';
+import { parseForge, statusTarget } from '../../../../src/forge/open.js';
 
 const GITHUB = { kind: 'github', apiUrl: 'https://api.github.com', repository: 'shop/flags' };
 const GITLAB = { kind: 'gitlab', apiUrl: 'https://gitlab.com/api/v4', repository: 'a/b/flags' };
