@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import MarkdownIt from 'markdown-it';
-import { anchorOf } from '../src/cli/explain-code.js';
+import { anchorOf } from '../src/cli/help-document.js';
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url));
 

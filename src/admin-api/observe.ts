@@ -1,9 +1,17 @@
 import pMap from 'p-map';
 import { keyList } from '../model/segment-keys.js';
 import { byCodeUnits, sameJson } from '../model/json.js';
-import type { Actual, ActualActivation, ActualFlag, ActualSegment } from '../model/actual.js';
+import type {
+  Actual,
+  ActualActivation,
+  ActualFlag,
+  ActualSegment,
+  FlagScope,
+  KeyDetail,
+  Scope,
+  SegmentScope,
+} from '../model/actual.js';
 import type { Kind } from '../model/ref.js';
-import type { FlagScope, KeyDetail, Scope, SegmentScope } from '../model/scope.js';
 import type { Catalog } from './workspace.js';
 import type { AdminReader } from './reader.js';
 import type { WireDefinition, WireEnvironment, WireFlag, WireSegment } from './wire.js';

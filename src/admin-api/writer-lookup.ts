@@ -1,8 +1,7 @@
 import { FlagkeelError, RejectedError } from '../errors.js';
 import { flagFieldsFromWire } from '../model/flag/fields.js';
 import type { FlagFields, FlagFieldsChange } from '../model/flag/flag.js';
-import { patched } from '../model/flag/patch.js';
-import { definitionFromWire } from '../model/flag/wire.js';
+import { patched, definitionFromWire } from '../model/flag/wire.js';
 import { sameJson } from '../model/json.js';
 import type { ChangeNote } from '../model/outcome.js';
 import type { BodyNotes } from './body-notes.js';

@@ -1,7 +1,7 @@
 import { FlagkeelError, messageOf, RejectedError } from '../errors.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
 import { DEFAULT_CONCURRENCY } from '../model/run.js';
-import type { Change, Plan } from '../model/plan.js';
+import type { Change, Plan, Step, StepId } from '../model/plan.js';
 import type { Closed } from '../plan/policy.js';
 import type {
   ChangeNote,
@@ -12,7 +12,6 @@ import type {
   Outcomes,
   StepEnd,
 } from '../model/outcome.js';
-import type { Step, StepId } from '../model/step.js';
 import { traced } from '../platform/telemetry.js';
 import {
   ChangedMeanwhileError,

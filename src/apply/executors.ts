@@ -7,7 +7,7 @@ import { definitionFromWire } from '../model/flag/wire.js';
 import { sameJson } from '../model/json.js';
 import type { ObjectId } from '../model/ref.js';
 import type { IdentitiesAnswer, ChangeNote } from '../model/outcome.js';
-import type { StepAction, StepOf } from '../model/step.js';
+import type { StepAction, StepOf } from '../model/plan.js';
 import { chunks } from '../plan/objects/segment.js';
 
 /** Age up to which a reading of a definition is trusted for a write that was computed from it. */

@@ -1,4 +1,4 @@
-import type { StepId } from '../model/step.js';
+import type { StepId } from '../model/plan.js';
 
 /** The part of a step that decides when it may be sent. */
 export interface ScheduledStep {

@@ -1,4 +1,4 @@
-import type { StepId } from '../model/step.js';
+import type { StepId } from '../model/plan.js';
 import { StepSchedule, type ScheduledStep } from './schedule.js';
 
 /** How to handle each step of a list, and where to report its end. */

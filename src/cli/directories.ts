@@ -1,5 +1,7 @@
 import { EXIT, type ExitCode } from '../errors.js';
 import { prettyJson } from './terminal.js';
+import { lstat, realpath } from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 
 /** What a command found in one directory. */
 export interface DirectoryResult {
@@ -63,4 +65,64 @@ const STRONGEST_FIRST: readonly ExitCode[] = [
 /** One code for several directories. */
 export function combinedExitCode(codes: readonly ExitCode[]): ExitCode {
   return STRONGEST_FIRST.find((code) => codes.includes(code)) ?? EXIT.ok;
+}
+
+/** A config repository, and the part of it that was named on the command line. */
+export interface ConfigDirectory {
+  /** As it was given where that is the config repository itself; absolute otherwise. */
+  readonly directory: string;
+  /** What was named, seen from `directory`, with forward slashes: a file or a folder; null for the directory itself. */
+  readonly within: string | null;
+  /** Whether that is a file. */
+  readonly isFile: boolean;
+}
+
+/**
+ * Finds the config repository that a path of the command line means: the directory itself, or the nearest above that has
+ * a `flagkeel.yaml`. It lies in the same git repository and has the same owner: what lies above a folder by
+ * chance must not be applied.
+ *
+ * @returns the path as it was given where there is no such directory, or nothing at all: reading it then says what is wrong.
+ */
+export async function configDirectoryOf(path: string): Promise<ConfigDirectory> {
+  const asGiven = { directory: path, within: null, isFile: false };
+  const real = await realpath(path).catch(() => null);
+  if (real === null) return asGiven;
+  const top = await nearestWith('.git', real);
+  const directory = await nearestWith(CONFIG_FILE, real);
+  if (top === null || directory === null || directory === real) return asGiven;
+  if (!isBelow(directory, top) || !(await haveOneOwner(real, directory))) return asGiven;
+  const isFile = (await lstat(real)).isFile();
+  return { directory, within: relative(directory, real).split(sep).join('/'), isFile };
+}
+
+const CONFIG_FILE = 'flagkeel.yaml';
+
+/** Whether a file of the config directory belongs to what was named. */
+export function isNamed(file: string, { within }: Pick<ConfigDirectory, 'within'>): boolean {
+  return within === null || file === within || file.startsWith(`${within}/`);
+}
+
+/** The directory itself, or the nearest above it, that has an entry of this name; absolute. Null where none has. */
+export async function nearestWith(name: string, directory: string): Promise<string | null> {
+  for (let candidate = resolve(directory); ; candidate = dirname(candidate)) {
+    if (await isThere(join(candidate, name))) return candidate;
+    if (dirname(candidate) === candidate) return null;
+  }
+}
+
+function isBelow(directory: string, top: string): boolean {
+  return directory === top || directory.startsWith(top.endsWith(sep) ? top : `${top}${sep}`);
+}
+
+async function haveOneOwner(a: string, b: string): Promise<boolean> {
+  const [ofA, ofB] = await Promise.all([lstat(a), lstat(b)]);
+  return ofA.uid === ofB.uid;
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
 }

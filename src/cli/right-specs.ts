@@ -4,7 +4,7 @@ import type { Checkout } from '../git/checkout.js';
 import type { Desired } from '../model/desired.js';
 import { diagnosticsText } from '../report/text/diagnostics.js';
 import { readWithParts, type SpecParts } from '../specs/read-specs.js';
-import { configDirectoryOf, type ConfigDirectory } from './config-directory.js';
+import { configDirectoryOf, type ConfigDirectory } from './directories.js';
 import type { Screen } from './terminal.js';
 
 /** Specs of which nothing is wrong, as they lie on disk. */

@@ -4,7 +4,7 @@ import { open, type FileHandle } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { FlagkeelError, messageOf, type ExitCode } from '../errors.js';
 import type { ChangeNote, KillResult, StepEnd } from '../model/outcome.js';
-import type { Step } from '../model/step.js';
+import type { Step } from '../model/plan.js';
 import { planDocument } from '../report/json/plan.js';
 import type { PlanReport } from '../report/plan-report.js';
 import { quoted } from '../report/sanitize.js';

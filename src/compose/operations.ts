@@ -8,7 +8,7 @@ import type { Metrics } from '../daemon/metrics/metrics.js';
 import { unknownPlaceholders } from '../daemon/notify/formats.js';
 import { startNotifications } from '../daemon/notify/notifications.js';
 import { parseNotifyTarget, type NotifyTarget } from '../daemon/notify/formats.js';
-import { readSecrets } from '../daemon/http/secret-file.js';
+import { readSecrets } from '../daemon/http/access.js';
 import type { DaemonControls, DaemonView } from '../daemon/view.js';
 import { FlagkeelError, messageOf } from '../errors.js';
 import type { Log } from '../platform/log.js';

@@ -5,7 +5,7 @@ import type { Traffic } from '../admin-api/http/request-metrics.js';
 import type { OperatorSettings } from './settings.js';
 import { Daemon } from '../daemon/daemon.js';
 import type { Replicas } from '../daemon/replicas/replicas.js';
-import type { SourceOptions } from '../daemon/source/source-options.js';
+import type { SourceOptions } from '../daemon/source/source-runs.js';
 import type { OpenRun } from '../daemon/source/cycle.js';
 import { LocalUpstream } from '../daemon/upstream/local.js';
 import { RemoteUpstream } from '../daemon/upstream/remote.js';

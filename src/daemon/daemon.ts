@@ -1,7 +1,7 @@
 import type { Time } from '../platform/clock.js';
 import type { Log } from '../platform/log.js';
 import { SourceLoop } from './source/source-loop.js';
-import type { SourceOptions } from './source/source-options.js';
+import type { SourceOptions } from './source/source-runs.js';
 import type { DaemonControls, DaemonView, RunBegin, RunRecord, SourceView } from './view.js';
 
 export interface DaemonOptions {

@@ -1,4 +1,4 @@
-import { withoutApiKeys } from '../model/api-keys.js';
+import { withoutApiKeys } from '../model/audit-note.js';
 
 /** Texts of a commit, from the object as git stores it, without Admin API keys. Untrusted, not yet cleaned. */
 export interface CommitText {

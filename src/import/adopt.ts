@@ -12,12 +12,19 @@ import { readSpecs } from '../specs/read-specs.js';
 import { definitionEdits, flagEdits } from './adopt-flag.js';
 import { editedText, type Edit } from '../specs/edit/edit-file.js';
 import { filesTree } from './read-back.js';
-import type { Change, KeyChange, LiveKill, Plan, Reason, Withheld } from '../model/plan.js';
+import {
+  type Change,
+  type KeyChange,
+  type LiveKill,
+  type Plan,
+  type Reason,
+  type Withheld,
+  isHeld,
+} from '../model/plan.js';
 import { type Kind, keyOf, parseKey, type ObjectId, type ObjectRef } from '../model/ref.js';
 import { parseKeyFile } from '../specs/parse/key-lists.js';
 import { fitsKeyFile } from './object-files.js';
 import type { State } from '../model/state.js';
-import { isHeld } from '../model/unfinished.js';
 import { strongest } from '../plan/planned-change.js';
 import { observedKind } from '../plan/objects/kinds.js';
 import type { PlannedEnvironment } from '../plan/policy.js';

@@ -1,7 +1,7 @@
 import { flagFieldsFromWire } from '../model/flag/fields.js';
 import { definitionFromWire } from '../model/flag/wire.js';
 import { byCodeUnits, sortedSet } from '../model/json.js';
-import { FLAG_NAME, RESERVED_FLAG_NAMES, SEGMENT_NAME } from '../model/names.js';
+import { FLAG_NAME, RESERVED_FLAG_NAMES, SEGMENT_NAME } from '../model/ref.js';
 import type { Actual, ActualFlag, ActualSegment } from '../model/actual.js';
 import { CONFIG_PATH } from '../specs/parse/load-files.js';
 import {

@@ -1,6 +1,6 @@
 import type { Buckets } from '../generated/flag.schema.d.js';
 import type { SpecPath } from '../model/diagnostic.js';
-import { emptyBuckets } from '../model/flag/buckets.js';
+import { emptyBuckets } from '../model/flag/from-spec.js';
 import type { Bucket, Definition } from '../model/flag/flag.js';
 import { sameJson } from '../model/json.js';
 import { shareOf, type DesiredRamp } from '../model/flag/ramp.js';

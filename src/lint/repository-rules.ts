@@ -1,6 +1,6 @@
 import { segmentOf } from '../model/matcher/canonical.js';
 import type { DesiredKill } from '../model/desired.js';
-import { pointerOf } from '../model/pointer.js';
+import { pointerOf } from '../model/json.js';
 import { usedConditions } from '../specs/usage.js';
 import {
   DAY_MS,

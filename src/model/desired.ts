@@ -1,7 +1,7 @@
 import type { LintSpec } from '../generated/config.schema.d.js';
 import type { Definition, FlagFields } from './flag/flag.js';
 import type { DesiredRamp } from './flag/ramp.js';
-import type { NamedConditions } from './matcher/named-conditions.js';
+import type { NamedConditions } from './matcher/from-condition.js';
 import type { Identities } from './identities.js';
 import type { KeyList } from './segment-keys.js';
 import type { Location } from './diagnostic.js';

@@ -1,8 +1,7 @@
 import type { Definition, FlagFields, FlagFieldsChange, Treatment } from '../model/flag/flag.js';
 import { ownMember } from '../model/collections.js';
-import { sameJson, type Json } from '../model/json.js';
+import { sameJson, type Json, partsOf, pointerOf } from '../model/json.js';
 import type { FieldChange } from '../model/plan.js';
-import { partsOf, pointerOf } from '../model/pointer.js';
 
 /** A canonical form cut into the parts that are compared separately: JSON Pointer → value. */
 export type Fields = ReadonlyMap<string, Json>;

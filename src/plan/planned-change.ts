@@ -8,9 +8,9 @@ import {
   type KeyChange,
   type Reason,
   type Withheld,
+  type StepRequest,
 } from '../model/plan.js';
 import type { Base } from '../model/state.js';
-import type { StepRequest } from '../model/step.js';
 import { withholdReason, type FieldRules, type WithheldReason } from './policy.js';
 import type { Use } from './order/references.js';
 

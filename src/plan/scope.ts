@@ -4,7 +4,7 @@ import type { Rule } from '../model/flag/flag.js';
 import { sameJson } from '../model/json.js';
 import type { Progress } from '../model/run.js';
 import { keyOfId, parseKey, type Kind } from '../model/ref.js';
-import { NOTHING_IN_SCOPE, type Scope, type ScopedObjects } from '../model/scope.js';
+import { NOTHING_IN_SCOPE, type Scope, type ScopedObjects } from '../model/actual.js';
 import { entriesOf, flagEntry, type State } from '../model/state.js';
 import { observedKind, OBSERVED_KINDS } from './objects/kinds.js';
 import type { ScopeInput } from './objects/planned-kind.js';

@@ -5,7 +5,7 @@ import { overridden, notesFor } from '../history/change-notes.js';
 import type { Killing } from '../kill/send.js';
 import type { ChangeNote, Outcome, Outcomes } from '../model/outcome.js';
 import type { State } from '../model/state.js';
-import { unfinishedIn, type Standing } from '../model/unfinished.js';
+import { unfinishedIn, type Standing, type Change, type Plan } from '../model/plan.js';
 import { stateAfterCorrections } from '../plan/bases/corrections.js';
 import {
   stateAfterRefusals,
@@ -26,7 +26,6 @@ import { momentOf, verify, type Verified } from './verify.js';
 import { withSteps } from './ramps/ladders.js';
 import { closedByNow, policyAt, withOverride } from './windows.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
-import type { Change, Plan } from '../model/plan.js';
 import { planChanges } from '../plan/plan.js';
 import { rampsAfter } from '../plan/ramps.js';
 import { verifyingPolicy } from '../plan/policy.js';

@@ -9,9 +9,15 @@ import type { Desired, RampCheck } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { Impact } from '../model/impact.js';
 import type { ObjectId } from '../model/ref.js';
-import type { AllowedFinding, Change, GuardFinding, Plan, PlanNotes } from '../model/plan.js';
+import type {
+  AllowedFinding,
+  Change,
+  GuardFinding,
+  Plan,
+  PlanNotes,
+  Standing,
+} from '../model/plan.js';
 import type { KillResults, Outcomes, Unknown } from '../model/outcome.js';
-import type { Standing } from '../model/unfinished.js';
 import type { Approval, Progress, RunOptions } from '../model/run.js';
 import type { RampRecords, State, UsedApprovals } from '../model/state.js';
 import type { PlanInput } from '../plan/input.js';

@@ -1,8 +1,5 @@
-import type { Standing } from '../model/unfinished.js';
-import type { RampStanding } from '../model/flag/ramp.js';
-import type { Impact } from '../model/impact.js';
-import type { ObjectId } from '../model/ref.js';
 import type {
+  Standing,
   AllowedFinding,
   Change,
   GuardFinding,
@@ -10,6 +7,9 @@ import type {
   PlanNotes,
   Reminder,
 } from '../model/plan.js';
+import type { RampStanding } from '../model/flag/ramp.js';
+import type { Impact } from '../model/impact.js';
+import type { ObjectId } from '../model/ref.js';
 import type { ClosedEnvironment, Suspension } from '../model/run.js';
 import type { Outcome, Outcomes, Revision, Unknown } from '../model/outcome.js';
 

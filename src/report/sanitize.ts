@@ -1,4 +1,4 @@
-import { withoutApiKeys } from '../model/api-keys.js';
+import { withoutApiKeys } from '../model/audit-note.js';
 
 /**
  * Cleans untrusted text for people: names, titles, keys, descriptions, the service's messages.

@@ -8,7 +8,7 @@ import { SpecFile, parseFile } from './parse/parse-file.js';
 import { fileDiagnostic } from './parse/source-text.js';
 import type { SpecCache } from './cache.js';
 import { didYouMean } from './parse/suggest.js';
-import { pointerOf } from '../model/pointer.js';
+import { pointerOf } from '../model/json.js';
 import { readConditions } from './resolve/conditions.js';
 import { readChecks } from './resolve/ramps.js';
 import { readCalendar } from './resolve/windows.js';

@@ -1,11 +1,9 @@
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { realTime } from '../../src/platform/clock.js';
-import { Database } from '../../src/daemon/replicas/database.js';
+import { Database, MIGRATION } from '../../src/daemon/replicas/database.js';
 import { killsFence, leaseFence } from '../../src/daemon/replicas/shared-leadership.js';
-import { LeaseKeeper } from '../../src/daemon/replicas/lease-keeper.js';
-import { Leases } from '../../src/daemon/replicas/leases.js';
-import { MIGRATION } from '../../src/daemon/replicas/migrations.js';
+import { LeaseKeeper, Leases } from '../../src/daemon/replicas/leases.js';
 import { SharedRecord } from '../../src/daemon/replicas/shared-record.js';
 import type { Fence } from '../../src/model/run.js';
 import type { SharedRun } from '../../src/daemon/source/leadership.js';

@@ -4,7 +4,7 @@ import type { WireDefinition, WireFlag, WireSegment } from '../../src/admin-api/
 import { RejectedError } from '../../src/errors.js';
 import type { ChangeNote } from '../../src/model/outcome.js';
 import type { Fence } from '../../src/model/run.js';
-import type { StepRequest } from '../../src/model/step.js';
+import type { StepRequest } from '../../src/model/plan.js';
 import { ENVIRONMENTS } from '../support/builders.js';
 import {
   applyStep,

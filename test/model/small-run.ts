@@ -1,5 +1,5 @@
 import type { AdminWriter } from '../../src/admin-api/writer.js';
-import type { LeaseKeeper } from '../../src/daemon/replicas/lease-keeper.js';
+import type { LeaseKeeper } from '../../src/daemon/replicas/leases.js';
 import { leaseFence } from '../../src/daemon/replicas/shared-leadership.js';
 import { FlagkeelError } from '../../src/errors.js';
 import { actLive } from '../../src/kill/now.js';

@@ -1,5 +1,4 @@
-import { LeaseKeeper } from '../../src/daemon/replicas/lease-keeper.js';
-import type { Leases, LeaseTerm } from '../../src/daemon/replicas/leases.js';
+import { LeaseKeeper, type Leases, type LeaseTerm } from '../../src/daemon/replicas/leases.js';
 
 const TTL_MS = 60_000;
 const NO_WAIT = { sleep: async () => Promise.resolve() };

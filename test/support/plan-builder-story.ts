@@ -1,5 +1,5 @@
 import type { Rule } from '../../src/model/flag/flag.js';
-import type { Step } from '../../src/model/step.js';
+import type { Step } from '../../src/model/plan.js';
 import type { PlanReport } from '../../src/report/plan-report.js';
 import { aChange, aField, aReport, aWithheld, keyChange, manyKeys } from './plan-builder.js';
 

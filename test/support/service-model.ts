@@ -3,9 +3,8 @@ import type { WireDefinition, WireRule } from '../../src/admin-api/wire.js';
 import type { Attributes } from '../../src/model/identities.js';
 import { keyList } from '../../src/model/segment-keys.js';
 import type { Actual, ActualFlag, ActualSegment } from '../../src/model/actual.js';
-import type { Plan } from '../../src/model/plan.js';
+import type { Plan, Step } from '../../src/model/plan.js';
 import type { Outcomes } from '../../src/model/outcome.js';
-import type { Step } from '../../src/model/step.js';
 import { ENVIRONMENTS } from './builders.js';
 
 /**

@@ -14,7 +14,15 @@ import {
   type ExplainedRule,
 } from '../../report/text/explain.js';
 import { didYouMean } from '../../specs/parse/suggest.js';
-import { collect, collectObject, collectPair, place } from '../arguments.js';
+import {
+  collect,
+  collectObject,
+  collectPair,
+  place,
+  commonOptions,
+  type CommonOptions,
+  examples,
+} from '../options.js';
 import type { DeclareCommand } from '../command.js';
 import {
   askService,
@@ -22,8 +30,7 @@ import {
   refuseWithoutOnline,
   type OnlineOptions,
 } from '../on-service.js';
-import { commonOptions, type CommonOptions, examples } from '../options.js';
-import { entriesOf, entriesText } from '../explain-code.js';
+import { entriesOf, entriesText } from '../help-document.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 

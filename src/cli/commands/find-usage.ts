@@ -4,9 +4,8 @@ import { clean, quoted } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';
 import { didYouMean } from '../../specs/parse/suggest.js';
 import { usagesOf } from '../../specs/usage.js';
-import { collect, collectObject } from '../arguments.js';
+import { collect, collectObject, commonOptions, type CommonOptions, examples } from '../options.js';
 import type { DeclareCommand } from '../command.js';
-import { commonOptions, type CommonOptions, examples } from '../options.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 

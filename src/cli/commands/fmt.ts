@@ -8,9 +8,8 @@ import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { formattedKeys, formattedSpec } from '../../specs/edit/format.js';
 import { loadFiles } from '../../specs/parse/load-files.js';
 import type { SpecFile, FileKind } from '../../specs/parse/parse-file.js';
-import { forEachDirectory } from '../directories.js';
+import { forEachDirectory, configDirectoryOf, isNamed } from '../directories.js';
 import type { DeclareCommand } from '../command.js';
-import { configDirectoryOf, isNamed } from '../config-directory.js';
 import { commonOptions, type CommonOptions, examples } from '../options.js';
 import { openScreen, prettyJson, type Screen, type Terminal } from '../terminal.js';
 

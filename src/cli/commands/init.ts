@@ -6,10 +6,9 @@ import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { packageFile } from '../../platform/package-files.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { mapping, yamlText } from '../../specs/edit/yaml-text.js';
-import { collect } from '../arguments.js';
+import { collect, commonOptions, type CommonOptions, examples } from '../options.js';
 import type { DeclareCommand } from '../command.js';
-import { nearestWith } from '../config-directory.js';
-import { commonOptions, type CommonOptions, examples } from '../options.js';
+import { nearestWith } from '../directories.js';
 import { schemaFiles, withSchemaLine, writeNew } from '../editor-schemas.js';
 import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 

@@ -1,7 +1,7 @@
 import { messageOf, EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { openRun } from '../../compose/run.js';
 import type { ChangeNote } from '../../model/outcome.js';
-import { FLAG_NAME } from '../../model/names.js';
+import { FLAG_NAME } from '../../model/ref.js';
 import { clean } from '../../report/sanitize.js';
 import { errorText } from '../../report/text/error.js';
 import { actLive, type LiveAct, commitCommands, prepareList } from '../../kill/now.js';

@@ -9,9 +9,8 @@ import { differentLines } from '../../specs/edit/lines.js';
 import { promoted, type Promoted } from '../../specs/edit/promote.js';
 import { didYouMean } from '../../specs/parse/suggest.js';
 import { readSpecs } from '../../specs/read-specs.js';
-import { collectObject } from '../arguments.js';
+import { collectObject, commonOptions, type CommonOptions, examples } from '../options.js';
 import type { DeclareCommand } from '../command.js';
-import { commonOptions, type CommonOptions, examples } from '../options.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 

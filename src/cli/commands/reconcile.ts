@@ -13,21 +13,21 @@ import { plan, reconcile } from '../../reconcile/reconcile.js';
 import { PlanDiffersError, refuseUnreviewed } from '../../reconcile/reviewed.js';
 import { exitCodeOf, reportOf } from '../../reconcile/result.js';
 import type { Applied, Planned } from '../../reconcile/context.js';
-import { combinedResult, forEachDirectory } from '../directories.js';
+import { combinedResult, forEachDirectory, configDirectoryOf } from '../directories.js';
 import { tracedCommand } from '../traced-command.js';
 import { surroundingsOf } from '../on-service.js';
 import { plannedOrRefused, type PlannedDirectory } from '../planned-directory.js';
 import { quoted } from '../../report/sanitize.js';
 import type { DeclareCommand } from '../command.js';
-import { configDirectoryOf } from '../config-directory.js';
 import { commonOptions, lockOption, serviceOptions } from '../options.js';
 import {
   approvalOptions,
   planOptions,
   reconcileExamples,
   type ReconcileOptions,
+  readCommentApprovals,
+  readReviewed,
 } from '../reconcile-options.js';
-import { readCommentApprovals, readReviewed } from '../reviewed-plans.js';
 import { openEventSink, RunEvents } from '../run-events.js';
 import { askToForce, openScreen, type Screen, type Terminal } from '../terminal.js';
 import { killLine } from '../../report/text/summary.js';

@@ -3,10 +3,9 @@ import { fileAges } from '../../git/log.js';
 import { agedFlags, type AgedFlag } from '../../lint/stale.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';
-import { positive } from '../arguments.js';
+import { positive, commonOptions, type CommonOptions, examples } from '../options.js';
 import type { DeclareCommand } from '../command.js';
-import { isNamed } from '../config-directory.js';
-import { commonOptions, type CommonOptions, examples } from '../options.js';
+import { isNamed } from '../directories.js';
 import { readRightSpecs } from '../right-specs.js';
 import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 

@@ -24,9 +24,14 @@ import { namesInCode } from '../../git/search.js';
 import { openSource, type Source } from '../../git/spec-source.js';
 import { SpecCache } from '../../specs/cache.js';
 import { packageVersion } from '../../platform/version.js';
-import { combinedResult, forEachDirectory, type DirectoryResult } from '../directories.js';
+import {
+  combinedResult,
+  forEachDirectory,
+  type DirectoryResult,
+  configDirectoryOf,
+  isNamed,
+} from '../directories.js';
 import type { DeclareCommand } from '../command.js';
-import { configDirectoryOf, isNamed } from '../config-directory.js';
 import {
   askService,
   onlineOptions,

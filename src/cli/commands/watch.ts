@@ -21,9 +21,10 @@ import { Metrics } from '../../daemon/metrics/metrics.js';
 import type { ExitCode } from '../../errors.js';
 import { createLog, type Log } from '../../platform/log.js';
 import { exitCodeOfSignal } from '../../reconcile/result.js';
-import { collect, duration, positive } from '../arguments.js';
-import type { DeclareCommand } from '../command.js';
 import {
+  collect,
+  duration,
+  positive,
   lockOption,
   logFormatOption,
   placeOptions,
@@ -31,6 +32,7 @@ import {
   type CommonOptions,
   examples,
 } from '../options.js';
+import type { DeclareCommand } from '../command.js';
 import { isTerminal, type Terminal } from '../terminal.js';
 import { watchedSources, type SourceOptions } from '../watched-sources.js';
 

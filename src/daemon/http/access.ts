@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { Refusal } from './http-error.js';
-import { isSameSecret, readSecrets } from './secret-file.js';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
 
 /** What a token allows. Every scope includes reading. */
 const SCOPES = ['read', 'operate', 'approve'] as const;
@@ -113,4 +113,43 @@ function scopeOf({ routeOptions }: FastifyRequest): Scope {
 /** Value of the WWW-Authenticate header. */
 export function challengeOf({ method }: FastifyRequest): string {
   return method !== 'POST' ? 'Basic realm="flagkeel", charset="UTF-8"' : 'Bearer';
+}
+
+/** Room for many secrets, and far less than a file named by mistake. */
+const MAX_BYTES = 64 * 1024;
+
+/** Why a file gives no secrets. */
+export type NoSecrets = 'unreadable' | 'empty' | 'too-large';
+
+/**
+ * Reads the secrets of a file, one a line, so that an operator can add a new one before removing the old one. Each call
+ * reads the file again, which picks up a rotated secret however the file was replaced.
+ */
+export async function readSecrets(file: string): Promise<readonly string[] | NoSecrets> {
+  try {
+    if ((await stat(file)).size > MAX_BYTES) return 'too-large';
+    const lines = (await readFile(file, 'utf8')).split('\n').map((line) => line.trim());
+    const secrets = lines.filter((line) => line !== '');
+    return secrets.length === 0 ? 'empty' : secrets;
+  } catch {
+    return 'unreadable';
+  }
+}
+
+/** Compares in constant time, whatever the position of a difference and the lengths. */
+export function isSameSecret(given: string | Uint8Array, known: string | Uint8Array): boolean {
+  const digest = (text: string | Uint8Array): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(known));
+}
+
+/** A request that the server answers with an error; the client sees the message. */
+export class Refusal extends Error {
+  readonly statusCode: number;
+
+  /** @param message `cannot <do what>: <why>`, as everywhere, without anything that the client must not learn. */
+  constructor(statusCode: number, message: string) {
+    super(message);
+    this.name = 'Refusal';
+    this.statusCode = statusCode;
+  }
 }

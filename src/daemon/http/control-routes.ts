@@ -1,9 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Log } from '../../platform/log.js';
 import { newestPlanned } from '../health.js';
-import type { Access } from './access.js';
+import { type Access, Refusal } from './access.js';
 import type { DaemonControls, DaemonView } from '../view.js';
-import { Refusal } from './http-error.js';
 
 export interface ControlOptions {
   readonly view: DaemonView;

@@ -4,12 +4,11 @@ import { closeApp, listenOn } from '../../platform/http-server.js';
 import type { Log } from '../../platform/log.js';
 import { Metrics } from '../metrics/metrics.js';
 import type { DaemonControls, DaemonView } from '../view.js';
-import { Access, challengeOf } from './access.js';
+import { Access, challengeOf, Refusal } from './access.js';
 import { addApproveRoute } from './approve-route.js';
 import { addControlRoutes } from './control-routes.js';
 import { addViewRoutes } from './view-routes.js';
 import { addWebhookRoute } from './webhook.js';
-import { Refusal } from './http-error.js';
 
 export interface OperationsOptions {
   /** Default: 127.0.0.1. */

@@ -5,7 +5,7 @@ import { runPage, statusPage } from '../page/status-page.js';
 import { missingFor, newestPlan, healthOf, verdictOver, type Level } from '../health.js';
 import type { DaemonView, RunRecord, SourceView } from '../view.js';
 import type { LiveKillDocument } from '../../report/json/plan.js';
-import { Refusal } from './http-error.js';
+import { Refusal } from './access.js';
 
 export interface ViewOptions {
   readonly view: DaemonView;

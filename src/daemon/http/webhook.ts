@@ -1,11 +1,10 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { isSameSecret, readSecrets } from './secret-file.js';
+import { isSameSecret, readSecrets, Refusal } from './access.js';
 import type { SourceView, DaemonControls, DaemonView } from '../view.js';
 import { BoundedMap } from '../../platform/bounded-map.js';
 import type { Log } from '../../platform/log.js';
 import type { Metrics, WebhookResult } from '../metrics/metrics.js';
-import { Refusal } from './http-error.js';
 
 /** Header names are in lower case. */
 type WebhookHeaders = Readonly<Record<string, string | undefined>>;

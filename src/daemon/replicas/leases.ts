@@ -1,5 +1,6 @@
-import type { Database } from './database.js';
-import { SCHEMA } from './migrations.js';
+import { type Database, SCHEMA } from './database.js';
+import type { Time } from '../../platform/clock.js';
+import { FlagkeelError } from '../../errors.js';
 
 /** A lease by name, and the term of the holder in question. */
 export interface LeaseTerm {
@@ -83,4 +84,133 @@ export class Leases {
 
 function columns(leases: readonly LeaseTerm[]): [string[], number[]] {
   return [leases.map(({ name }) => name), leases.map(({ term }) => term)];
+}
+
+/** A lease that this process holds, or held. */
+export interface HeldLease extends LeaseTerm {
+  /** Aborted with reason `lease` when this process loses the lease. */
+  readonly lost: AbortSignal;
+}
+
+interface Kept {
+  readonly held: HeldLease;
+  readonly loss: AbortController;
+  /** Expiry by this process's monotonic clock. Counts from before the query was sent, so it is never too late. */
+  endsAt: number;
+}
+
+/**
+ * Fraction of its duration that a lease must have left for a write. With less, another replica may take the lease
+ * before the write arrives.
+ */
+const MARGIN_PART = 0.25;
+
+const LOST = 'lease';
+
+/** Takes and renews the leases of this process, and notices when it loses one. */
+export class LeaseKeeper {
+  readonly ttlMs: number;
+  readonly #leases: Leases;
+  readonly #time: Pick<Time, 'sleep'>;
+  readonly #kept = new Map<string, Kept>();
+  /** Leases in doubt: we asked for or released them and got no answer. */
+  readonly #unanswered = new Set<string>();
+
+  constructor(leases: Leases, ttlMs: number, time: Pick<Time, 'sleep'>) {
+    this.#leases = leases;
+    this.ttlMs = ttlMs;
+    this.#time = time;
+  }
+
+  /** @returns null if another replica has the lease. */
+  async take(name: string): Promise<HeldLease | null> {
+    if (this.#kept.has(name)) return null;
+    const askedAt = performance.now();
+    const taken = await this.#ask(name);
+    if (taken === null) return null;
+    const loss = new AbortController();
+    const held = { ...taken, lost: loss.signal };
+    this.#kept.set(name, { held, loss, endsAt: askedAt + this.ttlMs });
+    return held;
+  }
+
+  async #ask(name: string): Promise<LeaseTerm | null> {
+    const wasUnanswered = this.#unanswered.delete(name);
+    try {
+      return await this.#leases.take(name, wasUnanswered);
+    } catch (error) {
+      this.#unanswered.add(name);
+      throw error;
+    }
+  }
+
+  /**
+   * Waits for a lease.
+   *
+   * @throws FlagkeelError `IN_USE` if another replica still has it at the deadline; `INTERRUPTED`.
+   */
+  async await(
+    name: string,
+    { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  ): Promise<HeldLease> {
+    // If its holder is gone, a lease becomes free after its duration at the latest.
+    const deadline = performance.now() + Math.max(timeoutMs, 2 * this.ttlMs);
+    for (;;) {
+      const held = await this.take(name);
+      if (held !== null) return held;
+      if (performance.now() > deadline) {
+        throw new FlagkeelError('IN_USE', `cannot lease ${name}: another replica's run holds it`);
+      }
+      try {
+        await this.#time.sleep(this.ttlMs / 8, signal);
+      } catch (cause) {
+        throw new FlagkeelError('INTERRUPTED', `cannot lease ${name}: interrupted`, { cause });
+      }
+    }
+  }
+
+  /** Renews all held leases. If that fails, the leases that have expired count as lost. */
+  async renew(): Promise<void> {
+    const kept = [...this.#kept.values()];
+    const askedAt = performance.now();
+    try {
+      const names = await this.#leases.renew(kept.map(({ held }) => held));
+      for (const each of kept) {
+        if (names.includes(each.held.name)) each.endsAt = askedAt + this.ttlMs;
+        else this.#lose(each);
+      }
+    } finally {
+      for (const each of kept) if (each.endsAt <= performance.now()) this.#lose(each);
+    }
+  }
+
+  /**
+   * Whether all of these leases are ours by the database's clock, with time left for one request. Time counts from
+   * before the query, so a process that was frozen in between does not trust an outdated answer.
+   */
+  async mayWrite(held: readonly HeldLease[]): Promise<boolean> {
+    if (held.some(({ lost }) => lost.aborted)) return false;
+    const askedAt = performance.now();
+    const leftMs = await this.#leases.leftMs(held);
+    if (leftMs === null) return false;
+    return performance.now() - askedAt < leftMs - this.ttlMs * MARGIN_PART;
+  }
+
+  /** Releases leases. Repeating it is safe. */
+  async giveBack(...held: readonly HeldLease[]): Promise<void> {
+    const ours = held.filter((each) => this.#kept.get(each.name)?.held === each);
+    if (ours.length === 0) return;
+    for (const { name } of ours) this.#kept.delete(name);
+    try {
+      await this.#leases.giveBack(ours);
+    } catch (error) {
+      for (const { name } of ours) this.#unanswered.add(name);
+      throw error;
+    }
+  }
+
+  #lose({ held, loss }: Kept): void {
+    if (this.#kept.get(held.name)?.held === held) this.#kept.delete(held.name);
+    loss.abort(LOST);
+  }
 }

@@ -1,6 +1,6 @@
 import { FlagkeelError, messageOf } from '../../errors.js';
 import type { Fence } from '../../model/run.js';
-import type { HeldLease, LeaseKeeper } from './lease-keeper.js';
+import type { HeldLease, LeaseKeeper } from './leases.js';
 import type { Log } from '../../platform/log.js';
 import {
   NOTHING_HELD,

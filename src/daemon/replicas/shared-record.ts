@@ -1,6 +1,5 @@
 import { NOTHING_HELD, type ActiveOverrides, type SharedRun } from '../source/leadership.js';
-import type { Database } from './database.js';
-import { SCHEMA } from './migrations.js';
+import { type Database, SCHEMA } from './database.js';
 
 const MAX_RUNS = 100;
 

@@ -1,5 +1,6 @@
 import { schedule, setLogger, validate, type ScheduledTask } from 'node-cron';
 import type { Log } from '../../platform/log.js';
+import type { Time } from '../../platform/clock.js';
 
 /** Whether a text is a schedule: the five fields of cron, or six with seconds first. */
 export function isSchedule(text: string): boolean {
@@ -34,5 +35,85 @@ export class Schedule {
 
   async stop(): Promise<void> {
     await this.#task.destroy();
+  }
+}
+
+/** Longest sleep before another look at the wall clock, which may jump. */
+const MAX_WAIT_MS = 600_000;
+
+/** Something that ends at a time of the wall clock. */
+export interface Ending {
+  /** Milliseconds from now; null if there is nothing to wait for. */
+  readonly endsInMs: number | null;
+  /** Drops expired entries. @returns whether there were any. */
+  expire(): boolean;
+}
+
+export interface MomentTimerOptions {
+  readonly of: Ending;
+  readonly time: Time;
+  /** Aborted to stop the timer for good. */
+  readonly ending: AbortSignal;
+  readonly onEnd: () => void;
+}
+
+/** Calls `onEnd` when something ends, even if the clock is set meanwhile. */
+export class MomentTimer {
+  readonly #options: MomentTimerOptions;
+  #current: AbortController | null = null;
+
+  constructor(options: MomentTimerOptions) {
+    this.#options = options;
+  }
+
+  /** Call after the moment has changed. */
+  restart(): void {
+    this.#current?.abort();
+    this.#current = new AbortController();
+    void this.#await(AbortSignal.any([this.#current.signal, this.#options.ending]));
+  }
+
+  async #await(signal: AbortSignal): Promise<void> {
+    const { of, time, onEnd } = this.#options;
+    for (;;) {
+      const { endsInMs } = of;
+      if (endsInMs === null) return;
+      try {
+        await time.sleep(Math.min(endsInMs, MAX_WAIT_MS), signal);
+      } catch {
+        return;
+      }
+      if (of.expire()) onEnd();
+    }
+  }
+}
+
+/** The time at which something held back may go. */
+export class DueMoment implements Ending {
+  readonly #now: () => number;
+  #at: number | null = null;
+
+  /** @param now milliseconds since the epoch. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** ISO 8601; null if nothing waits for a time. */
+  get at(): string | null {
+    return this.#at === null ? null : new Date(this.#at).toISOString();
+  }
+
+  set at(moment: string | null) {
+    this.#at = moment === null ? null : Date.parse(moment);
+  }
+
+  get endsInMs(): number | null {
+    return this.#at === null ? null : Math.max(0, this.#at - this.#now());
+  }
+
+  expire(): boolean {
+    if (this.#at === null || this.#at > this.#now()) return false;
+    this.#at = null;
+    return true;
   }
 }

@@ -4,10 +4,9 @@ import { clean } from '../../report/sanitize.js';
 import { CHANGE_TRIGGERS, type CycleEnd } from './cycle.js';
 import { Driver } from './driver.js';
 import { Follower } from './follower.js';
-import { DueMoment, MomentTimer, type Ending } from './moment-timer.js';
+import { DueMoment, MomentTimer, type Ending, Schedule } from './schedule.js';
 import { Overrides } from './overrides.js';
 import { RunLog, SourceRecord } from './run-log.js';
-import { Schedule } from './schedule.js';
 import {
   ALONE,
   type ActiveOverrides,
@@ -15,8 +14,7 @@ import {
   type Leadership,
   type RunPermit,
 } from './leadership.js';
-import type { SourceOptions } from './source-options.js';
-import { SourceRuns } from './source-runs.js';
+import { type SourceOptions, SourceRuns } from './source-runs.js';
 import type { Seen } from '../upstream/upstream.js';
 import type { CommitView, RunBegin, RunRecord, SourceView, Trigger } from '../view.js';
 

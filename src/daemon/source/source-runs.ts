@@ -4,12 +4,20 @@ import { withKillsOf } from '../../kill/in-git.js';
 import type { Log } from '../../platform/log.js';
 import { tracedRun } from '../../platform/telemetry.js';
 import { clean } from '../../report/sanitize.js';
-import type { Seen } from '../upstream/upstream.js';
+import type { Seen, Upstream } from '../upstream/upstream.js';
 import type { Trigger } from '../view.js';
-import { observationFor, runCycle, unseenEnd, type CycleEnd, type RunOrder } from './cycle.js';
+import {
+  observationFor,
+  runCycle,
+  unseenEnd,
+  type CycleEnd,
+  type RunOrder,
+  type OpenRun,
+} from './cycle.js';
 import type { Overrides } from './overrides.js';
 import type { SourceRecord } from './run-log.js';
-import type { SourceOptions } from './source-options.js';
+import type { ChangeNote } from '../../model/outcome.js';
+import type { Leadership } from './leadership.js';
 
 /** A run with its chosen commit. */
 export interface ChosenRun {
@@ -118,4 +126,21 @@ export class SourceRuns {
     this.#plannedLocally = localFiles;
     return isNews && !this.#known.ending.aborted ? plan() : null;
   }
+}
+
+/** Identity and settings of one source. */
+export interface SourceOptions {
+  readonly name: string;
+  readonly upstream: Upstream;
+  readonly openRun: OpenRun;
+  readonly intervalMs: number;
+  readonly jitterMs: number;
+  readonly debounceMs: number;
+  /** Cron fields; null for no scheduled full check. */
+  readonly schedule: string | null;
+  readonly allowOlder: boolean;
+  /** Fields that replace those of the commits. */
+  readonly note: Partial<ChangeNote>;
+  /** Not set without replicas: this process always leads. */
+  readonly leadership?: Leadership | undefined;
 }

@@ -1,5 +1,5 @@
 import type { ReviewStatus, CommitStatus } from '../../forge/forge.js';
-import { isHeld } from '../../model/unfinished.js';
+import { isHeld } from '../../model/plan.js';
 import type { Log } from '../../platform/log.js';
 import type { DaemonView, RunBegin, SourceView, RunRecord, RunResult } from '../view.js';
 import type { StatusTarget } from '../../forge/open.js';

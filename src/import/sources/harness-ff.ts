@@ -1,7 +1,7 @@
 import type { Bucket, Definition, Matcher, Rule, Treatment } from '../../model/flag/flag.js';
 import { canonicalDefinition } from '../../model/flag/wire.js';
 import type { Json } from '../../model/json.js';
-import { FLAG_NAME, RESERVED_TREATMENT_NAMES } from '../../model/names.js';
+import { FLAG_NAME, RESERVED_TREATMENT_NAMES } from '../../model/ref.js';
 import type { ForeignNode } from '../../specs/parse/foreign-yaml.js';
 import { Conversion, foreignYaml, jsonOrText, notOfTool, type ConvertSource } from './source.js';
 

@@ -1,8 +1,8 @@
 import type { WireBucket, WireDefinition } from '../../admin-api/wire.js';
 import type { Definition } from '../../model/flag/flag.js';
 import { ownMember } from '../../model/collections.js';
-import { patchOperations } from '../../model/flag/patch.js';
 import {
+  patchOperations,
   canonicalDefinition,
   definitionBody,
   definitionFromWire,

@@ -1,11 +1,10 @@
 import type { FlagFields, FlagFieldsChange, Definition } from '../../model/flag/flag.js';
 import { flagFieldsFromWire, flagFieldsPatch } from '../../model/flag/fields.js';
-import type { ActualFlag } from '../../model/actual.js';
+import type { ActualFlag, FlagScope } from '../../model/actual.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
 import type { DesiredFlag } from '../../model/desired.js';
 import { objectId } from '../../model/ref.js';
-import type { FieldChange } from '../../model/plan.js';
-import type { FlagScope } from '../../model/scope.js';
+import type { FieldChange, StepRequest } from '../../model/plan.js';
 import {
   entriesOfKind,
   flagEntry,
@@ -13,7 +12,6 @@ import {
   type FlagBase,
   type FlagEntry,
 } from '../../model/state.js';
-import type { StepRequest } from '../../model/step.js';
 import { planDefinition } from './definition.js';
 import {
   plannedChange,

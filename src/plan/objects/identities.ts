@@ -3,9 +3,8 @@ import { identitiesDifference, identitiesSha256, type Identities } from '../../m
 import type { BoundDesired } from '../../model/bound-desired.js';
 import type { DesiredIdentities } from '../../model/desired.js';
 import { objectId } from '../../model/ref.js';
-import type { KeyChange, Withheld } from '../../model/plan.js';
+import type { KeyChange, Withheld, StepRequest } from '../../model/plan.js';
 import { identitiesEntry, type IdentitiesBase, type IdentitiesEntry } from '../../model/state.js';
-import type { StepRequest } from '../../model/step.js';
 import { plannedChange, withheld, type ObjectPlan, type ChangeSubject } from '../planned-change.js';
 import type { PlanInput } from '../input.js';
 import { environmentRules, withholdReason, type PlannedEnvironment, isPlanned } from '../policy.js';

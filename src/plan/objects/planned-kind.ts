@@ -1,10 +1,9 @@
-import type { Actual } from '../../model/actual.js';
+import type { Actual, ScopedObjects } from '../../model/actual.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
 import type { DesiredObjects } from '../../model/desired.js';
 import type { Location } from '../../model/diagnostic.js';
 import type { Reason } from '../../model/plan.js';
 import type { Kind, ObjectRef } from '../../model/ref.js';
-import type { ScopedObjects } from '../../model/scope.js';
 import type { Base, State } from '../../model/state.js';
 import type { Fields } from '../fields.js';
 import type { PlanInput } from '../input.js';

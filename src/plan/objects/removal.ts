@@ -1,7 +1,6 @@
 import { keyOf, objectId, type ObjectId, type ObjectRef } from '../../model/ref.js';
-import type { Action, FieldChange, KeyChange } from '../../model/plan.js';
+import type { Action, FieldChange, KeyChange, StepRequest } from '../../model/plan.js';
 import type { StateEntry } from '../../model/state.js';
-import type { StepRequest } from '../../model/step.js';
 import { plannedChange, withheld, type ObjectPlan, type ChangeSubject } from '../planned-change.js';
 import type { PlanInput } from '../input.js';
 import {

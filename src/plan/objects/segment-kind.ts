@@ -1,6 +1,6 @@
 import type { BoundDesired } from '../../model/bound-desired.js';
 import type { DesiredActivation } from '../../model/desired.js';
-import type { KeyDetail, SegmentScope } from '../../model/scope.js';
+import type { KeyDetail, SegmentScope } from '../../model/actual.js';
 import { NO_KEYS, sameKeys, type KeyList } from '../../model/segment-keys.js';
 import {
   entriesOfKind,

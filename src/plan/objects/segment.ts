@@ -4,9 +4,8 @@ import { keyDifference, NO_KEYS, sameKeys, type KeyList } from '../../model/segm
 import type { ActualActivation, ActualSegment } from '../../model/actual.js';
 import type { DesiredActivation, DesiredSegment } from '../../model/desired.js';
 import { objectId } from '../../model/ref.js';
-import type { FieldChange, KeyChange, Reason, Withheld } from '../../model/plan.js';
+import type { FieldChange, KeyChange, Reason, Withheld, StepRequest } from '../../model/plan.js';
 import { segmentEntry, type ActivationBase, type SegmentEntry } from '../../model/state.js';
-import type { StepRequest } from '../../model/step.js';
 import {
   plannedChange,
   requestHold,

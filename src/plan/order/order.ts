@@ -1,9 +1,8 @@
 import { byCodeUnits } from '../../model/json.js';
 import type { Actual } from '../../model/actual.js';
 import { keyOfId, objectId, type ObjectId } from '../../model/ref.js';
-import type { Change } from '../../model/plan.js';
+import type { Change, Step, StepId, StepRequest } from '../../model/plan.js';
 import { plannedKind } from '../objects/kinds.js';
-import type { Step, StepId, StepRequest } from '../../model/step.js';
 import { isCarried, isCreation, isRemoval, type PlannedChange } from '../planned-change.js';
 import { liveUsesOf, type Use } from './references.js';
 import { treatmentChange, expanded, type TreatmentChange } from './two-phase.js';

@@ -1,6 +1,6 @@
 import type { WireDefinition, WireTreatment } from '../../admin-api/wire.js';
-import { patchOperations } from '../../model/flag/patch.js';
-import type { StepRequest } from '../../model/step.js';
+import { patchOperations } from '../../model/flag/wire.js';
+import type { StepRequest } from '../../model/plan.js';
 import type { PlannedChange } from '../planned-change.js';
 
 /** Names of treatments that a patch adds and removes. */

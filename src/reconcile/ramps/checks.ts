@@ -3,7 +3,7 @@ import type { BoundDesired } from '../../model/bound-desired.js';
 import { ownMember } from '../../model/collections.js';
 import type { RampCheck } from '../../model/desired.js';
 import type { CheckStanding, Ladder } from '../../model/flag/ramp.js';
-import { partsOf } from '../../model/pointer.js';
+import { partsOf } from '../../model/json.js';
 import { keyOfId, refOfId, type ObjectId } from '../../model/ref.js';
 import { flagEntry, type State } from '../../model/state.js';
 import { HttpClient, NoAnswerError, type Answer } from '../../platform/http-client.js';

@@ -1,10 +1,9 @@
 import { messageOf } from '../../errors.js';
 import { clean } from '../sanitize.js';
 import type { KillResult, Outcome } from '../../model/outcome.js';
-import type { Change } from '../../model/plan.js';
+import { type Change, unfinishedIn, type Unfinished } from '../../model/plan.js';
 import { deedsText, outcomeOf, type PlanReport } from '../plan-report.js';
 import type { ObjectId } from '../../model/ref.js';
-import { unfinishedIn, type Unfinished } from '../../model/unfinished.js';
 import { risksOf } from '../view/impact.js';
 import { butForKills } from '../view/sentences.js';
 import { plural } from '../values.js';

@@ -19,8 +19,7 @@ import {
 } from '../values.js';
 import { flagFieldType, type FieldType } from '../../model/flag/fields.js';
 import type { Treatment } from '../../model/flag/flag.js';
-import type { Json } from '../../model/json.js';
-import { partsOf } from '../../model/pointer.js';
+import { type Json, partsOf } from '../../model/json.js';
 
 /**
  * The change of one field in the words of a spec. A value of an unexpected shape is shown as JSON, because a review

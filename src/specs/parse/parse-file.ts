@@ -12,7 +12,7 @@ import {
   type Span,
 } from './source-text.js';
 import { OFFSETS, placesIn, typedValue, type Place, type Spans } from './typed-value.js';
-import { pointerOf } from '../../model/pointer.js';
+import { pointerOf } from '../../model/json.js';
 import { parseYaml } from './yaml-file.js';
 
 /** The kind of a file, which decides how it is parsed. */

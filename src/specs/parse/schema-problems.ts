@@ -3,7 +3,7 @@ import type { Schema, SchemaName } from './schemas.js';
 import type { Problem } from './source-text.js';
 import { didYouMean, nearest } from './suggest.js';
 import type { Place } from './typed-value.js';
-import { partsOf, pointerOf } from '../../model/pointer.js';
+import { partsOf, pointerOf } from '../../model/json.js';
 import * as generated from '../../generated/validators.js';
 
 /** JSON types in YAML authors' words. */

@@ -1,5 +1,5 @@
 import type { Diagnostic, Location } from '../../model/diagnostic.js';
-import { apiKeysIn, maskedApiKeys } from '../../model/api-keys.js';
+import { apiKeysIn, maskedApiKeys } from '../../model/audit-note.js';
 import type { DiagnosticCode } from '../codes.js';
 
 /** Offsets in UTF-16 code units; `to` is exclusive. */

@@ -10,7 +10,7 @@ import {
 } from 'yaml';
 import { schemaNameOf, schemaOf, type Schema, type SchemaName } from './schemas.js';
 import type { Problem, Span } from './source-text.js';
-import { partsOf, pointerOf } from '../../model/pointer.js';
+import { partsOf, pointerOf } from '../../model/json.js';
 
 /** The span of a value, and of its key if it is a member. */
 export interface Place {

@@ -7,7 +7,7 @@ import {
   matchersOf,
   NO_CONDITIONS,
   type NamedConditions,
-} from '../../model/matcher/named-conditions.js';
+} from '../../model/matcher/from-condition.js';
 import type { SpecFile } from '../parse/parse-file.js';
 import { didYouMean } from '../parse/suggest.js';
 

@@ -4,9 +4,14 @@ import type {
   Treatments,
   TreatmentSpec,
 } from '../../generated/flag.schema.d.js';
-import { bucketsOf } from '../../model/flag/buckets.js';
-import { definitionOf, rulesOf, targetsOf, treatmentsOf } from '../../model/flag/from-spec.js';
-import { RESERVED_TREATMENT_NAMES, TREATMENT_COUNT, TREATMENT_NAME } from '../../model/names.js';
+import {
+  bucketsOf,
+  definitionOf,
+  rulesOf,
+  targetsOf,
+  treatmentsOf,
+} from '../../model/flag/from-spec.js';
+import { RESERVED_TREATMENT_NAMES, TREATMENT_COUNT, TREATMENT_NAME } from '../../model/ref.js';
 import {
   unknownTreatment,
   valid,
@@ -19,7 +24,7 @@ import type { DesiredDefinition } from '../../model/desired.js';
 import type { SpecFile } from '../parse/parse-file.js';
 import type { Bucket, Rule, Treatment } from '../../model/flag/flag.js';
 import { rampKey, type DesiredRamp } from '../../model/flag/ramp.js';
-import type { NamedConditions } from '../../model/matcher/named-conditions.js';
+import type { NamedConditions } from '../../model/matcher/from-condition.js';
 import { BoundedMap } from '../../platform/bounded-map.js';
 import { didYouMean } from '../parse/suggest.js';
 import { identityOf, indistinctRamps, rampOf, type WrittenRamp } from './ramps.js';

@@ -1,8 +1,8 @@
 import type { EnvironmentSpec, FlagSpec } from '../../generated/flag.schema.d.js';
 import { flagFieldsFromSpec } from '../../model/flag/fields.js';
 import { sameJson } from '../../model/json.js';
-import { NO_CONDITIONS } from '../../model/matcher/named-conditions.js';
-import { FLAG_NAME, RESERVED_FLAG_NAMES } from '../../model/names.js';
+import { NO_CONDITIONS } from '../../model/matcher/from-condition.js';
+import { FLAG_NAME, RESERVED_FLAG_NAMES } from '../../model/ref.js';
 import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
 import type { Diagnostic, Location } from '../../model/diagnostic.js';
 import {

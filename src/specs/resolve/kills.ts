@@ -1,10 +1,10 @@
 import type { KillSpec } from '../../generated/kills.schema.d.js';
-import { FLAG_NAME } from '../../model/names.js';
+import { FLAG_NAME } from '../../model/ref.js';
 import type { DesiredKill } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import type { LoadedFiles } from '../parse/load-files.js';
 import { fileNameOf, type SpecSet } from './spec-set.js';
-import { pointerOf } from '../../model/pointer.js';
+import { pointerOf } from '../../model/json.js';
 import { didYouMean } from '../parse/suggest.js';
 
 /**

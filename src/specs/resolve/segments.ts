@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { MAX_KEYS_PER_SEGMENT } from '../../admin-api/wire.js';
 import type { ActivationSpec, SegmentSpec } from '../../generated/segment.schema.d.js';
 import { keyList, type KeyList } from '../../model/segment-keys.js';
-import { SEGMENT_NAME } from '../../model/names.js';
+import { SEGMENT_NAME } from '../../model/ref.js';
 import type { DesiredActivation, DesiredSegment } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import { hasControlCharacter } from '../parse/key-lists.js';

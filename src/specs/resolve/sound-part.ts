@@ -4,7 +4,7 @@ import type { SegmentSpec } from '../../generated/segment.schema.d.js';
 import type { SpecTestSpec } from '../../generated/spec-test.schema.d.js';
 import type { DesiredSegment } from '../../model/desired.js';
 import type { Diagnostic, Location } from '../../model/diagnostic.js';
-import { partsOf } from '../../model/pointer.js';
+import { partsOf } from '../../model/json.js';
 import type { DiagnosticCode } from '../codes.js';
 import { SpecCache } from '../cache.js';
 import type { SpecFile } from '../parse/parse-file.js';

@@ -3,7 +3,7 @@ import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import type { HeldLease, LeaseKeeper } from '../../../src/daemon/replicas/lease-keeper.js';
+import type { HeldLease, LeaseKeeper } from '../../../src/daemon/replicas/leases.js';
 import { leaseFence } from '../../../src/daemon/replicas/shared-leadership.js';
 import { openCheckout } from '../../../src/git/checkout.js';
 import type { Fence } from '../../../src/model/run.js';

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { duration, moment } from '../../../src/cli/arguments.js';
+import { duration, moment } from '../../../src/cli/options.js';
 
 const DAY_MS = 86_400_000;
 

@@ -5,7 +5,7 @@ import {
   RESERVED_TREATMENT_NAMES,
   SEGMENT_NAME,
   TREATMENT_NAME,
-} from '../../../src/model/names.js';
+} from '../../../src/model/ref.js';
 
 describe('a name', () => {
   it.each(['a', 'Z', 'new-checkout', 'new_checkout_2'])('of a flag may be %s', (name) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bucketsOf } from '../../../src/model/flag/buckets.js';
+import { bucketsOf } from '../../../src/model/flag/from-spec.js';
 import type { Definition } from '../../../src/model/flag/flag.js';
 import type { BoundDesired } from '../../../src/model/bound-desired.js';
 import type { DesiredFlag } from '../../../src/model/desired.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SUSPENDED_BY_CONFIG } from '../../../src/model/run.js';
 import { keyList } from '../../../src/model/segment-keys.js';
 import type { BoundDesired } from '../../../src/model/bound-desired.js';
-import type { Scope } from '../../../src/model/scope.js';
+import type { Scope } from '../../../src/model/actual.js';
 import type { State } from '../../../src/model/state.js';
 import type { PlanPolicy } from '../../../src/plan/policy.js';
 import type { KeyCounting } from '../../../src/plan/objects/planned-kind.js';

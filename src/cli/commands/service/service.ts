@@ -9,9 +9,8 @@ import type { ServiceLog } from '../../../service/http/key-check.js';
 import { DEFAULT_SEED, parseSeed, type Seed } from '../../../service/seed.js';
 import { ServiceMetrics } from '../../../service/metrics.js';
 import { startService } from '../../../service/service.js';
-import { duration, port } from '../../arguments.js';
+import { duration, port, examples } from '../../options.js';
 import type { DeclareCommand } from '../../command.js';
-import { examples } from '../../options.js';
 import {
   declareStoreCommands,
   storeLocation,

@@ -6,7 +6,7 @@ import { reachText, type NamedKey } from '../../../service/key-reach.js';
 import type { AuditEntry, AuditFilter } from '../../../service/store/audit.js';
 import { backUp, restore, type BackupSummary } from '../../../service/store/backup.js';
 import type { StoreLocation } from '../../../service/store/store.js';
-import { collect, duration } from '../../arguments.js';
+import { collect, duration } from '../../options.js';
 import type { Terminal } from '../../terminal.js';
 import { prettyJson } from '../../terminal.js';
 

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { DueMoment, MomentTimer } from '../../../../src/daemon/source/moment-timer.js';
+import { DueMoment, MomentTimer } from '../../../../src/daemon/source/schedule.js';
 import type { Time } from '../../../../src/platform/clock.js';
 
 const HOUR_MS = 3_600_000;

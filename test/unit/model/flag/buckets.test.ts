@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Buckets } from '../../../../src/generated/flag.schema.d.js';
-import { bucketsOf } from '../../../../src/model/flag/buckets.js';
+import { bucketsOf } from '../../../../src/model/flag/from-spec.js';
 
 const TREATMENTS = ['on', 'off'];
 

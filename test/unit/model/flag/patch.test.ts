@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WireDefinition } from '../../../../src/admin-api/wire.js';
-import { patched, patchOperations } from '../../../../src/model/flag/patch.js';
-import { withFields } from '../../../../src/model/flag/wire.js';
+import { patched, patchOperations, withFields } from '../../../../src/model/flag/wire.js';
 import { inSegment, liveDefinition, onShare } from '../../../support/builders.js';
 
 const ON = { name: 'on', description: 'On', configurations: '{ "size": 1 }' };

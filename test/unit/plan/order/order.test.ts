@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { WireDefinition } from '../../../../src/admin-api/wire.js';
 import type { Definition } from '../../../../src/model/flag/flag.js';
-import { patchOperations } from '../../../../src/model/flag/patch.js';
-import { withFields } from '../../../../src/model/flag/wire.js';
-import type { Action } from '../../../../src/model/plan.js';
-import type { StepRequest } from '../../../../src/model/step.js';
+import { patchOperations, withFields } from '../../../../src/model/flag/wire.js';
+import type { Action, StepRequest } from '../../../../src/model/plan.js';
 import type { PlannedChange } from '../../../../src/plan/planned-change.js';
 import { ordered } from '../../../../src/plan/order/order.js';
 import type { Use } from '../../../../src/plan/order/references.js';
