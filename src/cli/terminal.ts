@@ -23,6 +23,20 @@ export function isTerminal(stream: { readonly isTTY?: boolean }): boolean {
   return stream.isTTY === true;
 }
 
+/** Resolves when the signal is aborted, or at once where it was before. */
+export async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    signal.addEventListener(
+      'abort',
+      () => {
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}
+
 /**
  * Shows a plan and asks on the terminal whether it may pass. Nothing but `yes` is one: no answer, the end of the input
  * and a signal are a no. Where standard input is no terminal nothing is asked.

@@ -74,10 +74,11 @@ export function commitCommands(
   ];
 }
 
-function shellWord(text: string): string {
+/** A word as a POSIX shell reads it. */
+export function shellWord(text: string): string {
   // A terminal would obey control characters.
   const plain = text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
-  return /^[\w./-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", `'\\''`)}'`;
+  return /^[\w@%+=:,./-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", `'\\''`)}'`;
 }
 
 interface ActRequest {

@@ -12,7 +12,6 @@ interface Offered {
   readonly summary: string;
 }
 
-/** Declares `flagkeel completion`. */
 export const declareCompletion: DeclareCommand = (command, { terminal }) => {
   examples(command, ['eval "$(flagkeel completion bash)"']);
   command

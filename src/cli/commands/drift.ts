@@ -14,7 +14,7 @@ import { combinedResult, forEachDirectory } from '../directories.js';
 import { tracedCommand } from '../traced-command.js';
 import { surroundingsOf } from '../on-service.js';
 import { plannedOrRefused, type PlannedDirectory } from '../planned-directory.js';
-import type { DeclareCommand } from '../command.js';
+import { ending, type DeclareCommand } from '../command.js';
 import {
   commonOptions,
   serviceOptions,
@@ -30,18 +30,13 @@ interface DriftOptions extends CommonOptions, ServiceOptions {
   readonly allowOlder?: boolean;
 }
 
-/** Declares `flagkeel drift`. */
-export const declareDrift: DeclareCommand = (command, { terminal, done }) => {
+export const declareDrift: DeclareCommand = (command, invocation) => {
   examples(command, ['flagkeel drift', 'flagkeel drift --adopt --environment staging']);
   command
     .argument('[directory...]', 'config repositories', ['.'])
     .option('--adopt', 'write the live values into the files; nothing is committed')
     .option('--allow-older', 'compare with a HEAD that is older than what was applied');
-  commonOptions(serviceOptions(command)).action(
-    async (directories: string[], options: DriftOptions) => {
-      done(await showDrift(directories, options, terminal));
-    },
-  );
+  commonOptions(serviceOptions(command)).action(ending(showDrift, invocation));
 };
 
 /**

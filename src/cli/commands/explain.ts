@@ -43,7 +43,6 @@ interface ExplainOptions extends CommonOptions, OnlineOptions {
   readonly at?: number;
 }
 
-/** Declares `flagkeel explain`. */
 export const declareExplain: DeclareCommand = (command, { terminal, done }) => {
   examples(command, [
     'flagkeel explain flag/new-checkout --environment production --attribute country=ES',

@@ -5,7 +5,7 @@ import { plural } from '../../report/values.js';
 import { didYouMean } from '../../specs/parse/suggest.js';
 import { usagesOf } from '../../specs/usage.js';
 import { collect, collectObject, commonOptions, type CommonOptions, examples } from '../options.js';
-import type { DeclareCommand } from '../command.js';
+import { ending, type DeclareCommand } from '../command.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 
@@ -14,18 +14,13 @@ interface FindUsageOptions extends CommonOptions {
   readonly code: readonly string[];
 }
 
-/** Declares `flagkeel find-usage`. */
-export const declareFindUsage: DeclareCommand = (command, { terminal, done }) => {
+export const declareFindUsage: DeclareCommand = (command, invocation) => {
   examples(command, ['flagkeel find-usage flag/new-checkout --code ../shop']);
   command
     .argument('<object>', 'flag/NAME, segment/NAME or condition/NAME', namedObject)
     .argument('[directory]', 'config repository', '.')
     .option('--code <directory>', 'search this checkout of code too (repeatable)', collect, []);
-  commonOptions(command).action(
-    async (object: string, directory: string, options: FindUsageOptions) => {
-      done(await findUsage(object, directory, options, terminal));
-    },
-  );
+  commonOptions(command).action(ending(findUsage, invocation));
 };
 
 /** A condition is no object of the service, so no other command takes one. */

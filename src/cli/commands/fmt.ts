@@ -9,7 +9,7 @@ import { formattedKeys, formattedSpec } from '../../specs/edit/format.js';
 import { loadFiles } from '../../specs/parse/load-files.js';
 import type { SpecFile, FileKind } from '../../specs/parse/parse-file.js';
 import { forEachDirectory, configDirectoryOf, isNamed } from '../directories.js';
-import type { DeclareCommand } from '../command.js';
+import { ending, type DeclareCommand } from '../command.js';
 import { commonOptions, type CommonOptions, examples } from '../options.js';
 import { openScreen, prettyJson, type Screen, type Terminal } from '../terminal.js';
 
@@ -17,15 +17,12 @@ interface FmtOptions extends CommonOptions {
   readonly check?: boolean;
 }
 
-/** Declares `flagkeel fmt`. */
-export const declareFmt: DeclareCommand = (command, { terminal, done }) => {
+export const declareFmt: DeclareCommand = (command, invocation) => {
   examples(command, ['flagkeel fmt --check']);
   command
     .argument('[directory...]', 'config repositories, or files and folders of them', ['.'])
     .option('--check', 'write nothing; exit 2 where a file would change');
-  commonOptions(command).action(async (directories: string[], options: FmtOptions) => {
-    done(await format(directories, options, terminal));
-  });
+  commonOptions(command).action(ending(format, invocation));
 };
 
 /** What became of one directory. */

@@ -3,15 +3,14 @@ import type { LoggedApply, LoggedChange } from '../../state/run-log.js';
 import { quoted } from '../../report/sanitize.js';
 import { historyText, type HistoryRow } from '../../report/text/state.js';
 import { moment, positive, commonOptions, serviceOptions, examples } from '../options.js';
-import type { DeclareCommand } from '../command.js';
+import { ending, type DeclareCommand } from '../command.js';
 import { withState, type StateOptions } from '../state-session.js';
 import type { Terminal } from '../terminal.js';
 import { prettyJson } from '../terminal.js';
 
 const OBJECT = /^(flag|segment)\/([^/@]+)$/;
 
-/** Declares `flagkeel history`. */
-export const declareHistory: DeclareCommand = (command, { terminal, done }) => {
+export const declareHistory: DeclareCommand = (command, invocation) => {
   examples(command, [
     'flagkeel history flag/new-checkout',
     'flagkeel history --since 7d --format json',
@@ -23,9 +22,7 @@ export const declareHistory: DeclareCommand = (command, { terminal, done }) => {
   command
     .option('-n, --max-count <number>', 'the newest so many', positive)
     .option('--since <time>', 'nothing older: a day or time (ISO 8601), or 24h, 7d', moment);
-  commonOptions(serviceOptions(command)).action(async (args: string[], options: HistoryOptions) => {
-    done(await showHistory(args, options, terminal));
-  });
+  commonOptions(serviceOptions(command)).action(ending(showHistory, invocation));
 };
 
 interface HistoryOptions extends StateOptions {

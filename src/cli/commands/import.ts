@@ -11,6 +11,7 @@ import {
   type ImportedFile,
   type SourceName,
 } from '../../import/from-file.js';
+import { shellWord } from '../../kill/now.js';
 import type { Departure } from '../../import/sources/source.js';
 import { withSchemaLine, writeSchemas } from '../editor-schemas.js';
 import { tracedCommand } from '../traced-command.js';
@@ -36,7 +37,6 @@ interface ImportOptions extends CommonOptions, ServiceOptions {
   readonly overwrite?: boolean;
 }
 
-/** Declares `flagkeel import`. */
 export const declareImport: DeclareCommand = (command, { terminal, done }) => {
   examples(command, [
     'flagkeel import --workspace Default config',
@@ -214,12 +214,6 @@ function nextPlan(directory: string, { url, embedded, embeddedDir }: ServiceOpti
 
 function shellLine(words: readonly string[]): string {
   return words.map(shellWord).join(' ');
-}
-
-/** A word as a POSIX shell reads it. */
-function shellWord(text: string): string {
-  const word = clean(text);
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 function counts({ flags, segments, files }: Imported): string {

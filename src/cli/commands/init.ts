@@ -7,7 +7,7 @@ import { packageFile } from '../../platform/package-files.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { mapping, yamlText } from '../../specs/edit/yaml-text.js';
 import { collect, commonOptions, type CommonOptions, examples } from '../options.js';
-import type { DeclareCommand } from '../command.js';
+import { ending, type DeclareCommand } from '../command.js';
 import { nearestWith } from '../directories.js';
 import { schemaFiles, withSchemaLine, writeNew } from '../editor-schemas.js';
 import { openScreen, type Terminal, prettyJson } from '../terminal.js';
@@ -23,8 +23,7 @@ interface InitOptions extends CommonOptions {
   readonly workflows: boolean;
 }
 
-/** Declares `flagkeel init`. */
-export const declareInit: DeclareCommand = (command, { terminal, done }) => {
+export const declareInit: DeclareCommand = (command, invocation) => {
   examples(command, ['flagkeel init config', 'flagkeel init --example shop']);
   command
     .argument('[directory]', 'where the config repository is to be', '.')
@@ -44,9 +43,7 @@ export const declareInit: DeclareCommand = (command, { terminal, done }) => {
       ]),
     )
     .option('--no-workflows', 'without the workflows of GitHub for review, apply and drift');
-  commonOptions(command).action(async (directory: string, options: InitOptions) => {
-    done(await init(directory, options, terminal));
-  });
+  commonOptions(command).action(ending(init, invocation));
 };
 
 /**

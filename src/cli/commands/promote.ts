@@ -10,7 +10,7 @@ import { promoted, type Promoted } from '../../specs/edit/promote.js';
 import { didYouMean } from '../../specs/parse/suggest.js';
 import { readSpecs } from '../../specs/read-specs.js';
 import { collectObject, commonOptions, type CommonOptions, examples } from '../options.js';
-import type { DeclareCommand } from '../command.js';
+import { ending, type DeclareCommand } from '../command.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 
@@ -23,8 +23,7 @@ interface PromoteOptions extends CommonOptions {
   readonly write?: boolean;
 }
 
-/** Declares `flagkeel promote`. */
-export const declarePromote: DeclareCommand = (command, { terminal, done }) => {
+export const declarePromote: DeclareCommand = (command, invocation) => {
   examples(command, ['flagkeel promote flag/new-checkout --from staging --to production --write']);
   command
     .argument('<object>', 'the flag: flag/NAME', (text: string) => collectObject(text, [])[0])
@@ -35,11 +34,7 @@ export const declarePromote: DeclareCommand = (command, { terminal, done }) => {
     .option('--targets', 'individual targets too')
     .option('--kills', 'the killing too')
     .option('--write', 'write the file; without it the difference is shown and nothing written');
-  commonOptions(command).action(
-    async (object: string, directory: string, options: PromoteOptions) => {
-      done(await promote(object, directory, options, terminal));
-    },
-  );
+  commonOptions(command).action(ending(promote, invocation));
 };
 
 /**

@@ -10,7 +10,7 @@ import {
   type CataloguedFlag,
   type CataloguedSegment,
 } from '../../report/html/catalogue.js';
-import type { DeclareCommand } from '../command.js';
+import { ending, type DeclareCommand } from '../command.js';
 import { commonOptions, type CommonOptions, examples } from '../options.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { openScreen, type Terminal, prettyJson } from '../terminal.js';
@@ -19,15 +19,10 @@ interface ReportOptions extends Omit<CommonOptions, 'format'> {
   readonly format?: 'html' | 'json';
 }
 
-/** Declares `flagkeel report`. */
-export const declareReport: DeclareCommand = (command, { terminal, done }) => {
+export const declareReport: DeclareCommand = (command, invocation) => {
   examples(command, ['flagkeel report --output flags.html']);
   command.argument('[directory]', 'config repository', '.');
-  commonOptions(command, ['html', 'json']).action(
-    async (directory: string, options: ReportOptions) => {
-      done(await report(directory, options, terminal));
-    },
-  );
+  commonOptions(command, ['html', 'json']).action(ending(report, invocation));
 };
 
 /**

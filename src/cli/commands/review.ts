@@ -24,7 +24,7 @@ import { packageVersion } from '../../platform/version.js';
 import { forEachDirectory } from '../directories.js';
 import { tracedCommand } from '../traced-command.js';
 import { surroundingsOf } from '../on-service.js';
-import type { DeclareCommand } from '../command.js';
+import { ending, type DeclareCommand } from '../command.js';
 import {
   commonOptions,
   forgeOptions,
@@ -51,8 +51,7 @@ import { openScreen, type Screen, type Terminal } from '../terminal.js';
 /** Options of `flagkeel review`. */
 type ReviewCommandOptions = CommonOptions & ReviewOptions;
 
-/** Declares `flagkeel review`. */
-export const declareReview: DeclareCommand = (command, { terminal, done }) => {
+export const declareReview: DeclareCommand = (command, invocation) => {
   examples(command, [
     'flagkeel review --since origin/main',
     'flagkeel review --offline --format markdown --output comment.md',
@@ -68,9 +67,7 @@ export const declareReview: DeclareCommand = (command, { terminal, done }) => {
     .option('--sarif <file>', 'write findings as SARIF')
     .option('--junit <file>', 'write findings as JUnit XML');
   commonOptions(serviceOptions(momentOption(command)), ['markdown']).action(
-    async (directories: string[], options: ReviewCommandOptions) => {
-      done(await reviewAll(directories, options, terminal));
-    },
+    ending(reviewAll, invocation),
   );
 };
 

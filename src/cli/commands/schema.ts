@@ -1,7 +1,7 @@
 import { Argument, Option } from 'commander';
 import { EXIT, type ExitCode } from '../../errors.js';
 import { SCHEMA_NAMES, editorSchemaOf, type SchemaName } from '../../specs/parse/schemas.js';
-import type { DeclareCommand } from '../command.js';
+import { ending, type DeclareCommand } from '../command.js';
 import { examples } from '../options.js';
 import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 
@@ -9,8 +9,7 @@ interface SchemaOptions {
   readonly output?: string;
 }
 
-/** Declares `flagkeel schema`. */
-export const declareSchema: DeclareCommand = (command, { terminal, done }) => {
+export const declareSchema: DeclareCommand = (command, invocation) => {
   examples(command, ['flagkeel schema flag --output schemas/flag.schema.json']);
   command
     .addArgument(new Argument('[name]', 'which kind of file').choices(SCHEMA_NAMES))
@@ -22,9 +21,7 @@ An editor completes and explains flags that begin with this line:
   # yaml-language-server: $schema=../schemas/flag.schema.json
 `,
     )
-    .action(async (name: SchemaName | undefined, options: SchemaOptions) => {
-      done(await printSchema(name, options, terminal));
-    });
+    .action(ending(printSchema, invocation));
 };
 
 /**

@@ -4,7 +4,7 @@ import { agedFlags, type AgedFlag } from '../../lint/stale.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';
 import { positive, commonOptions, type CommonOptions, examples } from '../options.js';
-import type { DeclareCommand } from '../command.js';
+import { ending, type DeclareCommand } from '../command.js';
 import { isNamed } from '../directories.js';
 import { readRightSpecs } from '../right-specs.js';
 import { openScreen, type Terminal, prettyJson } from '../terminal.js';
@@ -17,8 +17,7 @@ interface StaleOptions extends CommonOptions {
 
 const DEFAULT_DAYS = 90;
 
-/** Declares `flagkeel stale`. */
-export const declareStale: DeclareCommand = (command, { terminal, done }) => {
+export const declareStale: DeclareCommand = (command, invocation) => {
   examples(command, ['flagkeel stale --days 60', 'flagkeel stale --all --format json']);
   command
     .argument('[directory]', 'config repository, or a file or folder of it', '.')
@@ -28,9 +27,7 @@ export const declareStale: DeclareCommand = (command, { terminal, done }) => {
       positive,
     )
     .option('--all', 'list every flag with its age');
-  commonOptions(command).action(async (directory: string, options: StaleOptions) => {
-    done(await stale(directory, options, terminal));
-  });
+  commonOptions(command).action(ending(stale, invocation));
 };
 
 /**

@@ -4,7 +4,7 @@ import type { StateReading } from '../../state/ref-store.js';
 import { SharedStateHome } from '../../state/shared-store.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { shownEntry, stateRows, stateText } from '../../report/text/state.js';
-import type { DeclareCommand } from '../command.js';
+import { ending, type DeclareCommand } from '../command.js';
 import { commonOptions, lockOption, serviceOptions, type LockOptions } from '../options.js';
 import { withState, type StateOptions } from '../state-session.js';
 import { type Terminal, openScreen, prettyJson } from '../terminal.js';
@@ -38,20 +38,14 @@ export const declareState: DeclareCommand = (state, invocation) => {
   declareOfAll(add('unlock', 'free the lock of a shared state whose holder is gone'), unlockState);
 
   function declareOfAll(command: Command, run: RunOfAll): void {
-    command
-      .argument('[directory]', 'config repository', '.')
-      .action(async (directory: string, options: LockedStateOptions) => {
-        invocation.done(await run(directory, options, invocation.terminal));
-      });
+    command.argument('[directory]', 'config repository', '.').action(ending(run, invocation));
   }
 
   function declareOfOne(command: Command, run: RunOfOne): void {
     command
       .argument('<object>', 'KIND/NAME, for example flag/new-checkout')
       .argument('[directory]', 'config repository', '.')
-      .action(async (object: string, directory: string, options: LockedStateOptions) => {
-        invocation.done(await run(object, directory, options, invocation.terminal));
-      });
+      .action(ending(run, invocation));
   }
 };
 

@@ -3,7 +3,7 @@ import { runSpecTests, type CaseResult } from '../../lint/spec-tests.js';
 import { junit, type Finding } from '../../report/findings.js';
 import { clean } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
-import type { DeclareCommand } from '../command.js';
+import { ending, type DeclareCommand } from '../command.js';
 import { isNamed, forEachDirectory } from '../directories.js';
 import { commonOptions, type CommonOptions, examples } from '../options.js';
 import { readRightSpecs } from '../right-specs.js';
@@ -15,13 +15,10 @@ interface TestOptions extends Omit<CommonOptions, 'format'> {
   readonly format?: (typeof FORMATS)[number];
 }
 
-/** Declares `flagkeel test`. */
-export const declareTest: DeclareCommand = (command, { terminal, done }) => {
+export const declareTest: DeclareCommand = (command, invocation) => {
   examples(command, ['flagkeel test']);
   command.argument('[directory...]', 'config repositories, or files and folders of them', ['.']);
-  commonOptions(command, FORMATS).action(async (directories: string[], options: TestOptions) => {
-    done(await test(directories, options, terminal));
-  });
+  commonOptions(command, FORMATS).action(ending(test, invocation));
 };
 
 /**

@@ -31,7 +31,7 @@ import {
   configDirectoryOf,
   isNamed,
 } from '../directories.js';
-import type { DeclareCommand } from '../command.js';
+import { ending, type DeclareCommand } from '../command.js';
 import {
   askService,
   onlineOptions,
@@ -48,8 +48,7 @@ interface ValidateOptions extends Omit<CommonOptions, 'format'>, OnlineOptions {
   readonly format?: (typeof FORMATS)[number];
 }
 
-/** Declares `flagkeel validate`. */
-export const declareValidate: DeclareCommand = (command, { terminal, done }) => {
+export const declareValidate: DeclareCommand = (command, invocation) => {
   examples(command, [
     'flagkeel validate',
     'flagkeel validate flags/new-checkout.yaml',
@@ -57,11 +56,7 @@ export const declareValidate: DeclareCommand = (command, { terminal, done }) => 
   ]);
   command.argument('[directory...]', 'config repositories, or files and folders of them', ['.']);
   onlineOptions(command, 'whether it has what the specs name');
-  commonOptions(command, FORMATS).action(
-    async (directories: string[], options: ValidateOptions) => {
-      done(await validate(directories, options, terminal));
-    },
-  );
+  commonOptions(command, FORMATS).action(ending(validate, invocation));
 };
 
 /**

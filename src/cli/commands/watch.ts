@@ -32,8 +32,8 @@ import {
   type CommonOptions,
   examples,
 } from '../options.js';
-import type { DeclareCommand } from '../command.js';
-import { isTerminal, type Terminal } from '../terminal.js';
+import { ending, type DeclareCommand } from '../command.js';
+import { aborted, isTerminal, type Terminal } from '../terminal.js';
 import { watchedSources, type SourceOptions } from '../watched-sources.js';
 
 const DEFAULT_INTERVAL_MS = 30_000;
@@ -53,8 +53,7 @@ interface WatchOptions
   readonly lease: number;
 }
 
-/** Declares `flagkeel watch`. */
-export const declareWatch: DeclareCommand = (command, { terminal, done }) => {
+export const declareWatch: DeclareCommand = (command, invocation) => {
   examples(command, [
     'flagkeel watch --listen 8090 config',
     'flagkeel watch --repo https://git.example.com/config.git --branch main',
@@ -70,9 +69,7 @@ export const declareWatch: DeclareCommand = (command, { terminal, done }) => {
     .option('--quiet', 'only warnings and errors in the log')
     .option('--verbose', 'say more in the log');
   lockOption(timeoutOption(placeOptions(logFormatOption(command)))).action(
-    async (directory: string, options: WatchOptions) => {
-      done(await watch(directory, options, terminal));
-    },
+    ending(watch, invocation),
   );
 };
 
@@ -251,12 +248,4 @@ function secret(read: () => string | undefined): string {
   } catch {
     return '';
   }
-}
-
-/** Resolves when the signal is aborted, or at once where it was before. */
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise((resolve) => {
-    signal.addEventListener('abort', resolve, { once: true });
-  });
 }

@@ -11,6 +11,7 @@ import { ServiceMetrics } from '../../../service/metrics.js';
 import { startService } from '../../../service/service.js';
 import { duration, port, examples } from '../../options.js';
 import type { DeclareCommand } from '../../command.js';
+import { aborted } from '../../terminal.js';
 import {
   declareStoreCommands,
   storeLocation,
@@ -146,18 +147,4 @@ async function firstKeyOf(administration: Administration): Promise<string | unde
   const keys = await administration.listKeys();
   if (keys.some((key) => isValidKey(key, Date.now()))) return undefined;
   return administration.createKey('first');
-}
-
-/** Resolves when the signal is aborted, or at once where it was before. */
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    signal.addEventListener(
-      'abort',
-      () => {
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }
