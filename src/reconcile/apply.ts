@@ -57,12 +57,13 @@ export async function applyOnce(
   context: RunContext,
   options: ApplyOptions & { readonly observedAtMs: number },
 ): Promise<Applied> {
-  const { home, input } = planned;
+  const { input } = planned;
+  const { home, applied, ramps: before } = planned.remembered;
   const head = context.source.revision.commit;
   const begun = stateBeforeApply(input, planned.plan.changes, head);
   const { message: beginning } = runMessage('Begin', planned, head);
   // Only the second write records this HEAD as applied.
-  await home?.write(begun, { head: planned.appliedHead, message: beginning });
+  await home?.write(begun, { head: applied, message: beginning });
   const notes = overridden(planned.notes, options.note);
   const sent = await send({ ...planned, notes }, context, options);
   const { changes } = planned.plan;
@@ -77,24 +78,23 @@ export async function applyOnce(
   const state = policy.behind ? stateOfCovered(made, corrected, policy) : corrected;
   const standing = standingAfter({ ...verified, plan: planned.plan, outcomes });
   const said = runMessage('Apply', done, head, outcomes);
-  const knownOutOfSync = outOfSyncAfter(done, verified.outOfSync);
-  const newest = policy.behind ? planned.appliedHead : head;
+  const outOfSync = outOfSyncAfter(done, verified.outOfSync);
+  const newest = policy.behind ? applied : head;
   // An older HEAD leaves ramps to the next run, because its specs lack ramps that began since.
-  const { ramps: before } = planned.remembered;
   const restored = restoredIn(planned.plan, outcomes);
   const ramps = policy.behind ? before : rampsAfter(input, state, { known: before, restored });
   const meta = {
     head: newest,
     ...said,
     last: standing !== 'open',
-    outOfSync: knownOutOfSync,
+    outOfSync,
     ramps,
   };
   const unsaved = await saveState(home, state, meta);
   return {
     ...{ ...planned, notes, outcomes, ...verified },
-    ...{ state, standing, converged: standing === 'in-sync', knownOutOfSync, ...unsaved },
-    remembered: { ...planned.remembered, ramps },
+    ...{ state, standing, converged: standing === 'in-sync', ...unsaved },
+    remembered: { ...planned.remembered, ramps, outOfSync },
   };
 }
 
@@ -264,14 +264,14 @@ async function planAgain(
   only: ReadonlySet<string>,
   context: RunContext,
 ): Promise<Planned | null> {
-  const { reader, at, input: before, state, appliedHead: applied } = done;
+  const { reader, at, input: before, state, remembered } = done;
   const { checkout, revision } = context.source;
   const { desired } = before;
   const policy = policyAt(verifyingPolicy(before.policy, only, done.plan), desired, context.now());
   const input = await observeScope(context, { reader, at }, { desired, state, policy });
   const changes = planChanges(input, 'touched');
   if (changes.changes.length === 0) return null;
-  const guards = await checkGuards(context, { changes, input }, { applied });
+  const guards = await checkGuards(context, { changes, input }, remembered);
   if (guards.guardFindings.length > 0) return null;
   const found = await notesFor(changes, input, checkout, revision.commit, context.memory.specs);
   const notes = withOverride(withSteps(found, changes, input), changes, input);
@@ -294,13 +294,13 @@ function joined(first: Applied, second: Applied, overtaken: ReadonlySet<string>)
   const left = [...new Map(all.map((each) => [each.id, each])).values()];
   const known = [...first.outOfSync].filter((key) => !overtaken.has(key));
   const outOfSync = new Set([...known, ...second.outOfSync]);
-  const { state, unverified, unsaved, knownOutOfSync } = second;
+  const { state, unverified, unsaved } = second;
   const done = {
     outcomes,
     state,
     left,
     outOfSync,
-    knownOutOfSync,
+    remembered: { ...first.remembered, outOfSync: second.remembered.outOfSync },
     ...(unverified !== undefined && { unverified }),
   };
   const planned = new Set(first.plan.changes.map(({ id }) => id));

@@ -28,12 +28,12 @@ export function withUnusedApprovals(
  * @throws FlagkeelError `GIT`, `IN_USE`: the record cannot be kept where later runs find it. Nothing may be sent then.
  */
 export async function useApproval(
-  { approval, plan, home, remembered }: Planned,
+  { approval, plan, remembered }: Planned,
   nowMs: number,
 ): Promise<void> {
   if (approval?.comment === undefined || plan.changes.length === 0) return;
   const key = usedKey(approval);
-  const { state, applied: head } = remembered;
+  const { home, state, applied: head } = remembered;
   const approvals = { ...remembered.approvals, [key]: new Date(nowMs).toISOString() };
   const message = applyMessage(`Use approval ${key}`, head, []);
   await home?.write(state, { head, message, isRecord: true, approvals });

@@ -30,8 +30,7 @@ export async function assess(
   { changes, hash, heldHash, input, at, service, remembered, sent, invalid }: Assessed,
 ): Promise<Planned> {
   const { checkout, revision } = context.source;
-  const { home, state, applied, outOfSync, isWritten } = remembered;
-  const originName = context.originName();
+  const { home, state, applied, isWritten } = remembered;
   // A directory with a state for this workspace is no mistake, even if it was applied to others as well.
   const elsewhere = home && !isWritten ? await context.appliedToOthers(at) : [];
   const written = changes.changes.map((change) => sent.stillToWrite(change));
@@ -55,10 +54,8 @@ export async function assess(
       ...memoryUnknowns(remembered, changes),
       ...(await unknowns(checkout, state, revision.commit, input.policy)),
     ],
-    appliedHead: applied,
-    knownOutOfSync: outOfSync,
     reader: service.reader,
     kills: sent,
-    ...{ invalid, input, at, originName, home, remembered },
+    ...{ invalid, input, at, remembered, originName: context.originName() },
   };
 }

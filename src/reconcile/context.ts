@@ -102,13 +102,8 @@ export interface Planned {
   /** Name of the service in plans. */
   readonly originName: string;
   readonly reader: AdminReader;
-  readonly home: StateHome | null;
-  /** Data of earlier runs, as read from the state. */
+  /** Data of earlier runs, as read from the state; after an apply with the ramps and objects out of sync that it wrote. */
   readonly remembered: Remembered;
-  /** HEAD of the last apply, according to the state. */
-  readonly appliedHead: string | null;
-  /** Objects out of sync, according to the state; see `StateReading`. */
-  readonly knownOutOfSync: ReadonlySet<string> | null;
   /** Kills that were sent before the plan was made; the plan lists them as changes too. */
   readonly kills: SentKills;
   /** Errors in the specs, if the run may go on without the invalid objects. */

@@ -25,7 +25,7 @@ function notRead(home: StateHome | null): readonly Unknown[] {
 
 /** Adds a warning to the result if runs on other machines will not know of its writes. */
 export function withSharing(done: Applied): Applied {
-  const missing = done.home?.notShared() ?? null;
+  const missing = done.remembered.home?.notShared() ?? null;
   if (missing === null || done.unsaved !== undefined || !wroteAny(done)) return done;
   const message = `what this run applied is remembered on this machine alone, because ${missing.why}; a fresh clone will apply what its own push changed and hold in protected environments whatever else differs (let runs push refs/flagkeel/* and refs/flagkeel-lock/* to origin, or say \`state: { push: false }\`)`;
   return { ...done, unknowns: [...done.unknowns, { code: 'state-not-shared', message }] };

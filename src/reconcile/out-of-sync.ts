@@ -18,13 +18,13 @@ export function outOfSyncIn(plan: Plan): Set<string> {
  * @returns null if nothing was known before, and the run did not look at everything.
  */
 export function outOfSyncAfter(
-  { input: { policy }, knownOutOfSync }: Pick<Planned, 'input' | 'knownOutOfSync'>,
+  { input: { policy }, remembered: { outOfSync: known } }: Pick<Planned, 'input' | 'remembered'>,
   found: ReadonlySet<string>,
 ): ReadonlySet<string> | null {
   const isEverywhere = policy.environments.every(({ selected }) => selected);
   const isWhole = isEverywhere && policy.only === null && policy.quarantined.size === 0;
   if (isWhole) return found;
-  if (knownOutOfSync === null) return null;
+  if (known === null) return null;
   const isLookedAt = (key: string): boolean => {
     const ref = parseKey(key);
     return (
@@ -34,5 +34,5 @@ export function outOfSyncAfter(
       isPlanned(policy, ref.kind, ref.name)
     );
   };
-  return new Set([...[...knownOutOfSync].filter((key) => !isLookedAt(key)), ...found]);
+  return new Set([...[...known].filter((key) => !isLookedAt(key)), ...found]);
 }

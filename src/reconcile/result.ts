@@ -14,7 +14,7 @@ export function reportOf(
   result: Planned | Applied,
   { context }: { readonly context: RunContext },
 ): PlanReport {
-  const { plan: found, notes, planHash, at, impacts, guardFindings, allowed, home, input } = result;
+  const { plan: found, notes, planHash, at, impacts, guardFindings, allowed, input } = result;
   return {
     plan: found,
     notes: notes,
@@ -27,7 +27,7 @@ export function reportOf(
     origin: context.originName(),
     workspace: at.workspace,
     revision: context.source.revision,
-    stateless: home === null,
+    stateless: result.remembered.home === null,
     suspended: input.policy.suspended,
     ramps: rampsOf(input, found),
     reminders: remindersOf(input, context.now()),

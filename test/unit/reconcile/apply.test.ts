@@ -56,7 +56,9 @@ it('reports what was done where the state cannot be written afterwards; the next
   const next = await world.applied();
   expect(next.plan.changes).toEqual([]);
   expect(next.unsaved).toBeUndefined();
-  expect((await world.planned()).appliedHead).toBe(world.repository.git('rev-parse', 'HEAD'));
+  expect((await world.planned()).remembered.applied).toBe(
+    world.repository.git('rev-parse', 'HEAD'),
+  );
 });
 
 it('waits for a service that shows a write late, and is converged', async () => {

@@ -119,7 +119,7 @@ it('sends a kill though a guard stands against the rest of the plan', async () =
   expect(stood.guardFindings.map(({ guard }) => guard)).toContain('maxShift');
   expect(world.writes()).toHaveLength(1);
   expect(await isKilled(world)).toBe(true);
-  const [newest] = (await stood.home?.history({ kind: 'flag', name: 'pay' })) ?? [];
+  const [newest] = (await stood.remembered.home?.history({ kind: 'flag', name: 'pay' })) ?? [];
   expect(newest?.changes).toMatchObject([
     { outcome: 'applied', action: 'kill', id: ID, title: 'Kill pay, and remove too much' },
   ]);
