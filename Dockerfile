@@ -1,5 +1,10 @@
 # syntax=docker/dockerfile:1
-FROM node:20-bookworm-slim AS build
+FROM node:24-bookworm-slim AS build
+# Names for debuggers are a seventh of Node's program.
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends binutils \
+    && rm -rf /var/lib/apt/lists/* \
+    && strip /usr/local/bin/node
 WORKDIR /app
 # The packages change seldom and the sources often: they have a layer of their own. None of those that end up in the
 # image needs an install script.
@@ -8,17 +13,13 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json ./
 COPY schemas schemas
 COPY src src
-COPY scripts/generate-validators.ts scripts/validators-code.ts scripts/build.mjs scripts/
-# At run time nobody reads types, source maps, manuals and tests of packages, and one C library needs one build of
-# SQLite. Licences stay.
+COPY scripts/generate-validators.ts scripts/validators-code.ts scripts/build.mjs scripts/package-manifest.mjs scripts/
+# The program holds its libraries, but for the native one, of which one C library needs one build. Their licences are in dist.
 RUN npm run build \
+    && node scripts/package-manifest.mjs \
     && npm prune --omit=dev --ignore-scripts \
     && rm -rf node_modules/@libsql/*-musl node_modules/.package-lock.json \
-    && find node_modules -type f \( -name '*.map' -o -name '*.[cm]ts' -o -name '*.ts' -o -iname '*.md' \) \
-        ! -iname '*license*' ! -iname '*copying*' -delete \
-    && find . -regextype posix-extended -type d \
-        -regex '.*/node_modules/(@[^/]+/)?[^/@]+/(__tests__|tests?|benchmarks?|docs|examples)' \
-        -prune -exec rm -rf '{}' +
+    && find node_modules -type d -empty -delete
 
 # Node's own image brings npm, yarn and headers along, which are more than all of ours. Of it only the program is taken.
 FROM debian:bookworm-slim

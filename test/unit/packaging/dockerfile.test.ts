@@ -92,7 +92,7 @@ describe('the container image', () => {
 
   it('takes Node from one major version, and the system of both stages is the same', () => {
     expect(valuesOf('FROM', instructions)).toEqual([
-      'node:20-bookworm-slim AS build',
+      'node:24-bookworm-slim AS build',
       'debian:bookworm-slim',
     ]);
   });
