@@ -1,7 +1,7 @@
 import { readFileSync, statfsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { EMBEDDED_ONLY, POSTGRES_ONLY, STRICT } from './test/support/contract-projects.js';
+import { ON_POSTGRES, POSTGRES_ONLY, STRICT } from './test/support/contract-projects.js';
 import { findProgram } from './test/support/requirements.js';
 
 const DRAWN_CASES = './test/support/drawn-cases.ts';
@@ -67,13 +67,12 @@ export default defineConfig({
         exclude: contractFiles(POSTGRES_ONLY),
         testTimeout: 120_000,
       }),
-      // The same promises over the other store. Without PostgreSQL one file is left, which says so, or fails where
+      // What reaches a statement of SQL, over the other store. Without PostgreSQL one file is left, which says so, or fails where
       // nothing may be skipped.
       project(
         'contract-postgres',
-        hasPostgres ? ['test/contract/**/*.test.ts'] : contractFiles(['postgres.test.ts']),
+        contractFiles(hasPostgres ? ON_POSTGRES : ['postgres.test.ts']),
         {
-          exclude: contractFiles(EMBEDDED_ONLY),
           testTimeout: 120_000,
           globalSetup: ['./test/support/postgres-server.ts'],
           setupFiles: [DRAWN_CASES, './test/support/use-postgres.ts'],

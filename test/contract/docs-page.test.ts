@@ -5,8 +5,6 @@ import { startTestService, type TestService } from '../support/service.js';
 
 const LOOKS = [
   { width: 1280, colorScheme: 'light' },
-  { width: 1280, colorScheme: 'dark' },
-  { width: 390, colorScheme: 'light' },
   { width: 390, colorScheme: 'dark' },
 ] as const;
 

@@ -367,7 +367,9 @@ it('agrees with evaluating random keys, and exactly for listed ones, whatever th
     }),
     settings,
   );
-  expect(pairs).toBeGreaterThanOrEqual(settings.numRuns >= USUAL ? 1.5 * settings.numRuns : 1);
+  expect(pairs).toBeGreaterThanOrEqual(
+    settings.numRuns >= 0.3 * USUAL ? 1.5 * settings.numRuns : 1,
+  );
   process.stdout.write(
     `${pairs} pairs of definitions, of which ${exact} exact for traffic and ${certain} certain for keys; ${nobody} flags by which nobody is reached, ${restores} restores\n`,
   );

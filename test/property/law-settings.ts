@@ -9,11 +9,13 @@ export interface LawSettings {
 }
 
 /**
- * How many cases each law is tried with, and from which seed they are drawn. `FLAGKEEL_LAW_RUNS` raises the number,
- * `FLAGKEEL_LAW_SEED` repeats a run; without it every run draws anew, and prints what would repeat it.
+ * How many cases each law is tried with, and from which seed they are drawn. `FLAGKEEL_LAW_RUNS` says the number, or
+ * `whole` for all that the law names, of which an ordinary run tries a third. `FLAGKEEL_LAW_SEED` repeats a run; without
+ * it every run draws anew, and prints the seed that would repeat it.
  */
-export function lawSettings(what: string, usual: number): LawSettings {
-  const numRuns = Number(process.env['FLAGKEEL_LAW_RUNS'] ?? usual);
+export function lawSettings(what: string, whole: number): LawSettings {
+  const wanted = process.env['FLAGKEEL_LAW_RUNS'] ?? Math.ceil(whole / 3);
+  const numRuns = wanted === 'whole' ? whole : Number(wanted);
   const given = process.env['FLAGKEEL_LAW_SEED'];
   const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
   process.stdout.write(`${what}: FLAGKEEL_LAW_SEED=${seed}, ${numRuns} cases each\n`);

@@ -1,15 +1,22 @@
 /**
  * On what the files of test/contract run: on the embedded store, on PostgreSQL, and against a service that answers
- * what the contract shows and nothing else. Files that stand in no list run on both stores.
+ * what the contract shows and nothing else. All run on the embedded store but those that need PostgreSQL.
  */
 
-/** They choose their stores themselves, or have nothing to do with one. */
-export const EMBEDDED_ONLY = [
-  'command.test.ts',
-  'docs-page.test.ts',
-  'durability.test.ts',
-  'faults.test.ts',
-  'store.test.ts',
+/** They reach every statement that the store sends, so that it is tried on both databases. The rest is above the store. */
+export const ON_BOTH_STORES = [
+  'access.test.ts',
+  'archive.test.ts',
+  'attributes.test.ts',
+  'backup.test.ts',
+  'beyond.test.ts',
+  'change-requests.test.ts',
+  'contract.test.ts',
+  'integrity.test.ts',
+  'memory.test.ts',
+  'metrics.test.ts',
+  'segment-keys-scale.test.ts',
+  'traces.test.ts',
 ];
 
 export const POSTGRES_ONLY = [
@@ -19,6 +26,8 @@ export const POSTGRES_ONLY = [
   'throw-away-postgres.test.ts',
   'trigger-queue.test.ts',
 ];
+
+export const ON_POSTGRES = [...ON_BOTH_STORES, ...POSTGRES_ONLY];
 
 /** They use nothing but what the contract shows, so that they run against a strict service too. */
 export const STRICT = [
@@ -36,7 +45,7 @@ export type Ground = 'embedded' | 'PostgreSQL' | 'strict';
 export function groundsOf(file: string): readonly Ground[] {
   return [
     ...(POSTGRES_ONLY.includes(file) ? [] : (['embedded'] as const)),
-    ...(EMBEDDED_ONLY.includes(file) ? [] : (['PostgreSQL'] as const)),
+    ...(ON_POSTGRES.includes(file) ? (['PostgreSQL'] as const) : []),
     ...(STRICT.includes(file) ? (['strict'] as const) : []),
   ];
 }

@@ -23,6 +23,7 @@ interface Nightly {
     readonly drawn: {
       readonly strategy: { readonly matrix: { readonly script: readonly string[] } };
     };
+    readonly whole: Job & { readonly env: object };
   };
 }
 
@@ -74,6 +75,13 @@ describe('the nightly run', () => {
     );
     expect(file).not.toContain('LAW_SEED');
     expect(readProjectFile('.ci/run')).toMatch(/^FLAGKEEL_LAW_SEED=\d+ .*npm test$/m);
+  });
+
+  it('runs the gate with whole laws on every Node that is supported, and tries the package', () => {
+    const { whole } = (parse(file) as Nightly).jobs;
+    expect(whole.strategy?.matrix.node).toEqual([20, 22, 24]);
+    expect(whole.env).toEqual({ FLAGKEEL_LAW_RUNS: 'whole' });
+    expect(whole.steps.slice(2)).toEqual([{ run: '.ci/run' }, { run: 'scripts/test-package.sh' }]);
   });
 
   it('pins every action to a commit, and may read the repository alone', () => {

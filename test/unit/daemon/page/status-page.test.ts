@@ -28,8 +28,6 @@ import { lacks } from '../../../support/requirements.js';
 
 const LOOKS = [
   { width: 1280, colorScheme: 'light' },
-  { width: 1280, colorScheme: 'dark' },
-  { width: 390, colorScheme: 'light' },
   { width: 390, colorScheme: 'dark' },
 ] as const;
 
