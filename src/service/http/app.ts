@@ -8,7 +8,7 @@ import Fastify, {
 } from 'fastify';
 import { API_PREFIX, type WireError } from '../../admin-api/wire.js';
 import { takeAnyBody } from './bodies.js';
-import { Invalidation, keptLookups, ResponseCache, type CachedResponse } from './response-cache.js';
+import { ResponseCache } from './response-cache.js';
 import { DOCS_POLICY, docsPageOf } from './docs-page.js';
 import { JsonText, type ApiRequest, type Endpoint } from './endpoint.js';
 import { KeyCheck, scopeOf, type ServiceLog } from './key-check.js';
@@ -22,7 +22,6 @@ import { RequestCounter, type RateLimit } from '../rules/rate-limit.js';
 import { compileSchema, describeShapeErrors } from '../rules/shape.js';
 import type { Schema } from '../rules/matchers.js';
 import { noteFrom } from '../rules/note.js';
-import type { PreparedRead } from '../store/lookup.js';
 import type { Store } from '../store/store.js';
 import type { AdminKeyRow } from '../store/tables.js';
 
@@ -96,9 +95,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     badRequest(describeShapeErrors(errors as Parameters<typeof describeShapeErrors>[0], 'Body')),
   );
   app.decorateRequest('adminKey', null);
-  const invalidation = new Invalidation(options.store);
-  const keys = new KeyCheck(options, invalidation);
-  const answers = answersUntil(invalidation);
+  const cache = new ResponseCache(options.store);
+  const keys = new KeyCheck(options, cache);
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.isPublic === true) return;
     request.adminKey = await keys.byText(keyFromHeaders(request.headers, options.strict));
@@ -120,10 +118,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   countAnswers(app, options);
   addPublicPages(app, options);
   options.console?.(app, { ...options, keys });
-  const lookUp = keptLookups(options.store.lookUp, invalidation);
-  for (const endpoint of options.endpoints) {
-    addEndpoint(app, endpoint, { ...options, lookUp }, answers);
-  }
+  for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options, cache);
   return app;
 }
 
@@ -179,15 +174,6 @@ function addPublicPages(app: FastifyInstance, { endpoints, strict, store }: AppO
   );
 }
 
-/** A cache that keeps each answer until a change touches it. */
-function answersUntil(invalidation: Invalidation): ResponseCache<string> {
-  const answers = new ResponseCache<string>((text) => text.length);
-  invalidation.listen((changes) => {
-    answers.forget(changes);
-  });
-  return answers;
-}
-
 /**
  * Counts the requests with a valid key, in total and for each address, and answers 429 beyond the limit. The contract
  * shows no limits; the headers that say how many requests are left follow public documentation, and every answer to a
@@ -214,21 +200,14 @@ function limitRequests(app: FastifyInstance, { rateLimit, clock }: AppOptions): 
   });
 }
 
-/**
- * Puts one endpoint behind HTTP. Reads come from the cache while no change touches their answer; writes are never
- * cached.
- */
+/** Puts one endpoint behind HTTP. Reads come from the cache while nothing changes; writes are never cached. */
 function addEndpoint(
   app: FastifyInstance,
   endpoint: Endpoint,
-  {
-    store,
-    clock,
-    strict,
-    lookUp,
-  }: Pick<AppOptions, 'store' | 'clock' | 'strict'> & { lookUp: PreparedRead },
-  answers: ResponseCache<string>,
+  { store, clock, strict }: Pick<AppOptions, 'store' | 'clock' | 'strict'>,
+  cache: ResponseCache,
 ): void {
+  const lookUp = cache.lookUpWith(store.lookUp);
   app.route({
     method: [...endpoint.methods],
     // The router takes any colon for the start of a parameter, and two colons for one.
@@ -243,41 +222,24 @@ function addEndpoint(
       checkQuery(request.query as Record<string, unknown>, endpoint);
       if (strict) checkNothingElse(request, endpoint);
       const apiRequest = { ...apiRequestOf(request, clock()), isStrict: strict };
+      const answer = async (): Promise<string> =>
+        textOf(
+          'read' in endpoint
+            ? ((await endpoint.lookUp?.(lookUp, apiRequest)) ??
+                (await store.read(async (db) => endpoint.read(db, apiRequest))))
+            : await store.write(async (db) => endpoint.write(db, apiRequest, store)),
+        );
+      const isKept = 'read' in endpoint && endpoint.isReadAnew !== true;
       // Keys see different things, so each key has cached answers of its own.
-      const question = `${request.adminKey?.id ?? ''} ${request.url}`;
-      const text =
-        'read' in endpoint
-          ? await (endpoint.isReadAnew === true ? afresh : answers).recall(question, async () =>
-              known(await read(endpoint, { store, lookUp }, apiRequest)),
-            )
-          : known(await store.write(async (db) => endpoint.write(db, apiRequest, store))).value;
+      const question = `${apiRequest.caller.keyId ?? ''} ${request.url}`;
+      const text = isKept ? await cache.recall(question, answer) : await answer();
       return reply.type('application/json; charset=utf-8').send(text);
     },
   });
 }
 
-/** A cache that keeps nothing. */
-const afresh: Pick<ResponseCache<string>, 'recall'> = {
-  recall: async (_, read) => (await read()).value,
-};
-
-/** Uses the endpoint's shortcut if there is one and it finds an answer, and otherwise the full read. */
-async function read(
-  endpoint: Extract<Endpoint, { read: unknown }>,
-  { store, lookUp }: { readonly store: Store; readonly lookUp: PreparedRead },
-  request: ApiRequest,
-): Promise<unknown> {
-  return (
-    (await endpoint.lookUp?.(lookUp, request)) ??
-    (await store.read(async (db) => endpoint.read(db, request)))
-  );
-}
-
-/** The text of an answer, with the object whose changes make it out of date. */
-function known(answer: unknown): CachedResponse<string> {
-  return answer instanceof JsonText
-    ? { value: answer.text, subject: answer.subject }
-    : { value: JSON.stringify(answer), subject: null };
+function textOf(answer: unknown): string {
+  return answer instanceof JsonText ? answer.text : JSON.stringify(answer);
 }
 
 /**

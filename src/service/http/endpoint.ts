@@ -1,4 +1,4 @@
-import type { PreparedRead } from '../store/lookup.js';
+import type { PreparedRead } from '../store/statement.js';
 import type { Store } from '../store/store.js';
 import type { Db } from '../store/tables.js';
 import type { Schema } from '../rules/matchers.js';
@@ -39,15 +39,9 @@ export interface ApiRequest {
 /** An answer that is JSON text already; the service sends it unchanged. */
 export class JsonText {
   readonly text: string;
-  /**
-   * `KIND/NAME` of the one object that the text depends on; null if it depends on several, so that any change may make
-   * it out of date.
-   */
-  readonly subject: string | null;
 
-  constructor(text: string, subject: string | null = null) {
+  constructor(text: string) {
     this.text = text;
-    this.subject = subject;
   }
 }
 

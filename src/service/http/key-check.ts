@@ -5,7 +5,7 @@ import { lookUpAdminKey, noteUseOfAdminKey } from '../store/admin-keys.js';
 import type { Store } from '../store/store.js';
 import type { AdminKeyRow } from '../store/tables.js';
 import { unauthorised } from './problem.js';
-import { ResponseCache, type Invalidation } from './response-cache.js';
+import type { ResponseCache } from './response-cache.js';
 
 /** The log of the service. It never contains a key. */
 export interface ServiceLog {
@@ -22,31 +22,23 @@ interface KeyCheckParts {
   readonly log?: ServiceLog | undefined;
 }
 
-/** Approximate size of a cached key, in characters. */
-const KEY_SIZE = 500;
-
 /** The service records the use of a key at most once in this time, so that requests do not wait for a write. */
 const NOTED_EVERY_MS = 3_600_000;
 
 /**
- * Finds out which key a request has. Before each check the cache drops keys that changed, so that the service refuses a
+ * Finds out which key a request has. Before each check the cache looks for changes, so that the service refuses a
  * revoked key from the next request on.
  */
 export class KeyCheck {
   readonly #parts: KeyCheckParts;
-  readonly #invalidation: Invalidation;
-  readonly #known = new ResponseCache<AdminKeyRow | null>(() => KEY_SIZE);
+  readonly #cache: ResponseCache;
   /** Id of a key → when its use was last recorded. */
   readonly #noted = new Map<string, number>();
   readonly #notes = new Set<Promise<void>>();
 
-  /** @param invalidation is asked to catch up with the newest changes before each check. */
-  constructor(parts: KeyCheckParts, invalidation: Invalidation) {
+  constructor(parts: KeyCheckParts, cache: ResponseCache) {
     this.#parts = parts;
-    this.#invalidation = invalidation;
-    invalidation.listen((changes) => {
-      this.#known.forget(changes);
-    });
+    this.#cache = cache;
   }
 
   /**
@@ -76,7 +68,7 @@ export class KeyCheck {
   async #valid(id: string, isTheirs: (key: AdminKeyRow) => boolean): Promise<AdminKeyRow> {
     const { lentKeys, clock } = this.#parts;
     // Cached keys and answers must be at least as new as this request.
-    await this.#invalidation.catchUp();
+    await this.#cache.catchUp();
     const lent = lentKeys.find(id);
     const key = lent ?? (await this.#find(id));
     if (key?.revocation_time !== null || !isTheirs(key)) throw unauthorised();
@@ -91,10 +83,9 @@ export class KeyCheck {
   }
 
   async #find(id: string): Promise<AdminKeyRow | null> {
-    return this.#known.recall(id, async () => ({
-      value: await lookUpAdminKey(this.#parts.store.lookUp, id),
-      subject: `admin-key/${id}`,
-    }));
+    return this.#cache.recall(`key ${id}`, async () =>
+      lookUpAdminKey(this.#parts.store.lookUp, id),
+    );
   }
 
   /** The request does not wait for this write. If it fails, the service only logs that. */

@@ -24,7 +24,7 @@ import {
   type FoundDefinitions,
 } from '../store/definition-lookups.js';
 import { definitionText, listDefinitions } from '../store/definitions.js';
-import type { PreparedRead } from '../store/lookup.js';
+import type { PreparedRead } from '../store/statement.js';
 import type { Db } from '../store/tables.js';
 import { CONTRACT_PATCH_BODY, PATCH_BODY, WORDS_BODY } from './body-schemas.js';
 import {
@@ -142,7 +142,7 @@ async function lookUpOne(
   if (found === undefined || !isVisible(caller.scope.workspaces, found.workspaceId))
     return undefined;
   if (!isVisible(caller.scope.environments, found.environmentId)) return undefined;
-  return new JsonText(found.text, `flag/${flag}`);
+  return new JsonText(found.text);
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { PreparedRead, Lookup } from './lookup.js';
+import type { PreparedRead, Lookup } from './statement.js';
 import type { AdminKeyRow, Db, SessionRow } from './tables.js';
 
 const ADMIN_KEY: Lookup = { name: 'admin-key', text: 'select * from admin_keys where id = $1' };

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import type { Page } from '../rules/paging.js';
-import { jsonRows } from './json-rows.js';
 import type { Dialect } from './migrations.js';
-import { statement } from './statement.js';
+import { jsonRows, statement } from './statement.js';
 import type { Db } from './tables.js';
 
 /** One change, as the audit log stores it. */

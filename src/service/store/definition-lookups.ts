@@ -1,7 +1,6 @@
 import type { Page } from '../rules/paging.js';
 import { definitionText, definitionTextSql, type StoredDefinition } from './definitions.js';
-import type { Lookup, PreparedRead } from './lookup.js';
-import { statement } from './statement.js';
+import { statement, type Lookup, type PreparedRead } from './statement.js';
 import type { Db, EnvironmentRow, WorkspaceRow } from './tables.js';
 
 /** Each by id or by name; flags by name alone. */

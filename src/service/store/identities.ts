@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { jsonRows } from './json-rows.js';
+import { jsonRows } from './statement.js';
 import type { Dialect } from './migrations.js';
 import type { AttributeRow, Db } from './tables.js';
 

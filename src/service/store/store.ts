@@ -16,10 +16,10 @@ import {
   type SqliteDatabase,
   type SqliteStatement,
 } from '../../platform/sqlite.js';
-import { postgresLookUp, sqliteLookUp, type PreparedRead } from './lookup.js';
 import { migrations, type Dialect } from './migrations.js';
+import { postgresLookUp, sqliteLookUp, type PreparedRead } from './statement.js';
 import type { Db, Tables } from './tables.js';
-import { runAll, writeAlone, WriteCounter, writeTogether } from './writers.js';
+import { runAll, writeAlone, writeTogether } from './writers.js';
 
 export type StoreLocation =
   | { readonly kind: 'memory' }
@@ -39,11 +39,8 @@ export interface Store {
   write<T>(work: (db: Db) => Promise<T>): Promise<T>;
   /** Runs frequent queries: one statement, without a transaction around it. */
   readonly lookUp: PreparedRead;
-  /**
-   * Changes with every write, before the write returns. null if other processes write too, because their writes could
-   * not be counted.
-   */
-  version(): number | null;
+  /** Changes with every change of an object, whichever process makes it, before its writer gets an answer. */
+  version(): Promise<unknown>;
   /** Checks that the store answers, without waiting for writers. Rejects if it does not. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -165,8 +162,7 @@ interface Parts {
   readonly kysely: KyselyDialect;
   readonly lookUp: (db: Db, isWriting: () => boolean) => PreparedRead;
   readonly ping: () => Promise<void>;
-  /** A value that changes after other connections have written; left out if the database cannot say. */
-  readonly othersVersion?: () => unknown;
+  readonly version: () => Promise<unknown>;
 }
 
 /** The parts of a store over SQLite. */
@@ -184,17 +180,19 @@ function sqliteParts(database: SqliteDatabase): Parts {
     kysely,
     lookUp: (db, isWriting) => sqliteLookUp(database, db, isWriting),
     ping: async () => Promise.resolve(database.exec('select 1')).then(() => undefined),
-    othersVersion: dataVersionOf(database),
+    version: versionOf(database),
   };
 }
 
 /**
- * SQLite's counter for each connection: it counts commits of other connections, also in other processes. Asking takes
- * microseconds.
+ * SQLite counts the rows that this connection changed, and for each connection the commits of all others, also in other
+ * processes. Asking takes microseconds.
  */
-function dataVersionOf(database: SqliteDatabase): () => unknown {
-  const statement = database.prepare('pragma data_version');
-  return () => (statement.all([])[0] as { readonly data_version: unknown }).data_version;
+function versionOf(database: SqliteDatabase): () => Promise<unknown> {
+  const statement = database.prepare(
+    'select total_changes() as own, data_version as others from pragma_data_version',
+  );
+  return async () => Promise.resolve(JSON.stringify(statement.all([])[0]));
 }
 
 /** The service has far fewer statements, but each length of a list of parameters needs one of its own. */
@@ -223,6 +221,8 @@ const MAX_IDLE_IN_TRANSACTION_MS = 10_000;
 /** Health checks usually give up after a few seconds. */
 const PING_WITHIN_MS = 3_000;
 
+const LAST_CHANGE = { name: 'last-change', text: 'select max(id) as last from audit' };
+
 /** A store in PostgreSQL that any number of processes share. */
 async function openPostgres(url: string, { tables }: StoreOpening): Promise<Store> {
   const { default: pg } = await import('pg');
@@ -246,6 +246,11 @@ async function openPostgres(url: string, { tables }: StoreOpening): Promise<Stor
     dialect: 'postgres',
     kysely: new PostgresDialect({ pool }),
     lookUp: () => postgresLookUp(pool),
+    // Every change of an object is in the audit log, whose ids grow in the order in which writers commit.
+    version: async () => {
+      const rows = await postgresLookUp(pool)<{ last: number | null }>(LAST_CHANGE, []);
+      return rows[0]?.last ?? 0;
+    },
     ping: async () => {
       const answered = pool.query('select 1');
       const late = new AbortController();
@@ -273,7 +278,7 @@ interface Opened {
 
 /** Brings the tables up to date, and runs work in transactions. */
 async function storeOver(parts: Parts, opened: Opened = {}): Promise<Store> {
-  const { dialect, kysely, lookUp, ping } = parts;
+  const { dialect, kysely, lookUp, ping, version } = parts;
   const db = new Kysely<Tables>({ dialect: kysely });
   try {
     await prepareTables(db, dialect, opened);
@@ -281,7 +286,6 @@ async function storeOver(parts: Parts, opened: Opened = {}): Promise<Store> {
     await db.destroy();
     throw error;
   }
-  const writes = new WriteCounter(parts.othersVersion);
   let writers = 0;
   const write = writeTogether(async (next) =>
     writeAlone(db, dialect, async (transaction) => runAll(transaction, next)),
@@ -290,7 +294,7 @@ async function storeOver(parts: Parts, opened: Opened = {}): Promise<Store> {
     dialect,
     lookUp: lookUp(db, () => writers > 0),
     ping,
-    version: () => (dialect === 'postgres' ? null : writes.count()),
+    version,
     read: async (work) => {
       const transaction = db.transaction();
       return (
@@ -303,7 +307,6 @@ async function storeOver(parts: Parts, opened: Opened = {}): Promise<Store> {
         return await write(work);
       } finally {
         writers -= 1;
-        writes.add();
       }
     },
     close: async () => {

@@ -116,29 +116,6 @@ const beginWork = statement('savepoint work');
 const endWork = statement('release savepoint work');
 const undoWork = statement('rollback to savepoint work');
 
-/** Counts the writes of this connection and of others. */
-export class WriteCounter {
-  readonly #othersVersion: (() => unknown) | undefined;
-  #others: unknown;
-  #count = 0;
-
-  constructor(othersVersion: (() => unknown) | undefined) {
-    this.#othersVersion = othersVersion;
-    this.#others = othersVersion?.();
-  }
-
-  add(): void {
-    this.#count += 1;
-  }
-
-  count(): number {
-    const others = this.#othersVersion?.();
-    if (others !== this.#others) this.#count += 1;
-    this.#others = others;
-    return this.#count;
-  }
-}
-
 /** Other processes beside a service write for milliseconds only. */
 const WAIT_FOR_OTHERS_MS = 5_000;
 const ASK_AGAIN_MS = 5;

@@ -1,52 +1,35 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Invalidation } from '../../../../src/service/http/response-cache.js';
-import type { Lookup } from '../../../../src/service/store/lookup.js';
+import { ResponseCache } from '../../../../src/service/http/response-cache.js';
 
-interface Row {
-  readonly id: number;
-  readonly kind: string;
-  readonly name: string;
-}
-
-/** An audit log, and the looks at it that were asked for and not answered yet. */
-let log: Row[];
+let version: number;
+/** Looks at the version that wait for their answer. */
 let looks: (() => void)[];
-let told: string[];
-let version: number | null;
 let versionsAsked: number;
+let reads: string[];
 
 beforeEach(() => {
-  log = [];
+  version = 1;
   looks = [];
-  told = [];
-  version = null;
   versionsAsked = 0;
+  reads = [];
 });
 
-function change(name: string): void {
-  log.push({ id: log.length + 1, kind: 'flag', name });
+function cacheOf({ answersAtOnce = true } = {}): ResponseCache {
+  return new ResponseCache({
+    version: async () => {
+      versionsAsked += 1;
+      const seen = version;
+      if (!answersAtOnce) await new Promise<void>((resolve) => looks.push(resolve));
+      return seen;
+    },
+  });
 }
 
-function news({ answersAtOnce = true } = {}): Invalidation {
-  const lookUp = async <T>({ name }: Lookup, [after]: readonly unknown[]): Promise<T[]> => {
-    const last = log.at(-1)?.id ?? 0;
-    const rows =
-      name === 'last-change'
-        ? [{ id: last }]
-        : log.filter(({ id }) => id > Number(after)).slice(0, 1_000);
-    if (!answersAtOnce) await new Promise<void>((resolve) => looks.push(resolve));
-    return rows as T[];
-  };
-  const listen = (changes: readonly { readonly name: string }[]): void => {
-    told.push(...changes.map(({ name }) => name));
-  };
-  const askVersion = (): number | null => {
-    versionsAsked += 1;
-    return version;
-  };
-  const made = new Invalidation({ version: askVersion, lookUp });
-  made.listen(listen);
-  return made;
+async function ask(cache: ResponseCache, question: string, value = question): Promise<string> {
+  return cache.recall(question, async () => {
+    reads.push(question);
+    return Promise.resolve(value);
+  });
 }
 
 /** Lets what can go on go on. */
@@ -54,79 +37,101 @@ async function settle(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe('the news of changes', () => {
-  it('begin with the first look: what was before it is known to nobody', async () => {
-    change('old');
-    const it = news();
+describe('a value that was read', () => {
+  it('is not read again while nothing changes', async () => {
+    const cache = cacheOf();
+    await cache.catchUp();
 
-    await it.catchUp();
-    change('new');
-    await it.catchUp();
-
-    expect(told).toEqual(['new']);
+    expect([await ask(cache, 'a', 'first'), await ask(cache, 'a', 'second')]).toEqual([
+      'first',
+      'first',
+    ]);
+    await cache.catchUp();
+    expect(await ask(cache, 'a', 'third')).toBe('first');
+    expect(reads).toEqual(['a']);
   });
 
-  it('are told whole where they are more than one look takes', async () => {
-    const it = news();
-    await it.catchUp();
-    for (let count = 0; count < 2_500; count += 1) change(`f-${count}`);
-
-    await it.catchUp();
-
-    expect(told).toHaveLength(2_500);
-  });
-
-  it('are not looked for where this process alone writes and did not', async () => {
-    version = 1;
-    const it = news();
-    await it.catchUp();
-    change('unseen');
-
-    await it.catchUp();
-    expect(told).toEqual([]);
+  it('is read again after any change', async () => {
+    const cache = cacheOf();
+    await cache.catchUp();
+    await ask(cache, 'a', 'before');
     version = 2;
-    await it.catchUp();
-    expect(told).toEqual(['unseen']);
+
+    await cache.catchUp();
+
+    expect(await ask(cache, 'a', 'after')).toBe('after');
   });
 
-  it('are looked for once for all who ask in one turn, after the last of them', async () => {
-    version = 1;
-    const it = news();
-    await it.catchUp();
+  it('is not kept when a change came in while it was read', async () => {
+    const cache = cacheOf();
+    await cache.catchUp();
+    await cache.recall('a', async () => {
+      version = 2;
+      await cache.catchUp();
+      return 'of before';
+    });
+
+    expect(await ask(cache, 'a', 'of after')).toBe('of after');
+  });
+
+  it('is dropped before the cache grows without end', async () => {
+    const cache = cacheOf();
+    const huge = 'x'.repeat(20 * 1024 * 1024);
+
+    for (const question of ['a', 'b', 'a']) await ask(cache, question, huge);
+
+    expect(reads).toEqual(['a', 'b', 'a']);
+  });
+
+  it('takes no room any more once it is dropped', async () => {
+    const cache = cacheOf();
+    const half = 'x'.repeat(15 * 1024 * 1024);
+    for (let round = 0; round < 3; round += 1) {
+      version += 1;
+      await cache.catchUp();
+      await ask(cache, 'a', half);
+    }
+
+    for (const question of ['a', 'b', 'a']) await ask(cache, question, half);
+
+    expect(reads).toEqual(['a', 'a', 'a', 'b']);
+  });
+});
+
+describe('the look for changes', () => {
+  it('is one for all who ask in one turn, after the last of them', async () => {
+    const cache = cacheOf();
+    await cache.catchUp();
+    await ask(cache, 'a', 'before');
     versionsAsked = 0;
 
-    const early = it.catchUp();
+    const early = cache.catchUp();
     // What else the turn has to do, each of which may be the request of another.
     for (let left = 20; left > 0; left -= 1) await Promise.resolve();
     version = 2;
-    change('meanwhile');
-    await Promise.all([early, it.catchUp(), it.catchUp()]);
+    await Promise.all([early, cache.catchUp(), cache.catchUp()]);
 
-    expect(told).toEqual(['meanwhile']);
+    expect(await ask(cache, 'a', 'after')).toBe('after');
     expect(versionsAsked).toBe(1);
   });
 
-  it('of a change are not taken from a look that began before it', async () => {
-    const it = news({ answersAtOnce: false });
-    const first = it.catchUp();
+  it('that began before a change does not serve who asks after it', async () => {
+    const cache = cacheOf({ answersAtOnce: false });
+    const early = cache.catchUp();
     await settle();
-    looks.shift()?.();
-    await first;
-    const early = it.catchUp();
-    await settle();
-    change('late');
+    version = 2;
 
-    const both = Promise.all([it.catchUp(), it.catchUp()]);
+    const both = Promise.all([cache.catchUp(), cache.catchUp()]);
     await settle();
     looks.shift()?.();
     await early;
+    await ask(cache, 'a', 'before');
     await settle();
 
-    expect(told).toEqual([]);
     // One look for both.
     expect(looks).toHaveLength(1);
     looks.shift()?.();
     await both;
-    expect(told).toEqual(['late']);
+    expect(await ask(cache, 'a', 'after')).toBe('after');
   });
 });
