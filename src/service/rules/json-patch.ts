@@ -1,3 +1,4 @@
+import jsonPatch from 'fast-json-patch';
 import { badRequest } from '../http/problem.js';
 import { copyOf, isSameJson, isTooDeep, MAX_JSON_DEPTH, sizeOf } from './json.js';
 
@@ -12,12 +13,8 @@ export interface PatchOperation {
   readonly value?: unknown;
 }
 
-/** A value whose members or elements a path can lead into. */
-type Container = Record<string, unknown> | unknown[];
-
-/** The document of a patch, and how much work the patch may still cause. */
-interface Run {
-  document: unknown;
+/** The work that a patch may still cause. */
+interface Bounds {
   /** Measured by `sizeOf`. */
   copiesLeft: number;
   /** Elements of lists that insertions and removals may still move. */
@@ -34,149 +31,122 @@ const MAX_COPIED = 1024 * 1024;
 const MAX_SHIFTED = 20_000_000;
 
 /**
- * Runs all operations in order on a copy; the document itself never changes. Checks the cost of each operation before
- * running it.
+ * Runs all operations in order on a copy; the document itself never changes. Checks path and cost of each operation
+ * before the library runs it, because the library follows inherited members and knows no bounds.
  *
  * @throws Problem (400) one of them cannot be run, they copy or shift too much, or nest too deep; then no operation
  * takes effect.
  */
 export function applyPatch(document: object, operations: readonly PatchOperation[]): unknown {
-  // The holder makes the whole document a member like any other, so that the path "" needs no special case.
-  const holder = {
-    document: copyOf(document),
-    copiesLeft: MAX_COPIED,
-    shiftsLeft: MAX_SHIFTED,
-  };
-  for (const operation of operations) run(holder, operation);
-  if (isTooDeep(holder.document)) {
+  const bounds = { copiesLeft: MAX_COPIED, shiftsLeft: MAX_SHIFTED };
+  const patched = operations.reduce<unknown>(
+    (current, operation) => run(current, operation, bounds),
+    copyOf(document),
+  );
+  if (isTooDeep(patched)) {
     throw badRequest(`What the patch makes is nested more than ${MAX_JSON_DEPTH} levels deep`);
   }
-  return holder.document;
+  return patched;
 }
 
-/**
- * Runs one operation.
- *
- * @throws Problem (400) the path leads nowhere, a member that the operation needs is missing, or it copies too much.
- */
-function run(holder: Run, operation: PatchOperation): void {
-  const path = pointer(operation.path);
-  switch (operation.op) {
-    case 'add':
-      add(holder, path, valueOf(operation));
-      return;
-    case 'replace':
-      // An assignment would create a missing member, but replacing a missing member is an error.
-      read(holder, path);
-      replace(holder, path, valueOf(operation));
-      return;
-    case 'remove':
-      remove(holder, path);
-      return;
+/** @throws Problem (400) a path leads nowhere, a member that the operation needs is missing, or it copies too much. */
+function run(document: unknown, operation: PatchOperation, bounds: Bounds): unknown {
+  const { op, path } = operation;
+  switch (op) {
     case 'test':
-      if (!isSameJson(read(holder, path), valueOf(operation))) {
-        throw badRequest(`Patch test of ${operation.path} failed`);
-      }
-      return;
+      if (isSameJson(read(document, pointer(path)), valueOf(operation))) return document;
+      throw badRequest(`Patch test of ${path} failed`);
     case 'copy':
-      add(holder, path, copied(holder, read(holder, fromOf(operation))));
-      return;
+      return add(
+        document,
+        path,
+        copied(read(document, pointer(fromOf(operation))), bounds),
+        bounds,
+      );
     case 'move': {
       const from = fromOf(operation);
-      const value = read(holder, from);
-      if (path.length > from.length && from.every((part, index) => part === path[index])) {
-        throw badRequest(`Patch cannot move ${String(operation.from)} into itself`);
-      }
-      remove(holder, from);
-      add(holder, path, value);
+      const value = read(document, pointer(from));
+      if (path.startsWith(`${from}/`)) throw badRequest(`Patch cannot move ${from} into itself`);
+      return add(remove(document, from, bounds), path, value, bounds);
     }
+    case 'add':
+      return add(document, path, valueOf(operation), bounds);
+    case 'remove':
+      return remove(document, path, bounds);
+    case 'replace':
+      read(document, pointer(path));
+      return applied(document, { op, path, value: valueOf(operation) });
   }
+}
+
+function applied(
+  document: unknown,
+  operation:
+    | { readonly op: 'add' | 'replace'; path: string; value: unknown }
+    | { readonly op: 'remove'; path: string },
+): unknown {
+  // `add` below refuses the only path that could lead to a prototype.
+  return jsonPatch.applyOperation(document, operation, false, true, false).newDocument;
 }
 
 /** Copies a part of the document, after checking its size. */
-function copied(holder: Run, value: unknown): unknown {
-  const size = sizeOf(value, holder.copiesLeft);
-  if (size > holder.copiesLeft) throw badRequest('Patch copies more than a document can hold');
-  holder.copiesLeft -= size;
+function copied(value: unknown, bounds: Bounds): unknown {
+  const size = sizeOf(value, bounds.copiesLeft);
+  if (size > bounds.copiesLeft) throw badRequest('Patch copies more than a document can hold');
+  bounds.copiesLeft -= size;
   return copyOf(value);
 }
 
 /** Copies the value, so that a later operation does not change the request's own body. */
 function valueOf(operation: PatchOperation): unknown {
-  if (!Object.hasOwn(operation, 'value')) {
-    throw badRequest(`Patch operation ${operation.op} of ${operation.path} has no value`);
-  }
-  return copyOf(operation.value);
+  if (Object.hasOwn(operation, 'value')) return copyOf(operation.value);
+  throw badRequest(`Patch operation ${operation.op} of ${operation.path} has no value`);
 }
 
 /** The path from which `move` and `copy` take their value. */
-function fromOf(operation: PatchOperation): string[] {
-  if (operation.from !== undefined) return pointer(operation.from);
-  throw badRequest(`Patch operation ${operation.op} of ${operation.path} has no from`);
+function fromOf({ op, path, from }: PatchOperation): string {
+  if (from !== undefined) return from;
+  throw badRequest(`Patch operation ${op} of ${path} has no from`);
 }
 
-/**
- * Splits a JSON Pointer (RFC 6901) into its parts. The first part is always the holder's only
- * member.
- */
+/** The parts of a JSON Pointer (RFC 6901). */
 function pointer(text: string): string[] {
   if (text !== '' && !text.startsWith('/'))
     throw badRequest(`Patch path ${text} must start with /`);
   if (/~(?![01])/.test(text)) throw badRequest(`Patch path ${text} holds a lone ~`);
-  const parts = text.split('/').slice(1);
-  return ['document', ...parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))];
+  return text.split('/').slice(1).map(jsonPatch.unescapePathComponent);
 }
 
-/**
- * Sets a member, or inserts an element before the one at that index; `-` means the end of a list,
- * as in the contract's `/treatments/0/keys/-`.
- */
-function add(holder: Run, path: readonly string[], value: unknown): void {
-  const { parent, last } = parentOf(holder, path);
-  if (!Array.isArray(parent)) {
-    setMember(parent, last, value);
-    return;
+/** Sets a member, or inserts an element; `-` means the end of a list, as in the contract's `/treatments/0/keys/-`. */
+function add(document: unknown, path: string, value: unknown, bounds: Bounds): unknown {
+  const parts = pointer(path);
+  const last = parts.at(-1);
+  if (last !== undefined) {
+    const parent = read(document, parts.slice(0, -1));
+    if (!isContainer(parent)) throw missing(parts);
+    if (Array.isArray(parent)) {
+      const index = last === '-' ? parent.length : indexOf(last, parts);
+      if (index > parent.length) throw missing(parts);
+      shift(bounds, parent.length - index);
+    } else if (last === '__proto__' && !Object.hasOwn(parent, last)) throw missing(parts);
   }
-  const index = last === '-' ? parent.length : indexOf(last, path);
-  if (index > parent.length) throw missing(path);
-  shift(holder, parent.length - index);
-  parent.splice(index, 0, value);
-}
-
-/** Sets a member or element that is known to be there. */
-function replace(holder: object, path: readonly string[], value: unknown): void {
-  const { parent, last } = parentOf(holder, path);
-  if (Array.isArray(parent)) parent[indexOf(last, path)] = value;
-  else setMember(parent, last, value);
+  return applied(document, { op: 'add', path, value });
 }
 
 /** Takes a member out of an object or an element out of a list, whose later elements move up. */
-function remove(holder: Run, path: readonly string[]): void {
-  if (path.length === 1) throw badRequest('Patch cannot remove the whole document');
-  read(holder, path);
-  const { parent, last } = parentOf(holder, path);
-  if (!Array.isArray(parent)) {
-    Reflect.deleteProperty(parent, last);
-    return;
-  }
-  shift(holder, parent.length - indexOf(last, path));
-  parent.splice(indexOf(last, path), 1);
+function remove(document: unknown, path: string, bounds: Bounds): unknown {
+  const parts = pointer(path);
+  if (parts.length === 0) throw badRequest('Patch cannot remove the whole document');
+  read(document, parts);
+  const parent = read(document, parts.slice(0, -1));
+  if (Array.isArray(parent)) shift(bounds, parent.length - Number(parts.at(-1)));
+  return applied(document, { op: 'remove', path });
 }
 
 /** Counts the elements that move when one before them comes or goes. */
-function shift(holder: Run, count: number): void {
-  holder.shiftsLeft -= count;
-  if (holder.shiftsLeft < 0) throw badRequest('Patch shifts too many elements of lists');
-}
-
-/** Defines an own member, even if the name is `__proto__`: an assignment would change the prototype instead. */
-function setMember(parent: Record<string, unknown>, name: string, value: unknown): void {
-  Object.defineProperty(parent, name, {
-    value,
-    configurable: true,
-    enumerable: true,
-    writable: true,
-  });
+function shift(bounds: Bounds, count: number): void {
+  bounds.shiftsLeft -= count;
+  if (bounds.shiftsLeft < 0) throw badRequest('Patch shifts too many elements of lists');
 }
 
 /**
@@ -184,36 +154,27 @@ function setMember(parent: Record<string, unknown>, name: string, value: unknown
  *
  * @throws Problem (400) the path leads nowhere.
  */
-function read(holder: object, path: readonly string[]): unknown {
-  let value: unknown = holder;
-  for (const part of path) {
-    if (!isContainer(value)) throw missing(path);
-    const name = Array.isArray(value) ? String(indexOf(part, path)) : part;
-    if (!Object.hasOwn(value, name)) throw missing(path);
-    value = (value as Record<string, unknown>)[name];
+function read(document: unknown, parts: readonly string[]): unknown {
+  let value = document;
+  for (const part of parts) {
+    if (!isContainer(value)) throw missing(parts);
+    const name = Array.isArray(value) ? String(indexOf(part, parts)) : part;
+    if (!Object.hasOwn(value, name)) throw missing(parts);
+    value = value[name];
   }
   return value;
 }
 
-/** The container of the last part of a path, and that part. */
-function parentOf(holder: object, path: readonly string[]): { parent: Container; last: string } {
-  const parent = read(holder, path.slice(0, -1));
-  const last = path.at(-1);
-  if (!isContainer(parent) || last === undefined) throw missing(path);
-  return { parent, last };
-}
-
 /** The index that a part of a path names. RFC 6901 allows no sign and no leading zero. */
-function indexOf(part: string, path: readonly string[]): number {
-  if (!/^(0|[1-9]\d{0,8})$/.test(part)) throw missing(path);
+function indexOf(part: string, parts: readonly string[]): number {
+  if (!/^(0|[1-9]\d{0,8})$/.test(part)) throw missing(parts);
   return Number(part);
 }
 
-function isContainer(value: unknown): value is Container {
+function isContainer(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** @param path includes the holder's member, which the message leaves out. */
-function missing(path: readonly string[]): Error {
-  return badRequest(`Patch path /${path.slice(1).join('/')} does not exist`);
+function missing(parts: readonly string[]): Error {
+  return badRequest(`Patch path /${parts.join('/')} does not exist`);
 }
