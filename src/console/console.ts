@@ -12,7 +12,7 @@ import {
   workspaceAt,
 } from '../service/http/path-lookup.js';
 import { badRequest, isStoreAway, notFound, Problem, storeAway } from '../service/http/problem.js';
-import { setKilled } from '../service/routes/definition-changes.js';
+import { kill, restore } from '../service/routes/definition-changes.js';
 import { listAudit } from '../service/store/audit.js';
 import { findChangeRequest, listChangeRequests } from '../service/store/change-requests.js';
 import { findDefinition } from '../service/store/definitions.js';
@@ -53,15 +53,15 @@ export function addConsole(app: FastifyInstance, parts: SignInParts): void {
   const signIn = new SignIn(parts);
   addPages(app, parts, signIn);
   addSignIn(app, signIn);
-  for (const [path, killed] of [
-    ['/console/kill', true],
-    ['/console/restore', false],
+  for (const [path, change] of [
+    ['/console/kill', kill],
+    ['/console/restore', restore],
   ] as const) {
     addForm(app, path, async (request, reply, given) => {
       const session = await signIn.require(request, given.get('token'));
       const asked = apiRequestOf(request, session, given, parts.clock());
       if (asked.caller.note.comment === null) throw badRequest('A reason is needed');
-      await parts.store.write(async (db) => setKilled(db, asked, killed));
+      await parts.store.write(async (db) => change(db, asked, parts.store));
       const query = new URLSearchParams({ ws: given.get('ws') ?? '', q: given.get('flag') ?? '' });
       return reply.redirect(`/?${query.toString()}`, 303);
     });

@@ -217,13 +217,15 @@ async function record(
   after: AdminKeyRow,
   before: AdminKeyRow | null,
 ): Promise<void> {
-  await recordChange(db, caller, {
-    kind: 'admin-key',
-    name: after.name,
-    action: before === null ? 'create' : 'delete',
-    workspaceId: null,
-    difference: differenceOf(before && adminKey(before), adminKey(after)),
-  });
+  await recordChange(
+    { db, caller },
+    {
+      kind: 'admin-key',
+      name: after.name,
+      action: before === null ? 'create' : 'delete',
+      difference: differenceOf(before && adminKey(before), adminKey(after)),
+    },
+  );
 }
 
 /** The key as it may be shown: without its hash. */

@@ -10,14 +10,20 @@ import {
 import type { Dialect } from './store/migrations.js';
 import type { Db } from './store/tables.js';
 
-/** A change without the facts that come from the caller of the request. */
+/** Where a change is made, and by which caller. */
+export interface PlaceOfChange {
+  readonly db: Db;
+  readonly caller: Caller;
+  /** Left out for changes of Admin API keys, which belong to no workspace. */
+  readonly workspace?: { readonly id: string };
+  /** Left out for changes at the level of the workspace. */
+  readonly environment?: { readonly id: string; readonly name: string };
+}
+
 export interface Change {
   readonly kind: AuditKind;
   readonly name: string;
   readonly action: AuditAction;
-  readonly workspaceId: string | null;
-  /** Left out for changes at the level of the workspace. */
-  readonly environment?: { readonly id: string; readonly name: string };
   /** If empty, nothing changed and no entry is recorded. */
   readonly difference: readonly unknown[];
 }
@@ -39,37 +45,41 @@ export function callerWithoutKey(
 }
 
 /** Writes a change into the audit log, in the transaction that makes it: either both are there or neither. */
-export async function recordChange(db: Db, caller: Caller, change: Change): Promise<void> {
-  if (change.difference.length > 0) await insertAudit(db, entryOf(caller, change));
+export async function recordChange(place: PlaceOfChange, change: Change): Promise<void> {
+  if (change.difference.length > 0) await insertAudit(place.db, entryOf(place, change));
 }
 
 /** Writes many changes of one request into the audit log, in their order; see `recordChange`. */
 export async function recordChanges(
-  db: Db,
+  place: PlaceOfChange,
   dialect: Dialect,
-  caller: Caller,
   changes: readonly Change[],
 ): Promise<void> {
   const entries = changes
     .filter(({ difference }) => difference.length > 0)
-    .map((change) => entryOf(caller, change));
-  if (entries.length > 0) await insertAuditEntries(db, dialect, entries);
+    .map((change) => entryOf(place, change));
+  if (entries.length > 0) await insertAuditEntries(place.db, dialect, entries);
 }
 
-function entryOf(caller: Caller, change: Change): Omit<AuditEntry, 'id'> {
+function entryOf(
+  { caller, workspace, environment }: PlaceOfChange,
+  change: Change,
+): Omit<AuditEntry, 'id'> {
   return {
     time: caller.now,
     transactionId: caller.transactionId,
-    workspaceId: change.workspaceId,
-    environment: change.environment?.name ?? null,
-    environmentId: change.environment?.id ?? null,
-    kind: change.kind,
-    name: change.name,
-    action: change.action,
-    title: caller.note.title,
-    comment: caller.note.comment,
+    workspaceId: workspace?.id ?? null,
+    environment: environment?.name ?? null,
+    environmentId: environment?.id ?? null,
+    ...change,
+    ...caller.note,
     keyId: caller.keyId,
     keyName: caller.keyName,
-    difference: change.difference,
   };
+}
+
+/** The object that the transaction has just written. */
+export function written<T>(found: T | undefined): T {
+  if (found === undefined) throw new Error('bug: an object vanished within a transaction');
+  return found;
 }

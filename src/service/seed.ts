@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { FlagkeelError, messageOf } from '../errors.js';
-import { callerWithoutKey, recordChange } from './change-log.js';
+import { callerWithoutKey, recordChange, written } from './change-log.js';
 import { conflict, Problem } from './http/problem.js';
 import { differenceOf } from './rules/difference.js';
 import type { Schema } from './rules/matchers.js';
@@ -79,17 +79,20 @@ export async function plantSeed(db: Db, seed: Seed, now: number): Promise<void> 
     for (const name of wanted.trafficTypes) {
       if (await plantTrafficType(db, workspace, name)) trafficTypes.push(name);
     }
-    await recordChange(db, callerWithoutKey('seed', now), {
-      kind: 'workspace',
-      name: workspace.name,
-      action: before === undefined ? 'create' : 'update',
-      workspaceId: workspace.id,
-      difference: differenceOf(before === undefined ? null : {}, {
-        ...(before === undefined ? { name: workspace.name } : {}),
-        ...(environments.length === 0 ? {} : { environments }),
-        ...(trafficTypes.length === 0 ? {} : { trafficTypes }),
-      }),
-    });
+    const caller = callerWithoutKey('seed', now);
+    await recordChange(
+      { db, caller, workspace },
+      {
+        kind: 'workspace',
+        name: workspace.name,
+        action: before === undefined ? 'create' : 'update',
+        difference: differenceOf(before === undefined ? null : {}, {
+          ...(before === undefined ? { name: workspace.name } : {}),
+          ...(environments.length === 0 ? {} : { environments }),
+          ...(trafficTypes.length === 0 ? {} : { trafficTypes }),
+        }),
+      },
+    );
   }
 }
 
@@ -100,9 +103,7 @@ async function plantWorkspace(db: Db, wanted: SeedWorkspace): Promise<WorkspaceR
   }
   const { id, name, requiresTitleAndComments = false } = wanted;
   await createWorkspace(db, { name, requiresTitleAndComments, ...(id !== undefined && { id }) });
-  const created = await findWorkspace(db, wanted.name);
-  if (created === undefined) throw new Error('bug: a workspace vanished within a transaction');
-  return created;
+  return written(await findWorkspace(db, wanted.name));
 }
 
 /**

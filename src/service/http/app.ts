@@ -226,7 +226,7 @@ function addEndpoint(
         textOf(
           'read' in endpoint
             ? ((await endpoint.lookUp?.(lookUp, apiRequest)) ??
-                (await store.read(async (db) => endpoint.read(db, apiRequest))))
+                (await store.read(async (db) => endpoint.read(db, apiRequest, store))))
             : await store.write(async (db) => endpoint.write(db, apiRequest, store)),
         );
       const isKept = 'read' in endpoint && endpoint.isReadAnew !== true;

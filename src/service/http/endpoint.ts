@@ -1,8 +1,11 @@
 import type { PreparedRead } from '../store/statement.js';
 import type { Store } from '../store/store.js';
-import type { Db } from '../store/tables.js';
+import type { Db, EnvironmentRow, TrafficTypeRow, WorkspaceRow } from '../store/tables.js';
 import type { Schema } from '../rules/matchers.js';
-import type { GivenNote } from '../rules/note.js';
+import type { GivenNote, NoteRequirement } from '../rules/note.js';
+import type { PlacedDefinition } from '../store/definition-lookups.js';
+import type { StoredFlag } from '../store/flags.js';
+import type { StoredActivation, StoredSegment } from '../store/segments.js';
 
 /** The caller of a request, with the facts that the audit log records of it. */
 export interface Caller {
@@ -34,6 +37,47 @@ export interface ApiRequest {
   readonly isStrict?: boolean;
   /** Id of the approved change request that this change carries out. */
   readonly publishes?: string;
+}
+
+/** The objects that paths name, by the word with which an endpoint asks for them. */
+export interface Places {
+  readonly nothing: object;
+  readonly workspace: { readonly workspace: WorkspaceRow };
+  /** The path may leave out the workspace. */
+  readonly environment: Places['workspace'] & { readonly environment: EnvironmentRow };
+  readonly trafficType: Places['workspace'] & { readonly trafficType: TrafficTypeRow };
+  readonly identities: Places['environment'] & { readonly trafficType: TrafficTypeRow };
+  readonly flag: Places['workspace'] & { readonly flag: StoredFlag };
+  /** A flag with the environments that have a definition of it. */
+  readonly flagEverywhere: Places['flag'] & { readonly environments: readonly EnvironmentRow[] };
+  readonly newDefinition: Places['environment'] & { readonly flag: StoredFlag };
+  readonly definition: PlacedDefinition;
+  readonly segment: Places['workspace'] & { readonly segment: StoredSegment };
+  /** A segment without keys that wait for approval in some environment. */
+  readonly segmentEverywhere: Places['segment'];
+  readonly newActivation: Places['environment'] & { readonly segment: StoredSegment };
+  readonly activation: Places['environment'] & { readonly activation: StoredActivation };
+}
+
+/** A request with the objects that its path names, in the transaction of its endpoint. */
+export type Work<At extends keyof Places> = ApiRequest &
+  Places[At] & { readonly db: Db; readonly store: Store };
+
+/** The conditions of a change beside the existence of its object. */
+export interface Demands {
+  /** A key that is restricted to environments, or for `everything` a key with any restriction, is refused. */
+  readonly reach?: 'workspace' | 'everything';
+  /** The texts that a workspace may require. */
+  readonly note?: NoteRequirement;
+  /** Whether environments may demand an approval. */
+  readonly approval?: true;
+  /** Whether the change waits while a change request for the object is open. */
+  readonly unrequested?: true;
+  /**
+   * Recognises a change that moves the kill and nothing else. An environment may exempt kills from approvals, and open
+   * change requests concern neither kills nor restores.
+   */
+  readonly moves?: (request: ApiRequest) => 'kill' | 'restore' | undefined;
 }
 
 /** An answer that is JSON text already; the service sends it unchanged. */
@@ -75,6 +119,9 @@ interface EndpointBase {
   readonly takesFile?: boolean;
 }
 
+/** Does the work of an endpoint in a transaction; see `at`. */
+export type Step<T = unknown> = (db: Db, request: ApiRequest, store: Store) => Promise<T>;
+
 /**
  * One operation of the service. It knows nothing of HTTP but its path: it returns the body of a 200, and throws a
  * `Problem` to refuse.
@@ -82,7 +129,7 @@ interface EndpointBase {
 export type Endpoint = EndpointBase &
   (
     | {
-        readonly read: (db: Db, request: ApiRequest) => Promise<unknown>;
+        readonly read: Step;
         /** The answer can change without an entry in the audit log, so the service does not cache it. */
         readonly isReadAnew?: boolean;
         /** A shortcut to the answer of `read`. It gives undefined where it cannot decide and `read` has to. */
@@ -92,5 +139,5 @@ export type Endpoint = EndpointBase &
         ) => Promise<JsonText | undefined>;
       }
     /** Runs in a write transaction of its own, which is rolled back if it throws. */
-    | { readonly write: (db: Db, request: ApiRequest, store: Store) => Promise<unknown> }
+    | { readonly write: Step }
   );

@@ -1,10 +1,9 @@
 import { addAdminKey, allAdminKeys, removeAdminKey, type AdminKey } from '../admin-keys.js';
-import type { ApiRequest, Endpoint } from '../http/endpoint.js';
-import { checkUnrestricted, checkMayChangeWorkspace, workspaceAt } from '../http/path-lookup.js';
+import type { ApiRequest, Endpoint, Work } from '../http/endpoint.js';
+import { at } from '../http/place.js';
 import type { Schema } from '../rules/matchers.js';
 import { KEY_NAME_SCHEMA } from '../rules/names.js';
 import { WORDS_MEMBERS } from '../rules/note.js';
-import type { Db } from '../store/tables.js';
 import { answer, answerList, answerPage } from './answer-schemas.js';
 import type { WirePage } from '../../admin-api/wire.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
@@ -64,10 +63,9 @@ export const ADMIN_KEY_ENDPOINTS: readonly Endpoint[] = [
     summary: 'List the Admin API keys, without their secrets',
     answer: answerList('AdminKey'),
     isReadAnew: true,
-    read: async (db, request) => {
-      checkUnrestricted(request);
-      return (await allAdminKeys(db)).map(wireKey);
-    },
+    read: at('nothing', { reach: 'everything' }, async ({ db }) =>
+      (await allAdminKeys(db)).map(wireKey),
+    ),
   },
   {
     methods: ['POST'],
@@ -75,18 +73,17 @@ export const ADMIN_KEY_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Create an Admin API key; its text is in this answer and nowhere else',
     answer: answer('AdminKey'),
     body: NEW_KEY_BODY,
-    write: createKey,
+    write: at('nothing', { reach: 'everything' }, createKey),
   },
   {
     methods: ['DELETE'],
     path: '/apiKeys/:key',
     summary: 'Revoke an Admin API key',
     answer: answer('True'),
-    write: async (db, request) => {
-      checkUnrestricted(request);
-      await removeAdminKey(db, request.caller, request.params['key'] ?? '');
+    write: at('nothing', { reach: 'everything' }, async ({ db, caller, params }) => {
+      await removeAdminKey(db, caller, params['key'] ?? '');
       return true;
-    },
+    }),
   },
 ];
 
@@ -98,9 +95,8 @@ type Reference = string | { readonly id: string };
  * @throws Problem (403) the caller's own key is restricted.
  * @throws Problem as `addAdminKey`.
  */
-async function createKey(db: Db, request: ApiRequest): Promise<object> {
-  checkUnrestricted(request);
-  const body = request.body as {
+async function createKey({ db, caller, body: given }: Work<'nothing'>): Promise<object> {
+  const body = given as {
     readonly name: string;
     readonly workspace?: Reference;
     readonly workspaces?: readonly Reference[];
@@ -109,7 +105,7 @@ async function createKey(db: Db, request: ApiRequest): Promise<object> {
   };
   const { workspace, workspaces = [], environments } = body;
   const named = workspace === undefined ? workspaces : [workspace, ...workspaces];
-  const { key, ...created } = await addAdminKey(db, request.caller, {
+  const { key, ...created } = await addAdminKey(db, caller, {
     name: body.name,
     workspaces: named.length === 0 ? undefined : named.map(idOf),
     environments: environments?.map(idOf),
@@ -142,11 +138,9 @@ export const AUDIT_ENDPOINTS: readonly Endpoint[] = [
     summary: 'List the changes that were made, the newest first',
     answer: answerPage('AuditEntry'),
     query: AUDIT_QUERY,
-    read: async (db, request) => {
-      const workspace = await workspaceAt(db, request);
-      checkMayChangeWorkspace(request);
-      return readAudit(db, request, { workspaceId: workspace.id });
-    },
+    read: at('workspace', { reach: 'workspace' }, async (work) =>
+      readAudit(work, { workspaceId: work.workspace.id }),
+    ),
   },
   {
     methods: ['GET'],
@@ -154,10 +148,7 @@ export const AUDIT_ENDPOINTS: readonly Endpoint[] = [
     summary: 'List the changes that were made anywhere, the newest first',
     answer: answerPage('AuditEntry'),
     query: AUDIT_QUERY,
-    read: async (db, request) => {
-      checkUnrestricted(request);
-      return readAudit(db, request, {});
-    },
+    read: at('nothing', { reach: 'everything' }, async (work) => readAudit(work, {})),
   },
 ];
 
@@ -167,8 +158,7 @@ export const AUDIT_ENDPOINTS: readonly Endpoint[] = [
  * @param filter restrictions from the path; the query can only narrow them further.
  */
 async function readAudit(
-  db: Db,
-  { query }: ApiRequest,
+  { db, query }: Work<'nothing'>,
   filter: AuditFilter,
 ): Promise<WirePage<AuditEntry>> {
   const page = pageFrom(query, PAGE_SIZES.keys);

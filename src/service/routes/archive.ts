@@ -9,14 +9,9 @@
  */
 
 import type { WireFlag } from '../../admin-api/wire.js';
-import { recordChange } from '../change-log.js';
-import type { ApiRequest, Endpoint } from '../http/endpoint.js';
-import {
-  checkMayChangeWorkspace,
-  checkNoApproval,
-  checkNoteFor,
-  workspaceAt,
-} from '../http/path-lookup.js';
+import { recordChange, written } from '../change-log.js';
+import type { Endpoint, Work } from '../http/endpoint.js';
+import { at, checkApproval } from '../http/place.js';
 import { conflict, notFound } from '../http/problem.js';
 import { definitionDifference, differenceOf } from '../rules/difference.js';
 import { archiveFlag, findArchived, unarchiveFlag, type ArchivedFlag } from '../store/archive.js';
@@ -27,7 +22,7 @@ import type { Db, EnvironmentRow, WorkspaceRow } from '../store/tables.js';
 import { findTrafficType, listEnvironments } from '../store/workspaces.js';
 import { answer } from './answer-schemas.js';
 import { WORDS_BODY } from './body-schemas.js';
-import { takenAway } from './flags.js';
+import { recordRemoval, REMOVAL } from './flags.js';
 
 export const ARCHIVE_ENDPOINTS: readonly Endpoint[] = [
   {
@@ -36,7 +31,7 @@ export const ARCHIVE_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Take a flag away with its definitions, and keep them',
     answer: answer('Flag'),
     body: WORDS_BODY,
-    write: archive,
+    write: at('flagEverywhere', REMOVAL, archive),
   },
   {
     methods: ['POST'],
@@ -44,15 +39,15 @@ export const ARCHIVE_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Bring an archived flag back as it was',
     answer: answer('Flag'),
     body: WORDS_BODY,
-    write: unarchive,
+    write: at('workspace', REMOVAL, unarchive),
   },
 ];
 
 /** @throws Problem as the deletion of a flag does. */
-async function archive(db: Db, request: ApiRequest): Promise<WireFlag> {
-  const flag = await takenAway(db, request, 'archive');
-  await archiveFlag(db, flag.id, request.caller.now);
-  return wireFlag(flag);
+async function archive(work: Work<'flagEverywhere'>): Promise<WireFlag> {
+  await recordRemoval(work, 'archive');
+  await archiveFlag(work.db, work.flag.id, work.caller.now);
+  return wireFlag(work.flag);
 }
 
 /**
@@ -63,15 +58,13 @@ async function archive(db: Db, request: ApiRequest): Promise<WireFlag> {
  * @throws Problem (404) no flag of this name is archived.
  * @throws Problem (409) an object that the flag names does not exist any more.
  */
-async function unarchive(db: Db, request: ApiRequest): Promise<WireFlag> {
-  const workspace = await workspaceAt(db, request);
-  checkMayChangeWorkspace(request);
-  checkNoteFor(workspace, request, 'both');
-  const nameOrId = request.params['flag'] ?? '';
+async function unarchive(work: Work<'workspace'>): Promise<WireFlag> {
+  const { db, workspace } = work;
+  const nameOrId = work.params['flag'] ?? '';
   const archived = await findArchived(db, workspace.id, nameOrId);
   if (archived === undefined) throw notFound('archived feature flag', nameOrId);
   const environments = await environmentsLeft(db, workspace, archived);
-  for (const environment of environments) checkNoApproval(environment, request);
+  for (const environment of environments) checkApproval(environment, work, REMOVAL);
   const places = new Set(environments.map(({ id }) => id));
   const back = {
     flag: archived.flag,
@@ -80,7 +73,7 @@ async function unarchive(db: Db, request: ApiRequest): Promise<WireFlag> {
   };
   await checkNamed(db, workspace, environments, back);
   await unarchiveFlag(db, back);
-  return recorded(db, request, workspace, { name: back.flag.name, environments });
+  return recorded(work, back.flag.name, environments);
 }
 
 async function environmentsLeft(
@@ -115,21 +108,18 @@ async function checkNamed(
 
 /** Records the return of the flag, and answers the flag. */
 async function recorded(
-  db: Db,
-  { caller }: ApiRequest,
-  workspace: WorkspaceRow,
-  { name, environments }: { name: string; environments: readonly EnvironmentRow[] },
+  work: Work<'workspace'>,
+  name: string,
+  environments: readonly EnvironmentRow[],
 ): Promise<WireFlag> {
-  const change = { kind: 'flag', name, action: 'unarchive', workspaceId: workspace.id } as const;
-  const flag = await findFlag(db, workspace.id, name);
-  if (flag === undefined) throw new Error('bug: a flag vanished within a transaction');
-  const after = wireFlag(flag);
-  await recordChange(db, caller, { ...change, difference: differenceOf(null, after) });
+  const { db, workspace } = work;
+  const change = { kind: 'flag', name, action: 'unarchive' } as const;
+  const after = wireFlag(written(await findFlag(db, workspace.id, name)));
+  await recordChange(work, { ...change, difference: differenceOf(null, after) });
   for (const environment of environments) {
-    const definition = await findDefinition(db, environment.id, name);
-    if (definition === undefined) throw new Error('bug: a definition vanished');
+    const definition = written(await findDefinition(db, environment.id, name));
     const difference = definitionDifference(null, wireDefinition(definition));
-    await recordChange(db, caller, { ...change, environment, difference });
+    await recordChange({ ...work, environment }, { ...change, difference });
   }
   return after;
 }

@@ -8,8 +8,8 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { recordChange } from '../change-log.js';
-import type { ApiRequest, Endpoint } from '../http/endpoint.js';
-import { checkMayChangeWorkspace, trafficTypeAt, workspaceAt } from '../http/path-lookup.js';
+import type { ApiRequest, Demands, Endpoint, Work } from '../http/endpoint.js';
+import { at } from '../http/place.js';
 import { badRequest, notFound } from '../http/problem.js';
 import { differenceOf } from '../rules/difference.js';
 import { ATTRIBUTE_NAME } from '../rules/keys.js';
@@ -17,7 +17,7 @@ import type { Schema } from '../rules/matchers.js';
 import { WORDS_MEMBERS } from '../rules/note.js';
 import { wholeNumber } from '../rules/paging.js';
 import { deleteAttribute, listAttributes, saveAttribute } from '../store/identities.js';
-import type { AttributeRow, Db, TrafficTypeRow } from '../store/tables.js';
+import type { AttributeRow } from '../store/tables.js';
 import { answer, answerList } from './answer-schemas.js';
 import { ATTRIBUTE_QUERY } from './query-schemas.js';
 
@@ -48,6 +48,9 @@ const CHANGED: Schema = {
 };
 const ATTRIBUTE: Schema = { ...CHANGED, required: ['id'] };
 
+/** Attributes are shared by all environments. */
+const SHARED: Demands = { reach: 'workspace' };
+
 export const ATTRIBUTE_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
@@ -55,7 +58,7 @@ export const ATTRIBUTE_ENDPOINTS: readonly Endpoint[] = [
     summary: 'List the attributes of a traffic type, in the order of their ids',
     answer: { anyOf: [answerList('Attribute'), answer('AttributePage')] },
     query: ATTRIBUTE_QUERY,
-    read: readAttributes,
+    read: at('trafficType', {}, readAttributes),
   },
   {
     methods: ['POST', 'PUT'],
@@ -63,7 +66,7 @@ export const ATTRIBUTE_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Create an attribute, or replace all that is known of it',
     answer: answer('Attribute'),
     body: ATTRIBUTE,
-    write: async (db, request) => save(db, request, request.body as GivenAttribute),
+    write: at('trafficType', SHARED, async (work) => save(work, work.body as GivenAttribute)),
   },
   {
     methods: ['POST'],
@@ -71,7 +74,7 @@ export const ATTRIBUTE_ENDPOINTS: readonly Endpoint[] = [
     summary: 'The same of many',
     answer: answerList('Attribute'),
     body: { type: 'array', maxItems: 1_000, items: ATTRIBUTE },
-    write: saveMany,
+    write: at('trafficType', SHARED, saveMany),
   },
   {
     methods: ['PATCH'],
@@ -79,14 +82,14 @@ export const ATTRIBUTE_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Change some of what is known of an attribute',
     answer: answer('Attribute'),
     body: CHANGED,
-    write: changeOne,
+    write: at('trafficType', SHARED, changeOne),
   },
   {
     methods: ['DELETE'],
     path: `${PATH}/:attribute`,
     summary: 'Forget an attribute; identities keep their values of it',
     answer: answer('True'),
-    write: removeOne,
+    write: at('trafficType', SHARED, removeOne),
   },
 ];
 
@@ -108,19 +111,14 @@ type GivenAttribute = {
 
 /** All attributes, or one page if the query asks for pages: behind `afterMarker`, or up to `beforeMarker`. */
 async function readAttributes(
-  db: Db,
-  request: ApiRequest,
+  work: Work<'trafficType'>,
 ): Promise<readonly WireAttribute[] | object> {
-  const workspace = await workspaceAt(db, request);
-  const { id } = await trafficTypeAt(db, request, workspace.id);
-  const limit = pageSizeOf(request);
-  const prefix = textOf(request.query['searchPrefix']).toLowerCase();
-  const all = (await listAttributes(db, id))
+  const limit = pageSizeOf(work);
+  const prefix = textOf(work.query['searchPrefix']).toLowerCase();
+  const all = (await listAttributes(work.db, work.trafficType.id))
     .map(wireAttribute)
     .filter((each) => each.id.toLowerCase().startsWith(prefix));
-  return textOf(request.query['paginate']).toLowerCase() === 'true'
-    ? page(all, limit, request)
-    : all;
+  return textOf(work.query['paginate']).toLowerCase() === 'true' ? page(all, limit, work) : all;
 }
 
 /** Checks the size of a page, also if the query asks for no page. */
@@ -168,11 +166,11 @@ function wireAttribute(row: AttributeRow): WireAttribute {
 }
 
 /** Saves all attributes of the list, or none. */
-async function saveMany(db: Db, request: ApiRequest): Promise<WireAttribute[]> {
+async function saveMany(work: Work<'trafficType'>): Promise<WireAttribute[]> {
   const saved: WireAttribute[] = [];
   // One after the other: a transaction has one connection.
-  for (const given of request.body as readonly GivenAttribute[]) {
-    saved.push(await save(db, request, given));
+  for (const given of work.body as readonly GivenAttribute[]) {
+    saved.push(await save(work, given));
   }
   return saved;
 }
@@ -183,12 +181,12 @@ async function saveMany(db: Db, request: ApiRequest): Promise<WireAttribute[]> {
  * @throws Problem (400) the body names another traffic type.
  * @throws Problem (403) the key is restricted to environments.
  */
-async function save(db: Db, request: ApiRequest, given: GivenAttribute): Promise<WireAttribute> {
-  const { trafficType, workspaceId, rows } = await placeOf(db, request);
+async function save(work: Work<'trafficType'>, given: GivenAttribute): Promise<WireAttribute> {
+  const { db, trafficType } = work;
   if (![trafficType.id, trafficType.name].includes(given.trafficTypeId ?? trafficType.id)) {
     throw badRequest('trafficTypeId is not that of the path');
   }
-  const found = rows.find(({ id }) => id === given.id);
+  const found = await findAttribute(work, given.id);
   const row: AttributeRow = {
     traffic_type_id: trafficType.id,
     id: given.id,
@@ -200,69 +198,50 @@ async function save(db: Db, request: ApiRequest, given: GivenAttribute): Promise
   };
   if (found !== undefined && isDeepStrictEqual({ ...found }, row)) return wireAttribute(row);
   await saveAttribute(db, row);
-  await record(db, request, { trafficType, workspaceId, before: found, after: row });
+  await record(work, found, row);
   return wireAttribute(row);
 }
 
 /** @throws Problem (400) the patch changes the id. */
-async function changeOne(db: Db, request: ApiRequest): Promise<WireAttribute> {
-  const { row } = await attributeAt(db, request);
-  const given = request.body as Partial<GivenAttribute>;
+async function changeOne(work: Work<'trafficType'>): Promise<WireAttribute> {
+  const row = await attributeAt(work);
+  const given = work.body as Partial<GivenAttribute>;
   if ((given.id ?? row.id) !== row.id) throw badRequest('id is not that of the path');
   const changed = Object.entries(given).filter(([, value]) => value !== null);
-  return save(db, request, { ...wireAttribute(row), ...Object.fromEntries(changed) });
+  return save(work, { ...wireAttribute(row), ...Object.fromEntries(changed) });
 }
 
-async function removeOne(db: Db, request: ApiRequest): Promise<true> {
-  const { row, ...place } = await attributeAt(db, request);
-  await deleteAttribute(db, row);
-  await record(db, request, { ...place, before: row, after: undefined });
+async function removeOne(work: Work<'trafficType'>): Promise<true> {
+  const row = await attributeAt(work);
+  await deleteAttribute(work.db, row);
+  await record(work, row, undefined);
   return true;
 }
 
-interface Place {
-  readonly workspaceId: string;
-  readonly trafficType: TrafficTypeRow;
-}
-
-async function placeOf(
-  db: Db,
-  request: ApiRequest,
-): Promise<Place & { rows: readonly AttributeRow[] }> {
-  const workspace = await workspaceAt(db, request);
-  checkMayChangeWorkspace(request);
-  const trafficType = await trafficTypeAt(db, request, workspace.id);
-  return {
-    workspaceId: workspace.id,
-    trafficType,
-    rows: await listAttributes(db, trafficType.id),
-  };
+async function findAttribute(
+  { db, trafficType }: Work<'trafficType'>,
+  wanted: string,
+): Promise<AttributeRow | undefined> {
+  return (await listAttributes(db, trafficType.id)).find(({ id }) => id === wanted);
 }
 
 /** @throws Problem (404) the traffic type has no such attribute. */
-async function attributeAt(db: Db, request: ApiRequest): Promise<Place & { row: AttributeRow }> {
-  const { rows, ...place } = await placeOf(db, request);
-  const wanted = request.params['attribute'] ?? '';
-  const row = rows.find(({ id }) => id === wanted);
+async function attributeAt(work: Work<'trafficType'>): Promise<AttributeRow> {
+  const wanted = work.params['attribute'] ?? '';
+  const row = await findAttribute(work, wanted);
   if (row === undefined) throw notFound('attribute', wanted);
-  return { ...place, row };
-}
-
-interface AttributeChange extends Place {
-  readonly before: AttributeRow | undefined;
-  readonly after: AttributeRow | undefined;
+  return row;
 }
 
 async function record(
-  db: Db,
-  { caller }: ApiRequest,
-  { workspaceId, trafficType, before, after }: AttributeChange,
+  work: Work<'trafficType'>,
+  before: AttributeRow | undefined,
+  after: AttributeRow | undefined,
 ): Promise<void> {
-  await recordChange(db, caller, {
+  await recordChange(work, {
     kind: 'attribute',
-    name: `${trafficType.name}/${(after ?? before)?.id ?? ''}`,
+    name: `${work.trafficType.name}/${(after ?? before)?.id ?? ''}`,
     action: before === undefined ? 'create' : after === undefined ? 'delete' : 'update',
-    workspaceId,
     difference: differenceOf(
       before === undefined ? null : wireAttribute(before),
       after === undefined ? null : wireAttribute(after),

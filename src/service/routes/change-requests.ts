@@ -11,19 +11,17 @@
 
 import { randomUUID } from 'node:crypto';
 import { allAdminKeys, isValidKey } from '../admin-keys.js';
-import { recordChange } from '../change-log.js';
-import type { ApiRequest, Caller, Endpoint } from '../http/endpoint.js';
+import { recordChange, written } from '../change-log.js';
+import type { ApiRequest, Caller, Endpoint, Work } from '../http/endpoint.js';
 import {
   activationAt,
   checkNothingRequested,
-  checkNoteFor,
   definitionAt,
-  environmentAt,
   flagAt,
   isUnrestricted,
   isVisible,
-  workspaceAt,
 } from '../http/path-lookup.js';
+import { at } from '../http/place.js';
 import { badRequest, conflict, notFound } from '../http/problem.js';
 import {
   CHANGE_REQUEST_BODY,
@@ -65,7 +63,7 @@ export const CHANGE_REQUEST_ENDPOINTS: readonly Endpoint[] = [
     takesMany: true,
     answer: answer('ChangeRequest'),
     body: CHANGE_REQUEST_BODY,
-    write: submit,
+    write: at('environment', { note: 'both' }, submit),
   },
   {
     methods: ['GET'],
@@ -146,18 +144,14 @@ async function readChangeRequests(db: Db, { query, caller }: ApiRequest): Promis
  * @throws Problem (409) it would create an object that exists.
  * @throws Problem (423) another change request for the object is open.
  */
-async function submit(db: Db, request: ApiRequest): Promise<object> {
-  const workspace = await workspaceAt(db, request);
-  const environment = await environmentAt(db, request, workspace);
-  checkNoteFor(workspace, request, 'both');
-  const wanted = requestedChange(request.body);
+async function submit(work: Work<'environment'>): Promise<object> {
+  const { db, caller, workspace, environment } = work;
+  const wanted = requestedChange(work.body);
   const { kind, name, operation, rolloutStatusId } = wanted;
-  const { caller } = request;
   const object = { kind, name, workspaceId: workspace.id, environmentId: environment.id };
   const movesKill = operation === 'KILL' || operation === 'RESTORE';
   await checkNothingRequested(db, movesKill ? { ...object, operation } : object);
-  const place = { workspace, environment };
-  const content = await CONTENT[kind](db, request, place, wanted);
+  const content = await CONTENT[kind](db, work, work, wanted);
   await checkRolloutStatus(db, workspace.id, rolloutStatusId);
   const id = randomUUID();
   await insertChangeRequest(db, {
@@ -171,7 +165,7 @@ async function submit(db: Db, request: ApiRequest): Promise<object> {
     ...caller.note,
     content_json: JSON.stringify(content),
     rollout_status_id: rolloutStatusId,
-    approvers_json: JSON.stringify(await approversNamed(db, caller, place, wanted.approvers)),
+    approvers_json: JSON.stringify(await approversNamed(work, wanted.approvers)),
     comments_json: JSON.stringify([commentOf(caller, 'SUBMITTER')]),
     author_id: caller.keyId ?? '',
     author_name: caller.keyName,
@@ -231,9 +225,7 @@ async function checkRolloutStatus(db: Db, workspaceId: string, wanted: string | 
  * the author is named.
  */
 async function approversNamed(
-  db: Db,
-  { keyId, now }: Caller,
-  { workspace, environment }: Place,
+  { db, caller: { keyId, now }, workspace, environment }: Work<'environment'>,
   named: readonly string[],
 ): Promise<Approver[]> {
   if (named.length === 0) return [];
@@ -305,27 +297,29 @@ async function recordedRequest(
   caller: Caller,
   { id, action, before }: { id: string; action: AuditAction; before: StoredChangeRequest | null },
 ): Promise<object> {
-  const after = await findChangeRequest(db, id);
-  if (after === undefined) throw new Error('bug: a change request vanished within a transaction');
+  const after = written(await findChangeRequest(db, id));
   const summary = ({ status, operation, author_name }: StoredChangeRequest) => ({
     id,
     operationType: operation,
     status,
     author: author_name,
   });
-  await recordChange(db, caller, {
-    kind: after.kind,
-    name: after.name,
-    action,
-    workspaceId: after.workspace_id,
-    environment: { id: after.environment_id, name: after.environment_name },
-    difference: [
-      {
-        path: '/changeRequest',
-        ...(before !== null && { before: summary(before) }),
-        after: summary(after),
-      },
-    ],
-  });
+  const workspace = { id: after.workspace_id };
+  const environment = { id: after.environment_id, name: after.environment_name };
+  await recordChange(
+    { db, caller, workspace, environment },
+    {
+      kind: after.kind,
+      name: after.name,
+      action,
+      difference: [
+        {
+          path: '/changeRequest',
+          ...(before !== null && { before: summary(before) }),
+          after: summary(after),
+        },
+      ],
+    },
+  );
   return wireChangeRequest(after);
 }

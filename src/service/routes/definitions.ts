@@ -10,8 +10,9 @@
  * comment is a 400 without a body, and a deletion answers `true`.
  */
 
-import { JsonText, type ApiRequest, type Endpoint } from '../http/endpoint.js';
-import { definitionAt, environmentAt, isVisible, workspaceAt } from '../http/path-lookup.js';
+import { JsonText, type ApiRequest, type Endpoint, type Work } from '../http/endpoint.js';
+import { isVisible } from '../http/path-lookup.js';
+import { at } from '../http/place.js';
 import {
   CONTRACT_DEFINITION_BODY,
   DEFINITION_BODY,
@@ -25,7 +26,6 @@ import {
 } from '../store/definition-lookups.js';
 import { definitionText, listDefinitions } from '../store/definitions.js';
 import type { PreparedRead } from '../store/statement.js';
-import type { Db } from '../store/tables.js';
 import { CONTRACT_PATCH_BODY, PATCH_BODY, WORDS_BODY } from './body-schemas.js';
 import {
   createDefinition,
@@ -33,7 +33,8 @@ import {
   removeDefinition,
   replaceDefinition,
   reallocate,
-  setKilled,
+  kill,
+  restore,
 } from './definition-changes.js';
 import { answer, answerPage } from './answer-schemas.js';
 import { PAGE_QUERY } from './query-schemas.js';
@@ -49,7 +50,7 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
     contract: {},
     summary: 'Get the definition of a flag in an environment',
     answer: answer('Definition'),
-    read: readDefinition,
+    read: at('definition', {}, readDefinition),
     lookUp: lookUpOne,
   },
   {
@@ -92,7 +93,7 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
     summary: 'List the definitions of an environment',
     answer: answerPage('Definition'),
     query: PAGE_QUERY,
-    read: readDefinitions,
+    read: at('environment', {}, readDefinitions),
     lookUp: lookUpPage,
   },
   {
@@ -101,7 +102,7 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Serve the default treatment to everybody',
     answer: answer('True'),
     body: WORDS_BODY,
-    write: async (db, request) => setKilled(db, request, true),
+    write: kill,
   },
   {
     methods: ['PUT', 'POST'],
@@ -109,7 +110,7 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
     summary: 'End a kill',
     answer: answer('True'),
     body: WORDS_BODY,
-    write: async (db, request) => setKilled(db, request, false),
+    write: restore,
   },
   {
     methods: ['POST'],
@@ -122,10 +123,8 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
 ];
 
 /** The definition as JSON text, without parsing the stored members. */
-async function readDefinition(db: Db, request: ApiRequest): Promise<JsonText> {
-  const workspace = await workspaceAt(db, request);
-  const environment = await environmentAt(db, request, workspace);
-  return new JsonText(definitionText(await definitionAt(db, request, environment)));
+async function readDefinition({ stored }: Work<'definition'>): Promise<JsonText> {
+  return Promise.resolve(new JsonText(definitionText(stored)));
 }
 
 /**
@@ -149,10 +148,8 @@ async function lookUpOne(
  * One page of the definitions of an environment, sorted by the names of the flags. The answer is put together from the
  * stored texts, without parsing them.
  */
-async function readDefinitions(db: Db, request: ApiRequest): Promise<JsonText> {
-  const workspace = await workspaceAt(db, request);
-  const environment = await environmentAt(db, request, workspace);
-  const page = pageFrom(request.query, PAGE_SIZES.objects);
+async function readDefinitions({ db, environment, query }: Work<'environment'>): Promise<JsonText> {
+  const page = pageFrom(query, PAGE_SIZES.objects);
   const { definitions, totalCount } = await listDefinitions(db, environment, page);
   return pageText(page, { objects: definitions.map(definitionText).join(','), totalCount });
 }

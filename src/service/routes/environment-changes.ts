@@ -8,9 +8,9 @@
 
 import { randomUUID } from 'node:crypto';
 import type { WireEnvironment } from '../../admin-api/wire.js';
-import { recordChange } from '../change-log.js';
-import type { ApiRequest, Endpoint } from '../http/endpoint.js';
-import { checkMayChangeWorkspace, environmentAt, workspaceAt } from '../http/path-lookup.js';
+import { recordChange, written } from '../change-log.js';
+import type { Endpoint, Work } from '../http/endpoint.js';
+import { at } from '../http/place.js';
 import { conflict } from '../http/problem.js';
 import { differenceOf } from '../rules/difference.js';
 import {
@@ -20,7 +20,6 @@ import {
   type EnvironmentContent,
 } from '../rules/environment.js';
 import type { PatchOperation } from '../rules/json-patch.js';
-import type { AuditAction } from '../store/audit.js';
 import type { Db, EnvironmentRow, WorkspaceRow } from '../store/tables.js';
 import {
   countUses,
@@ -40,7 +39,7 @@ export const ENVIRONMENT_CHANGE_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Create an environment',
     answer: answer('Environment'),
     body: ENVIRONMENT_SCHEMA,
-    write: addEnvironment,
+    write: at('workspace', { reach: 'workspace' }, addEnvironment),
   },
   {
     methods: ['PATCH'],
@@ -48,14 +47,14 @@ export const ENVIRONMENT_CHANGE_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Change an environment',
     answer: answer('Environment'),
     body: PATCH_BODY,
-    write: patchEnvironment,
+    write: at('environment', { reach: 'workspace' }, patchEnvironment),
   },
   {
     methods: ['DELETE'],
     path: '/environments/ws/:ws/:env',
     summary: 'Delete an environment that holds nothing any more',
     answer: answer('True'),
-    write: removeEnvironment,
+    write: at('environment', { reach: 'workspace' }, removeEnvironment),
   },
 ];
 
@@ -74,19 +73,18 @@ type WholeEnvironment = WireEnvironment & {
 };
 
 /** @throws Problem (409) the workspace has an environment of this name. */
-async function addEnvironment(db: Db, request: ApiRequest): Promise<WholeEnvironment> {
-  const workspace = await workspaceAt(db, request);
-  checkMayChangeWorkspace(request);
-  const content = environmentFrom(request.body);
+async function addEnvironment(work: Work<'workspace'>): Promise<WholeEnvironment> {
+  const { db, workspace } = work;
+  const content = environmentFrom(work.body);
   await checkNameIsFree(db, workspace, content.name);
   const id = randomUUID();
   await insertEnvironment(db, {
     id,
     workspace_id: workspace.id,
-    creation_time: request.caller.now,
+    creation_time: work.caller.now,
     ...rowMembers(content),
   });
-  return recorded(db, request, workspace, { id, before: null });
+  return recorded(work, { id, before: null });
 }
 
 /** The members as the store's columns hold them, with 0 or 1 for truth values. */
@@ -110,10 +108,8 @@ async function checkNameIsFree(db: Db, workspace: WorkspaceRow, name: string): P
  * Applies patch operations to the environment in the form of its own endpoints. An environment may keep its name, so
  * the name is checked only if it changes.
  */
-async function patchEnvironment(db: Db, request: ApiRequest): Promise<WholeEnvironment> {
-  const workspace = await workspaceAt(db, request);
-  const environment = await environmentAt(db, request, workspace);
-  checkMayChangeWorkspace(request);
+async function patchEnvironment(work: Work<'environment'>): Promise<WholeEnvironment> {
+  const { db, workspace, environment } = work;
   const before = wholeEnvironment(environment);
   const content = environmentPatched(
     {
@@ -123,11 +119,11 @@ async function patchEnvironment(db: Db, request: ApiRequest): Promise<WholeEnvir
       approvalsRequired: before.changePermissions.areApprovalsRequired,
       allowKills: before.changePermissions.allowKills,
     },
-    request.body as PatchOperation[],
+    work.body as PatchOperation[],
   );
   if (content.name !== before.name) await checkNameIsFree(db, workspace, content.name);
   await updateEnvironment(db, environment.id, rowMembers(content));
-  return recorded(db, request, workspace, { id: environment.id, before });
+  return recorded(work, { id: environment.id, before });
 }
 
 /**
@@ -136,16 +132,20 @@ async function patchEnvironment(db: Db, request: ApiRequest): Promise<WholeEnvir
  * @param before null if the environment is new.
  */
 async function recorded(
-  db: Db,
-  request: ApiRequest,
-  workspace: WorkspaceRow,
+  work: Work<'workspace'>,
   { id, before }: { id: string; before: WholeEnvironment | null },
 ): Promise<WholeEnvironment> {
-  const row = await findEnvironment(db, workspace.id, id);
-  if (row === undefined) throw new Error('bug: an environment vanished within a transaction');
-  const after = wholeEnvironment(row);
-  const action = before === null ? 'create' : 'update';
-  await record(db, request, row, { action, difference: differenceOf(before, after) });
+  const environment = written(await findEnvironment(work.db, work.workspace.id, id));
+  const after = wholeEnvironment(environment);
+  await recordChange(
+    { ...work, environment },
+    {
+      kind: 'environment',
+      name: after.name,
+      action: before === null ? 'create' : 'update',
+      difference: differenceOf(before, after),
+    },
+  );
   return after;
 }
 
@@ -155,10 +155,8 @@ async function recorded(
  *
  * @throws Problem (409) a flag has a definition there, or a segment is active there.
  */
-async function removeEnvironment(db: Db, request: ApiRequest): Promise<true> {
-  const workspace = await workspaceAt(db, request);
-  const environment = await environmentAt(db, request, workspace);
-  checkMayChangeWorkspace(request);
+async function removeEnvironment(work: Work<'environment'>): Promise<true> {
+  const { db, environment } = work;
   for (const [table, what] of [
     ['definitions', 'definitions'],
     ['activations', 'active segments'],
@@ -167,26 +165,13 @@ async function removeEnvironment(db: Db, request: ApiRequest): Promise<true> {
     if (count > 0) throw conflict(`Environment ${environment.name} still has ${count} ${what}`);
   }
   await deleteEnvironment(db, environment.id);
-  await record(db, request, environment, {
+  await recordChange(work, {
+    kind: 'environment',
+    name: environment.name,
     action: 'delete',
     difference: differenceOf(wholeEnvironment(environment), null),
   });
   return true;
-}
-
-async function record(
-  db: Db,
-  { caller }: ApiRequest,
-  environment: EnvironmentRow,
-  done: { action: AuditAction; difference: readonly unknown[] },
-): Promise<void> {
-  await recordChange(db, caller, {
-    kind: 'environment',
-    name: environment.name,
-    workspaceId: environment.workspace_id,
-    environment,
-    ...done,
-  });
 }
 
 /** `type` and `status` have one fixed value each in this service. */

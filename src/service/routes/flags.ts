@@ -13,17 +13,9 @@
 
 import { randomUUID } from 'node:crypto';
 import type { WireFlag, WirePage } from '../../admin-api/wire.js';
-import { recordChange } from '../change-log.js';
-import type { ApiRequest, Endpoint } from '../http/endpoint.js';
-import {
-  checkMayChangeWorkspace,
-  checkNoApproval,
-  checkNothingRequested,
-  checkNoteFor,
-  flagAt,
-  trafficTypeAt,
-  workspaceAt,
-} from '../http/path-lookup.js';
+import { recordChange, written } from '../change-log.js';
+import type { ApiRequest, Demands, Endpoint, Step, Work } from '../http/endpoint.js';
+import { at } from '../http/place.js';
 import { badRequest, conflict } from '../http/problem.js';
 import { definitionDifference, differenceOf } from '../rules/difference.js';
 import {
@@ -37,13 +29,9 @@ import {
 import type { PatchOperation } from '../rules/json-patch.js';
 import { checkFlagName } from '../rules/names.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
+import type { AuditAction } from '../store/audit.js';
 import { findArchived } from '../store/archive.js';
-import {
-  environmentsOfFlag,
-  findDefinition,
-  usersOf,
-  wireDefinition,
-} from '../store/definitions.js';
+import { findDefinition, wireDefinition } from '../store/definitions.js';
 import {
   deleteFlag,
   findFlag,
@@ -52,7 +40,6 @@ import {
   updateFlag,
   wireFlag,
   type FlagFilter,
-  type StoredFlag,
 } from '../store/flags.js';
 import type { Db, RolloutStatusRow, WorkspaceRow } from '../store/tables.js';
 import { listRolloutStatuses } from '../store/workspaces.js';
@@ -62,8 +49,15 @@ import {
   CONTRACT_PATCH_BODY,
   PATCH_BODY,
 } from './body-schemas.js';
+import { checkUnusedFlag } from './definition-changes.js';
 import { answer, answerPage } from './answer-schemas.js';
 import { FLAG_QUERY } from './query-schemas.js';
+
+/** A flag is shared by all environments. */
+const SHARED: Demands = { reach: 'workspace' };
+
+/** The conditions under which a flag may be removed from all environments. */
+export const REMOVAL: Demands = { reach: 'workspace', note: 'both', approval: true };
 
 export const FLAG_ENDPOINTS: readonly Endpoint[] = [
   {
@@ -73,7 +67,7 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Create a flag',
     answer: answer('Flag'),
     body: NEW_FLAG_SCHEMA,
-    write: createFlag,
+    write: at('trafficType', SHARED, createFlag),
   },
   {
     methods: ['PATCH'],
@@ -82,7 +76,9 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Change description, tags, owners or rollout status of a flag',
     answer: answer('Flag'),
     body: PATCH_BODY,
-    write: patchFlag,
+    write: at('flag', SHARED, async (work) =>
+      changeFlag(work, (flag) => flagPatched(flag, work.body as PatchOperation[], work.isStrict)),
+    ),
   },
   {
     methods: ['DELETE'],
@@ -90,7 +86,7 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
     contract: {},
     summary: 'Delete a flag with its definitions in all environments',
     answer: answer('True'),
-    write: removeFlag,
+    write: at('flagEverywhere', REMOVAL, removeFlag),
   },
   {
     methods: ['PUT'],
@@ -98,8 +94,9 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Change the description of a flag: the body, as JSON or as plain text',
     answer: answer('Flag'),
     takesText: true,
-    write: async (db, request) =>
-      changeFlag(db, request, () => ({ description: descriptionFrom(request.body) })),
+    write: at('flag', SHARED, async (work) =>
+      changeFlag(work, () => ({ description: descriptionFrom(work.body) })),
+    ),
   },
   {
     methods: ['POST'],
@@ -107,7 +104,7 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Replace the tags of a flag',
     answer: answerPage('Tag'),
     body: { ...KEYS_ARRAY_BODY, maxItems: 1_000, items: { type: 'string', minLength: 1 } },
-    write: replaceTags,
+    write: at('flag', SHARED, replaceTags),
   },
   {
     methods: ['GET'],
@@ -115,15 +112,14 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
     summary: 'List flags',
     answer: answerPage('Flag'),
     query: FLAG_QUERY,
-    read: readFlags,
+    read: at('workspace', {}, readFlags),
   },
   {
     methods: ['GET'],
     path: '/splits/ws/:ws/:flag',
     summary: 'Get a flag',
     answer: answer('Flag'),
-    read: async (db, request) =>
-      wireFlag(await flagAt(db, request, await workspaceAt(db, request))),
+    read: at('flag', {}, async ({ flag }) => Promise.resolve(wireFlag(flag))),
   },
 ];
 
@@ -133,11 +129,10 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
  * @throws Problem (404) the workspace or the traffic type does not exist.
  * @throws Problem (409) the workspace has a flag of this name.
  */
-async function createFlag(db: Db, request: ApiRequest): Promise<WireFlag> {
-  const workspace = await workspaceAt(db, request);
-  checkMayChangeWorkspace(request);
-  const trafficType = await trafficTypeAt(db, request, workspace.id);
-  const body = request.body as GivenFlagMembers & { readonly name: string };
+async function createFlag(work: Work<'trafficType'>): Promise<WireFlag> {
+  const { db, workspace, trafficType } = work;
+  const { now } = work.caller;
+  const body = work.body as GivenFlagMembers & { readonly name: string };
   const { description, tags, owners } = flagMembersFrom(body);
   checkFlagName(body.name);
   if (await findFlag(db, workspace.id, body.name)) {
@@ -146,7 +141,6 @@ async function createFlag(db: Db, request: ApiRequest): Promise<WireFlag> {
   if (await findArchived(db, workspace.id, body.name)) {
     throw conflict(`Feature flag ${body.name} is archived`);
   }
-  const { now } = request.caller;
   await insertFlag(db, {
     id: randomUUID(),
     workspace_id: workspace.id,
@@ -159,7 +153,7 @@ async function createFlag(db: Db, request: ApiRequest): Promise<WireFlag> {
     tags_json: JSON.stringify(tags),
     owners_json: JSON.stringify(owners),
   });
-  return recorded(db, request, workspace, { action: 'create', before: null, name: body.name });
+  return recorded(work, { action: 'create', before: null, name: body.name });
 }
 
 /**
@@ -172,38 +166,29 @@ async function firstRolloutStatus(db: Db, workspace: WorkspaceRow): Promise<Roll
   return first;
 }
 
-/** Applies patch operations to the flag in the form of answers. */
-async function patchFlag(db: Db, request: ApiRequest): Promise<WireFlag> {
-  const operations = request.body as PatchOperation[];
-  return changeFlag(db, request, (flag) => flagPatched(flag, operations, request.isStrict));
-}
-
 /**
  * Changes a flag, and answers its new state. Members that `next` leaves out stay as they are. A change without a
  * difference leaves no entry in the audit log.
  */
 async function changeFlag(
-  db: Db,
-  request: ApiRequest,
+  work: Work<'flag'>,
   next: (before: WireFlag) => Partial<FlagContent>,
 ): Promise<WireFlag> {
-  const workspace = await workspaceAt(db, request);
-  checkMayChangeWorkspace(request);
-  const flag = await flagAt(db, request, workspace);
+  const { db, flag } = work;
   const before = wireFlag(flag);
   const { description, tags, owners, rolloutStatus } = next(before);
   await updateFlag(db, flag.id, {
     description: description ?? flag.description,
     tags_json: tags === undefined ? flag.tags_json : JSON.stringify(tags),
     owners_json: owners === undefined ? flag.owners_json : JSON.stringify(owners),
-    ...(await movedTo(db, request, workspace, flag, rolloutStatus)),
+    ...(await movedTo(work, rolloutStatus)),
   });
-  return recorded(db, request, workspace, { action: 'update', before, name: flag.name });
+  return recorded(work, { action: 'update', before, name: flag.name });
 }
 
 /** @throws Problem (400) the workspace has no such rollout status. */
-export async function moveRolloutStatus(db: Db, request: ApiRequest, id: string): Promise<void> {
-  await changeFlag(db, request, () => ({ rolloutStatus: { id } }));
+export function moveRolloutStatus(id: string): Step<WireFlag> {
+  return at('flag', SHARED, async (work) => changeFlag(work, () => ({ rolloutStatus: { id } })));
 }
 
 /** A tag with the object that has it, in the shape of public documentation. */
@@ -214,9 +199,9 @@ interface TagAnswer {
 }
 
 /** Replaces all tags of a flag by the given ones, without repetitions. */
-async function replaceTags(db: Db, request: ApiRequest): Promise<WirePage<TagAnswer>> {
-  const tags = [...new Set(request.body as string[])];
-  const flag = await changeFlag(db, request, () => ({ tags }));
+async function replaceTags(work: Work<'flag'>): Promise<WirePage<TagAnswer>> {
+  const tags = [...new Set(work.body as string[])];
+  const flag = await changeFlag(work, () => ({ tags }));
   const objects = tags.map((name) => ({
     name,
     objectType: 'Split' as const,
@@ -232,10 +217,7 @@ async function replaceTags(db: Db, request: ApiRequest): Promise<WirePage<TagAns
  * @throws Problem (400) the workspace has no such rollout status.
  */
 async function movedTo(
-  db: Db,
-  { caller }: ApiRequest,
-  workspace: WorkspaceRow,
-  flag: StoredFlag,
+  { db, caller, workspace, flag }: Work<'flag'>,
   wanted: FlagContent['rolloutStatus'] = { id: flag.rollout_status_id },
 ): Promise<{ rollout_status_id?: string; rollout_status_timestamp?: number }> {
   if (wanted.id === flag.rollout_status_id) return {};
@@ -249,21 +231,12 @@ async function movedTo(
 
 /** Records a creation or a change, and answers the flag as the store has it afterwards. */
 async function recorded(
-  db: Db,
-  { caller }: ApiRequest,
-  workspace: WorkspaceRow,
-  change: { action: 'create' | 'update'; before: WireFlag | null; name: string },
+  work: Work<'workspace'>,
+  { action, before, name }: { action: AuditAction; before: WireFlag | null; name: string },
 ): Promise<WireFlag> {
-  const flag = await findFlag(db, workspace.id, change.name);
-  if (flag === undefined) throw new Error('bug: a flag vanished within a transaction');
-  const after = wireFlag(flag);
-  await recordChange(db, caller, {
-    kind: 'flag',
-    name: change.name,
-    action: change.action,
-    workspaceId: workspace.id,
-    difference: differenceOf(change.before, after),
-  });
+  const after = wireFlag(written(await findFlag(work.db, work.workspace.id, name)));
+  const difference = differenceOf(before, after);
+  await recordChange(work, { kind: 'flag', name, action, difference });
   return after;
 }
 
@@ -275,61 +248,37 @@ async function recorded(
  * @throws Problem (409) another flag depends on this one in some environment.
  * @throws Problem (423) a change request for one of its definitions is open.
  */
-async function removeFlag(db: Db, request: ApiRequest): Promise<true> {
-  const flag = await takenAway(db, request, 'delete');
-  await deleteFlag(db, flag.id);
+async function removeFlag(work: Work<'flagEverywhere'>): Promise<true> {
+  await recordRemoval(work, 'delete');
+  await deleteFlag(work.db, work.flag.id);
   return true;
 }
 
 /**
- * Makes sure that a flag may be removed from all environments, and records the removal with the content of its
- * definitions.
+ * Records the removal of a flag with the content of its definitions.
  *
- * @throws Problem as `removeFlag` does.
+ * @throws Problem (409) another flag depends on this one in some environment.
  */
-export async function takenAway(
-  db: Db,
-  request: ApiRequest,
+export async function recordRemoval(
+  work: Work<'flagEverywhere'>,
   action: 'delete' | 'archive',
-): Promise<StoredFlag> {
-  const workspace = await workspaceAt(db, request);
-  checkMayChangeWorkspace(request);
-  checkNoteFor(workspace, request, 'both');
-  const flag = await flagAt(db, request, workspace);
-  const environments = await environmentsOfFlag(db, flag.id);
-  for (const environment of environments) checkNoApproval(environment, request);
-  await checkNothingRequested(db, { kind: 'flag', name: flag.name, workspaceId: workspace.id });
-  const users = await usersOf(db, { kind: 'flag', name: flag.name, workspaceId: workspace.id });
-  const [user] = users.filter((each) => each.flag !== flag.name);
-  if (user !== undefined) {
-    throw conflict(
-      `Feature flag ${flag.name} is used by ${user.flag} in the environment ${user.environment}`,
-    );
-  }
-  const change = {
-    kind: 'flag',
-    name: flag.name,
-    action,
-    workspaceId: workspace.id,
-  } as const;
+): Promise<void> {
+  const { db, workspace, flag } = work;
+  await checkUnusedFlag(db, { name: flag.name, workspaceId: workspace.id });
+  const change = { kind: 'flag', name: flag.name, action } as const;
   // Each environment gets an entry of its own, as if its definition had been deleted by itself.
-  for (const environment of environments) {
-    const definition = await findDefinition(db, environment.id, flag.name);
-    if (definition === undefined)
-      throw new Error('bug: a definition vanished within a transaction');
+  for (const environment of work.environments) {
+    const definition = written(await findDefinition(db, environment.id, flag.name));
     const difference = definitionDifference(wireDefinition(definition), null);
-    await recordChange(db, request.caller, { ...change, environment, difference });
+    await recordChange({ ...work, environment }, { ...change, difference });
   }
-  const difference = differenceOf(wireFlag(flag), null);
-  await recordChange(db, request.caller, { ...change, difference });
-  return flag;
+  await recordChange(work, { ...change, difference: differenceOf(wireFlag(flag), null) });
 }
 
 /** One page of flags, sorted by name; `totalCount` counts all that match the filter. */
-async function readFlags(db: Db, request: ApiRequest): Promise<WirePage<WireFlag>> {
-  const workspace = await workspaceAt(db, request);
-  const page = pageFrom(request.query, PAGE_SIZES.objects);
-  const { flags, totalCount } = await listFlags(db, workspace.id, flagFilter(request.query), page);
+async function readFlags({ db, workspace, query }: Work<'workspace'>): Promise<WirePage<WireFlag>> {
+  const page = pageFrom(query, PAGE_SIZES.objects);
+  const { flags, totalCount } = await listFlags(db, workspace.id, flagFilter(query), page);
   return { objects: flags.map(wireFlag), ...page, totalCount };
 }
 

@@ -15,9 +15,9 @@ import {
   type WireIdentitiesResult,
   type WireIdentity,
 } from '../../admin-api/wire.js';
-import { recordChange, recordChanges, type Change } from '../change-log.js';
-import type { ApiRequest, Endpoint } from '../http/endpoint.js';
-import { environmentByItself, trafficTypeAt } from '../http/path-lookup.js';
+import { recordChange, recordChanges, written, type Change } from '../change-log.js';
+import type { Endpoint, Places, Work } from '../http/endpoint.js';
+import { at } from '../http/place.js';
 import { badRequest, notFound } from '../http/problem.js';
 import { partsOf } from '../parts.js';
 import { differenceOf } from '../rules/difference.js';
@@ -34,9 +34,6 @@ import {
   type IdentityPlace,
   type IdentityValues,
 } from '../store/identities.js';
-import type { Store } from '../store/store.js';
-import type { Db, EnvironmentRow, TrafficTypeRow } from '../store/tables.js';
-import { findTrafficType } from '../store/workspaces.js';
 import { answer } from './answer-schemas.js';
 
 const PATH = '/trafficTypes/:trafficType/environments/:env/identities';
@@ -51,7 +48,7 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
     takesMany: true,
     answer: answer('SavedIdentities'),
     body: { type: 'array', items: IDENTITY_SCHEMA },
-    write: saveMany,
+    write: at('identities', {}, saveMany),
   },
   {
     methods: ['PUT'],
@@ -59,7 +56,7 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Create an identity or replace its attributes',
     answer: answer('Identity'),
     body: IDENTITY_VALUES_SCHEMA,
-    write: async (db, request, store) => saveOne(db, request, store, { keepOthers: false }),
+    write: at('identities', {}, async (work) => saveOne(work, { keepOthers: false })),
   },
   {
     methods: ['PATCH'],
@@ -67,7 +64,7 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Create an identity or change some of its attributes',
     answer: answer('Identity'),
     body: IDENTITY_VALUES_SCHEMA,
-    write: async (db, request, store) => saveOne(db, request, store, { keepOthers: true }),
+    write: at('identities', {}, async (work) => saveOne(work, { keepOthers: true })),
   },
   {
     methods: ['POST'],
@@ -75,36 +72,16 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
     summary: 'The same, as older clients ask for it',
     answer: answer('Identity'),
     body: IDENTITY_VALUES_SCHEMA,
-    write: async (db, request, store) => saveOne(db, request, store, { keepOthers: true }),
+    write: at('identities', {}, async (work) => saveOne(work, { keepOthers: true })),
   },
   {
     methods: ['DELETE'],
     path: `${PATH}/:key`,
     summary: 'Delete an identity',
     answer: answer('True'),
-    write: removeIdentity,
+    write: at('identities', {}, removeIdentity),
   },
 ];
-
-/** What the path of a request names. */
-interface Place {
-  readonly environment: EnvironmentRow;
-  readonly trafficType: TrafficTypeRow;
-}
-
-/**
- * Environments of several workspaces may have the name in the path; the one counts whose workspace has the traffic
- * type.
- */
-async function placeOf(db: Db, request: ApiRequest): Promise<Place> {
-  const { workspace, environment } = await environmentByItself(
-    db,
-    request,
-    async (workspaceId) =>
-      (await findTrafficType(db, workspaceId, request.params['trafficType'] ?? '')) !== undefined,
-  );
-  return { environment, trafficType: await trafficTypeAt(db, request, workspace.id) };
-}
 
 /** Identities that one statement writes. */
 const IDENTITIES_AT_ONCE = 100;
@@ -115,9 +92,8 @@ const IDENTITIES_AT_ONCE = 100;
  *
  * @throws Problem (400) more identities than the contract's limit for one upload of keys.
  */
-async function saveMany(db: Db, request: ApiRequest, store: Store): Promise<WireIdentitiesResult> {
-  const place = await placeOf(db, request);
-  const given = request.body as GivenIdentity[];
+async function saveMany(work: Work<'identities'>): Promise<WireIdentitiesResult> {
+  const given = work.body as GivenIdentity[];
   if (given.length > MAX_KEYS_PER_REQUEST) {
     throw badRequest(
       `${given.length} identities, the limit is ${MAX_KEYS_PER_REQUEST} at one time`,
@@ -128,11 +104,11 @@ async function saveMany(db: Db, request: ApiRequest, store: Store): Promise<Wire
   for await (const part of partsOf(given, IDENTITIES_AT_ONCE)) {
     const taken: SentIdentity[] = [];
     for (const identity of part) {
-      const read = readIdentity(identity, idsOf(place));
+      const read = readIdentity(identity, idsOf(work));
       if ('failure' in read) failed.push({ object: identity, status: 400, message: read.failure });
       else taken.push({ key: identity.key, ...read });
     }
-    objects.push(...(await save(db, request, store, place, taken)));
+    objects.push(...(await save(work, taken)));
   }
   return { objects, failed, metadata: null, offset: null, limit: null, count: null, total: null };
 }
@@ -143,19 +119,15 @@ async function saveMany(db: Db, request: ApiRequest, store: Store): Promise<Wire
  * @param keepOthers whether attributes that are not sent stay as they are.
  */
 async function saveOne(
-  db: Db,
-  request: ApiRequest,
-  store: Store,
+  work: Work<'identities'>,
   { keepOthers }: { readonly keepOthers: boolean },
 ): Promise<WireIdentity> {
-  const place = await placeOf(db, request);
-  const key = request.params['key'] ?? '';
-  const given = { key, ...(request.body as Partial<GivenIdentity>) };
-  const read = readIdentity(given, { ...idsOf(place), key });
+  const key = work.params['key'] ?? '';
+  const given = { key, ...(work.body as Partial<GivenIdentity>) };
+  const read = readIdentity(given, { ...idsOf(work), key });
   if ('failure' in read) throw badRequest(read.failure);
-  const [saved] = await save(db, request, store, place, [{ key, values: read.values, keepOthers }]);
-  if (saved === undefined) throw new Error('bug: an identity was saved and not answered');
-  return saved;
+  const [saved] = await save(work, [{ key, values: read.values, keepOthers }]);
+  return written(saved);
 }
 
 /**
@@ -163,21 +135,14 @@ async function saveOne(
  *
  * @throws Problem (404) the key has no identity here, so that repeating a deletion fails.
  */
-async function removeIdentity(db: Db, request: ApiRequest, store: Store): Promise<true> {
-  const place = await placeOf(db, request);
-  const { environment } = place;
-  const key = request.params['key'] ?? '';
-  const before = (await findIdentities(db, store.dialect, idsOf(place), [key])).get(key);
+async function removeIdentity(work: Work<'identities'>): Promise<true> {
+  const { db, store } = work;
+  const key = work.params['key'] ?? '';
+  const before = (await findIdentities(db, store.dialect, idsOf(work), [key])).get(key);
   if (before === undefined) throw notFound('identity', key);
-  await deleteIdentity(db, idsOf(place), key);
-  await recordChange(db, request.caller, {
-    kind: 'identity',
-    name: key,
-    action: 'delete',
-    workspaceId: environment.workspace_id,
-    environment,
-    difference: differenceOf({ values: before }, null),
-  });
+  await deleteIdentity(db, idsOf(work), key);
+  const difference = differenceOf({ values: before }, null);
+  await recordChange(work, { kind: 'identity', name: key, action: 'delete', difference });
   return true;
 }
 
@@ -196,43 +161,38 @@ interface SentIdentity {
  * @returns each identity as it was after its own turn.
  */
 async function save(
-  db: Db,
-  { caller }: ApiRequest,
-  { dialect }: Store,
-  place: Place,
+  work: Work<'identities'>,
   sent: readonly SentIdentity[],
 ): Promise<WireIdentity[]> {
-  const { environment } = place;
+  const { db, store } = work;
   const keys = sent.map(({ key }) => key);
-  const current = await findIdentities(db, dialect, idsOf(place), keys);
+  const current = await findIdentities(db, store.dialect, idsOf(work), keys);
   const changes: Change[] = [];
   const answers: WireIdentity[] = [];
   for (const { key, values: given, keepOthers = true } of sent) {
     const before = current.get(key);
     const values = keepOthers ? { ...before, ...given } : { ...given };
     current.set(key, values);
-    answers.push(wireIdentity(place, key, values));
+    answers.push(wireIdentity(work, key, values));
     changes.push({
       kind: 'identity',
       name: key,
       action: before === undefined ? 'create' : 'update',
-      workspaceId: environment.workspace_id,
-      environment,
       difference: differenceOf(before === undefined ? null : { values: before }, { values }),
     });
   }
-  await saveIdentities(db, dialect, idsOf(place), current);
-  await recordChanges(db, dialect, caller, changes);
+  await saveIdentities(db, store.dialect, idsOf(work), current);
+  await recordChanges(work, store.dialect, changes);
   return answers;
 }
 
-function idsOf({ environment, trafficType }: Place): IdentityPlace {
+function idsOf({ environment, trafficType }: Places['identities']): IdentityPlace {
   return { environmentId: environment.id, trafficTypeId: trafficType.id };
 }
 
 /** An identity in the form of answers, with the members that public samples show beside those of the contract. */
 function wireIdentity(
-  place: Place,
+  place: Places['identities'],
   key: string,
   values: IdentityValues,
 ): WireIdentity & IdentityPlace {

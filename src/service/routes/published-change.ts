@@ -1,4 +1,4 @@
-import type { ApiRequest } from '../http/endpoint.js';
+import type { ApiRequest, Step } from '../http/endpoint.js';
 import type { DefinitionContent } from '../rules/definition.js';
 import type { StoredChangeRequest } from '../store/change-requests.js';
 import type { Store } from '../store/store.js';
@@ -7,10 +7,11 @@ import {
   createDefinition,
   removeDefinition,
   replaceDefinition,
-  setKilled,
+  kill,
+  restore,
 } from './definition-changes.js';
 import { moveRolloutStatus } from './flags.js';
-import { removeGivenKeys, uploadKeys } from './segment-keys.js';
+import { removeKeysOf, uploadKeys } from './segment-keys.js';
 
 /** Makes the change that was approved, with the title and comment of its request, by the key that approves. */
 export async function publish(
@@ -33,7 +34,9 @@ export async function publish(
     publishes: row.id,
   };
   await PUBLISH[row.kind][row.operation](db, request, store);
-  if (row.rollout_status_id !== null) await moveRolloutStatus(db, request, row.rollout_status_id);
+  if (row.rollout_status_id !== null) {
+    await moveRolloutStatus(row.rollout_status_id)(db, request, store);
+  }
 }
 
 /** The body that the endpoint of the change takes; for a replacement, without `killed`. */
@@ -44,27 +47,21 @@ function bodyOf({ kind, operation, content_json }: StoredChangeRequest): unknown
   return operation === 'CREATE' ? { killed, ...body } : body;
 }
 
-type Publisher = (db: Db, request: ApiRequest, store: Store) => Promise<unknown>;
-
-const ADD: Publisher = async (db, request, store) =>
-  uploadKeys(db, request, store, request.body as string[]);
-const REMOVE: Publisher = async (db, request, store) =>
-  removeGivenKeys(db, request, store, request.body as string[]);
-const kills =
-  (killed: boolean): Publisher =>
-  async (db, request) =>
-    setKilled(db, request, killed);
-
-const PUBLISH: Readonly<
-  Record<ChangeRequestKind, Readonly<Record<ChangeRequestOperation, Publisher>>>
-> = {
-  flag: {
-    CREATE: createDefinition,
-    UPDATE: replaceDefinition,
-    KILL: kills(true),
-    RESTORE: kills(false),
-    ARCHIVE: removeDefinition,
-  },
-  // Change requests for keys only add or remove; the other operations never occur.
-  segment: { CREATE: ADD, UPDATE: ADD, KILL: REMOVE, RESTORE: ADD, ARCHIVE: REMOVE },
-};
+const PUBLISH: Readonly<Record<ChangeRequestKind, Readonly<Record<ChangeRequestOperation, Step>>>> =
+  {
+    flag: {
+      CREATE: createDefinition,
+      UPDATE: replaceDefinition,
+      KILL: kill,
+      RESTORE: restore,
+      ARCHIVE: removeDefinition,
+    },
+    // Change requests for keys only add or remove; the other operations never occur.
+    segment: {
+      CREATE: uploadKeys,
+      UPDATE: uploadKeys,
+      KILL: removeKeysOf,
+      RESTORE: uploadKeys,
+      ARCHIVE: removeKeysOf,
+    },
+  };

@@ -17,20 +17,12 @@ import type {
   WireSegmentKeys,
 } from '../../admin-api/wire.js';
 import { recordChange } from '../change-log.js';
-import type { ApiRequest, Endpoint } from '../http/endpoint.js';
-import {
-  activationAt,
-  checkNoApproval,
-  checkNotRequested,
-  checkNoteFor,
-  environmentOfSegment,
-  type EnvironmentPath,
-} from '../http/path-lookup.js';
+import type { ApiRequest, Demands, Endpoint, Work } from '../http/endpoint.js';
+import { at } from '../http/place.js';
 import { keysDifference } from '../rules/difference.js';
 import { checkSegmentSize, keysToAdd, keysToRemove, wantsReplacement } from '../rules/keys.js';
 import { partsOf } from '../parts.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
-import type { NoteRequirement } from '../rules/note.js';
 import type { AuditAction } from '../store/audit.js';
 import { addKeys, allKeys, presentKeys, removeAllKeys, removeKeys } from '../store/keys.js';
 import {
@@ -40,8 +32,6 @@ import {
   wireSegmentDefinition,
   type StoredActivation,
 } from '../store/segments.js';
-import type { Store } from '../store/store.js';
-import type { Db } from '../store/tables.js';
 import {
   CONTRACT_REMOVAL_BODY,
   CONTRACT_UPLOAD_BODY,
@@ -56,6 +46,12 @@ import { PAGE_QUERY, UPLOAD_QUERY } from './query-schemas.js';
 /** The path holds the name of the segment; segments have no id in the contract. */
 const PATH = '/segments/:env/:segment';
 
+const CHANGE: Demands = { note: 'both', approval: true, unrequested: true };
+
+export const uploadKeys = at('activation', CHANGE, addGiven);
+/** The contract's body of a removal has no place for a title. */
+export const removeKeysOf = at('activation', { ...CHANGE, note: 'comment' }, removeGiven);
+
 /** The contract's three first, then the other names of two of them. */
 export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
   {
@@ -65,7 +61,7 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
     summary: 'List the keys of a segment in an environment',
     answer: answer('SegmentKeys'),
     query: PAGE_QUERY,
-    read: readKeys,
+    read: at('activation', {}, readKeys),
   },
   {
     methods: ['PUT'],
@@ -77,7 +73,7 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
     query: UPLOAD_QUERY,
     body: UPLOAD_BODY,
     takesFile: true,
-    write: async (db, request, store) => uploadKeys(db, request, store, keysOf(request)),
+    write: uploadKeys,
   },
   {
     methods: ['PUT'],
@@ -87,7 +83,7 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
     takesMany: true,
     answer: answer('RemovedKeys'),
     body: KEYS_OBJECT_BODY,
-    write: async (db, request, store) => removeGivenKeys(db, request, store, keysOf(request)),
+    write: removeKeysOf,
   },
   {
     methods: ['PUT'],
@@ -97,7 +93,7 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
     answer: answer('SegmentDefinition'),
     query: UPLOAD_QUERY,
     body: UPLOAD_OBJECT_BODY,
-    write: async (db, request, store) => uploadKeys(db, request, store, keysOf(request)),
+    write: uploadKeys,
   },
   {
     methods: ['PUT'],
@@ -106,7 +102,7 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
     takesMany: true,
     answer: answer('RemovedKeys'),
     body: KEYS_ARRAY_BODY,
-    write: async (db, request, store) => removeGivenKeys(db, request, store, keysOf(request)),
+    write: removeKeysOf,
   },
 ];
 
@@ -116,10 +112,8 @@ function keysOf({ body }: ApiRequest): string[] {
 }
 
 /** One page of keys, sorted by their bytes; `count` is the number of keys of the whole segment. */
-async function readKeys(db: Db, request: ApiRequest): Promise<WireSegmentKeys> {
-  const { environment } = await environmentOfSegment(db, request);
-  const activation = await activationAt(db, request, environment);
-  const page = pageFrom(request.query, PAGE_SIZES.keys);
+async function readKeys({ db, activation, query }: Work<'activation'>): Promise<WireSegmentKeys> {
+  const page = pageFrom(query, PAGE_SIZES.keys);
   const keys = await listKeys(db, activation.activation_id, page);
   return {
     keys: keys.map((key) => ({ key })),
@@ -130,45 +124,18 @@ async function readKeys(db: Db, request: ApiRequest): Promise<WireSegmentKeys> {
 }
 
 /**
- * Looks up the segment of a change of keys, and makes sure that the caller may make it.
- *
- * @throws Problem (404) the segment is not active in the environment.
- * @throws Problem (400) the workspace requires title or comment, and it is missing.
- * @throws Problem (403) the environment requires approvals.
- * @throws Problem (423) a change request for the keys is open.
- */
-async function segmentToChange(
-  db: Db,
-  request: ApiRequest,
-  needed: NoteRequirement,
-): Promise<EnvironmentPath & { activation: StoredActivation }> {
-  const place = await environmentOfSegment(db, request);
-  checkNoteFor(place.workspace, request, needed);
-  checkNoApproval(place.environment, request);
-  const activation = await activationAt(db, request, place.environment);
-  checkNotRequested(activation, request);
-  return { ...place, activation };
-}
-
-/**
  * Adds keys, and with `?replace` removes all others. Keys that the segment already has are no error, so that an upload
  * may be repeated.
  *
  * @throws Problem (400) too many keys, or a key that cannot be stored.
  */
-export async function uploadKeys(
-  db: Db,
-  request: ApiRequest,
-  store: Store,
-  given: readonly string[],
-): Promise<WireSegmentDefinition> {
-  const place = await segmentToChange(db, request, 'both');
-  const keys = keysToAdd(given);
-  const { added, removed } = wantsReplacement(request.query)
-    ? await replaceKeys(db, store, place.activation, keys)
-    : await addMissing(db, store, place.activation, keys);
+async function addGiven(work: Work<'activation'>): Promise<WireSegmentDefinition> {
+  const keys = keysToAdd(keysOf(work));
+  const { added, removed } = wantsReplacement(work.query)
+    ? await replaceKeys(work, keys)
+    : await addMissing(work, keys);
   const action = removed.length > 0 ? 'replace-keys' : 'add-keys';
-  return wireSegmentDefinition(await changed(db, request, place, { action, added, removed }));
+  return wireSegmentDefinition(await changed(work, { action, added, removed }));
 }
 
 interface ChangedKeys {
@@ -176,15 +143,10 @@ interface ChangedKeys {
   readonly removed: string[];
 }
 
-async function addMissing(
-  db: Db,
-  store: Store,
-  activation: StoredActivation,
-  keys: readonly string[],
-): Promise<ChangedKeys> {
-  const present = await presentOf(db, store, activation, keys);
+async function addMissing(work: Work<'activation'>, keys: readonly string[]): Promise<ChangedKeys> {
+  const present = await presentOf(work, keys);
   const added = keys.filter((key) => !present.has(key));
-  await addAll(db, store, activation, added);
+  await addAll(work, added);
   return { added, removed: [] };
 }
 
@@ -196,35 +158,39 @@ const REMOVAL_IN_ADDITIONS = 6;
 
 /** Replaces all keys of a segment. */
 async function replaceKeys(
-  db: Db,
-  store: Store,
-  activation: StoredActivation,
+  work: Work<'activation'>,
   keys: readonly string[],
 ): Promise<ChangedKeys> {
+  const { db, store, activation } = work;
   const before = await allKeys(db, store.dialect, activation.activation_id);
   const removed = without(before, new Set(keys));
   const added = removed.length === before.length ? [...keys] : without(keys, new Set(before));
   if (removed.length * REMOVAL_IN_ADDITIONS > keys.length) {
     await removeAllKeys(db, activation.activation_id);
-    await addAll(db, store, activation, keys);
+    await addAll(work, keys);
   } else {
-    for await (const part of partsOf(removed, KEYS_AT_ONCE)) {
-      await removeKeys(db, store.dialect, activation.activation_id, part);
-    }
-    await addAll(db, store, activation, added);
+    await removeAll(work, removed);
+    await addAll(work, added);
   }
   return { added, removed };
 }
 
 /** Adds the keys in the order in which the store keeps them, which takes a third of the time of any other order. */
 async function addAll(
-  db: Db,
-  { dialect }: Store,
-  { activation_id }: StoredActivation,
+  { db, store, activation }: Work<'activation'>,
   keys: readonly string[],
 ): Promise<void> {
   for await (const part of partsOf(keys.toSorted(), KEYS_AT_ONCE)) {
-    await addKeys(db, dialect, activation_id, part);
+    await addKeys(db, store.dialect, activation.activation_id, part);
+  }
+}
+
+async function removeAll(
+  { db, store, activation }: Work<'activation'>,
+  keys: readonly string[],
+): Promise<void> {
+  for await (const part of partsOf(keys, KEYS_AT_ONCE)) {
+    await removeKeys(db, store.dialect, activation.activation_id, part);
   }
 }
 
@@ -233,15 +199,15 @@ const KEYS_AT_ONCE = 2_000;
 
 /** The keys among those given that the segment has. */
 async function presentOf(
-  db: Db,
-  { dialect }: Store,
-  { activation_id, key_count }: StoredActivation,
+  { db, store, activation }: Work<'activation'>,
   keys: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const present = new Set<string>();
-  if (key_count === 0) return present;
+  if (activation.key_count === 0) return present;
   for await (const part of partsOf(keys, KEYS_AT_ONCE)) {
-    for (const key of await presentKeys(db, dialect, activation_id, part)) present.add(key);
+    for (const key of await presentKeys(db, store.dialect, activation.activation_id, part)) {
+      present.add(key);
+    }
   }
   return present;
 }
@@ -255,21 +221,12 @@ function without(keys: readonly string[], others: ReadonlySet<string>): string[]
  * Removes keys and ignores those that the segment does not have, so that a removal may be repeated. The answer counts
  * the keys that were really removed.
  */
-export async function removeGivenKeys(
-  db: Db,
-  request: ApiRequest,
-  store: Store,
-  given: readonly string[],
-): Promise<WireRemoveKeysResult> {
-  const place = await segmentToChange(db, request, 'comment');
-  const { activation } = place;
-  const keys = keysToRemove(given);
-  const present = await presentOf(db, store, activation, keys);
+async function removeGiven(work: Work<'activation'>): Promise<WireRemoveKeysResult> {
+  const keys = keysToRemove(keysOf(work));
+  const present = await presentOf(work, keys);
   const removed = keys.filter((key) => present.has(key));
-  for await (const part of partsOf(removed, KEYS_AT_ONCE)) {
-    await removeKeys(db, store.dialect, activation.activation_id, part);
-  }
-  await changed(db, request, place, { action: 'remove-keys', added: [], removed });
+  await removeAll(work, removed);
+  await changed(work, { action: 'remove-keys', added: [], removed });
   return {
     code: 200,
     message: `Deleted ${removed.length} keys`,
@@ -285,23 +242,16 @@ export async function removeGivenKeys(
  * additions.
  */
 async function changed(
-  db: Db,
-  request: ApiRequest,
-  { workspace, environment, activation }: EnvironmentPath & { activation: StoredActivation },
-  { action, added, removed }: { action: AuditAction; added: string[]; removed: string[] },
+  work: Work<'activation'>,
+  { action, added, removed }: ChangedKeys & { action: AuditAction },
 ): Promise<StoredActivation> {
+  const { db, environment, activation, caller } = work;
   const keyCount = activation.key_count + added.length - removed.length;
   checkSegmentSize(keyCount);
   if (added.length === 0 && removed.length === 0) return activation;
-  const now = Math.max(request.caller.now, activation.last_update_time + 1);
+  const now = Math.max(caller.now, activation.last_update_time + 1);
   await touchActivation(db, activation.activation_id, { keyCount, now });
-  await recordChange(db, request.caller, {
-    kind: 'segment',
-    name: activation.name,
-    action,
-    workspaceId: workspace.id,
-    environment,
-    difference: [keysDifference(added, removed)],
-  });
+  const difference = [keysDifference(added, removed)];
+  await recordChange(work, { kind: 'segment', name: activation.name, action, difference });
   return (await findActivation(db, environment.id, activation.name)) ?? activation;
 }

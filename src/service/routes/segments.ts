@@ -12,21 +12,9 @@
 
 import { randomUUID } from 'node:crypto';
 import type { WirePage, WireSegment, WireSegmentInEnvironment } from '../../admin-api/wire.js';
-import { recordChange } from '../change-log.js';
-import type { ApiRequest, Endpoint } from '../http/endpoint.js';
-import {
-  activationAt,
-  checkMayChangeWorkspace,
-  checkNoApproval,
-  checkNoteFor,
-  checkNothingRequested,
-  checkNotRequested,
-  environmentAt,
-  environmentOfSegment,
-  segmentAt,
-  trafficTypeAt,
-  workspaceAt,
-} from '../http/path-lookup.js';
+import { recordChange, written } from '../change-log.js';
+import type { Endpoint, Work } from '../http/endpoint.js';
+import { at } from '../http/place.js';
 import { conflict } from '../http/problem.js';
 import { differenceOf, keysGone, SAMPLE_SIZE } from '../rules/difference.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
@@ -34,7 +22,6 @@ import { usersOf } from '../store/definitions.js';
 import {
   deleteActivation,
   deleteSegment,
-  environmentsWithKeys,
   findActivation,
   findSegment,
   insertActivation,
@@ -62,7 +49,7 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Create a segment',
     answer: answer('Segment'),
     body: NEW_SEGMENT_BODY,
-    write: createSegment,
+    write: at('trafficType', { reach: 'workspace' }, createSegment),
   },
   {
     methods: ['GET'],
@@ -71,7 +58,7 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
     summary: 'List segments',
     answer: answerPage('Segment'),
     query: PAGE_QUERY,
-    read: readSegments,
+    read: at('workspace', {}, readSegments),
   },
   {
     methods: ['DELETE'],
@@ -79,7 +66,11 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
     contract: {},
     summary: 'Delete a segment with its keys in all environments',
     answer: answer('True'),
-    write: removeSegment,
+    write: at(
+      'segmentEverywhere',
+      { reach: 'workspace', note: 'both', approval: true },
+      removeSegment,
+    ),
   },
   {
     methods: ['POST'],
@@ -89,17 +80,14 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
     answer: answer('SegmentInEnvironment'),
     body: WORDS_BODY,
     takesText: true,
-    write: activate,
+    write: at('newActivation', { note: 'both' }, activate),
   },
   {
     methods: ['GET'],
     path: '/segments/ws/:ws/:segment',
     summary: 'Get a segment',
     answer: answer('Segment'),
-    read: async (db, request) => {
-      const workspace = await workspaceAt(db, request);
-      return wireSegment(await segmentAt(db, request, workspace.id));
-    },
+    read: at('segment', {}, async ({ segment }) => Promise.resolve(wireSegment(segment))),
   },
   {
     methods: ['GET'],
@@ -107,14 +95,14 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
     summary: 'List the segments that are active in an environment',
     answer: answerPage('SegmentInEnvironment'),
     query: PAGE_QUERY,
-    read: readActivations,
+    read: at('environment', {}, readActivations),
   },
   {
     methods: ['DELETE'],
     path: '/segments/:env/:segment',
     summary: 'Deactivate an empty segment in an environment',
     answer: answer('True'),
-    write: deactivate,
+    write: at('activation', { note: 'both', unrequested: true }, deactivate),
   },
 ];
 
@@ -123,11 +111,9 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
  * @throws Problem (404) the workspace or the traffic type does not exist.
  * @throws Problem (409) the workspace has a segment of this name.
  */
-async function createSegment(db: Db, request: ApiRequest): Promise<WireSegment> {
-  const workspace = await workspaceAt(db, request);
-  checkMayChangeWorkspace(request);
-  const trafficType = await trafficTypeAt(db, request, workspace.id);
-  const { name, description } = request.body as { name: string; description?: string | null };
+async function createSegment(work: Work<'trafficType'>): Promise<WireSegment> {
+  const { db, workspace, trafficType } = work;
+  const { name, description } = work.body as { name: string; description?: string | null };
   if (await findSegment(db, workspace.id, name)) throw conflict(`Segment ${name} already exists`);
   await insertSegment(db, {
     id: randomUUID(),
@@ -135,37 +121,33 @@ async function createSegment(db: Db, request: ApiRequest): Promise<WireSegment> 
     name,
     description: description ?? '',
     traffic_type_id: trafficType.id,
-    creation_time: request.caller.now,
+    creation_time: work.caller.now,
     tags_json: '[]',
   });
-  const created = await findSegment(db, workspace.id, name);
-  if (created === undefined) throw new Error('bug: a segment vanished within a transaction');
-  await recordChange(db, request.caller, {
-    kind: 'segment',
-    name,
-    action: 'create',
-    workspaceId: workspace.id,
-    difference: differenceOf(null, wireSegment(created)),
-  });
-  return wireSegment(created);
+  const created = wireSegment(written(await findSegment(db, workspace.id, name)));
+  const difference = differenceOf(null, created);
+  await recordChange(work, { kind: 'segment', name, action: 'create', difference });
+  return created;
 }
 
 /** One page of the segments of a workspace, in the order of their names. */
-async function readSegments(db: Db, request: ApiRequest): Promise<WirePage<WireSegment>> {
-  const workspace = await workspaceAt(db, request);
-  const page = pageFrom(request.query, PAGE_SIZES.objects);
+async function readSegments({
+  db,
+  workspace,
+  query,
+}: Work<'workspace'>): Promise<WirePage<WireSegment>> {
+  const page = pageFrom(query, PAGE_SIZES.objects);
   const { segments, totalCount } = await listSegments(db, workspace.id, page);
   return { objects: segments.map(wireSegment), ...page, totalCount };
 }
 
 /** One page of the segments that are active in an environment, in the order of their names. */
-async function readActivations(
-  db: Db,
-  request: ApiRequest,
-): Promise<WirePage<WireSegmentInEnvironment>> {
-  const workspace = await workspaceAt(db, request);
-  const environment = await environmentAt(db, request, workspace);
-  const page = pageFrom(request.query, PAGE_SIZES.objects);
+async function readActivations({
+  db,
+  environment,
+  query,
+}: Work<'environment'>): Promise<WirePage<WireSegmentInEnvironment>> {
+  const page = pageFrom(query, PAGE_SIZES.objects);
   const { activations, totalCount } = await listActivations(db, environment.id, page);
   return { objects: activations.map(wireActivation), ...page, totalCount };
 }
@@ -178,32 +160,16 @@ async function readActivations(
  * @throws Problem (409) a definition names the segment.
  * @throws Problem (423) a change request for its keys is open somewhere.
  */
-async function removeSegment(db: Db, request: ApiRequest): Promise<true> {
-  const workspace = await workspaceAt(db, request);
-  checkMayChangeWorkspace(request);
-  checkNoteFor(workspace, request, 'both');
-  const segment = await segmentAt(db, request, workspace.id);
-  for (const environment of await environmentsWithKeys(db, segment.id))
-    checkNoApproval(environment, request);
-  await checkNothingRequested(db, {
-    kind: 'segment',
-    name: segment.name,
-    workspaceId: workspace.id,
-  });
+async function removeSegment(work: Work<'segmentEverywhere'>): Promise<true> {
+  const { db, workspace, segment } = work;
   await checkUnused(db, { name: segment.name, workspaceId: workspace.id });
-  const change = {
-    kind: 'segment',
-    name: segment.name,
-    action: 'delete',
-    workspaceId: workspace.id,
-  } as const;
+  const change = { kind: 'segment', name: segment.name, action: 'delete' } as const;
   for (const environment of await listEnvironments(db, workspace.id)) {
     const difference = await activationGone(db, environment.id, segment.name);
-    await recordChange(db, request.caller, { ...change, environment, difference });
+    await recordChange({ ...work, environment }, { ...change, difference });
   }
   await deleteSegment(db, segment.id);
-  const difference = differenceOf(wireSegment(segment), null);
-  await recordChange(db, request.caller, { ...change, difference });
+  await recordChange(work, { ...change, difference: differenceOf(wireSegment(segment), null) });
   return true;
 }
 
@@ -243,54 +209,33 @@ async function checkUnused(
  *
  * Needs no approval, because an active segment without keys affects no user.
  */
-async function activate(db: Db, request: ApiRequest): Promise<WireSegmentInEnvironment> {
-  const { workspace, environment } = await environmentOfSegment(db, request);
-  checkNoteFor(workspace, request, 'both');
-  const segment = await segmentAt(db, request, workspace.id);
+async function activate(work: Work<'newActivation'>): Promise<WireSegmentInEnvironment> {
+  const { db, environment, segment } = work;
   const before = await findActivation(db, environment.id, segment.name);
   if (before !== undefined) return wireActivation(before);
   const place = { segmentId: segment.id, environmentId: environment.id };
-  await insertActivation(db, place, request.caller.now);
-  const activation = await findActivation(db, environment.id, segment.name);
-  if (activation === undefined) throw new Error('bug: an activation vanished within a transaction');
-  await recordChange(db, request.caller, {
+  await insertActivation(db, place, work.caller.now);
+  const active = wireActivation(written(await findActivation(db, environment.id, segment.name)));
+  const difference = differenceOf(null, active);
+  await recordChange(work, {
     kind: 'segment',
     name: segment.name,
     action: 'activate',
-    workspaceId: workspace.id,
-    environment,
-    difference: differenceOf(null, wireActivation(activation)),
+    difference,
   });
-  return wireActivation(activation);
+  return active;
 }
 
-/**
- * @throws Problem (409) the segment still has keys in this environment, or a definition there names
- * it.
- */
-async function deactivate(db: Db, request: ApiRequest): Promise<true> {
-  const { workspace, environment } = await environmentOfSegment(db, request);
-  checkNoteFor(workspace, request, 'both');
-  const activation = await activationAt(db, request, environment);
-  checkNotRequested(activation, request);
-  if (activation.key_count > 0) {
-    throw conflict(
-      `Segment ${activation.name} has ${activation.key_count} keys in ${environment.name}: remove them first`,
-    );
+/** @throws Problem (409) the segment still has keys in this environment, or a definition there names it. */
+async function deactivate(work: Work<'activation'>): Promise<true> {
+  const { db, workspace, environment, activation } = work;
+  const { name, key_count: count } = activation;
+  if (count > 0) {
+    throw conflict(`Segment ${name} has ${count} keys in ${environment.name}: remove them first`);
   }
-  await checkUnused(db, {
-    name: activation.name,
-    workspaceId: workspace.id,
-    environmentId: environment.id,
-  });
+  await checkUnused(db, { name, workspaceId: workspace.id, environmentId: environment.id });
   await deleteActivation(db, activation.activation_id);
-  await recordChange(db, request.caller, {
-    kind: 'segment',
-    name: activation.name,
-    action: 'deactivate',
-    workspaceId: workspace.id,
-    environment,
-    difference: differenceOf(wireActivation(activation), null),
-  });
+  const difference = differenceOf(wireActivation(activation), null);
+  await recordChange(work, { kind: 'segment', name, action: 'deactivate', difference });
   return true;
 }

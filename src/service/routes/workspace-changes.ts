@@ -8,15 +8,16 @@
 
 import { randomUUID } from 'node:crypto';
 import type { WireTrafficType, WireWorkspace } from '../../admin-api/wire.js';
-import { recordChange } from '../change-log.js';
-import type { ApiRequest, Endpoint } from '../http/endpoint.js';
-import { checkMayChangeWorkspace, checkUnrestricted, workspaceAt } from '../http/path-lookup.js';
+import { recordChange, written, type PlaceOfChange } from '../change-log.js';
+import type { Endpoint, Work } from '../http/endpoint.js';
+import { checkMayChangeWorkspace, isVisible } from '../http/path-lookup.js';
+import { at } from '../http/place.js';
 import { conflict, notFound } from '../http/problem.js';
 import { differenceOf } from '../rules/difference.js';
 import { WORKSPACE_SCHEMA, workspaceFrom, workspacePatched } from '../rules/environment.js';
 import type { PatchOperation } from '../rules/json-patch.js';
 import { createWorkspace } from '../seed.js';
-import type { Db, TrafficTypeRow, WorkspaceRow } from '../store/tables.js';
+import type { Db, TrafficTypeRow } from '../store/tables.js';
 import {
   countUses,
   deleteTrafficType,
@@ -38,7 +39,7 @@ export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Create a workspace without environments',
     answer: answer('Workspace'),
     body: WORKSPACE_SCHEMA,
-    write: addWorkspace,
+    write: at('nothing', { reach: 'everything' }, addWorkspace),
   },
   {
     methods: ['PATCH'],
@@ -46,14 +47,14 @@ export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Change a workspace',
     answer: answer('Workspace'),
     body: PATCH_BODY,
-    write: patchWorkspace,
+    write: at('workspace', { reach: 'workspace' }, patchWorkspace),
   },
   {
     methods: ['DELETE'],
     path: '/workspaces/:ws',
     summary: 'Delete a workspace that holds nothing any more',
     answer: answer('True'),
-    write: removeWorkspace,
+    write: at('workspace', { reach: 'everything' }, removeWorkspace),
   },
   {
     methods: ['POST'],
@@ -61,14 +62,14 @@ export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Create a traffic type',
     answer: answer('TrafficType'),
     body: NEW_TRAFFIC_TYPE_BODY,
-    write: addTrafficType,
+    write: at('workspace', { reach: 'workspace' }, addTrafficType),
   },
   {
     methods: ['DELETE'],
     path: '/trafficTypes/:trafficType',
     summary: 'Delete a traffic type that nothing uses',
     answer: answer('True'),
-    write: removeTrafficType,
+    write: at('nothing', {}, removeTrafficType),
   },
 ];
 
@@ -77,12 +78,10 @@ export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
  *
  * @throws Problem (409) a workspace of this name exists.
  */
-async function addWorkspace(db: Db, request: ApiRequest): Promise<WireWorkspace> {
-  checkUnrestricted(request);
-  const content = workspaceFrom(request.body);
-  await checkNameIsFree(db, content.name);
-  const id = await createWorkspace(db, content);
-  return recordedWorkspace(db, request, id, null);
+async function addWorkspace(work: Work<'nothing'>): Promise<WireWorkspace> {
+  const content = workspaceFrom(work.body);
+  await checkNameIsFree(work.db, content.name);
+  return recordedWorkspace(work, await createWorkspace(work.db, content), null);
 }
 
 /** Also compares with ids: a workspace whose name is the id of another could not be found by that name. */
@@ -91,14 +90,13 @@ async function checkNameIsFree(db: Db, name: string): Promise<void> {
 }
 
 /** Applies patch operations to the workspace in the form of answers. */
-async function patchWorkspace(db: Db, request: ApiRequest): Promise<WireWorkspace> {
-  checkMayChangeWorkspace(request);
-  const workspace = await workspaceAt(db, request);
+async function patchWorkspace(work: Work<'workspace'>): Promise<WireWorkspace> {
+  const { db, workspace } = work;
   const before = wireWorkspace(workspace);
-  const content = workspacePatched(before, request.body as PatchOperation[]);
+  const content = workspacePatched(before, work.body as PatchOperation[]);
   if (content.name !== before.name) await checkNameIsFree(db, content.name);
   await updateWorkspace(db, workspace.id, content);
-  return recordedWorkspace(db, request, workspace.id, before);
+  return recordedWorkspace(work, workspace.id, before);
 }
 
 /**
@@ -107,21 +105,21 @@ async function patchWorkspace(db: Db, request: ApiRequest): Promise<WireWorkspac
  * @param before null if the workspace is new.
  */
 async function recordedWorkspace(
-  db: Db,
-  { caller }: ApiRequest,
+  { db, caller }: Work<'nothing'>,
   id: string,
   before: WireWorkspace | null,
 ): Promise<WireWorkspace> {
-  const row = await findWorkspace(db, id);
-  if (row === undefined) throw new Error('bug: a workspace vanished within a transaction');
-  const after = wireWorkspace(row);
-  await recordChange(db, caller, {
-    kind: 'workspace',
-    name: after.name,
-    action: before === null ? 'create' : 'update',
-    workspaceId: id,
-    difference: differenceOf(before, after),
-  });
+  const workspace = written(await findWorkspace(db, id));
+  const after = wireWorkspace(workspace);
+  await recordChange(
+    { db, caller, workspace },
+    {
+      kind: 'workspace',
+      name: after.name,
+      action: before === null ? 'create' : 'update',
+      difference: differenceOf(before, after),
+    },
+  );
   return after;
 }
 
@@ -130,35 +128,33 @@ async function recordedWorkspace(
  *
  * @throws Problem (409) it still has environments, flags or segments.
  */
-async function removeWorkspace(db: Db, request: ApiRequest): Promise<true> {
-  checkUnrestricted(request);
-  const workspace = await workspaceAt(db, request);
+async function removeWorkspace(work: Work<'workspace'>): Promise<true> {
+  const { db, workspace } = work;
   for (const table of ['environments', 'flags', 'segments'] as const) {
     const count = await countUses(db, table, 'workspace_id', workspace.id);
     if (count > 0) throw conflict(`Workspace ${workspace.name} still has ${count} ${table}`);
   }
   await deleteWorkspace(db, workspace.id);
-  await recordChange(db, request.caller, {
+  const difference = differenceOf(wireWorkspace(workspace), null);
+  await recordChange(work, {
     kind: 'workspace',
     name: workspace.name,
     action: 'delete',
-    workspaceId: workspace.id,
-    difference: differenceOf(wireWorkspace(workspace), null),
+    difference,
   });
   return true;
 }
 
 /** @throws Problem (409) the workspace has a traffic type of this name. */
-async function addTrafficType(db: Db, request: ApiRequest): Promise<WireTrafficType> {
-  const workspace = await workspaceAt(db, request);
-  checkMayChangeWorkspace(request);
-  const { name } = request.body as { name: string };
+async function addTrafficType(work: Work<'workspace'>): Promise<WireTrafficType> {
+  const { db, workspace } = work;
+  const { name } = work.body as { name: string };
   if (await findTrafficType(db, workspace.id, name)) {
     throw conflict(`Traffic type ${name} already exists`);
   }
   const row = { id: randomUUID(), workspace_id: workspace.id, name, display_attribute_id: null };
   await insertTrafficType(db, row);
-  await recordTrafficType(db, request, workspace.id, row, 'create');
+  await recordTrafficType(work, row, 'create');
   return wireTrafficType(row);
 }
 
@@ -168,46 +164,34 @@ async function addTrafficType(db: Db, request: ApiRequest): Promise<WireTrafficT
  * @throws Problem (404) the traffic type does not exist, or the caller's key does not see its workspace.
  * @throws Problem (409) flags, segments or identities use it.
  */
-async function removeTrafficType(db: Db, request: ApiRequest): Promise<true> {
-  checkMayChangeWorkspace(request);
-  const id = request.params['trafficType'] ?? '';
+async function removeTrafficType(work: Work<'nothing'>): Promise<true> {
+  checkMayChangeWorkspace(work);
+  const { db, caller } = work;
+  const id = work.params['trafficType'] ?? '';
   const trafficType = await findTrafficTypeAnywhere(db, id);
-  const workspace = trafficType && (await visibleWorkspace(db, request, trafficType));
-  if (trafficType === undefined || workspace === undefined) throw notFound('traffic type', id);
+  if (trafficType === undefined || !isVisible(caller.scope.workspaces, trafficType.workspace_id)) {
+    throw notFound('traffic type', id);
+  }
   for (const table of ['flags', 'segments', 'identities'] as const) {
     const count = await countUses(db, table, 'traffic_type_id', trafficType.id);
     if (count > 0) throw conflict(`Traffic type ${trafficType.name} is used by ${count} ${table}`);
   }
   await deleteTrafficType(db, trafficType.id);
-  await recordTrafficType(db, request, workspace.id, trafficType, 'delete');
+  const workspace = { id: trafficType.workspace_id };
+  await recordTrafficType({ db, caller, workspace }, trafficType, 'delete');
   return true;
 }
 
-/** The workspace of a traffic type; undefined if the caller's key may not touch it. */
-async function visibleWorkspace(
-  db: Db,
-  { caller }: ApiRequest,
-  { workspace_id }: TrafficTypeRow,
-): Promise<WorkspaceRow | undefined> {
-  const { workspaces } = caller.scope;
-  if (workspaces !== null && !workspaces.includes(workspace_id)) return undefined;
-  return findWorkspace(db, workspace_id);
-}
-
-/** Records the creation or deletion of a traffic type. */
 async function recordTrafficType(
-  db: Db,
-  { caller }: ApiRequest,
-  workspaceId: string,
+  place: PlaceOfChange,
   row: TrafficTypeRow,
   action: 'create' | 'delete',
 ): Promise<void> {
   const wire = wireTrafficType(row);
-  await recordChange(db, caller, {
+  await recordChange(place, {
     kind: 'traffic-type',
     name: row.name,
     action,
-    workspaceId,
     difference: action === 'create' ? differenceOf(null, wire) : differenceOf(wire, null),
   });
 }

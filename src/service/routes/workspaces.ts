@@ -15,8 +15,9 @@ import type {
   WireTrafficType,
   WireWorkspace,
 } from '../../admin-api/wire.js';
-import type { ApiRequest, Endpoint } from '../http/endpoint.js';
-import { isVisible, workspaceAt, workspaceCalled } from '../http/path-lookup.js';
+import type { ApiRequest, Endpoint, Work } from '../http/endpoint.js';
+import { isVisible, workspaceCalled } from '../http/path-lookup.js';
+import { at } from '../http/place.js';
 import { badRequest } from '../http/problem.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
 import type { Db, EnvironmentRow, TrafficTypeRow, WorkspaceRow } from '../store/tables.js';
@@ -48,7 +49,7 @@ export const WORKSPACE_ENDPOINTS: readonly Endpoint[] = [
     contract: {},
     summary: 'List environments',
     answer: answerList('Environment'),
-    read: readEnvironments,
+    read: at('workspace', {}, readEnvironments),
   },
   {
     methods: ['GET'],
@@ -64,14 +65,16 @@ export const WORKSPACE_ENDPOINTS: readonly Endpoint[] = [
     path: '/rolloutStatuses/ws/:ws',
     summary: 'List rollout statuses',
     answer: answerList('RolloutStatus'),
-    read: async (db, request) => readRolloutStatuses(db, await workspaceAt(db, request)),
+    read: at('workspace', {}, async ({ db, workspace }) => readRolloutStatuses(db, workspace)),
   },
   {
     methods: ['GET'],
     path: '/trafficTypes/ws/:ws',
     summary: 'List traffic types',
     answer: answerList('TrafficType'),
-    read: readTrafficTypes,
+    read: at('workspace', {}, async ({ db, workspace }) =>
+      (await listTrafficTypes(db, workspace.id)).map(wireTrafficType),
+    ),
   },
 ];
 
@@ -116,12 +119,13 @@ function nameFilter({ name, nameOp }: ApiRequest['query']): WorkspaceFilter['nam
 }
 
 /** The environments that the caller's key sees, in the order of their creation. */
-async function readEnvironments(db: Db, request: ApiRequest): Promise<WireEnvironment[]> {
-  const workspace = await workspaceAt(db, request);
+async function readEnvironments({
+  db,
+  workspace,
+  caller,
+}: Work<'workspace'>): Promise<WireEnvironment[]> {
   const rows = await listEnvironments(db, workspace.id);
-  return rows
-    .filter(({ id }) => isVisible(request.caller.scope.environments, id))
-    .map(wireEnvironment);
+  return rows.filter(({ id }) => isVisible(caller.scope.environments, id)).map(wireEnvironment);
 }
 
 /**
@@ -149,12 +153,6 @@ async function readStatusesByQuery(
 async function readRolloutStatuses(db: Db, workspace: WorkspaceRow): Promise<WireRolloutStatus[]> {
   const rows = await listRolloutStatuses(db, workspace.id);
   return rows.map(({ id, name, description }) => ({ id, name, description }));
-}
-
-/** The traffic types of a workspace, in the order of their names. */
-async function readTrafficTypes(db: Db, request: ApiRequest): Promise<WireTrafficType[]> {
-  const workspace = await workspaceAt(db, request);
-  return (await listTrafficTypes(db, workspace.id)).map(wireTrafficType);
 }
 
 /** A workspace as the contract shows it. */
