@@ -43,6 +43,7 @@ COPY --from=build /app/package.json /app/
 COPY --from=build /app/node_modules /app/node_modules
 COPY --from=build /app/schemas /app/schemas
 COPY docs/*.md /app/docs/
+COPY pages /app/pages
 COPY workflows /app/workflows
 COPY --from=build /app/dist /app/dist
 COPY specs-example /app/specs-example

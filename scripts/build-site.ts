@@ -3,6 +3,8 @@ import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import MarkdownIt from 'markdown-it';
 import { anchorOf } from '../src/cli/help-document.js';
+import { html, htmlOf } from '../src/platform/html.js';
+import { documentOf, lookOf } from '../src/platform/page.js';
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -17,25 +19,7 @@ const TOP_PAGES = [
 /** What the pages show and link to as it is. */
 const COPIED = ['docs/images', 'workflows', 'schemas'];
 
-const STYLE = `
-:root { color-scheme: light dark; --ink: light-dark(#1f2328, #f0f6fc); --ground: light-dark(#ffffff, #0d1117);
-  --soft: light-dark(#59636e, #9ba3ad); --line: light-dark(#d1d9e0, #30363d); --link: light-dark(#0550ae, #79c0ff);
-  --field: light-dark(#f6f8fa, #161b22); }
-* { box-sizing: border-box; }
-html { background: var(--ground); color: var(--ink); }
-body { font: 16px/1.6 system-ui, sans-serif; margin: 0; display: grid; grid-template-columns: 15rem minmax(0, 52rem); gap: 2rem; padding: 1rem 1.5rem; }
-nav ul { list-style: none; padding: 0; margin: 0; font-size: 0.9375rem; }
-a { color: var(--link); }
-nav a[aria-current] { color: var(--ink); font-weight: 600; }
-code, pre { font: 0.875em/1.5 ui-monospace, monospace; background: var(--field); }
-code { overflow-wrap: anywhere; }
-pre { padding: 0.75rem 1rem; overflow-x: auto; border-radius: 6px; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: 0.9375rem; }
-th, td { border: 1px solid var(--line); padding: 0.375rem 0.75rem; text-align: start; vertical-align: top; }
-img { max-inline-size: 100%; }
-@media (max-width: 50rem) { body { grid-template-columns: minmax(0, 1fr); } }
-`;
+const LOOK = lookOf('site');
 
 /** A page of the site, by its path in the project. */
 interface Page {
@@ -57,7 +41,7 @@ export function buildSite(folder: string): void {
   for (const page of pages) {
     const file = join(folder, placeOf(page.path));
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, documentOf(page, pages));
+    writeFileSync(file, textOf(page, pages));
   }
   for (const path of COPIED) cpSync(join(PROJECT, path), join(folder, path), { recursive: true });
 }
@@ -74,21 +58,24 @@ function placeOf(path: string): string {
   return path.replace(/README\.md$/, 'index.md').replace(/\.md$/, '.html');
 }
 
-function documentOf(page: Page, pages: readonly Page[]): string {
-  const { escapeHtml } = new MarkdownIt().utils;
+function textOf(page: Page, pages: readonly Page[]): string {
   const entries = pages
     .filter(({ path }) => !path.startsWith('docs/decisions/') || path.endsWith('README.md'))
     .map((each) => {
-      const current = each === page ? ' aria-current="page"' : '';
-      return `<li><a href="${between(page.path, placeOf(each.path))}"${current}>${escapeHtml(each.title)}</a></li>`;
+      const current = each === page ? html`aria-current="page"` : html``;
+      const href = between(page.path, placeOf(each.path));
+      return html`<li><a href="${href}" ${current}>${each.title}</a></li>`;
     });
-  return `<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(page.title)} · flagkeel</title><style>${STYLE}</style></head>
-<body><nav aria-label="Pages"><ul>${entries.join('')}</ul></nav><main>${bodyOf(page, pages)}</main></body>
-</html>
-`;
+  return documentOf(
+    LOOK,
+    `${page.title} · flagkeel`,
+    html`<nav aria-label="Pages">
+        <ul>
+          ${entries}
+        </ul>
+      </nav>
+      <main>${htmlOf(bodyOf(page, pages))}</main>`,
+  );
 }
 
 function bodyOf(page: Page, pages: readonly Page[]): string {
@@ -108,9 +95,9 @@ function bodyOf(page: Page, pages: readonly Page[]): string {
     return self.renderToken(tokens, index, options);
   };
   // Which of the two closes is known by what was opened last: links do not nest.
-  const html = markdown.render(page.text);
   // Long lines of code scroll, so a keyboard has to reach them.
-  return html
+  return markdown
+    .render(page.text)
     .replace(/<span>((?:(?!<span>|<\/a>)[^])*?)<\/a>/g, '<span>$1</span>')
     .replaceAll('<pre>', '<pre tabindex="0">');
 }

@@ -31,7 +31,7 @@ const NARROW_DARK = { width: 390, colorScheme: 'dark' } as const;
 /** The second source of that morning: its service is away. */
 const AWAY = { story: aBadMorning, from: 'search-flags' } as const;
 const OBJECTS = { opens: 'that no file declares', from: 'Withheld' } as const;
-const APPROVES = { story: aHeldEvening, press: 'Approve…' } as const;
+const APPROVES = { story: aHeldEvening, press: 'Approve' } as const;
 
 const PICTURES: Readonly<Record<string, Picture>> = {
   'status-light': LIGHT,

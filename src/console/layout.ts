@@ -1,4 +1,5 @@
-import { html, htmlOf, PAGE_STYLE, policyHashOf, type Html } from '../platform/html.js';
+import { html, type Html } from '../platform/html.js';
+import { documentOf, lookOf } from '../platform/page.js';
 import { clean } from '../report/sanitize.js';
 import type { WorkspaceRow } from '../service/store/tables.js';
 import type { Session } from './sign-in.js';
@@ -14,71 +15,20 @@ export interface Place {
   readonly page: 'flags' | 'segments' | 'requests' | 'log';
 }
 
-/** Widths are relative to the text, and nothing is wider than the window: on a telephone columns become rows. */
-const STYLE = `${PAGE_STYLE}
-.skip { position: absolute; inset-inline-start: -99rem; }
-.skip:focus { position: static; }
-nav ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; }
-nav [aria-current] { color: var(--ink); font-weight: 600; text-decoration: none; }
-.bar { align-items: baseline; border-block-end: 1px solid var(--line); margin-block-end: 1rem; gap: 0.5rem 1rem; }
-h1 { font-size: 1.5rem; line-height: 1.25; margin-block-end: 0.75rem; }
-h2 { font-size: 1.125rem; overflow-wrap: anywhere; }
-h3 { font-size: 0.875rem; font-weight: 600; }
-.sheet { background: var(--sheet); border: 1px solid var(--line); border-radius: 8px; padding: 1rem 1.25rem;
-  margin-block-end: 1rem; }
-.side { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(15rem, 100%), 1fr)); gap: 1rem 1.5rem;
-  margin-block-start: 0.75rem; }
-.side section { min-inline-size: 0; }
-li, p, dd { overflow-wrap: anywhere; }
-.killed + svg { opacity: 0.35; } main > .soft { margin-block-end: 0.5rem; }
-.killed, .wrong { color: var(--trouble); font-weight: 600; }
-svg { inline-size: 100%; block-size: 0.6rem; border: 1px solid var(--soft); border-radius: 2px; margin-block: 0.25rem; }
-.share0 { fill: light-dark(#2563eb, #79a8ff); } .share1 { fill: light-dark(#9ca3af, #6b7280); }
-.share2 { fill: light-dark(#d97706, #e3b341); } .share3 { fill: light-dark(#059669, #56d364); }
-form { margin-block: 0.5rem; } form.line { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: end; }
-label { display: block; } input, textarea, button { font: inherit; color: inherit; background: var(--ground);
-  border: 1px solid var(--soft); border-radius: 6px; padding: 0.375rem 0.75rem; max-inline-size: 100%; }
-textarea { inline-size: 100%; min-block-size: 5rem; } button { cursor: pointer; font-weight: 600; }
-input:focus-visible, textarea:focus-visible, button:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
-.plain { background: none; border: 0; padding: 0; color: var(--link); text-decoration: underline; font-weight: 400; }
-.keys { columns: 14rem; font: 0.875em/1.6 ui-monospace, monospace; } .keys li { overflow-wrap: anywhere; }
-.diff { font: 0.875em/1.5 ui-monospace, monospace; margin-block-start: 0.25rem; }
-.log li { padding-block: 0.375rem; } .log > li { border-block-end: 1px solid var(--line); } .diff li { padding: 0; }
-`;
+const LOOK = lookOf('console', { allows: { 'form-action': "'self'" } });
 
 /** The policy of every page: it loads nothing, runs nothing, and sends forms only to this service. */
-export const CONSOLE_POLICY = [
-  "default-src 'none'",
-  `style-src ${policyHashOf(STYLE)}`,
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+export const CONSOLE_POLICY = LOOK.policy;
 
-/**
- * A whole HTML document.
- *
- * @param title our own words, or cleaned.
- */
-function documentOf(title: string, body: Html): string {
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${title} · flagkeel</title>
-        ${htmlOf(`<style>${STYLE}</style>`)}
-      </head>
-      <body>
-        ${body}
-      </body>
-    </html> `.text;
+/** @param title our own words, or cleaned. */
+function pageOf(title: string, body: Html): string {
+  return documentOf(LOOK, `${title} · flagkeel`, body);
 }
 
 /** The only page for users who are not signed in. @param wrong the reason why the last try was refused. */
 export function signInPage(wrong?: string): string {
   const alert = wrong === undefined ? [] : html`<p class="wrong" role="alert">${clean(wrong)}</p>`;
-  return documentOf(
+  return pageOf(
     'Sign in',
     html`<main class="sheet">
       <h1>Sign in</h1>
@@ -95,7 +45,7 @@ export function signInPage(wrong?: string): string {
 
 /** A page that says why the requested one cannot be shown. */
 export function refusalPage(message: string): string {
-  return documentOf(
+  return pageOf(
     'Not done',
     html`<main class="sheet">
       <h1>Not done</h1>
@@ -130,7 +80,7 @@ export function consolePage(place: Place, title: string, body: Html): string {
   const others = workspaces.map(({ id, name }) =>
     linkItem(linkTo(PAGES[page][0], { ws: id }), clean(name), id === workspace.id),
   );
-  return documentOf(
+  return pageOf(
     title,
     html`<a class="skip" href="#main">To the content</a>
       <header class="bar">

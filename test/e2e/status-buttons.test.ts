@@ -129,7 +129,7 @@ describe.skipIf(lacks('chromium'))('the buttons of the status page', { timeout: 
     expect([refused.result, await shareOf('pay', live.staging)]).toEqual(['refused', 10]);
 
     await withPage(`${operations.url}/`, {}, async (page) => {
-      await page.getByRole('button', { name: 'Approve…' }).click();
+      await page.getByRole('button', { name: 'Approve', exact: true }).click();
       const dialog = page.getByRole('dialog');
       expect(await dialog.innerText()).toContain('refused by a guard (maxShift)');
       expect(await dialog.innerText()).toContain(refused.plan?.heldHash);
@@ -137,7 +137,7 @@ describe.skipIf(lacks('chromium'))('the buttons of the status page', { timeout: 
       await dialog.getByLabel('Your name').fill('ana');
       await dialog.getByLabel('Token').fill(TOKEN);
       await dialog.getByRole('button', { name: 'Approve', exact: true }).click();
-      await dialog.getByText('Approved: the next run is asked for.').waitFor();
+      await dialog.waitFor({ state: 'hidden' });
       await settled(() => watched.view.applied?.subject === 'Ramp pay by far');
     });
 

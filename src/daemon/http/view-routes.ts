@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Metrics } from '../metrics/metrics.js';
-import { PAGE_POLICY } from '../page/document.js';
-import { runPage, statusPage } from '../page/status-page.js';
+import { PAGE_POLICY, runPage, statusPage } from '../page/status-page.js';
 import { missingFor, newestPlan, healthOf, verdictOver, type Level } from '../health.js';
 import type { DaemonView, RunRecord, SourceView } from '../view.js';
 import type { LiveKillDocument } from '../../report/json/plan.js';

@@ -1,8 +1,9 @@
 import { html, type Html } from '../../platform/html.js';
+import type { PlanDocument } from '../../report/json/plan.js';
 import { plural } from '../../report/values.js';
 import { isApplied, newestPlan, newestPlanned, shortSha } from '../health.js';
 import type { CommitView, SourceView } from '../view.js';
-import { shortened } from './phrases.js';
+import { moment, shortened, untrusted } from './phrases.js';
 
 /** A request to the daemon from its page: a `POST` with the user's token, sent after a confirmation. */
 export interface Button {
@@ -13,6 +14,8 @@ export interface Button {
   readonly says: (source: SourceView) => string | null;
   /** Members of the body that the user fills in. */
   readonly asks?: (source: SourceView) => readonly Question[];
+  /** Whether the page forgets the token at once, because the request passes guards. */
+  readonly wantsTokenEachTime?: true;
   /** Further members of the body besides `source`. */
   readonly body?: (source: SourceView) => Readonly<Record<string, string>>;
 }
@@ -23,6 +26,8 @@ export interface Question {
   readonly label: string;
   /** Initial value. */
   readonly value: string;
+  /** Left out of the body if it stays empty. */
+  readonly optional?: true;
 }
 
 const HOW_LONG: Question = { name: 'for', label: 'For how long (30m, 2h, 1d)', value: '1h' };
@@ -30,6 +35,22 @@ const WHY: Question = { name: 'reason', label: 'Why', value: '' };
 
 /** In display order. */
 const BUTTONS: readonly Button[] = [
+  {
+    label: 'Approve',
+    path: 'approve',
+    wantsTokenEachTime: true,
+    says: (source) => {
+      const plan = newestPlan(source);
+      return plan?.heldHash === undefined || isApproved(source)
+        ? null
+        : `${heldText(plan)} The next run writes it, if the plan still has the hash ${plan.heldHash}.`;
+    },
+    asks: () => [
+      { name: 'by', label: 'Your name', value: '' },
+      { ...WHY, optional: true },
+    ],
+    body: (source) => ({ hash: newestPlan(source)?.heldHash ?? '' }),
+  },
   {
     label: 'Sync',
     path: 'reconcile',
@@ -113,6 +134,31 @@ function waiting(source: SourceView): string {
   return isNewer ? `${left}; ${commitText(seen)} is not applied yet.` : `${left}.`;
 }
 
+/** Held changes that can be approved, and the approval if no run has used it yet. Empty if there are none. */
+export function approvalLine(source: SourceView, now: number): Html {
+  const { approved } = source;
+  const plan = newestPlan(source);
+  if (plan?.heldHash === undefined) return html``;
+  const leave =
+    approved !== null && isApproved(source)
+      ? html`Approved by ${untrusted(approved.by)}, for the next run; void
+        ${moment(approved.until ?? '', now)}.`
+      : html``;
+  return html`<p>${heldText(plan)} ${leave}</p>`;
+}
+
+function isApproved(source: SourceView): boolean {
+  return source.approved !== null && source.approved.hash === newestPlan(source)?.heldHash;
+}
+
+/** Whole sentences, without untrusted text. */
+function heldText({ guards = [], changes, withheld }: PlanDocument): string {
+  const waiting = withheld.filter(({ why }) => why === 'window-closed').length;
+  if (guards.length === 0) return `${plural(waiting, 'change')} held until a window opens.`;
+  const names = [...new Set(guards.map(({ guard }) => guard))].join(', ');
+  return `${plural(changes.length + waiting, 'change')} refused by a guard (${names}).`;
+}
+
 function commitText({ commit, subject }: CommitView): string {
   return `${shortSha(commit)} "${shortened(subject)}"`;
 }
@@ -126,7 +172,8 @@ export function buttonBar(source: SourceView): Html {
   return html`<div class="buttons" role="group" aria-label="Ask of this source">${shown}</div>`;
 }
 
-function buttonOf({ label, path, asks, body }: Button, says: string, source: SourceView): Html {
+function buttonOf(button: Button, says: string, source: SourceView): Html {
+  const { label, path, asks, wantsTokenEachTime = false, body } = button;
   const request = { source: source.name, ...body?.(source) };
   return html`<button
     type="button"
@@ -135,6 +182,7 @@ function buttonOf({ label, path, asks, body }: Button, says: string, source: Sou
     data-says="${shortened(says, LONGEST_SENTENCES)}"
     data-body="${JSON.stringify(request)}"
     data-asks="${JSON.stringify(asks?.(source) ?? [])}"
+    ${wantsTokenEachTime ? html`data-once` : []}
   >
     ${label}
   </button>`;

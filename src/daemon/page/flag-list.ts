@@ -1,4 +1,5 @@
 import { html, type Html } from '../../platform/html.js';
+import { shareBar, shareTexts } from '../../report/html/shares.js';
 import { plural } from '../../report/values.js';
 import type { EnvironmentFlags, LiveFlag, Serving, SourceView } from '../view.js';
 import { forgePages } from './forge-pages.js';
@@ -42,46 +43,24 @@ function isOpen(total: number): Html {
 
 function itemOf({ name, file, line, serves }: LiveFlag, { location, applied }: SourceView): Html {
   const page = forgePages(location)?.file(applied?.commit ?? '', file, line) ?? null;
-  const words = serves === null ? 'not on the service' : servingText(serves);
-  return html`<strong>${linkTo(page, untrusted(name))}</strong>
-    ${serves === null ? html`<span></span>` : barOf(serves)} <span>${untrusted(words)}</span>`;
+  return html`<strong>${linkTo(page, untrusted(name))}</strong> ${
+      serves === null
+        ? html`<span></span> <span>not on the service</span>`
+        : html`${shareBar(serves)} <span>${servingText(serves)}</span>`
+    }`;
 }
 
 /** Text such as `on 25 %, off 75 %; 2 rules before`. */
-function servingText(serving: Serving): string {
-  const { killed, shares, trafficAllocation, defaultTreatment, rules, targets } = serving;
-  if (killed) return `killed: everybody gets ${defaultTreatment}`;
-  const parts = shares.map(({ treatment, size }) => `${treatment} ${String(size)} %`);
+function servingText(serving: Serving): Html {
+  const { killed, trafficAllocation, defaultTreatment, rules, targets } = serving;
+  if (killed) return html`killed: everybody gets ${untrusted(defaultTreatment)}`;
   const before = [
     ...(targets > 0 ? [plural(targets, 'targeted key')] : []),
     ...(rules > 0 ? [plural(rules, 'rule')] : []),
   ];
-  return [
-    parts.join(', '),
-    ...(trafficAllocation < 100
-      ? [`of ${String(trafficAllocation)} % of the traffic, the rest gets ${defaultTreatment}`]
-      : []),
-    ...(before.length > 0 ? [`${before.join(' and ')} before`] : []),
-  ].join('; ');
-}
-
-/** Number of colours; further treatments reuse them. The default treatment has its own colour. */
-const COLOURS = 5;
-
-/**
- * Hidden from screen readers: the text beside it says the same. Widths are attributes, which the page's policy allows.
- */
-function barOf({ killed, shares, trafficAllocation, defaultTreatment }: Serving): Html {
-  const scale = killed ? 0 : trafficAllocation / 100;
-  let at = 0;
-  const parts = shares.map(({ treatment, size }, index) => {
-    const width = size * scale;
-    const x = at;
-    at += width;
-    const tone = treatment === defaultTreatment ? 'rest' : `t${String(index % COLOURS)}`;
-    return html`<rect class="${tone}" x="${String(x)}" width="${String(width)}" height="8" />`;
-  });
-  return html`<svg class="share" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
-    ${parts}
-  </svg>`;
+  const rest = html`; of ${String(trafficAllocation)} % of the traffic, the rest gets
+  ${untrusted(defaultTreatment)}`;
+  return html`${shareTexts(serving)}${trafficAllocation < 100 ? rest : []}${
+    before.length > 0 ? `; ${before.join(' and ')} before` : ''
+  }`;
 }

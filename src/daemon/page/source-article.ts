@@ -4,7 +4,6 @@ import { openRamps, rampText } from '../../report/view/sentences.js';
 import { plural } from '../../report/values.js';
 import { newestPlan, type EnvironmentHealth, type Level, type SourceHealth } from '../health.js';
 import type { CommitView, Override, SourceView, RunRecord } from '../view.js';
-import { approvalOf } from './approve.js';
 import {
   commitOf,
   mark,
@@ -15,7 +14,7 @@ import {
   RESULTS,
   triggerText,
 } from './phrases.js';
-import { buttonBar } from './buttons.js';
+import { approvalLine, buttonBar } from './buttons.js';
 import { flagLists } from './flag-list.js';
 import {
   diagnosticList,
@@ -50,8 +49,8 @@ export function sourceArticle(
       ({ what, why, since }) =>
         html`<p>The ${what}, since ${moment(since, now)}: ${untrusted(why)}</p>`,
     )}
-    ${overrideLines(source, now)} ${approvalOf(source, { now, takesRequests })}
-    ${factList(source, now)} ${takesRequests ? buttonBar(source) : []} ${diagnosticList(source)}
+    ${overrideLines(source, now)} ${approvalLine(source, now)} ${factList(source, now)}
+    ${takesRequests ? buttonBar(source) : []} ${diagnosticList(source)}
     ${environmentTable(environments, source, now)} ${orderedKillList(source)}
     ${reminderList(newestPlan(source) ?? {})} ${rampList(newestPlan(source)?.ramps ?? [])}
     ${liveKillList(newestPlan(source)?.liveKills ?? [])} ${unwrittenList(source)}

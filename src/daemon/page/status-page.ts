@@ -1,13 +1,19 @@
 import { html, type Html } from '../../platform/html.js';
+import { documentOf, lookOf } from '../../platform/page.js';
 import { healthOf, verdictOver, type SourceHealth, type Verdict } from '../health.js';
 import type { DaemonView, SourceView, RunRecord } from '../view.js';
-import { APPROVE_DIALOG } from './approve.js';
-import { documentOf } from './document.js';
 import { CONFIRMATION } from './buttons.js';
 import { sourceArticle, type PageMoment } from './source-article.js';
 import { mark, moment, untrusted, duration, RESULTS, triggerText } from './phrases.js';
 import { clean } from '../../report/sanitize.js';
 import { planTextOf } from './plan-text.js';
+
+const LOOK = lookOf('status', { hasScript: true, allows: { 'connect-src': "'self'" } });
+/** The page of a run does not change, and needs no script. */
+const RUN_LOOK = { ...LOOK, script: '' };
+
+/** The content security policy of every page. */
+export const PAGE_POLICY = LOOK.policy;
 
 /** The page for a person on call: the verdict first, then each source in detail. */
 export function statusPage(view: DaemonView, at: PageMoment): string {
@@ -16,10 +22,10 @@ export function statusPage(view: DaemonView, at: PageMoment): string {
   const verdict = verdictOver(
     sources.map(({ source, health }) => ({ name: source.name, verdict: health.verdict })),
   );
-  return documentOf({
-    title: `${verdict.headline} · flagkeel`,
-    isLive: true,
-    body: html`<header class="bar">
+  return documentOf(
+    LOOK,
+    `${verdict.headline} · flagkeel`,
+    html`<header class="bar">
         <span><strong>flagkeel</strong> <span class="soft">${view.version}</span></span>
         <span class="soft"
           ><span id="as-of">${asOf(now)}</span> · <span id="live">as loaded</span></span
@@ -33,9 +39,8 @@ export function statusPage(view: DaemonView, at: PageMoment): string {
       <footer class="soft">
         Up since ${moment(view.startedAt, now)}. For programs: <a href="status">status</a>,
         <a href="metrics">metrics</a>, <a href="readyz">readiness</a>.
-      </footer>
-      ${at.takesRequests ? APPROVE_DIALOG : []}`,
-  });
+      </footer>`,
+  );
 }
 
 function asOf(now: number): Html {
@@ -64,10 +69,10 @@ function articleOf(
 /** One run: its result, its commit, and the whole report as the command would have printed it. */
 export function runPage(source: SourceView, run: RunRecord, now: number): string {
   const { level, word } = RESULTS[run.result];
-  return documentOf({
-    title: `${word} · ${clean(source.name)} · flagkeel`,
-    isLive: false,
-    body: html`<header class="bar">
+  return documentOf(
+    RUN_LOOK,
+    `${word} · ${clean(source.name)} · flagkeel`,
+    html`<header class="bar">
         <nav><a href="../">Status</a></nav>
       </header>
       <main>
@@ -89,7 +94,7 @@ export function runPage(source: SourceView, run: RunRecord, now: number): string
         </section>
         <section class="sheet" aria-label="Report">${reportOf(run)}</section>
       </main>`,
-  });
+  );
 }
 
 function factsOf(run: RunRecord, now: number): (readonly [string, Html])[] {

@@ -1,9 +1,13 @@
-import { html, htmlOf, type Html } from '../../platform/html.js';
+import { html, type Html } from '../../platform/html.js';
+import { documentOf, lookOf } from '../../platform/page.js';
 import type { Bucket, Rule } from '../../model/flag/flag.js';
 import { clean } from '../sanitize.js';
 import { bucketsText } from '../view/buckets.js';
 import { conditionText } from '../view/matcher.js';
 import { plural } from '../values.js';
+import { shareBar, shareTexts } from './shares.js';
+
+const LOOK = lookOf('report', { hasScript: true });
 
 /** The flags and segments of the specs, for people who look something up. */
 export interface Catalogue {
@@ -63,52 +67,48 @@ export function cataloguePage(catalogue: Catalogue, today: string): string {
   const { workspace, commit, environments, flags, segments } = catalogue;
   const title = `Flags of ${clean(workspace)}`;
   const origin = commit === null ? 'the files on disk' : `commit ${commit.slice(0, 8)}`;
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${title}</title>
-        ${htmlOf(`<style>${STYLE}</style>`)}
-      </head>
-      <body>
-        <h1>${title}</h1>
-        <p>
-          What the specs say, by ${origin}, on ${today}: ${plural(flags.length, 'flag')},
-          ${plural(segments.length, 'segment')}.
-        </p>
-        <label>Search <input id="search" type="search" autocomplete="off" /></label>
-        ${tableOf(
-          'Flag',
-          environments,
-          flags.map((flag) => flagRow(flag, environments, today)),
-        )}
-        ${tableOf(
-          'Segment',
-          environments,
-          segments.map((segment) => segmentRow(segment, environments)),
-        )}
-        ${htmlOf(`<script>${SCRIPT}</script>`)}
-      </body>
-    </html> `.text;
+  return documentOf(
+    LOOK,
+    title,
+    html`<main>
+      <h1>${title}</h1>
+      <p>
+        What the specs say, by ${origin}, on ${today}: ${plural(flags.length, 'flag')},
+        ${plural(segments.length, 'segment')}.
+      </p>
+      <label>Search <input id="search" type="search" autocomplete="off" /></label>
+      ${tableOf(
+        'Flag',
+        environments,
+        flags.map((flag) => flagRow(flag, environments, today)),
+      )}
+      ${tableOf(
+        'Segment',
+        environments,
+        segments.map((segment) => segmentRow(segment, environments)),
+      )}
+    </main>`,
+  );
 }
 
 /** @param kind of the objects in the rows, in the singular. */
 function tableOf(kind: string, environments: readonly string[], rows: readonly Html[]): Html {
-  return html`<table>
-    <caption>
-      ${kind}s
-    </caption>
-    <thead>
-      <tr>
-        <th scope="col">${kind}</th>
-        ${environments.map((each) => html`<th scope="col">${clean(each)}</th>`)}
-      </tr>
-    </thead>
-    <tbody>
-      ${rows}
-    </tbody>
-  </table>`;
+  return html`<div class="wide" role="region" aria-label="${kind}s" tabindex="0">
+    <table>
+      <caption>
+        ${kind}s
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">${kind}</th>
+          ${environments.map((each) => html`<th scope="col">${clean(each)}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`;
 }
 
 function flagRow(flag: CataloguedFlag, environments: readonly string[], today: string): Html {
@@ -129,8 +129,8 @@ function flagRow(flag: CataloguedFlag, environments: readonly string[], today: s
     <th scope="row">
       ${clean(name)}
       <p>${clean(description)}</p>
-      <p class="facts">${clean(facts.join(' · '))}</p>
-      <p class="facts">${clean(file)}</p>
+      <p class="soft">${clean(facts.join(' · '))}</p>
+      <p class="soft">${clean(file)}</p>
     </th>
     ${cells}
   </tr>`;
@@ -153,34 +153,17 @@ export function definitionBlock(definition: Omit<CataloguedDefinition, 'environm
       ({ matchers, buckets }) =>
         `${conditionText(matchers, { showKeys: false })} → ${bucketsText(buckets)}`,
     ),
-    `${rules.length === 0 ? 'everybody' : 'others'} → ${bucketsText(defaultRule)}`,
   ];
+  const rest = rules.length === 0 ? 'everybody' : 'others';
+  const shares = { killed, trafficAllocation, defaultTreatment, shares: defaultRule };
   const state = killed
     ? [html`<p class="killed">killed: everybody gets ${clean(defaultTreatment)}</p>`]
     : [];
-  return html`${state}${barOf(defaultRule)}
+  return html`${state}${shareBar(shares)}
     <ul>
       ${lines.map((line) => html`<li>${line}</li>`)}
+      <li>${rest} → ${shareTexts(shares)}</li>
     </ul>`;
-}
-
-/** Shares of the default rule, side by side. The words below repeat them. */
-function barOf(buckets: readonly Bucket[]): Html {
-  let from = 0;
-  const parts = buckets.map(({ size }, at) => {
-    const part = html`<rect
-      x="${String(from)}"
-      y="0"
-      width="${String(size)}"
-      height="8"
-      class="share${String(at % 4)}"
-    ></rect>`;
-    from += size;
-    return part;
-  });
-  return html`<svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
-    ${parts}
-  </svg>`;
 }
 
 function segmentRow(segment: CataloguedSegment, environments: readonly string[]): Html {
@@ -197,19 +180,8 @@ function segmentRow(segment: CataloguedSegment, environments: readonly string[])
   return html`<tr>
     <th scope="row">
       ${clean(segment.name)}
-      <p class="facts">${clean(segment.file)}</p>
+      <p class="soft">${clean(segment.file)}</p>
     </th>
     ${cells}
   </tr>`;
 }
-
-const STYLE = `:root{color-scheme:light dark;font:16px/1.4 system-ui,sans-serif}
-table{border-collapse:collapse;margin:1rem 0;width:100%}caption{text-align:left;font-weight:bold}
-th,td{border:1px solid;padding:.4rem;text-align:left;vertical-align:top}th p{font-weight:normal;margin:0}
-.facts{font-size:.85rem}.killed{font-weight:bold;margin:0}svg{width:100%;height:.6rem}ul{margin:0;padding-left:1rem}
-.share0{fill:#2563eb}.share1{fill:#9ca3af}.share2{fill:#d97706}.share3{fill:#059669}`;
-
-const SCRIPT = `const search=document.getElementById('search');
-search.addEventListener('input',()=>{const words=search.value.toLowerCase().split(/\\s+/);
-for(const row of document.querySelectorAll('tbody tr')){const text=row.textContent.toLowerCase();
-row.hidden=!words.every((word)=>text.includes(word));}});`;

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { axeViolations, scrollsSideways, withPage } from '../../support/browser.js';
+import { lacks } from '../../support/requirements.js';
 import { cliRun } from '../../support/terminal.js';
 
 const FILES = {
@@ -60,8 +62,30 @@ describe('report', () => {
       '<td>not declared</td>',
       '<td>1 key</td>',
     ];
-    const words = stdout.replaceAll(/\s+/g, ' ');
+    const words = stdout.replaceAll(/<\/?(?:i|span)\b[^>]*>/g, '').replaceAll(/\s+/g, ' ');
     expect(parts.filter((part) => !words.includes(part))).toEqual([]);
+  });
+
+  it.skipIf(lacks('chromium')).each([
+    { width: 1280, colorScheme: 'light' },
+    { width: 1280, colorScheme: 'dark' },
+    { width: 390, colorScheme: 'light' },
+    { width: 390, colorScheme: 'dark' },
+  ] as const)('can be read by everybody, $width wide and $colorScheme', async (look) => {
+    const file = join(directory, 'flags.html');
+    await cliRun(['report', directory, '--output', file]);
+
+    const seen = await withPage(`file://${file}`, look, async (page) => {
+      const found = {
+        violations: await axeViolations(page),
+        sideways: await scrollsSideways(page),
+      };
+      await page.getByLabel('Search').fill('staff');
+      return { ...found, rows: await page.locator('tbody tr:visible').count() };
+    });
+
+    // The segment, and the flag that names it.
+    expect(seen).toEqual({ violations: [], sideways: false, rows: 2 });
   });
 
   it('escapes what the specs say, and shows no key', async () => {

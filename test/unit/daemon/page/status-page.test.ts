@@ -407,7 +407,7 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
         const violations = await axeViolations(page);
         const sideways = await scrollsSideways(page);
         // The second of them asks while its service is away.
-        await page.getByRole('button', { name: 'Approve…' }).nth(1).click();
+        await page.getByRole('button', { name: 'Approve' }).nth(1).click();
         violations.push(...(await axeViolations(page)));
         const asks = await page.getByRole('dialog').innerText();
         return { text, violations, sideways, asks };
@@ -415,7 +415,7 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
 
       expect(seen.violations).toEqual([]);
       expect(seen.sideways).toBe(false);
-      expect(seen.asks).toContain('away: 1 change refused by a guard (maxShift).');
+      expect(seen.asks).toMatch(/^Approve: away\n+1 change refused by a guard \(maxShift\)\. /);
       expect(seen.text).toContain('1 change refused by a guard (maxShift).');
       expect(seen.text).toContain('5 % done, 20 % now, 50 %, 100 %. It waits: it is killed.');
     },
