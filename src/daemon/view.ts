@@ -2,6 +2,7 @@ import type { ExitCode } from '../errors.js';
 import type { Bucket } from '../model/flag/flag.js';
 import type { ObjectId } from '../model/ref.js';
 import type { PlanDocument } from '../report/json/plan.js';
+import type { OpenRows } from '../report/view/open-rows.js';
 
 /** Phase of a source's state machine; `machine.ts` has the diagram. */
 export type Phase = 'idle' | 'debouncing' | 'running' | 'queued' | 'backing-off' | 'stopping';
@@ -71,6 +72,8 @@ export interface RunRecord {
   readonly text: string;
   /** null if the run ended before it had a plan. */
   readonly plan: PlanDocument | null;
+  /** What the plan leaves open, for pages. Not set without a plan, or if an older version kept the run. */
+  readonly open?: OpenRows;
   /** Requests sent to the service. */
   readonly requests: number;
   /** The first findings in the specs of the commit. Not set if there are none or an older version kept the run. */

@@ -9,6 +9,8 @@ import type { Outcome } from '../../src/model/outcome.js';
 import { planDocument } from '../../src/report/json/plan.js';
 import type { PlanReport } from '../../src/report/plan-report.js';
 import { planText } from '../../src/report/text/plan.js';
+import { openRows } from '../../src/report/view/open-rows.js';
+import { planView } from '../../src/report/view/plan-view.js';
 import { summaryLine } from '../../src/report/text/summary.js';
 import { aReport, COMMIT } from './plan-builder.js';
 
@@ -19,6 +21,8 @@ export const minutesAgo = (minutes: number): string =>
   new Date(NOW - minutes * 60_000).toISOString();
 
 export const APPLIED: Outcome = { status: 'applied' };
+
+const VIEW = { showKeys: false, verbose: true };
 
 let nextRun = 1;
 
@@ -40,6 +44,7 @@ export function aRun(report: PlanReport | null, members: Partial<RunRecord> = {}
     summary: report === null ? '' : summaryLine(report),
     text: report === null ? '' : planText(report, layout),
     plan: report === null ? null : planDocument(report),
+    ...(report !== null && { open: openRows(report, planView(report, VIEW)) }),
     requests: 12,
     ...members,
   };

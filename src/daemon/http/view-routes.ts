@@ -98,7 +98,7 @@ interface EnvironmentDocument {
 }
 
 /** Leaves out report and plan, which have addresses of their own. */
-interface RunDocument extends Omit<RunRecord, 'text' | 'plan'> {
+interface RunDocument extends Omit<RunRecord, 'text' | 'plan' | 'open'> {
   readonly planHash: string | null;
   /** Hash that approves the changes held back by this run; null if no held change can be approved. */
   readonly heldHash: string | null;
@@ -131,7 +131,7 @@ function sourceDocument(source: SourceView): SourceDocument {
     })),
     unmanaged: newestPlan(source)?.unmanaged ?? null,
     liveKills: newestPlan(source)?.liveKills ?? [],
-    runs: runs.map(({ text, plan, ...run }) => ({
+    runs: runs.map(({ text, plan, open, ...run }) => ({
       ...run,
       planHash: plan?.planHash ?? null,
       heldHash: plan?.heldHash ?? null,

@@ -1,12 +1,10 @@
 import { html, type Html } from '../../platform/html.js';
-import type { ChangeDocument, LiveKillDocument, PlanDocument } from '../../report/json/plan.js';
-import { plainText } from '../../report/text/layout.js';
-import { fieldLabel, fieldLines } from '../../report/view/field.js';
-import { LIVE_KILLS_TITLE, reminderText, sinceText } from '../../report/view/sentences.js';
-import { WHY_WORDS } from '../../report/view/words.js';
+import { rowHtml } from '../../report/html/rows.js';
+import type { FirstRows } from '../../report/view/open-rows.js';
+import { LIVE_KILLS_TITLE } from '../../report/view/sentences.js';
 import { plural } from '../../report/values.js';
 import type { SourceView } from '../view.js';
-import { isApplied, isDrift, newestPlan, newestPlanned } from '../health.js';
+import { newestPlanned } from '../health.js';
 import { forgePages } from './forge-pages.js';
 import { linkTo, moment, untrusted } from './phrases.js';
 
@@ -36,45 +34,28 @@ export function orderedKillList({ runs }: SourceView): Html {
   return listUnder('Killed by git', items);
 }
 
-/** Things that the specs want looked at again by now. */
-export function reminderList({ reminders = [] }: Pick<PlanDocument, 'reminders'>): Html {
-  return listUnder(
-    'To be looked at again',
-    reminders.map((each) => untrusted(reminderText(each))),
-  );
+/** What the newest plan leaves open: reminders, ramps, and the rows of objects that are not as git has them. */
+export function openLists({ runs, location }: SourceView): Html {
+  const { open, commit } = newestPlanned(runs) ?? {};
+  if (open === undefined) return html``;
+  const pages = forgePages(location);
+  const rowsUnder = (title: string, { total, rows }: FirstRows): Html =>
+    listUnder(
+      title,
+      rows.map((row) => {
+        const { file, line } = row.location ?? {};
+        const page = file === undefined ? null : pages?.file(commit ?? '', file, line ?? null);
+        return rowHtml(row, linkTo(page ?? null, untrusted(row.subject)));
+      }),
+      total,
+    );
+  return html`${listUnder('To be looked at again', open.reminders.map(text))}
+  ${listUnder('Ramps', open.ramps.map(text))} ${rowsUnder(LIVE_KILLS_TITLE, open.liveKills)}
+  ${rowsUnder('Not written', open.unwritten)} ${rowsUnder('Withheld', open.withheld)}`;
 }
 
-const MOST_SHOWN = 50;
-
-export function liveKillList(kills: readonly LiveKillDocument[]): Html {
-  const items = kills.map(
-    (kill) => html`<strong>${untrusted(kill.id)}</strong>: ${sinceText(kill)}`,
-  );
-  return listUnder(LIVE_KILLS_TITLE, items, MOST_SHOWN);
-}
-
-/** Held changes, each with its value on the service and its value in git. */
-export function withheldList(source: SourceView): Html {
-  const plan = newestPlan(source);
-  const items = (plan?.withheld ?? []).map((each) => {
-    const { why, wayOut } = each;
-    return html`${deedOf(each)} ${nameOf(each, source)}: ${WHY_WORDS[why]} ${differenceOf(each)}
-      <div class="soft">→ ${untrusted(wayOut)}</div>`;
-  });
-  return listUnder('Withheld', items, MOST_SHOWN);
-}
-
-/** Changes of the newest plan that are not on the service, because they failed or wait. */
-export function unwrittenList(source: SourceView): Html {
-  const open = newestPlan(source)?.changes.filter((change) => !isApplied(change)) ?? [];
-  const items = open.map((change) => {
-    const { reason, error } = change;
-    const why = error === undefined ? [] : html`<div>failed: ${untrusted(error.message)}</div>`;
-    const outside = isDrift(change) ? ', changed outside git' : '';
-    return html`${deedOf(change)} ${nameOf(change, source)}: ${reason}${outside}
-    ${differenceOf(change)} ${why}`;
-  });
-  return listUnder('Not written', items, MOST_SHOWN);
+function text(sentence: string): Html {
+  return untrusted(sentence);
 }
 
 /** From the newest run that listed the names. */
@@ -103,50 +84,13 @@ export function unmanagedList({ runs, name }: SourceView, now: number): Html {
   </details>`;
 }
 
-function listUnder(title: string, items: readonly Html[], most = items.length): Html {
+/** @param total number of items, of which the first are shown. */
+function listUnder(title: string, items: readonly Html[], total = items.length): Html {
   if (items.length === 0) return html``;
-  const more = items.length - most;
+  const more = total - items.length;
   return html`<h3>${title}</h3>
     <ul class="held">
-      ${items.slice(0, most).map((item) => html`<li>${item}</li>`)}
+      ${items.map((item) => html`<li>${item}</li>`)}
       ${more > 0 ? html`<li>and ${plural(more, 'more', 'more')}: see the plan of the last run</li>` : []}
     </ul>`;
-}
-
-function deedOf({ action, archive }: ChangeDocument): string {
-  return archive ? 'archive' : action;
-}
-
-/** The object, with a link to its line where the source is on a forge. */
-function nameOf({ id, file, line }: ChangeDocument, source: SourceView): Html {
-  const commit = newestPlan(source)?.revision.commit ?? '';
-  const pages = file === null ? null : forgePages(source.location);
-  return html`<strong
-    >${linkTo(pages?.file(commit, file ?? '', line) ?? null, untrusted(id))}</strong
-  >`;
-}
-
-const MOST_FIELDS = 10;
-
-/** Values on the service and in git, field by field, in the words of the text report. */
-function differenceOf({ fields, keys }: ChangeDocument): readonly Html[] {
-  const lines = fields.flatMap(({ path, reason, before, after, keys: counts }) => {
-    if (counts !== undefined) return [`${fieldLabel(path)}: ${countsText(counts)}`];
-    const field = {
-      path,
-      reason,
-      ...(before !== undefined && { before }),
-      ...(after !== undefined && { after }),
-    };
-    return fieldLines(field, { showKeys: false }).map(plainText);
-  });
-  const all = [...lines, ...(keys === undefined ? [] : [countsText(keys)])];
-  const more = all.length - MOST_FIELDS;
-  const shown =
-    more > 0 ? [...all.slice(0, MOST_FIELDS), `and ${plural(more, 'more', 'more')}`] : all;
-  return shown.map((line) => html`<div>${untrusted(line)}</div>`);
-}
-
-function countsText({ added, removed }: { added: number; removed: number }): string {
-  return `+${String(added)} −${String(removed)} keys`;
 }

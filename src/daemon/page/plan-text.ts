@@ -9,7 +9,7 @@ const TONES: readonly (readonly [RegExp, string])[] = [
   [/^\s*~ /, 'change'],
   [/^\s*- /, 'remove'],
   [/^\s*[✗!] /, 'alarm'],
-  [/^\S/, 'head'],
+  [/^\S/, 'strong'],
 ];
 
 /** A report as the command prints it, with the colours of a terminal. */

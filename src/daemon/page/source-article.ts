@@ -1,8 +1,6 @@
 import { html, type Html } from '../../platform/html.js';
-import type { PlanDocument } from '../../report/json/plan.js';
-import { openRamps, rampText } from '../../report/view/sentences.js';
 import { plural } from '../../report/values.js';
-import { newestPlan, type EnvironmentHealth, type Level, type SourceHealth } from '../health.js';
+import type { EnvironmentHealth, Level, SourceHealth } from '../health.js';
 import type { CommitView, Override, SourceView, RunRecord } from '../view.js';
 import {
   commitOf,
@@ -16,15 +14,7 @@ import {
 } from './phrases.js';
 import { approvalLine, buttonBar } from './buttons.js';
 import { flagLists } from './flag-list.js';
-import {
-  diagnosticList,
-  liveKillList,
-  orderedKillList,
-  reminderList,
-  unmanagedList,
-  unwrittenList,
-  withheldList,
-} from './object-lists.js';
+import { diagnosticList, openLists, orderedKillList, unmanagedList } from './object-lists.js';
 import { planTextOf } from './plan-text.js';
 
 /** Input of a page besides the daemon's view. */
@@ -51,11 +41,8 @@ export function sourceArticle(
     )}
     ${overrideLines(source, now)} ${approvalLine(source, now)} ${factList(source, now)}
     ${takesRequests ? buttonBar(source) : []} ${diagnosticList(source)}
-    ${environmentTable(environments, source, now)} ${orderedKillList(source)}
-    ${reminderList(newestPlan(source) ?? {})} ${rampList(newestPlan(source)?.ramps ?? [])}
-    ${liveKillList(newestPlan(source)?.liveKills ?? [])} ${unwrittenList(source)}
-    ${withheldList(source)} ${flagLists(source, now)} ${unmanagedList(source, now)}
-    ${runList(source, now)}
+    ${environmentTable(environments, source, now)} ${orderedKillList(source)} ${openLists(source)}
+    ${flagLists(source, now)} ${unmanagedList(source, now)} ${runList(source, now)}
   </article>`;
 }
 
@@ -158,16 +145,6 @@ function environmentTable(
         ${rows}
       </tbody>
     </table>`;
-}
-
-/** The unfinished ramps of the newest plan. */
-function rampList(ramps: PlanDocument['ramps'] & object): Html {
-  const open = openRamps(ramps);
-  if (open.length === 0) return html``;
-  return html`<h3>Ramps</h3>
-    <ul>
-      ${open.map((each) => html`<li>${untrusted(rampText(each))}</li>`)}
-    </ul>`;
 }
 
 /** Not `fine` while the current state is unknown. */

@@ -10,6 +10,8 @@ import { clean } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { planDocument, type PlanDocument } from '../../report/json/plan.js';
 import { planText } from '../../report/text/plan.js';
+import { openRows, type OpenRows } from '../../report/view/open-rows.js';
+import { planView } from '../../report/view/plan-view.js';
 import { errorText } from '../../report/text/error.js';
 import { summaryLine } from '../../report/text/summary.js';
 import { nextStepDue } from '../../reconcile/ramps/ladders.js';
@@ -94,6 +96,8 @@ export interface CycleEnd {
   readonly summary: string;
   readonly text: string;
   readonly plan: PlanDocument | null;
+  /** Only with a plan. */
+  readonly open?: OpenRows;
   readonly requests: number;
   /** In the order of application; only with a plan. */
   readonly environments?: readonly string[];
@@ -165,13 +169,19 @@ function endOf(
     ...('unsaved' in result ? [`Not remembered: ${result.unsaved}\n`] : []),
   ];
   const invalid = diagnosticsText(result.invalid, { color: false });
-  const planned = planText(report, { color: false, width: WIDTH, showKeys: false, verbose: true });
+  const options = { color: false, width: WIDTH, showKeys: false, verbose: true };
+  const view = planView(report, options);
   return {
     result: outcome,
     exitCode: exitCodeOf(result, signal),
     summary: summaryLine(report),
-    text: [...(invalid === '' ? [] : [`${invalid}\n`]), planned, ...notes].join(''),
+    text: [
+      ...(invalid === '' ? [] : [`${invalid}\n`]),
+      planText(report, options, view),
+      ...notes,
+    ].join(''),
     plan: planDocument(report),
+    open: openRows(report, view),
     environments: report.environments,
     dueAt: firstDue(result),
     mayRetry: outcome === 'partial' || outcome === 'failed',

@@ -319,13 +319,15 @@ function detailsOf({
   diagnostics = [],
   kills = [],
   unmanaged,
-}: CycleEnd): Pick<RunRecord, 'diagnostics' | 'kills' | 'unmanaged'> {
+  open,
+}: CycleEnd): Pick<RunRecord, 'diagnostics' | 'kills' | 'unmanaged' | 'open'> {
   const shown = diagnostics.slice(0, MOST_DETAILS).map(({ severity, code, location, message }) => {
     return { severity, code, ...location, message };
   });
   return {
     ...(shown.length > 0 && { diagnostics: shown }),
     ...(kills.length > 0 && { kills: kills.slice(0, MOST_DETAILS) }),
+    ...(open && { open }),
     ...(unmanaged && {
       unmanaged: {
         flags: unmanaged.flags.slice(0, MOST_DETAILS),

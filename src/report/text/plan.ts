@@ -17,9 +17,14 @@ const GUARDS_TITLE = 'Refused by a guard, nothing is sent';
 /**
  * The report for people: changes by object, then the withheld ones, then one line of totals. With outcomes it says what
  * was done. Colour adds nothing that the words do not say.
+ *
+ * @param view of the report, if the caller needs it too.
  */
-export function planText(report: PlanReport, options: TextOptions): string {
-  const view = planView(report, options);
+export function planText(
+  report: PlanReport,
+  options: TextOptions,
+  view = planView(report, options),
+): string {
   return renderLines([...bodyLines(report, view), ...endLines(report, view)], options);
 }
 

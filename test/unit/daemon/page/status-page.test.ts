@@ -138,7 +138,7 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
       'In line with git, but for 1 withheld change',
       'full look 14:11 UTC, in 6 min',
       'production ! 1 withheld, 1 changed outside git 3f9c2ab 13:44 UTC, 21 min ago',
-      'flag/legacy@production: changed outside git, which is reported here',
+      '! flag/legacy@production would be updated: changed outside git, which is reported here',
       'run with --revert-drift',
       'applied 3f9c2ab Ramp checkout to 25 %',
       '3 looks, since 13:11 UTC',
@@ -285,7 +285,7 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
 
     expect(text).toContain('flag/banner segment/birds and 51 more');
     expect(text).toContain(
-      'update flag/pay@production: drift, changed outside git defaultTreatment: on → off failed: answered 500',
+      '✗ flag/pay@production failed: answered 500 (UNREADABLE, status 500) · drift: changed outside git defaultTreatment: on → off',
     );
   });
 

@@ -1,0 +1,25 @@
+import { html, type Html } from '../../platform/html.js';
+import { cut, type Span } from '../text/layout.js';
+import type { Row } from '../view/row.js';
+
+/** Columns of one piece of text. */
+const TEXT_COLUMNS = 400;
+
+/**
+ * A headline and the lines below it, in the words of the text report.
+ *
+ * @param subject of the row, which may be a link.
+ */
+export function rowHtml({ mark, deed, fact = '', reason = '', lines }: Row, subject: Html): Html {
+  return html`<span aria-hidden="true">${spanHtml(mark)}</span>
+    <strong>${subject}</strong>
+    ${spanHtml(deed)}${fact === '' ? [] : html`: ${spanHtml({ text: fact, tone: 'strong' })}`}${
+      reason === '' ? [] : html` · ${spanHtml({ text: reason, tone: 'change' })}`
+    }
+    ${lines.map((line) => html`<div>${line.map(spanHtml)}</div>`)}`;
+}
+
+/** Text of one tone. `bdi` keeps the direction of others' text from reaching beyond it. */
+function spanHtml({ text, tone }: Span): Html {
+  return html`<bdi class="${tone}">${cut(text, TEXT_COLUMNS)}</bdi>`;
+}
