@@ -1,19 +1,23 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ownMember } from '../model/collections.js';
+import type { Definition } from '../model/flag/flag.js';
+import { definitionFromWire } from '../model/flag/wire.js';
+import type { FieldChange } from '../model/plan.js';
+import { pointerOf } from '../model/pointer.js';
+import { keyDifference, keyList } from '../model/segment-keys.js';
 import { html, type Html } from '../platform/html.js';
+import { lineHtml } from '../report/html/rows.js';
+import { keysText } from '../report/masked-keys.js';
 import { clean } from '../report/sanitize.js';
+import { span, type FieldLine } from '../report/text/layout.js';
 import { plural } from '../report/values.js';
-import { differenceLines } from '../service/change-text.js';
-import {
-  definitionDifference,
-  differenceOf,
-  keysDifference,
-  type KeysChange,
-  type MemberChange,
-} from '../service/rules/difference.js';
+import { fieldLines } from '../report/view/field.js';
+import { wholeLines } from '../report/view/whole.js';
 import type { DefinitionContent } from '../service/rules/definition.js';
 import { wireChangeRequest, type StoredChangeRequest } from '../service/store/change-requests.js';
 import type { StoredDefinition } from '../service/store/definitions.js';
-import type { ChangeRequestKind, ChangeRequestOperation } from '../service/store/tables.js';
-import { consolePage, linkTo, pager, type Place } from './layout.js';
+import type { ChangeRequestOperation } from '../service/store/tables.js';
+import { consolePage, linkTo, pager, timeText, wordsOf, type Place } from './layout.js';
 
 /** Status → its words for people. */
 const STATUSES: Readonly<Record<string, string>> = {
@@ -67,16 +71,10 @@ export function requestsPage(
 
 /** Time, author, title and comment of a request. */
 function factsOf(request: StoredChangeRequest): Html {
-  const words = [request.title, request.comment].filter((text) => text !== null).join(': ');
   return html`<p class="soft">
-      ${timeOf(request.creation_time)} by <bdi>${clean(request.author_name)}</bdi>
+      ${timeText(request.creation_time)} by <bdi>${clean(request.author_name)}</bdi>
     </p>
-    ${words === '' ? [] : html`<p>${clean(words)}</p>`}`;
-}
-
-function timeOf(milliseconds: number): Html {
-  const time = new Date(milliseconds).toISOString();
-  return html`<time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>`;
+    ${wordsOf(request)}`;
 }
 
 /**
@@ -106,7 +104,7 @@ export function requestPage(
         ${comments.map(
           ({ user, role, timestamp, comment }) =>
             html`<li>
-              ${timeOf(timestamp)} <bdi>${clean(user)}</bdi>
+              ${timeText(timestamp)} <bdi>${clean(user)}</bdi>
               <span class="soft">${role === 'SUBMITTER' ? 'for the author' : 'as approver'}</span>
               ${clean(comment ?? '')}
             </li>`,
@@ -118,61 +116,80 @@ export function requestPage(
 }
 
 function changesPart(request: StoredChangeRequest, stored: StoredDefinition | undefined): Html {
-  const lines = differenceLines(CHANGES[request.kind](request, stored));
+  const lines = linesOf(request, stored);
   return html`<h2>What it would change</h2>
     <p class="soft">${plural(lines.length, 'difference')}</p>
     <ul class="diff">
-      ${lines.map((line) => html`<li>${clean(line)}</li>`)}
+      ${lines.map((line) => html`<li>${lineHtml(line)}</li>`)}
     </ul>`;
 }
 
-type Differences = readonly (MemberChange | KeysChange)[];
+/** The fields of a definition in canonical form, and its members that git does not manage. */
+type Fields = Readonly<Record<string, unknown>> & Pick<Definition, 'killed' | 'targets'>;
 
 /**
- * The difference that approving a request would make now, by the kind of its object. @param stored the current
- * definition of the flag.
+ * The difference that approving a request would make now, in the words in which git's reviews have it.
+ *
+ * @param stored the current definition of the flag.
  */
-const CHANGES: Readonly<
+function linesOf(
+  { kind, operation, content_json }: StoredChangeRequest,
+  stored: StoredDefinition | undefined,
+): readonly FieldLine[] {
+  const context = { showKeys: true };
+  if (kind === 'segment') {
+    const keys = JSON.parse(content_json) as string[];
+    const [added, removed] = operation === 'ARCHIVE' ? [[], keys] : [keys, []];
+    return [[span(keysText({ added, removed }, context.showKeys))]];
+  }
+  const before =
+    stored &&
+    fieldsOf(stored.killed === 1, JSON.parse(stored.body_json) as DefinitionContent['body']);
+  const after = AFTER[operation](before, JSON.parse(content_json) as DefinitionContent);
+  const fields = changedFields(before, after);
+  if (before === undefined) return wholeLines({ fields }, 'after', context);
+  if (after === undefined) return wholeLines({ fields }, 'before', context);
+  return fields.flatMap((field) => fieldLines(field, context));
+}
+
+/** The definition after a request, by its operation; undefined if there would be none. */
+const AFTER: Readonly<
   Record<
-    ChangeRequestKind,
-    (request: StoredChangeRequest, stored: StoredDefinition | undefined) => Differences
+    ChangeRequestOperation,
+    (before: Fields | undefined, wanted: DefinitionContent) => Fields | undefined
   >
 > = {
-  flag: ({ operation, content_json }, stored) =>
-    FLAG_CHANGES[operation](
-      stored === undefined ? null : contentOf(stored),
-      JSON.parse(content_json) as DefinitionContent,
-    ),
-  segment: ({ operation, content_json }) => {
-    const keys = JSON.parse(content_json) as string[];
-    return [operation === 'ARCHIVE' ? keysDifference([], keys) : keysDifference(keys, [])];
-  },
-};
-
-/** The members of a definition that a client may set. */
-type Content = { readonly killed: boolean } & DefinitionContent['body'];
-
-function contentOf({ killed, body_json }: StoredDefinition): Content {
-  return contentWith(JSON.parse(body_json) as DefinitionContent['body'], killed === 1);
-}
-
-function contentWith(body: DefinitionContent['body'], killed: boolean): Content {
-  return { ...body, killed };
-}
-
-const killing =
-  (killed: boolean) =>
-  (before: Content | null): readonly MemberChange[] =>
-    differenceOf({ killed: before?.killed ?? !killed }, { killed });
-
-const FLAG_CHANGES: Readonly<
-  Record<ChangeRequestOperation, (before: Content | null, wanted: DefinitionContent) => Differences>
-> = {
-  CREATE: (before, { killed, body }) => definitionDifference(before, contentWith(body, killed)),
+  CREATE: (_, { killed, body }) => fieldsOf(killed, body),
   // A replacement does not change `killed`.
-  UPDATE: (before, { body }) =>
-    definitionDifference(before, contentWith(body, before?.killed ?? false)),
-  KILL: killing(true),
-  RESTORE: killing(false),
-  ARCHIVE: (before) => definitionDifference(before, null),
+  UPDATE: (before, { body }) => fieldsOf(before?.killed ?? false, body),
+  KILL: (before) => ({ ...before, killed: true }),
+  RESTORE: (before) => ({ ...before, killed: false }),
+  ARCHIVE: () => undefined,
 };
+
+function fieldsOf(killed: boolean, body: DefinitionContent['body']): Fields {
+  return { ...body, ...definitionFromWire({ ...body, killed }) };
+}
+
+/** The fields that differ; individual targets by treatment. */
+function changedFields(before: Fields = {}, after: Fields = {}): FieldChange[] {
+  const reason = 'commit';
+  const names = new Set([...Object.keys(after), ...Object.keys(before)]);
+  names.delete('targets');
+  const fields = [...names].map((name): FieldChange => {
+    return { path: pointerOf([name]), reason, before: before[name], after: after[name] };
+  });
+  const [held, wanted] = [before.targets ?? {}, after.targets ?? {}];
+  const targets = [...new Set([...Object.keys(wanted), ...Object.keys(held)])].map(
+    (name): FieldChange => {
+      const keys = ownMember(wanted, name) ?? [];
+      const difference = keyDifference(keys, ownMember(held, name) ?? []);
+      const { sha256 } = keyList(keys).digest;
+      return { path: pointerOf(['targets', name]), reason, keys: { ...difference, sha256 } };
+    },
+  );
+  return [
+    ...fields.filter((field) => !isDeepStrictEqual(field.before, field.after)),
+    ...targets.filter(({ keys }) => keys && keys.added.length + keys.removed.length > 0),
+  ];
+}

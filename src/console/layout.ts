@@ -158,3 +158,18 @@ export function pager(links: Readonly<Record<string, string | null>>): Html {
         </ul>
       </nav>`;
 }
+
+/** @param milliseconds since the epoch. */
+export function timeText(milliseconds: number): Html {
+  const time = new Date(milliseconds).toISOString();
+  return html`<time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>`;
+}
+
+/** Title and comment of a change as a paragraph; nothing if it has neither. */
+export function wordsOf(change: {
+  readonly title: string | null;
+  readonly comment: string | null;
+}): Html {
+  const words = [change.title, change.comment].filter((text) => text !== null).join(': ');
+  return words === '' ? html`` : html`<p>${clean(words)}</p>`;
+}

@@ -9,7 +9,16 @@ import { wireDefinition, type StoredDefinition } from '../service/store/definiti
 import type { StoredFlag } from '../service/store/flags.js';
 import type { StoredActivation, StoredSegment } from '../service/store/segments.js';
 import type { EnvironmentRow } from '../service/store/tables.js';
-import { consolePage, linkTo, pager, searchForm, tokenField, type Place } from './layout.js';
+import {
+  consolePage,
+  linkTo,
+  pager,
+  searchForm,
+  timeText,
+  tokenField,
+  wordsOf,
+  type Place,
+} from './layout.js';
 
 /** A numbered part of a list, with the search that narrowed the list down. */
 export interface ListPart {
@@ -234,17 +243,15 @@ export function logPage(
 
 /** One change. Its difference is folded, because it may have many members. */
 function entryItem(entry: AuditEntry): Html {
-  const time = new Date(entry.time).toISOString();
   const place = entry.environment === null ? '' : `@${entry.environment}`;
-  const words = [entry.title, entry.comment].filter((text) => text !== null).join(': ');
   const [, ...lines] = changeLines(entry);
   return html`<li>
     <p>
-      <time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>
+      ${timeText(entry.time)}
       <strong>${entry.action}</strong> ${clean(`${entry.kind}/${entry.name}${place}`)}
       <span class="soft">by <bdi>${clean(entry.keyName ?? 'nobody that is known')}</bdi></span>
     </p>
-    ${words === '' ? [] : html`<p>${clean(words)}</p>`}
+    ${wordsOf(entry)}
     <details>
       <summary>${plural(lines.length, 'difference')}</summary>
       <ul class="diff">

@@ -9,7 +9,7 @@ import { isTexts, ordered } from './json-value.js';
 const SHOWN_KEYS = 5;
 
 /** Numbers of keys: `+120 −3 keys`; with `showKeys` the first keys of each. */
-export function keysText(keys: KeyChange, showKeys: boolean): string {
+export function keysText(keys: Pick<KeyChange, 'added' | 'removed'>, showKeys: boolean): string {
   const { added, removed } = keys;
   const counts = noBreak(`+${String(added.length)} −${String(removed.length)} keys`);
   if (!showKeys || added.length + removed.length === 0) return counts;

@@ -26,7 +26,7 @@ export function changeLines(entry: AuditEntry): string[] {
 }
 
 /** One line for each member that a change touched. */
-export function differenceLines(difference: readonly (MemberChange | KeysChange)[]): string[] {
+function differenceLines(difference: readonly (MemberChange | KeysChange)[]): string[] {
   return difference.map(memberLine);
 }
 

@@ -441,14 +441,18 @@ describe('change requests', () => {
     const browser = await signedIn();
     const links = linksIn((await browser.get('/console/requests')).text);
 
-    const change = (await browser.get(links['Change checkout-v2 in staging'] ?? '')).text;
-    const keys = (await browser.get(links['Add keys to beta-testers in staging'] ?? '')).text;
+    const wordsAt = async (words: string): Promise<string> =>
+      (await browser.get(links[words] ?? '')).text
+        .replaceAll(/<\/?bdi[^>]*>/g, '')
+        .replaceAll('\u00A0', ' ');
+    const change = await wordsAt('Change checkout-v2 in staging');
+    const keys = await wordsAt('Add keys to beta-testers in staging');
     const withdrawn = (await browser.get(links['Kill checkout-v2 in dev'] ?? '')).text;
 
-    expect(change).toContain('~ /trafficAllocation  100 → 80');
-    expect(change).toContain('~ /targets/on  1 added, 0 removed: ana');
-    expect(change).not.toContain('/killed');
-    expect(keys).toContain('~ /keys  1 added, 0 removed: user-0451');
+    expect(change).toContain('trafficAllocation: 100 → 80 %');
+    expect(change).toContain('targets of on: +1 −0 keys: + ana');
+    expect(change).not.toContain('killed:');
+    expect(keys).toContain('+1 −0 keys: + user-0451');
     expect(withdrawn).toContain('Not needed');
     expect(withdrawn).not.toContain('What it would change');
     for (const text of [change, keys, withdrawn])
@@ -469,16 +473,16 @@ describe('change requests', () => {
     const links = linksIn((await browser.get('/console/requests')).text);
 
     const textOf = async (words: string): Promise<string> =>
-      (await browser.get(links[words] ?? '')).text;
-    expect(await textOf('Kill checkout-v2 in dev')).toContain('~ /killed  false → true');
-    expect(await textOf('Restore recommendations in production')).toContain(
-      '~ /killed  true → false',
+      (await browser.get(links[words] ?? '')).text
+        .replaceAll(/<\/?bdi[^>]*>/g, '')
+        .replaceAll('\u00A0', ' ');
+    expect(await textOf('Kill checkout-v2 in dev')).toContain('killed: no → YES');
+    expect(await textOf('Restore recommendations in production')).toContain('killed: yes → NO');
+    expect(await textOf('Delete the definition of new-search in dev')).toMatch(
+      /treatments on, off · .*defaultRule /,
     );
-    expect(await textOf('Delete the definition of new-search in dev')).toContain(
-      '- /trafficAllocation  100',
-    );
-    expect(await textOf('Create the definition of new-search in staging')).toContain(
-      '+ /trafficAllocation  100',
+    expect(await textOf('Create the definition of new-search in staging')).toMatch(
+      /treatments on, off · .*defaultRule /,
     );
   });
 

@@ -1,5 +1,5 @@
 import { html, type Html } from '../../platform/html.js';
-import { cut, type Span } from '../text/layout.js';
+import { cut, type FieldLine, type Span } from '../text/layout.js';
 import type { Row } from '../view/row.js';
 
 /** Columns of one piece of text. */
@@ -16,7 +16,11 @@ export function rowHtml({ mark, deed, fact = '', reason = '', lines }: Row, subj
     ${spanHtml(deed)}${fact === '' ? [] : html`: ${spanHtml({ text: fact, tone: 'strong' })}`}${
       reason === '' ? [] : html` · ${spanHtml({ text: reason, tone: 'change' })}`
     }
-    ${lines.map((line) => html`<div>${line.map(spanHtml)}</div>`)}`;
+    ${lines.map((line) => html`<div>${lineHtml(line)}</div>`)}`;
+}
+
+export function lineHtml(line: FieldLine): Html {
+  return html`${line.map(spanHtml)}`;
 }
 
 /** Text of one tone. `bdi` keeps the direction of others' text from reaching beyond it. */

@@ -19,7 +19,7 @@ const LONG_VALUE_COLUMNS = 80;
  * @param side of the fields that contains the object: `after` for a created one, `before` for a deleted one.
  */
 export function wholeLines(
-  change: Change,
+  change: Pick<Change, 'fields' | 'keys'>,
   side: 'before' | 'after',
   context: FieldContext,
 ): FieldLine[] {
