@@ -143,7 +143,7 @@ interface ConsolePicture extends PageOptions {
   readonly height?: number;
 }
 
-const KILL = ['Kill checkout-v2 in production'];
+const KILL = ['Kill checkout-v2 in production…'];
 const REQUEST = {
   links: ['Change requests', 'Change checkout-v2 in staging'],
   height: 640,

@@ -1,9 +1,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Metrics } from '../metrics/metrics.js';
 import { PAGE_POLICY, runPage, statusPage } from '../page/status-page.js';
-import { missingFor, newestPlan, healthOf, verdictOver, type Level } from '../health.js';
+import { missingFor, newestPlan, healthOf, verdictOver } from '../health.js';
 import type { DaemonView, RunRecord, SourceView } from '../view.js';
-import type { LiveKillDocument } from '../../report/json/plan.js';
 import { Refusal } from './access.js';
 
 export interface ViewOptions {
@@ -60,54 +59,12 @@ function findRun(view: DaemonView, id: string): { source: SourceView; run: RunRe
 }
 
 /** The answer of `/status`; `schemas/status.schema.json` describes every field. */
-export interface StatusDocument {
-  readonly formatVersion: 1;
-  readonly version: string;
-  readonly startedAt: string;
-  readonly asOf: string;
-  readonly verdict: VerdictDocument;
-  readonly sources: readonly SourceDocument[];
-}
+export type StatusDocument = ReturnType<typeof statusDocument>;
 
-interface VerdictDocument {
-  readonly level: Level;
-  readonly headline: string;
-  readonly detail: string | null;
-}
-
-interface SourceDocument extends Omit<SourceView, 'runs' | 'environments' | 'flags' | 'firstSync'> {
-  readonly verdict: VerdictDocument;
-  readonly ready: boolean;
-  readonly missing: readonly string[];
-  readonly environments: readonly EnvironmentDocument[];
-  readonly unmanaged: { readonly flags: number; readonly segments: number } | null;
-  readonly liveKills: readonly LiveKillDocument[];
-  readonly runs: readonly RunDocument[];
-}
-
-interface EnvironmentDocument {
-  readonly name: string | null;
-  readonly failed: number;
-  readonly waiting: number;
-  readonly drift: number;
-  readonly withheld: number;
-  readonly liveKills: number;
-  readonly invalid: boolean;
-  readonly asOf: string | null;
-  readonly lastChange: string | null;
-}
-
-/** Leaves out report and plan, which have addresses of their own. */
-interface RunDocument extends Omit<RunRecord, 'text' | 'plan' | 'open'> {
-  readonly planHash: string | null;
-  /** Hash that approves the changes held back by this run; null if no held change can be approved. */
-  readonly heldHash: string | null;
-}
-
-function statusDocument(view: DaemonView, now: number): StatusDocument {
+function statusDocument(view: DaemonView, now: number) {
   const sources = view.sources().map(sourceDocument);
   return {
-    formatVersion: 1,
+    formatVersion: 1 as const,
     version: view.version,
     startedAt: view.startedAt,
     asOf: new Date(now).toISOString(),
@@ -116,7 +73,8 @@ function statusDocument(view: DaemonView, now: number): StatusDocument {
   };
 }
 
-function sourceDocument(source: SourceView): SourceDocument {
+/** Leaves out report and plan of each run, which have addresses of their own. */
+function sourceDocument(source: SourceView) {
   const { runs, flags, firstSync, ...plain } = source;
   const { verdict, environments } = healthOf(source);
   const missing = missingFor(source);

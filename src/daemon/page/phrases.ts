@@ -38,6 +38,17 @@ export function linkTo(page: string | null, words: Html): Html {
   return page === null ? words : html`<a href="${page}">${words}</a>`;
 }
 
+/** Names with their values. */
+export function factList(facts: readonly (readonly [name: string, value: Html])[]): Html {
+  return html`<dl class="facts">
+    ${facts.map(
+      ([name, value]) =>
+        html`<dt>${name}</dt>
+          <dd>${value}</dd>`,
+    )}
+  </dl>`;
+}
+
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;

@@ -9,6 +9,7 @@ import {
   subjectOf,
   untrusted,
   duration,
+  factList,
   RESULTS,
   triggerText,
 } from './phrases.js';
@@ -39,7 +40,7 @@ export function sourceArticle(
       ({ what, why, since }) =>
         html`<p>The ${what}, since ${moment(since, now)}: ${untrusted(why)}</p>`,
     )}
-    ${overrideLines(source, now)} ${approvalLine(source, now)} ${factList(source, now)}
+    ${overrideLines(source, now)} ${approvalLine(source, now)} ${factsOf(source, now)}
     ${takesRequests ? buttonBar(source) : []} ${diagnosticList(source)}
     ${environmentTable(environments, source, now)} ${orderedKillList(source)} ${openLists(source)}
     ${flagLists(source, now)} ${unmanagedList(source, now)} ${runList(source, now)}
@@ -64,28 +65,19 @@ function overrideLines({ suspended, pinned, location }: SourceView, now: number)
   ];
 }
 
-function factList(source: SourceView, now: number): Html {
+function factsOf(source: SourceView, now: number): Html {
   const { location, branch, service, workspace, seen, applied, leader } = source;
   const isBehind = seen !== null && seen.commit !== applied?.commit;
-  const facts: (readonly [string, Html] | undefined)[] = [
+  return factList([
     ['Source', html`${untrusted(location)}${branch === null ? [] : html`, ${untrusted(branch)}`}`],
-    service === null || workspace === null
-      ? undefined
-      : ['Service', html`${untrusted(service)}, workspace ${untrusted(workspace)}`],
+    ...(service === null || workspace === null
+      ? []
+      : [['Service', html`${untrusted(service)}, workspace ${untrusted(workspace)}`] as const]),
     ['Applied', applied === null ? html`nothing yet` : commitLine(applied, location, now)],
-    isBehind ? ['Newest', commitLine(seen, location, now)] : undefined,
+    ...(isBehind ? [['Newest', commitLine(seen, location, now)] as const] : []),
     ['Next', nextLine(source, now)],
-    leader ? undefined : ['Role', html`standby: another replica writes`],
-  ];
-  return html`<dl class="facts">
-    ${facts
-      .filter((fact) => fact !== undefined)
-      .map(
-        ([name, value]) =>
-          html`<dt>${name}</dt>
-            <dd>${value}</dd>`,
-      )}
-  </dl>`;
+    ...(leader ? [] : [['Role', html`standby: another replica writes`] as const]),
+  ]);
 }
 
 function commitLine(

@@ -1,10 +1,10 @@
 import { html, type Html } from '../../platform/html.js';
 import { documentOf, lookOf } from '../../platform/page.js';
-import { healthOf, verdictOver, type SourceHealth, type Verdict } from '../health.js';
+import { healthOf, verdictOver, type Verdict } from '../health.js';
 import type { DaemonView, SourceView, RunRecord } from '../view.js';
 import { CONFIRMATION } from './buttons.js';
 import { sourceArticle, type PageMoment } from './source-article.js';
-import { mark, moment, untrusted, duration, RESULTS, triggerText } from './phrases.js';
+import { duration, factList, mark, moment, untrusted, RESULTS, triggerText } from './phrases.js';
 import { clean } from '../../report/sanitize.js';
 import { planTextOf } from './plan-text.js';
 
@@ -33,7 +33,9 @@ export function statusPage(view: DaemonView, at: PageMoment): string {
       </header>
       <main>
         ${verdictPanel(verdict)}
-        <div id="sources">${sources.map((each) => articleOf(each, at))}</div>
+        <div id="sources">
+          ${sources.map(({ source, health }) => sourceArticle(source, health, at))}
+        </div>
         ${at.takesRequests ? CONFIRMATION : []}
       </main>
       <footer class="soft">
@@ -59,13 +61,6 @@ function verdictPanel({ level, headline, detail }: Verdict): Html {
   </div>`;
 }
 
-function articleOf(
-  { source, health }: { source: SourceView; health: SourceHealth },
-  at: PageMoment,
-): Html {
-  return sourceArticle(source, health, at);
-}
-
 /** One run: its result, its commit, and the whole report as the command would have printed it. */
 export function runPage(source: SourceView, run: RunRecord, now: number): string {
   const { level, word } = RESULTS[run.result];
@@ -83,15 +78,7 @@ export function runPage(source: SourceView, run: RunRecord, now: number): string
             <p>${untrusted(run.summary)}</p>
           </div>
         </div>
-        <section class="sheet" aria-label="About this run">
-          <dl class="facts">
-            ${factsOf(run, now).map(
-              ([name, value]) =>
-                html`<dt>${name}</dt>
-                  <dd>${value}</dd>`,
-            )}
-          </dl>
-        </section>
+        <section class="sheet" aria-label="About this run">${factList(factsOf(run, now))}</section>
         <section class="sheet" aria-label="Report">${reportOf(run)}</section>
       </main>`,
   );

@@ -14,8 +14,6 @@ type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : 
 export type PlanDocument = Frozen<WrittenPlan>;
 /** One change. Withheld changes have more members. */
 export type ChangeDocument = PlanDocument['changes'][number];
-/** A kill on the service that git does not order. */
-export type LiveKillDocument = NonNullable<PlanDocument['liveKills']>[number];
 type LeftDocument = NonNullable<PlanDocument['left']>[number];
 type FieldDocument = ChangeDocument['fields'][number];
 type FlagImpactDocument = NonNullable<ChangeDocument['afterRestore']>;
