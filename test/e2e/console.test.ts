@@ -83,6 +83,12 @@ describe.skipIf(lacks('chromium'))('the console in a browser', { timeout: 90_000
       await page.getByRole('link', { name: 'Change checkout-v2 in staging' }).click();
       await page.getByRole('heading', { name: 'What it would change' }).waitFor();
       await look('change request');
+      // Words are no links: nothing here looks as if it could be pressed.
+      expect(
+        await page.evaluate(
+          `[...document.querySelectorAll('.diff bdi')].filter((each) => getComputedStyle(each).textDecorationLine !== 'none').length`,
+        ),
+      ).toBe(0);
       await page.getByRole('link', { name: 'Log', exact: true }).click();
       await page.getByText('INC-6012').waitFor();
       await page.locator('summary').first().click();

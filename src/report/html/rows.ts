@@ -25,5 +25,6 @@ export function lineHtml(line: FieldLine): Html {
 
 /** Text of one tone. `bdi` keeps the direction of others' text from reaching beyond it. */
 function spanHtml({ text, tone }: Span): Html {
-  return html`<bdi class="${tone}">${cut(text, TEXT_COLUMNS)}</bdi>`;
+  const shown = cut(text, TEXT_COLUMNS);
+  return tone === 'plain' ? html`<bdi>${shown}</bdi>` : html`<bdi class="${tone}">${shown}</bdi>`;
 }
