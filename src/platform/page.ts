@@ -13,7 +13,7 @@ export interface Look {
 }
 
 /** The settings of a look. */
-export interface LookOptions {
+interface LookOptions {
   /** Whether there is a script of that name too. */
   readonly hasScript?: boolean;
   /** Directives of the policy that allow more, such as `{ 'form-action': "'self'" }`. */

@@ -6,7 +6,7 @@ import type { CommitView, SourceView } from '../view.js';
 import { moment, shortened, untrusted } from './phrases.js';
 
 /** A request to the daemon from its page: a `POST` with the user's token, sent after a confirmation. */
-export interface Button {
+interface Button {
   readonly label: string;
   /** Path of the endpoint, without the leading slash. */
   readonly path: string;
@@ -21,7 +21,7 @@ export interface Button {
 }
 
 /** A member of the body that the user fills in. */
-export interface Question {
+interface Question {
   readonly name: string;
   readonly label: string;
   /** Initial value. */

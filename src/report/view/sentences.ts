@@ -100,7 +100,7 @@ export function closedText({ environment, why, untilText, override }: ClosedEnvi
 }
 
 /** Ramps that are under way, or wait. */
-export function openRamps(ramps: readonly RampStanding[] = []): readonly RampStanding[] {
+function openRamps(ramps: readonly RampStanding[] = []): readonly RampStanding[] {
   return ramps.filter(
     ({ steps, step, held, checks }) => step < steps.length - 1 || held !== null || checks,
   );
