@@ -1,5 +1,7 @@
 import { FlagkeelError } from '../errors.js';
-import type { Approval } from '../model/run.js';
+import { truncateNote } from '../model/audit-note.js';
+import { FORCED_GUARDS, type GuardFinding, type PlanNotes } from '../model/plan.js';
+import { approvalText, type Approval } from '../model/run.js';
 import { clean } from '../report/sanitize.js';
 import { applyMessage } from '../state/run-log.js';
 import type { StateHome } from '../state/store.js';
@@ -42,6 +44,48 @@ export async function useApproval(
   throw new FlagkeelError(
     'GIT',
     `cannot use ${approvalOf(approval)}: runs on other machines would use it again, because ${missing.why} (let runs push refs/flagkeel/* to origin, or approve with --approve)`,
+  );
+}
+
+/** Plans that the operator lets pass. */
+export interface GuardOverride {
+  /** Lets the plan with this hash pass, in addition to those that the options of the run approve. */
+  readonly approvedHash?: string | undefined;
+  /**
+   * Set with `--force`: an empty repository or another workspace may pass too, if this plan is approved or a person
+   * says yes. Without it, those never pass.
+   */
+  readonly ask?: ((planned: Planned) => Promise<boolean>) | undefined;
+}
+
+/** Whether no guard refuses a plan, or the operator lets it pass. */
+export async function isApproved(
+  planned: Planned,
+  { approvedHash, ask }: GuardOverride = {},
+): Promise<boolean> {
+  const { guardFindings, planHash, approval } = planned;
+  if (guardFindings.length === 0) return true;
+  const forced = guardFindings.filter(({ guard }) => FORCED_GUARDS.has(guard));
+  if (forced.length > 0 && !ask) return false;
+  if (approval !== undefined || planHash === approvedHash) return true;
+  // A yes on the terminal covers only the guards that need `--force`; the others need a review of the figures.
+  return forced.length === guardFindings.length && ask !== undefined && (await ask(planned));
+}
+
+/** Adds to the notes the approval that let the plan pass its guards, if there is one. */
+export function withApproval(
+  notes: PlanNotes,
+  guardFindings: readonly GuardFinding[],
+  approval: Approval | undefined,
+): PlanNotes {
+  if (guardFindings.length === 0 || !approval) return notes;
+  const guards = [...new Set(guardFindings.map(({ guard }) => guard))].join(', ');
+  const said = `Sent although a guard refused it (${guards}): ${approvalText(approval)}`;
+  return new Map(
+    [...notes].map(([key, { title, comment }]) => [
+      key,
+      truncateNote({ title, comment: `${said}\n\n${comment}` }, title),
+    ]),
   );
 }
 

@@ -1,10 +1,9 @@
 import type { Killing } from '../kill/send.js';
 import { bindEnvironments, environmentNames } from '../model/bound-desired.js';
-import { useApproval, withUnusedApprovals } from './approvals.js';
+import { isApproved, useApproval, withUnusedApprovals } from './approvals.js';
 import { applyOnce, type ApplyOptions, applyWithReplan } from './apply.js';
 import { assess } from './assess.js';
 import type { Applied, Planned, RunContext } from './context.js';
-import { isApproved } from './guards.js';
 import { withSharing } from './memory.js';
 import { openKillLane, loadSpecs, openService, readState } from './load.js';
 import { observeInScope } from './observe.js';
