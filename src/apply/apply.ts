@@ -2,7 +2,7 @@ import { FlagkeelError, messageOf, RejectedError } from '../errors.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
 import { DEFAULT_CONCURRENCY } from '../model/run.js';
 import type { Change, Plan, Step, StepId } from '../model/plan.js';
-import type { Closed } from '../plan/policy.js';
+import type { Closed } from '../model/run.js';
 import type {
   ChangeNote,
   IdentitiesAnswer,

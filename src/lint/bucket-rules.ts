@@ -215,7 +215,7 @@ function finishedRamps(
   subject: LintedDefinition,
   { config, today }: Pick<LintedRepository, 'config' | 'today'>,
 ): Finding[] {
-  const calendar = calendarIn(config, subject.environment);
+  const calendar = calendarIn({ config }, subject.environment);
   return rampsOf(subject).flatMap(({ ramp, at }) => {
     const { steps, startMs, treatment } = ramp;
     if (startMs === undefined && !steps.every(({ atMs }) => atMs !== undefined)) return [];
@@ -249,7 +249,7 @@ function frozenSteps(
   subject: LintedDefinition,
   { config, today }: Pick<LintedRepository, 'config' | 'today'>,
 ): Finding[] {
-  const { freezes } = calendarIn(config, subject.environment);
+  const { freezes } = calendarIn({ config }, subject.environment);
   return rampsOf(subject).flatMap(({ ramp, at }) =>
     ramp.steps.flatMap(({ atMs }, position) => {
       if (atMs === undefined || atMs < Date.parse(today)) return [];

@@ -18,7 +18,7 @@ export function desiredAt(desired: Desired, ms: number, startless: Startless): D
   const { config } = desired;
   const flags = [...desired.flags].map(([flagName, flag]) => {
     const environments = [...flag.environments].map(([name, definition]) => {
-      const calendar = calendarIn(config, name);
+      const calendar = calendarIn(desired, name);
       const stepOf = (ramp: DesiredRamp): RampStep | undefined => {
         const startMs = ramp.startMs ?? startless;
         if (startMs === 'before') return undefined;

@@ -123,16 +123,20 @@ export function approvalText({ hash, by, token }: Approval): string {
 }
 
 /** An environment in which windows and freezes stop all changes now, except kills and their restores. */
-export interface ClosedEnvironment {
+export interface ClosedEnvironment extends Closed {
   readonly environment: string;
+  /** Why this run ignores the closing; unset if it does not. */
+  readonly override?: string;
+}
+
+/** A closing: only kills and their restores may go now. */
+export interface Closed {
   /** Clause for people: `frozen by "black-friday"`. */
   readonly why: string;
   /** When changes may go again, ISO 8601 in UTC; null if unknown. */
   readonly until: string | null;
   /** The time of `until` for people, in the zone of the window or freeze. */
   readonly untilText: string | null;
-  /** Why this run ignores the closing; unset if it does not. */
-  readonly override?: string;
 }
 
 /** The suspension by `suspend: true` in the config. */

@@ -3,7 +3,7 @@ import type { Ladder } from '../model/flag/ramp.js';
 import type { ConflictPolicy, DriftPolicy, LiveKillPolicy } from '../model/desired.js';
 import { keyOf, type Kind, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { Change, FieldChange, Plan, Reason, WithheldWhy } from '../model/plan.js';
-import type { ClosedEnvironment, Suspension } from '../model/run.js';
+import type { Closed, Suspension } from '../model/run.js';
 import type { State, StateEntry } from '../model/state.js';
 import { isContested } from './bases/corrections.js';
 
@@ -27,6 +27,8 @@ export interface PlanPolicy {
   readonly suspended: Suspension | null;
   /** Positions of the definitions' ramps. */
   readonly ladders?: ReadonlyMap<ObjectId, readonly Ladder[]>;
+  /** The environments where nothing but kills and restores may go now, by name. Default: none. */
+  readonly closed?: ReadonlyMap<string, Closed>;
   /** The operator's reason to ignore windows and freezes; unset to respect them. */
   readonly windowOverride?: string | undefined;
   /** Removed objects that an ancestor of HEAD declares, which is a second proof that a deletion requires. */
@@ -59,12 +61,7 @@ export interface PlannedEnvironment {
   readonly onLiveKill: LiveKillPolicy;
   /** False if filtered out of this run: it is not observed, and none of its bases changes. */
   readonly selected: boolean;
-  /** Set while windows and freezes stop changes. */
-  readonly closed?: Closed | undefined;
 }
-
-/** A closing: only kills and their restores may go now. */
-export type Closed = Omit<ClosedEnvironment, 'environment' | 'override'>;
 
 /** Reasons that depend on other objects, which an observation of touched objects does not see. */
 const FOR_OTHERS: ReadonlySet<WithheldWhy> = new Set(['needs-withheld', 'still-in-use']);
@@ -205,8 +202,8 @@ function byEnd(a: Closed | undefined, b: Closed | undefined): number {
 }
 
 /** The closing of an environment; undefined if it is open, or the operator overrides it. */
-function closedIn(policy: PlanPolicy, { closed }: PlannedEnvironment): Closed | undefined {
-  return policy.windowOverride === undefined ? closed : undefined;
+function closedIn(policy: PlanPolicy, { name }: PlannedEnvironment): Closed | undefined {
+  return policy.windowOverride === undefined ? policy.closed?.get(name) : undefined;
 }
 
 export function environmentRules(policy: PlanPolicy, environment: PlannedEnvironment): FieldRules {
@@ -282,11 +279,6 @@ function closedReason(closed: Closed | undefined): WithheldReason | undefined {
     wayOut: `${why}; ${when} (--override-window REASON sends it now)`,
     ...(until !== null && { until }),
   };
-}
-
-/** The policy with every window open and no freeze: shows the changes that will follow later. */
-export function asIfOpen(policy: PlanPolicy): PlanPolicy {
-  return { ...policy, environments: policy.environments.map(({ closed, ...each }) => each) };
 }
 
 /** Reasons that pass windows and freezes. */

@@ -15,7 +15,7 @@ import { checkedLadders } from './ramps/checks.js';
 import { historyOf, type RunContext, type Remembered } from './context.js';
 import type { OpenedService } from './load.js';
 import { laddersNow } from './ramps/ladders.js';
-import { policyAt } from './windows.js';
+import { closedAt } from '../timing/windows.js';
 
 /**
  * The policy of a run, from config, operator and history. With `--since` it includes the objects that the review
@@ -46,8 +46,8 @@ export async function decidePolicy(
   const review = await reviewPolicy(history, known, { only: resolved.only, reviewed });
   const found = laddersNow(context, desired, resolved, known.remembered);
   const ladders = await checkedLadders(context, found, { desired, state, policy: resolved });
-  const judged = { ...resolved, ...review, quarantined, ladders };
-  const policy = policyAt(judged, desired, context.now());
+  const closed = closedAt(desired, context.now());
+  const policy = { ...resolved, ...review, quarantined, ladders, closed };
   const head = source.revision.commit;
   const restorable = await restorableKills({ desired, state, policy, history, head, applied });
   return { ...policy, restorable };

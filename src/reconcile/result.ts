@@ -31,9 +31,10 @@ export function reportOf(
     suspended: input.policy.suspended,
     ramps: rampsOf(input, found),
     reminders: remindersOf(input, context.now()),
-    closed: input.policy.environments.flatMap(({ name, selected, closed }) =>
-      selected && closed ? [{ environment: name, ...closed, ...overridden(input.policy) }] : [],
-    ),
+    closed: input.policy.environments.flatMap(({ name, selected }) => {
+      const closed = selected && input.policy.closed?.get(name);
+      return closed ? [{ environment: name, ...closed, ...overridden(input.policy) }] : [];
+    }),
     held: [...input.policy.quarantined].sort(),
     environments: input.policy.environments.map(({ name }) => name),
     protectedEnvironments: new Set(

@@ -5,12 +5,12 @@ import type { Change, Plan } from '../model/plan.js';
 import type { Outcomes } from '../model/outcome.js';
 import type { State } from '../model/state.js';
 import { stateAfterAnswers, stateAfterVerify } from '../plan/bases/next-state.js';
+import { closedAt } from '../timing/windows.js';
 import { planChanges, touchedKeys } from '../plan/plan.js';
 import { verifyingPolicy } from '../plan/policy.js';
 import { observeScope } from './observe.js';
 import type { Planned, RunContext } from './context.js';
 import { outOfSyncIn } from './out-of-sync.js';
-import { policyAt } from './windows.js';
 
 /** Pauses between looks at writes that are not visible yet: about 15 s in all. */
 const PAUSES_MS = [250, 750, 2_000, 4_000, 8_000];
@@ -63,12 +63,10 @@ export async function verify(
   context.progress?.phase('verify');
   let state = stateAfterAnswers({ ...input, state: untouched }, done.changes, outcomes, head);
   const lookAt = async (keys: ReadonlySet<string>): Promise<readonly Change[]> => {
-    const policy = policyAt(
-      verifyingPolicy(input.policy, keys, done),
-      input.desired,
-      options.now(),
-    );
-    const about = { desired: input.desired, state, policy };
+    const { desired } = input;
+    const closed = closedAt(desired, options.now());
+    const policy = { ...verifyingPolicy(input.policy, keys, done), closed };
+    const about = { desired, state, policy };
     const again = await observeScope(context, { reader, at }, about);
     const left = planChanges(again, 'touched');
     state = stateAfterVerify(again, new Set(left.unchanged), head, now);

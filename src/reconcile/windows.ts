@@ -1,33 +1,12 @@
 import { truncateNote } from '../model/audit-note.js';
-import type { BoundDesired } from '../model/bound-desired.js';
 import { noteKey, type Change, type Plan, type PlanNotes } from '../model/plan.js';
-import { approvalText } from '../model/run.js';
+import { approvalText, type Closed } from '../model/run.js';
 import type { PlanInput } from '../plan/input.js';
 import { planChanges, planHash } from '../plan/plan.js';
-import { asIfOpen, closedFor, type Closed, type PlanPolicy } from '../plan/policy.js';
-import { calendarIn, closingAt, openingText, type Calendar } from '../timing/windows.js';
+import { closedFor } from '../plan/policy.js';
+import { closedAt } from '../timing/windows.js';
 import type { RunContext } from './context.js';
 import type { PlanFromBases } from './inferred-bases.js';
-
-/** The policy under the windows and freezes at a moment. @param ms milliseconds since the epoch. */
-export function policyAt(policy: PlanPolicy, desired: BoundDesired, ms: number): PlanPolicy {
-  return {
-    ...policy,
-    environments: policy.environments.map((each) => {
-      const { closed: before, ...open } = each;
-      const closing = closingAt(calendarOf(desired, each.name), ms);
-      if (!closing) return open;
-      const { why, untilMs } = closing;
-      const until = untilMs === null ? null : new Date(untilMs).toISOString();
-      return { ...open, closed: { why, until, untilText: openingText(closing) } };
-    }),
-  };
-}
-
-/** When an environment may be changed. @param name its name on the service. */
-export function calendarOf({ config, configNames }: BoundDesired, name: string): Calendar {
-  return calendarIn(config, name, configNames.get(name));
-}
 
 /** A plan with a hash that does not depend on the time: it covers the changes with all windows open. */
 export interface HashedPlan extends PlanFromBases {
@@ -51,7 +30,10 @@ export function planForNow(
   if (!isHeld) {
     return { input, changes, hash: planHash(changes, place, policy.reviewed), heldHash: null };
   }
-  const open = planChanges({ ...input, policy: asIfOpen(policy) }, changes.observed);
+  const open = planChanges(
+    { ...input, policy: { ...policy, closed: new Map() } },
+    changes.observed,
+  );
   const hash = planHash(open, place, policy.reviewed);
   const approval = options.approvals?.find((each) => each.hash === hash);
   if (!approval) {
@@ -96,5 +78,5 @@ export function closedByNow(
   { desired, policy }: PlanInput,
   now: () => number,
 ): (change: Change) => Closed | undefined {
-  return (change) => closedFor(policyAt(policy, desired, now()), change);
+  return (change) => closedFor({ ...policy, closed: closedAt(desired, now()) }, change);
 }

@@ -1,4 +1,6 @@
-import type { Config, Freeze, TimeWindow } from '../model/desired.js';
+import type { BoundDesired } from '../model/bound-desired.js';
+import type { Desired, Freeze, TimeWindow } from '../model/desired.js';
+import type { Closed } from '../model/run.js';
 import {
   dateAfter,
   momentsAt,
@@ -15,13 +17,13 @@ export interface Calendar {
   readonly freezes: readonly Freeze[];
 }
 
-/**
- * The calendar of an environment.
- *
- * @param name as in `config.environments`.
- * @param written as in the config file, which its freezes use.
- */
-export function calendarIn(config: Config, name: string, written = name): Calendar {
+/** Specs, whose environments may go by the service's names. */
+type Configured = Pick<Desired, 'config'> & Partial<Pick<BoundDesired, 'configNames'>>;
+
+/** The calendar of an environment. @param name as in `config.environments`. */
+export function calendarIn({ config, configNames }: Configured, name: string): Calendar {
+  // Freezes keep the name of the file.
+  const written = configNames?.get(name) ?? name;
   const used = config.environments.find((each) => each.name === name)?.windows ?? [];
   return {
     windows: (config.windows ?? []).filter((each) => used.includes(each.name)),
@@ -54,6 +56,19 @@ export function closingAt(calendar: Calendar, ms: number): Closing | undefined {
   const why = `outside ${windows.length === 1 ? 'the window' : 'the windows'} ${names}`;
   const opening = untilMs === null ? [] : windows.filter((each) => isOpen(each, untilMs));
   return { why, untilMs, zone: (opening[0] ?? windows[0])?.zone ?? 'UTC' };
+}
+
+/** The environments that are closed to changes, by name. @param ms since the epoch. */
+export function closedAt(desired: Configured, ms: number): ReadonlyMap<string, Closed> {
+  const closed = new Map<string, Closed>();
+  for (const { name } of desired.config.environments) {
+    const closing = closingAt(calendarIn(desired, name), ms);
+    if (closing === undefined) continue;
+    const { why, untilMs } = closing;
+    const until = untilMs === null ? null : new Date(untilMs).toISOString();
+    closed.set(name, { why, until, untilText: openingText(closing) });
+  }
+  return closed;
 }
 
 /** The end for people; null if none was found. */

@@ -219,7 +219,8 @@ class World {
       new Map([['production', 'production']]),
     );
     const policy = aPolicy({
-      environments: [anEnvironment('production', { ...protection, closed })],
+      environments: [anEnvironment('production', protection)],
+      closed: new Map(closed ? [['production', closed]] : []),
     });
     const ladders = this.#checked(ladder, { desired, state, policy }, ms);
     const input = onLadders({

@@ -22,7 +22,7 @@ import type { PlanPolicy } from '../../plan/policy.js';
 import type { Ladders } from '../../plan/ramps.js';
 import { calendarsOf, formOf, ladderOf } from '../../timing/ladder.js';
 import type { Remembered, RunContext } from '../context.js';
-import { calendarOf } from '../windows.js';
+import { calendarIn } from '../../timing/windows.js';
 
 /**
  * The standing of every ramp at the time of the run.
@@ -42,7 +42,7 @@ export function laddersNow(
       const { ramps } = definitions.get(environment) ?? {};
       if (ramps === undefined) continue;
       const isKilled = isKillOrdered(desired, name, environment);
-      const calendar = calendarOf(desired, environment);
+      const calendar = calendarIn(desired, environment);
       const left = leftIn(records, rampId(name, id, ''), ramps);
       const own = ramps.map((ramp) => {
         const record = ownMember(records, rampId(name, id, ramp.key));

@@ -7,7 +7,7 @@ import { stateAfterVerify } from '../../../src/plan/bases/next-state.js';
 import { planChanges } from '../../../src/plan/plan.js';
 import { onLadders, rampsAfter } from '../../../src/plan/ramps.js';
 import { laddersNow } from '../../../src/reconcile/ramps/ladders.js';
-import { policyAt } from '../../../src/reconcile/windows.js';
+import { closedAt } from '../../../src/timing/windows.js';
 import { SpecCache } from '../../../src/specs/cache.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
 import { parseRunFile, RUN_FILE, stateTree } from '../../../src/state/codec.js';
@@ -84,7 +84,7 @@ export class RampWorld {
       home: home as never,
       ramps: isStateless ? {} : this.#ramps,
     });
-    const judged = policyAt({ ...policy, ladders }, desired, nowMs);
+    const judged = { ...policy, ladders, closed: closedAt(desired, nowMs) };
     const input = this.#looked({ desired, state, policy: judged });
     const restored = new Set<ObjectId>();
     for (const { id, fields, reason } of planChanges(input).changes) {
