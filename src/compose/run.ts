@@ -19,7 +19,7 @@ import type {
 } from '../model/run.js';
 import type { RunContext } from '../reconcile/context.js';
 import { RunCache } from '../reconcile/cache.js';
-import { askCheck } from '../reconcile/ramps/checks.js';
+import { askCheck } from '../reconcile/checks.js';
 import { openSource, type Source } from '../git/spec-source.js';
 import { acquireExclusive, stateAccess } from '../state/open.js';
 import { stateSharing } from '../state/sharing.js';
@@ -126,7 +126,7 @@ export interface Surroundings {
   readonly fence?: Fence | undefined;
   /** Without it long waits become notes, and nothing else is shown. */
   readonly progress?: Progress | undefined;
-  /** For a run that writes to a service of this moment alone: checks of ramps are left out, as in a dry run. */
+  /** For a run that writes to a service of this moment alone: checks before steps are left out, as in a dry run. */
   readonly asksNoChecks?: boolean;
 }
 

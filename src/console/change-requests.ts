@@ -3,7 +3,7 @@ import { ownMember } from '../model/collections.js';
 import type { Definition } from '../model/flag/flag.js';
 import { definitionFromWire } from '../model/flag/wire.js';
 import type { FieldChange } from '../model/plan.js';
-import { pointerOf } from '../model/pointer.js';
+import { pointerOf } from '../model/json.js';
 import { keyDifference, keyList } from '../model/segment-keys.js';
 import { html, type Html } from '../platform/html.js';
 import { lineHtml } from '../report/html/rows.js';

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../model/diagnostic.js';
 import { evaluate, type Answer } from '../plan/impact/evaluate.js';
 import type { SpecParts } from '../specs/read-specs.js';
 import { validOf } from '../specs/resolve/spec-set.js';
-import { desiredAt, type Startless } from './desired-at.js';
+import { desiredUndelayed, type Startless } from '../timing/desired-at.js';
 
 /** Result of one case of a spec test. */
 export interface CaseResult {
@@ -70,7 +70,7 @@ function faultOf(flag: string, each: SpecTestCase, desired: Desired): CaseFault 
 /** A day stands for its first moment in UTC. */
 function atMoment({ when, started }: SpecTestCase, desired: Desired, unknown: Startless): Desired {
   const startless = started === undefined ? unknown : Date.parse(started);
-  return when === undefined ? desired : desiredAt(desired, Date.parse(when), startless);
+  return when === undefined ? desired : desiredUndelayed(desired, Date.parse(when), startless);
 }
 
 /** Without this, a case with a moment would pass on the assumption that a ramp still stands at its beginning. */

@@ -5,6 +5,7 @@ import type { NamedConditions } from './matcher/from-condition.js';
 import type { Identities } from './identities.js';
 import type { KeyList } from './segment-keys.js';
 import type { Location } from './diagnostic.js';
+import type { Reason, Withheld } from './plan.js';
 
 /** The objects that specs declare, kind by kind. Every map iterates in code-unit order of its keys. */
 export interface DesiredObjects {
@@ -152,8 +153,18 @@ export interface DesiredDefinition {
   readonly ruleNames: readonly (string | undefined)[];
   /** Rules whose share grows by itself in steps. */
   readonly ramps?: readonly DesiredRamp[];
+  /** Fields whose value the time decides, by path; set by `timing`. */
+  readonly timed?: ReadonlyMap<string, TimedField>;
   /** Guards that the flag may pass; each allowance counts for the change in which it was added. */
   readonly allow?: readonly Allowance[];
+}
+
+/** How a planner treats a difference in a field whose value the time decides. */
+export interface TimedField {
+  /** Why it differs, if only the time changed it in git. */
+  readonly reason?: Reason;
+  /** Why it must not be written; unset if it may. */
+  readonly held?: Pick<Withheld, 'why' | 'wayOut'>;
 }
 
 export interface Allowance {

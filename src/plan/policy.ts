@@ -1,5 +1,4 @@
 import { byCodeUnits } from '../model/json.js';
-import type { Ladder } from '../model/flag/ramp.js';
 import type { ConflictPolicy, DriftPolicy, LiveKillPolicy } from '../model/desired.js';
 import { keyOf, type Kind, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { Change, FieldChange, Plan, Reason, WithheldWhy } from '../model/plan.js';
@@ -25,8 +24,6 @@ export interface PlanPolicy {
   readonly stateless: boolean;
   /** Null if writes are not suspended. */
   readonly suspended: Suspension | null;
-  /** Positions of the definitions' ramps. */
-  readonly ladders?: ReadonlyMap<ObjectId, readonly Ladder[]>;
   /** The environments where nothing but kills and restores may go now, by name. Default: none. */
   readonly closed?: ReadonlyMap<string, Closed>;
   /** The operator's reason to ignore windows and freezes; unset to respect them. */

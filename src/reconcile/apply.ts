@@ -23,14 +23,15 @@ import type { GuardOverride } from './approvals.js';
 import { checkGuards } from './guards.js';
 import { outOfSyncAfter, outOfSyncIn } from './out-of-sync.js';
 import { runMessage } from './record.js';
+import { timedInput } from './moment.js';
 import { momentOf, verify, type Verified } from './verify.js';
-import { withSteps } from './ramps/ladders.js';
+import { recordsAfter } from '../timing/records.js';
+import { withSteps } from '../timing/standings.js';
 import { closedByNow, withOverride } from './windows.js';
 import { closedAt } from '../timing/windows.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
 import { planChanges } from '../plan/plan.js';
-import { rampsAfter } from '../plan/ramps.js';
-import { verifyingPolicy } from '../plan/policy.js';
+import { isPlanned, verifyingPolicy, type PlanPolicy } from '../plan/policy.js';
 import { observeScope } from './observe.js';
 
 /** Further options of a run that applies. */
@@ -60,7 +61,7 @@ export async function applyOnce(
   options: ApplyOptions & { readonly observedAtMs: number },
 ): Promise<Applied> {
   const { input } = planned;
-  const { home, applied, ramps: before } = planned.remembered;
+  const { home, applied, ramps: known } = planned.remembered;
   const head = context.source.revision.commit;
   const begun = stateBeforeApply(input, planned.plan.changes, head);
   const { message: beginning } = runMessage('Begin', planned, head);
@@ -74,8 +75,8 @@ export async function applyOnce(
   const { equal, ...verified } = await verifyOrSayWhy(done, sent, context, options);
   const outcomes = settled(sent, equal);
   // After the look, which would otherwise take a correction that is not visible yet for a forbidden one.
-  const known = { ...input, state: verified.state };
-  const corrected = stateAfterCorrections(known, changes, outcomes, momentOf(options));
+  const seen = { ...input, state: verified.state };
+  const corrected = stateAfterCorrections(seen, changes, outcomes, momentOf(options));
   const { policy } = input;
   const state = policy.behind ? stateOfCovered(made, corrected, policy) : corrected;
   const standing = standingAfter({ ...verified, plan: planned.plan, outcomes });
@@ -83,8 +84,14 @@ export async function applyOnce(
   const outOfSync = outOfSyncAfter(done, verified.outOfSync);
   const newest = policy.behind ? applied : head;
   // An older HEAD leaves ramps to the next run, because its specs lack ramps that began since.
-  const restored = restoredIn(planned.plan, outcomes);
-  const ramps = policy.behind ? before : rampsAfter(input, state, { known: before, restored });
+  const ramps =
+    // A suspended run starts no ramp, because it writes nothing.
+    policy.behind || policy.suspended !== null
+      ? known
+      : recordsAfter(input.moment, {
+          ...{ state, known, restored: restoredIn(planned.plan, outcomes) },
+          isPlanned: plannedIn(policy),
+        });
   const meta = {
     head: newest,
     ...said,
@@ -98,6 +105,12 @@ export async function applyOnce(
     ...{ state, standing, converged: standing === 'in-sync', ...unsaved },
     remembered: { ...planned.remembered, ramps, outOfSync },
   };
+}
+
+/** Whether the run planned a flag in an environment, by its id. */
+function plannedIn(policy: PlanPolicy): (flag: string, environmentId: string) => boolean {
+  const selected = new Set(policy.environments.flatMap((each) => (each.selected ? [each.id] : [])));
+  return (flag, environmentId) => selected.has(environmentId) && isPlanned(policy, 'flag', flag);
 }
 
 /** Definitions whose kill the apply reverted. */
@@ -271,13 +284,15 @@ async function planAgain(
   const { desired } = before;
   const closed = closedAt(desired, context.now());
   const policy = { ...verifyingPolicy(before.policy, only, done.plan), closed };
-  const input = await observeScope(context, { reader, at }, { desired, state, policy });
+  const about = { desired, state, policy };
+  const seen = await observeScope(context, { reader, at }, about);
+  const input = timedInput(seen, before.moment);
   const changes = planChanges(input, 'touched');
   if (changes.changes.length === 0) return null;
   const guards = await checkGuards(context, { changes, input }, remembered);
   if (guards.guardFindings.length > 0) return null;
   const found = await notesFor(changes, input, checkout, revision.commit, context.memory.specs);
-  const notes = withOverride(withSteps(found, changes, input), changes, input);
+  const notes = withOverride(withSteps(found, changes, input.moment), changes, input);
   return { ...done, ...guards, plan: changes, input, notes };
 }
 

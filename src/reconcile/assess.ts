@@ -2,14 +2,13 @@ import { notesFor } from '../history/change-notes.js';
 import { unknowns } from '../history/removals.js';
 import type { SentKills } from '../kill/first.js';
 import type { Plan } from '../model/plan.js';
-import type { PlanInput } from '../plan/input.js';
 import { withApproval } from './approvals.js';
-import type { Planned, RunContext, Remembered } from './context.js';
+import type { Planned, RunContext, Remembered, TimedInput } from './context.js';
 import { checkGuards } from './guards.js';
 import type { LoadedSpecs, OpenedService } from './load.js';
 import type { Observation } from './observe.js';
 import { memoryUnknowns } from './memory.js';
-import { withSteps } from './ramps/ladders.js';
+import { withSteps } from '../timing/standings.js';
 import { withOverride } from './windows.js';
 
 interface Assessed {
@@ -17,7 +16,7 @@ interface Assessed {
   readonly hash: string;
   readonly heldHash: string | null;
   /** The input of the changes. */
-  readonly input: PlanInput;
+  readonly input: TimedInput;
   readonly at: Observation['at'];
   readonly service: OpenedService;
   readonly remembered: Remembered;
@@ -43,7 +42,7 @@ export async function assess(
     context.memory.specs,
   );
   const guards = await checkGuards(context, { changes, input }, { applied, elsewhere });
-  const said = sent.notesOver(withSteps(notes, changes, input), changes);
+  const said = sent.notesOver(withSteps(notes, changes, input.moment), changes);
   const approval = context.options.approvals?.find((each) => each.hash === hash);
   const approved = withApproval(said, guards.guardFindings, approval);
   return {

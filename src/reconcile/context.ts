@@ -21,6 +21,7 @@ import type { KillResults, Outcomes, Unknown } from '../model/outcome.js';
 import type { Approval, Progress, RunOptions } from '../model/run.js';
 import type { RampRecords, State, UsedApprovals } from '../model/state.js';
 import type { PlanInput } from '../plan/input.js';
+import type { Moment } from '../timing/desired-at.js';
 import type { RunCache } from './cache.js';
 import type { Source } from '../git/spec-source.js';
 import { SpecHistory } from '../history/spec-history.js';
@@ -83,6 +84,11 @@ export interface Remembered {
   readonly isWritten: boolean;
 }
 
+/** The input of a plan, with the moment that its specs are for. */
+export interface TimedInput extends PlanInput {
+  readonly moment: Moment;
+}
+
 /** A plan with all its inputs. */
 export interface Planned {
   readonly plan: Plan;
@@ -97,7 +103,7 @@ export interface Planned {
   readonly guardFindings: readonly GuardFinding[];
   /** Findings of guards that the specs allow. */
   readonly allowed: readonly AllowedFinding[];
-  readonly input: PlanInput;
+  readonly input: TimedInput;
   readonly at: Catalog;
   /** Name of the service in plans. */
   readonly originName: string;

@@ -1,19 +1,18 @@
 import type { SpecHistory } from '../history/spec-history.js';
 import type { Plan } from '../model/plan.js';
-import type { PlanInput } from '../plan/input.js';
 import { planChanges } from '../plan/plan.js';
-import { onLadders } from '../plan/ramps.js';
 import {
   hasUnremembered,
   stateWithInferredBases,
   type EarlierSpecs,
 } from '../plan/inferred-bases.js';
 import { traced } from '../platform/telemetry.js';
-import { historyOf, type RunContext } from './context.js';
+import { historyOf, type RunContext, type TimedInput } from './context.js';
+import { timedInput } from './moment.js';
 
 /** A plan and its input. */
 export interface PlanFromBases {
-  readonly input: PlanInput;
+  readonly input: TimedInput;
   readonly changes: Plan;
 }
 
@@ -23,7 +22,7 @@ export interface PlanFromBases {
  */
 export async function planWithInferredBases(
   context: RunContext,
-  input: PlanInput,
+  input: TimedInput,
   observed: Plan['observed'],
 ): Promise<PlanFromBases> {
   return traced('plan', async () => planFromBases(context, input, observed));
@@ -31,7 +30,7 @@ export async function planWithInferredBases(
 
 async function planFromBases(
   context: RunContext,
-  input: PlanInput,
+  input: TimedInput,
   observed: Plan['observed'],
 ): Promise<PlanFromBases> {
   const changes = planChanges(input, observed);
@@ -39,7 +38,7 @@ async function planFromBases(
   const before = await specsBeforePush(historyOf(context, input.desired), context.options.since);
   const state = before ? stateWithInferredBases(input, before) : input.state;
   if (state === input.state) return { input, changes };
-  const completed = onLadders({ ...input, state });
+  const completed = timedInput({ ...input, state }, input.moment);
   return { input: completed, changes: planChanges(completed, observed) };
 }
 

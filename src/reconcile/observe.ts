@@ -6,15 +6,15 @@ import type { Plan } from '../model/plan.js';
 import type { RunOptions } from '../model/run.js';
 import { flagEntry, type State } from '../model/state.js';
 import type { PlanInput } from '../plan/input.js';
+import { timedInput } from './moment.js';
 import type { PlanPolicy } from '../plan/policy.js';
 import { desiredInScope } from '../plan/objects/kinds.js';
 import type { KeyCounting } from '../plan/objects/planned-kind.js';
-import { onLadders } from '../plan/ramps.js';
 import { scopeOf, objectsSeen } from '../plan/scope.js';
 import { protectedRemovals } from '../history/protected-removals.js';
 import { provenRemovals } from '../history/removals.js';
 import { traced } from '../platform/telemetry.js';
-import { historyOf, type RunContext } from './context.js';
+import { historyOf, type RunContext, type TimedInput } from './context.js';
 import type { OpenedService } from './load.js';
 import { checkNamesOnService } from './policy.js';
 import { inScope, readCatalogFor, type ObservationScope } from './scope.js';
@@ -22,7 +22,7 @@ import { inScope, readCatalogFor, type ObservationScope } from './scope.js';
 /** The observation of the service before the plan. */
 export interface Observation {
   /** The whole input of the plan. */
-  readonly input: PlanInput;
+  readonly input: TimedInput;
   readonly at: Catalog;
 }
 
@@ -48,12 +48,13 @@ async function observeWith(
   { reader, workspace }: OpenedService,
   { desired, state, scope }: Parameters<typeof observeInScope>[2],
 ): Promise<Observation> {
-  const { policy, observed } = scope;
+  const { policy, observed, moment } = scope;
   const at = await readCatalogFor(reader, workspace, scope, desired);
   checkNamesOnService(inScope(scope, desired), at);
   const counting = countingOf(context.options, observed);
   const about = { desired, state, policy, counting, whole: observed === 'full' };
-  return { at, input: await observeScope(context, { reader, at }, about) };
+  const input = await observeScope(context, { reader, at }, about);
+  return { at, input: timedInput(input, moment) };
 }
 
 /** Counts keys even of small segments in a look at touched objects, because full looks of the process list them. */
@@ -86,7 +87,7 @@ export async function observeScope(
     scope.users ? removalsIn(context, { desired, state, environments }) : NO_REMOVALS,
   ]);
   const settings = { ...policy, ...removals };
-  const input = onLadders({ desired, actual: seen, state, policy: settings });
+  const input: PlanInput = { desired, actual: seen, state, policy: settings };
   if (at.rolloutStatuses !== null || !isStatusToWrite(input)) return input;
   const rolloutStatuses = await reader.listRolloutStatuses(at.workspace.id);
   checkNamesOnService(desiredInScope(desired, policy), { ...at, rolloutStatuses });

@@ -11,14 +11,13 @@ import { declarationsIn, plannedKind } from '../plan/objects/kinds.js';
 import { objectsChangedSince, objectsSameAt } from '../history/changed-since.js';
 import type { SpecHistory } from '../history/spec-history.js';
 import { restorableKills } from '../kill/in-git.js';
-import { checkedLadders } from './ramps/checks.js';
 import { historyOf, type RunContext, type Remembered } from './context.js';
 import type { OpenedService } from './load.js';
-import { laddersNow } from './ramps/ladders.js';
-import { closedAt } from '../timing/windows.js';
+import { momentOfRun } from './moment.js';
+import type { Moment } from '../timing/desired-at.js';
 
 /**
- * The policy of a run, from config, operator and history. With `--since` it includes the objects that the review
+ * The policy of a run, from config, operator and history, and its moment. With `--since` it includes the objects that the review
  * covers.
  *
  * @throws FlagkeelError as `refuseUnknownNames`, `resolvePolicy` and `objectsChangedSince` do.
@@ -31,7 +30,7 @@ export async function decidePolicy(
     readonly quarantined: ReadonlySet<string>;
     readonly remembered: Remembered;
   },
-): Promise<PlanPolicy> {
+): Promise<{ readonly policy: PlanPolicy; readonly moment: Moment }> {
   const { desired, quarantined } = known;
   const { home, state, applied } = known.remembered;
   const { options, source } = context;
@@ -44,13 +43,11 @@ export async function decidePolicy(
       ? null
       : await objectsChangedSince(history, options.since, { desired, environments });
   const review = await reviewPolicy(history, known, { only: resolved.only, reviewed });
-  const found = laddersNow(context, desired, resolved, known.remembered);
-  const ladders = await checkedLadders(context, found, { desired, state, policy: resolved });
-  const closed = closedAt(desired, context.now());
-  const policy = { ...resolved, ...review, quarantined, ladders, closed };
+  const moment = await momentOfRun(context, desired, resolved, known.remembered);
+  const policy = { ...resolved, ...review, quarantined, closed: moment.closed };
   const head = source.revision.commit;
   const restorable = await restorableKills({ desired, state, policy, history, head, applied });
-  return { ...policy, restorable };
+  return { policy: { ...policy, restorable }, moment };
 }
 
 /** The objects that the review covers, except those that later commits changed if HEAD is behind. */

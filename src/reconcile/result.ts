@@ -7,7 +7,7 @@ import type { PlanPolicy } from '../plan/policy.js';
 import type { PlanReport } from '../report/plan-report.js';
 import type { Applied, Planned, RunContext } from './context.js';
 import { remindersAt } from '../timing/reminders.js';
-import { rampsOf } from './ramps/ladders.js';
+import { standingsOf } from '../timing/standings.js';
 
 /** The result of a run, as input for reports in all formats. */
 export function reportOf(
@@ -29,7 +29,7 @@ export function reportOf(
     revision: context.source.revision,
     stateless: result.remembered.home === null,
     suspended: input.policy.suspended,
-    ramps: rampsOf(input, found),
+    ramps: standingsOf(input.moment, found),
     reminders: remindersOf(input, context.now()),
     closed: input.policy.environments.flatMap(({ name, selected }) => {
       const closed = selected && input.policy.closed?.get(name);

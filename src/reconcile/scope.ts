@@ -23,8 +23,8 @@ import { objectsTouchedSince } from '../history/touched-since.js';
 import { allKeys, changedObjects, comparedWithBases } from '../plan/bases/changed.js';
 import type { LastObservation } from './cache.js';
 import type { SentKills } from '../kill/first.js';
+import type { Moment } from '../timing/desired-at.js';
 import type { RunContext, Remembered } from './context.js';
-
 import { outOfSyncIn } from './out-of-sync.js';
 
 /** Up to this number of touched objects, a run never falls back to reading everything. */
@@ -33,6 +33,7 @@ const FEW = 50;
 interface ScopeInput {
   readonly desired: BoundDesired;
   readonly policy: PlanPolicy;
+  readonly moment: Moment;
   readonly remembered: Remembered;
   readonly sent: SentKills;
   /** Whether the run cannot write. */
@@ -47,6 +48,7 @@ export interface ObservationScope {
   /** Result of earlier runs over the same scope in this process, if any. */
   readonly last: LastObservation | null;
   readonly state: State;
+  readonly moment: Moment;
   /** See `LastLook`. */
   readonly about: string;
 }
@@ -73,7 +75,8 @@ export async function chooseScope(
   const about = aboutOf(context, known);
   const last = memory.lastObservation(about);
   const { state } = known.remembered;
-  const full: ObservationScope = { policy: known.policy, observed: 'full', last, about, state };
+  const { policy, moment } = known;
+  const full: ObservationScope = { policy, moment, observed: 'full', last, about, state };
   if (known.remembered.home === null || known.remembered.applied === null) return full;
   const isReview = known.isDryRun && options.since !== undefined;
   const isByMemory = options.touchedSince === 'memory' && last !== null;
@@ -134,7 +137,7 @@ function touchedObjects(
     ...desired.identities.map(({ trafficType }) => keyOf('identities', trafficType)),
     ...(last?.outOfSync ?? []),
     // Time moves ramps, without any commit or change of a base.
-    ...[...(policy.ladders?.keys() ?? [])].map(keyOfId),
+    ...[...known.moment.ladders.keys()].map(keyOfId),
     ...[...(policy.reviewed ?? []), ...sent.results.keys()].map(keyOfId),
     ...[...policy.restorable.values(), ...strangers.map(({ flag: name }) => ({ name }))].map(
       ({ name }) => keyOf('flag', name),

@@ -8,6 +8,7 @@ import { stateAfterAnswers, stateAfterVerify } from '../plan/bases/next-state.js
 import { closedAt } from '../timing/windows.js';
 import { planChanges, touchedKeys } from '../plan/plan.js';
 import { verifyingPolicy } from '../plan/policy.js';
+import { timedInput } from './moment.js';
 import { observeScope } from './observe.js';
 import type { Planned, RunContext } from './context.js';
 import { outOfSyncIn } from './out-of-sync.js';
@@ -67,7 +68,8 @@ export async function verify(
     const closed = closedAt(desired, options.now());
     const policy = { ...verifyingPolicy(input.policy, keys, done), closed };
     const about = { desired, state, policy };
-    const again = await observeScope(context, { reader, at }, about);
+    const seen = await observeScope(context, { reader, at }, about);
+    const again = timedInput(seen, input.moment);
     const left = planChanges(again, 'touched');
     state = stateAfterVerify(again, new Set(left.unchanged), head, now);
     for (const key of keys) outOfSync.delete(key);

@@ -1,19 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Freeze, TimeWindow } from '../../src/model/desired.js';
-import {
-  rampedBuckets,
-  shareOf,
-  type DesiredRamp,
-  type Ladder,
-} from '../../src/model/flag/ramp.js';
+import { rampedBuckets, shareOf, type DesiredRamp } from '../../src/model/flag/ramp.js';
 import type { Definition } from '../../src/model/flag/flag.js';
 import type { State } from '../../src/model/state.js';
 import { planChanges } from '../../src/plan/plan.js';
-import { onLadders, type Ladders } from '../../src/plan/ramps.js';
-import { bindEnvironments } from '../../src/model/bound-desired.js';
-import { laddersToAsk, withAnswers } from '../../src/reconcile/ramps/checks.js';
-import { dueMoments, ladderOf, stepAt } from '../../src/timing/ladder.js';
+import { bindEnvironments, type BoundDesired } from '../../src/model/bound-desired.js';
+import { desiredAt, stepsToCheck, type Facts } from '../../src/timing/desired-at.js';
+import { dueMoments, stepAt } from '../../src/timing/ladder.js';
 import { closingAt, type Calendar, type Closing } from '../../src/timing/windows.js';
 import {
   aDesired,
@@ -83,8 +77,6 @@ const someCalendar = fc
     });
     return { windows: window, freezes };
   });
-
-const ALWAYS: Calendar = { windows: [], freezes: [] };
 
 const closings = new WeakMap<Calendar, Map<number, Closing | undefined>>();
 
@@ -159,14 +151,12 @@ class World {
   }
 
   /** As a run asks, but for the request. */
-  #checked(ladder: Ladder, known: Parameters<typeof laddersToAsk>[2], nowMs: number): Ladders {
-    const asking = new Set(laddersToAsk(ID, [ladder], known));
+  #checks(desired: BoundDesired, facts: Facts, nowMs: number): Facts['checks'] {
     const isFailing = this.isFailing(nowMs);
     const result = isFailing ? 'failed' : 'passed';
-    const answers = new Map([
-      ['slo', { name: 'slo', result, why: isFailing ? 'no' : null } as const],
-    ]);
-    return withAnswers(new Map([[ID, [ladder]]]), asking, { answers, nowMs });
+    const answer = { name: 'slo', result, why: isFailing ? 'no' : null } as const;
+    const steps = stepsToCheck(desiredAt(desired, facts, nowMs));
+    return new Map(steps.map(({ key }) => [key, [answer]]));
   }
 
   /** The share of the step that is due. */
@@ -198,11 +188,6 @@ class World {
       : {};
     const closing = closingOf(this.#calendar, ms);
     const closed = closing && { why: closing.why, until: null, untilText: null };
-    const ladder = ladderOf(
-      ramp,
-      { record: undefined, unkept: null, isKilled: false, nowMs: ms, head: null },
-      [this.#calendar, ALWAYS],
-    );
     const state: State = new Map([
       [
         'flag/shop',
@@ -214,21 +199,25 @@ class World {
         },
       ],
     ] as never);
-    const desired = bindEnvironments(
-      aDesired({ flags: [{ ...said, environments }] }),
-      new Map([['production', 'production']]),
-    );
+    const specs = aDesired({ flags: [{ ...said, environments }] });
+    const { windows, freezes } = this.#calendar;
+    const used = { windows: windows.map(({ name }) => name) };
+    const places = specs.config.environments.map((each) => ({ ...each, ...used }));
+    const config = { ...specs.config, environments: places, windows, freezes };
+    const names = new Map([['production', 'production']]);
+    const desired = bindEnvironments({ ...specs, config }, names);
     const policy = aPolicy({
       environments: [anEnvironment('production', protection)],
       closed: new Map(closed ? [['production', closed]] : []),
     });
-    const ladders = this.#checked(ladder, { desired, state, policy }, ms);
-    const input = onLadders({
-      desired,
-      actual: anActual({ flags: [liveFlag('shop', { production: this.live })] }),
-      state,
-      policy: { ...policy, ladders },
-    });
+    const facts: Facts = {
+      ...{ records: {}, unkept: null, head: null, state, actual: null, checks: new Map() },
+      ...{ environments: policy.environments, ordered: new Set(), killed: new Set() },
+    };
+    const checks = this.#checks(desired, facts, ms);
+    const actual = anActual({ flags: [liveFlag('shop', { production: this.live })] });
+    const moment = desiredAt(desired, { ...facts, checks, actual }, ms);
+    const input = { desired: moment.desired, actual, state, policy };
     const plan = planChanges(input);
     const field = plan.changes
       .flatMap(({ fields }) => fields)

@@ -59,7 +59,7 @@ it('whatever is edited, moved, killed or lost, what a run writes is what the lad
         const isFrozen = hour >= FREEZE[0] && hour < FREEZE[1];
         if (does === 'run without a state') {
           const expected = oracle.stateless(rollout, world.shares, isKilled(), hour);
-          const { live } = world.run(specs, hour, true);
+          const { live } = await world.run(specs, hour, true);
           if (!isFrozen) expect(live).toEqual(asked.map((each) => [each, expected.get(each)]));
           world.live = before;
         }
@@ -69,7 +69,7 @@ it('whatever is edited, moved, killed or lost, what a run writes is what the lad
         if (isByHand) world.setDefault(what.share);
         const found = world.shares;
         const expected = oracle.expected(rollout, found, isKilled(), hour);
-        const { live, isEqual } = world.run(specs, hour);
+        const { live, isEqual } = await world.run(specs, hour);
         const said = asked.map((each) => [each, expected.get(each)]);
         if (isFrozen) {
           for (const [asks, share] of live) {

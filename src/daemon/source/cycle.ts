@@ -14,7 +14,6 @@ import { openRows, type OpenRows } from '../../report/view/open-rows.js';
 import { planView } from '../../report/view/plan-view.js';
 import { errorText } from '../../report/text/error.js';
 import { summaryLine } from '../../report/text/summary.js';
-import { nextStepDue } from '../../reconcile/ramps/ladders.js';
 import { exitCodeOf, exitCodeOfSignal, reportOf, unmanagedIn } from '../../reconcile/result.js';
 import {
   InvalidSpecsError,
@@ -197,9 +196,9 @@ function endOf(
 /** The earliest time at which a held change or the next step of a ramp may go by itself, as ISO 8601 in UTC. */
 function firstDue(result: Planned | Applied): string | null {
   const outcomes = 'outcomes' in result ? [...result.outcomes.values()] : [];
-  const step = nextStepDue(result.input);
+  const step = result.input.moment.nextDueMs;
   const moments = [
-    ...(step === null ? [] : [step]),
+    ...(step === null ? [] : [new Date(step).toISOString()]),
     ...result.plan.withheld.flatMap(({ until }) => until ?? []),
     ...outcomes.flatMap((each) => (each.status === 'skipped' ? (each.until ?? []) : [])),
   ];

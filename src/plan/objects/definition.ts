@@ -27,7 +27,6 @@ import { isKillOrdered } from '../kills/orders.js';
 import { effectiveFields, plannedRestore, type PlannedRestore } from '../kills/plan.js';
 import { creationReason, withoutBase, type PlanInput } from '../input.js';
 import { environmentRules, withholdReason, type PlannedEnvironment } from '../policy.js';
-import { rampedChange, rampHold } from '../ramps.js';
 import { createdFields, threeWay } from '../three-way.js';
 import { baseOfFound } from './flag-base.js';
 import { usesOf } from '../order/references.js';
@@ -74,9 +73,7 @@ function planUpdate(
   const rules = environmentRules(input.policy, environment);
   const hold = requestHold(live);
   const parted = splitFields(subject, fields, rules, base, (field) =>
-    hold === undefined && !rules.revertDrift
-      ? rampHold(field, definition, { live, base: base?.spec })
-      : hold,
+    hold === undefined && !rules.revertDrift ? definition.timed?.get(field.path)?.held : hold,
   );
   const withheldFields = [...parted.withheld, ...restore.withheld(subject)];
   let { allowed } = parted;
@@ -220,7 +217,7 @@ function definitionDifferences(
     withoutBase: withoutBase(policy, base),
   })
     .filter(({ path }) => path !== '/killed')
-    .map((each) => rampedChange(each, definition, baseFields?.get(each.path)));
+    .map((each) => ({ ...each, reason: definition.timed?.get(each.path)?.reason ?? each.reason }));
 }
 
 /**

@@ -243,7 +243,7 @@ export const FLAG_KIND: PlannedKind = {
     return plannedRemoval(entry, flagParts(name, input), input.desired.flags.get(name), input);
   },
   fingerprint: (desired, name, environment) =>
-    environment === null ? workspaceBase(desired, name) : withRamps(desired, name, environment),
+    environment === null ? workspaceBase(desired, name) : writtenForm(desired, name, environment),
   fieldsOf: declaredFields,
   namesInBase: (state, name) => {
     const base = flagEntry(state, name)?.workspace?.spec;
@@ -279,15 +279,15 @@ export const FLAG_KIND: PlannedKind = {
   },
 };
 
-/** The specs of a definition with each ramp at its present step. */
-function withRamps(
+/** The specs of a definition, with the steps that its shares take. */
+function writtenForm(
   desired: BoundDesired,
   name: string,
   environment: { readonly name: string },
 ): unknown {
   const base = environmentBase(desired, name, environment);
-  const ramps = desired.flags.get(name)?.environments.get(environment.name)?.ramps;
-  return ramps ? { ...base, ramps } : base;
+  const { ramps: steps } = desired.flags.get(name)?.environments.get(environment.name) ?? {};
+  return steps ? { ...base, steps } : base;
 }
 
 /** Undefined if the flag is gone. */

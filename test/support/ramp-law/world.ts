@@ -5,9 +5,10 @@ import type { RampRecords, State } from '../../../src/model/state.js';
 import type { PlanInput } from '../../../src/plan/input.js';
 import { stateAfterVerify } from '../../../src/plan/bases/next-state.js';
 import { planChanges } from '../../../src/plan/plan.js';
-import { onLadders, rampsAfter } from '../../../src/plan/ramps.js';
-import { laddersNow } from '../../../src/reconcile/ramps/ladders.js';
-import { closedAt } from '../../../src/timing/windows.js';
+import { momentOfRun, timedInput } from '../../../src/reconcile/moment.js';
+import type { TimedInput } from '../../../src/reconcile/context.js';
+import type { Moment } from '../../../src/timing/desired-at.js';
+import { recordsAfter } from '../../../src/timing/records.js';
 import { SpecCache } from '../../../src/specs/cache.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
 import { parseRunFile, RUN_FILE, stateTree } from '../../../src/state/codec.js';
@@ -70,7 +71,7 @@ export class RampWorld {
     return result.ok ? bindEnvironments(result.desired, NAMES) : null;
   }
 
-  run(desired: BoundDesired, hour: number, isStateless = false): Ran {
+  async run(desired: BoundDesired, hour: number, isStateless = false): Promise<Ran> {
     const nowMs = EPOCH_MS + hour * HOUR_MS;
     const home = isStateless ? null : { notShared: () => null };
     const state = isStateless ? NO_STATE : this.#state;
@@ -80,12 +81,10 @@ export class RampWorld {
       environments: [anEnvironment('staging', { selected: false }), anEnvironment('production')],
     });
     const context = { source: { revision: { commit: null } }, now: () => nowMs };
-    const ladders = laddersNow(context as never, desired, policy, {
-      home: home as never,
-      ramps: isStateless ? {} : this.#ramps,
-    });
-    const judged = { ...policy, ladders, closed: closedAt(desired, nowMs) };
-    const input = this.#looked({ desired, state, policy: judged });
+    const remembered = { home, state, ramps: isStateless ? {} : this.#ramps };
+    const moment = await momentOfRun(context as never, desired, policy, remembered as never);
+    const { closed } = moment;
+    const input = this.#looked({ desired, state, policy: { ...policy, closed } }, moment);
     const restored = new Set<ObjectId>();
     for (const { id, fields, reason } of planChanges(input).changes) {
       if (id !== ID) continue;
@@ -93,13 +92,18 @@ export class RampWorld {
       const written = fields.map(({ path, after }) => [path.slice(1), after]);
       this.live = { ...this.live, ...(Object.fromEntries(written) as Definition) };
     }
-    const again = this.#looked(input);
+    const again = this.#looked(input, input.moment);
     const left = planChanges(again);
     const open = [...left.changes, ...left.withheld].filter(({ id }) => id === ID);
     const paths = new Set(open.flatMap(({ fields }) => fields.map(({ path }) => path)));
     if (!isStateless) {
       this.#state = stateAfterVerify(again, new Set(left.unchanged), null, at(hour));
-      this.#ramps = kept(rampsAfter(input, this.#state, { known: this.#ramps, restored }));
+      this.#ramps = kept(
+        recordsAfter(input.moment, {
+          ...{ state: this.#state, known: this.#ramps, restored },
+          isPlanned: (_, environmentId) => environmentId === 'env-production',
+        }),
+      );
     }
     const isEqual = {
       rules: !paths.has('/rules'),
@@ -109,9 +113,9 @@ export class RampWorld {
     return { live: sharesIn(this.live), isEqual };
   }
 
-  #looked(of: Omit<PlanInput, 'actual'>): PlanInput {
+  #looked({ desired, state, policy }: Omit<PlanInput, 'actual'>, moment: Moment): TimedInput {
     const actual = anActual({ flags: [liveFlag('shop', { production: this.live })] });
-    return onLadders({ ...of, actual });
+    return timedInput({ desired, state, policy, actual }, moment);
   }
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { operatorSettings } from '../../../src/compose/settings.js';
 import type { RampCheck } from '../../../src/model/desired.js';
-import { askCheck, checkFault } from '../../../src/reconcile/ramps/checks.js';
-import { nextStepDue, rampsOf } from '../../../src/reconcile/ramps/ladders.js';
+import { askCheck, checkFault } from '../../../src/reconcile/checks.js';
+import { standingsOf } from '../../../src/timing/standings.js';
 import { plan } from '../../../src/reconcile/reconcile.js';
 import { reportOf } from '../../../src/reconcile/result.js';
 import { offlinePlan } from '../../../src/review/plan.js';
@@ -53,14 +53,14 @@ describe('a ramp with a check', () => {
 
     const done = await world.applied({}, after(7));
 
-    const [standing] = rampsOf(done.input, done.plan);
+    const [standing] = standingsOf(done.input.moment, done.plan);
     expect(standing && rampText(standing)).toMatch(
       / It waits: check "slo" failed: 0\.1 is less than 0\.2\.$/,
     );
     expect(standing?.checks).toEqual([
       { name: 'slo', result: 'failed', why: '0.1 is less than 0.2' },
     ]);
-    expect(nextStepDue(done.input)).toBe(new Date(after(7).now() + 300_000).toISOString());
+    expect(done.input.moment.nextDueMs).toBe(after(7).now() + 300_000);
   });
 
   it('reaches no network that the operator did not allow, this machine included, and holds its step', async () => {
@@ -74,7 +74,7 @@ describe('a ramp with a check', () => {
 
     expect(server.seen).toEqual([]);
     expect(await shareOf(world)).toBe(0);
-    expect(rampsOf(done.input, done.plan)[0]?.held).toBe(
+    expect(standingsOf(done.input.moment, done.plan)[0]?.held).toBe(
       `check "slo" failed: it was not asked: the operator did not allow it (set FLAGKEEL_ORIGINS=https://slo.example.com,${server.url})`,
     );
     expect(done.plan.changes.map(({ id }) => id)).toContain('flag/pay@production');

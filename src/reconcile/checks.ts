@@ -1,16 +1,8 @@
-import { originRefusal } from '../../admin-api/origin.js';
-import type { BoundDesired } from '../../model/bound-desired.js';
-import { ownMember } from '../../model/collections.js';
-import type { RampCheck } from '../../model/desired.js';
-import type { CheckStanding, Ladder } from '../../model/flag/ramp.js';
-import { partsOf } from '../../model/json.js';
-import { keyOfId, refOfId, type ObjectId } from '../../model/ref.js';
-import { flagEntry, type State } from '../../model/state.js';
-import { HttpClient, NoAnswerError, type Answer } from '../../platform/http-client.js';
-import { isKillOrdered } from '../../plan/kills/orders.js';
-import type { PlanPolicy } from '../../plan/policy.js';
-import { shareIn, type Ladders } from '../../plan/ramps.js';
-import type { AskCheck, RunContext } from '../context.js';
+import { originRefusal } from '../admin-api/origin.js';
+import { ownMember } from '../model/collections.js';
+import type { RampCheck } from '../model/desired.js';
+import { partsOf } from '../model/json.js';
+import { HttpClient, NoAnswerError, type Answer } from '../platform/http-client.js';
 
 /** Longest answer that is read; enough for any number. */
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -112,86 +104,4 @@ function valueFault({ equals, atMost, atLeast }: RampCheck, value: unknown): str
   if (atMost !== undefined && value > atMost) return `${value} is more than ${atMost}`;
   if (atLeast !== undefined && value < atLeast) return `${value} is less than ${atLeast}`;
   return null;
-}
-
-/** Input for running checks. */
-interface Known {
-  readonly desired: BoundDesired;
-  readonly state: State;
-  readonly policy: Pick<PlanPolicy, 'environments' | 'only'>;
-}
-
-/**
- * The ladders with the results of their checks for the step that is due and not taken yet. Each check runs once, all
- * side by side; a run that writes nothing runs none.
- */
-export async function checkedLadders(
-  { askCheck: ask, now }: Pick<RunContext, 'askCheck' | 'now'>,
-  ladders: Ladders,
-  known: Known,
-): Promise<Ladders> {
-  const due = [...ladders].flatMap(([id, own]) => laddersToAsk(id, own, known));
-  const names = new Set(due.flatMap(({ ramp }) => ramp.checks ?? []));
-  if (names.size === 0) return ladders;
-  const checks = (known.desired.config.checks ?? []).filter(({ name }) => names.has(name));
-  const asked = checks.map(async (check) => [check.name, await standingOf(check, ask)] as const);
-  const answers = new Map(await Promise.all(asked));
-  return withAnswers(ladders, new Set(due), { answers, nowMs: now() });
-}
-
-/** The ladders with the answers; a ladder with a failed check is held. */
-export function withAnswers(
-  ladders: Ladders,
-  asking: ReadonlySet<Ladder>,
-  {
-    answers,
-    nowMs,
-  }: { readonly answers: ReadonlyMap<string, CheckStanding>; readonly nowMs: number },
-): Ladders {
-  return new Map(
-    [...ladders].map(([id, own]) => [
-      id,
-      own.map((each) => (asking.has(each) ? checkedBy(each, answers, nowMs) : each)),
-    ]),
-  );
-}
-
-async function standingOf(check: RampCheck, ask: AskCheck | undefined): Promise<CheckStanding> {
-  const { name } = check;
-  if (ask === undefined) return { name, result: 'not-asked', why: null };
-  const why = await ask(check);
-  return { name, result: why === null ? 'passed' : 'failed', why };
-}
-
-/** The ladders that would take a step now, and so need their checks. */
-export function laddersToAsk(
-  id: ObjectId,
-  own: readonly Ladder[],
-  { desired, state, policy }: Known,
-): readonly Ladder[] {
-  const { name = '', environment = '' } = refOfId(id) ?? {};
-  const place = policy.environments.find((each) => each.name === environment);
-  const isFiltered = policy.only?.has(keyOfId(id)) === false || place?.selected !== true;
-  if (isFiltered || isKillOrdered(desired, name, place.name)) return [];
-  const base = flagEntry(state, name)?.environments[place.id]?.spec;
-  return own.filter(({ ramp, step, held }) => {
-    const due = ramp.steps[step]?.percent;
-    if (ramp.checks === undefined || held !== null || due === undefined) return false;
-    return (base && shareIn(base, ramp)) !== due;
-  });
-}
-
-/** Time after which a daemon repeats a failed check. */
-const AGAIN_MS = 300_000;
-
-function checkedBy(
-  ladder: Ladder,
-  answers: ReadonlyMap<string, CheckStanding>,
-  nowMs: number,
-): Ladder {
-  const checks = (ladder.ramp.checks ?? []).flatMap((name) => answers.get(name) ?? []);
-  const failed = checks.filter(({ result }) => result === 'failed');
-  if (failed.length === 0) return { ...ladder, checks };
-  const why = failed.map((each) => `check "${each.name}" failed: ${each.why ?? ''}`).join('; ');
-  return { ...ladder, checks, held: why, againMs: nowMs + AGAIN_MS };
 }

@@ -1,0 +1,71 @@
+import type { BoundDesired } from '../model/bound-desired.js';
+import type { RampCheck } from '../model/desired.js';
+import type { CheckStanding } from '../model/flag/ramp.js';
+import { keyOfId, objectId, refOfId } from '../model/ref.js';
+import { killOrders } from '../plan/kills/orders.js';
+import type { PlanInput } from '../plan/input.js';
+import type { PlanPolicy } from '../plan/policy.js';
+import { desiredAt, stepsToCheck, type Facts, type Moment } from '../timing/desired-at.js';
+import type { AskCheck, Remembered, RunContext, TimedInput } from './context.js';
+
+/**
+ * The moment of a run, before the service is observed. The checks of steps that are due run here, once each, all side by
+ * side; a run that writes nothing runs none.
+ */
+export async function momentOfRun(
+  { source, now, askCheck }: Pick<RunContext, 'source' | 'now' | 'askCheck'>,
+  desired: BoundDesired,
+  { environments, only }: Pick<PlanPolicy, 'environments' | 'only'>,
+  { home, ramps: records, state }: Remembered,
+): Promise<Moment> {
+  const facts: Facts = {
+    ...{ records, environments, state, unkept: unkeptIn(home), head: source.revision.commit },
+    ordered: new Set(
+      killOrders(desired).map(({ flag: name, environment }) =>
+        objectId({ kind: 'flag', name, environment }),
+      ),
+    ),
+    killed: new Set(),
+    checks: new Map(),
+    actual: null,
+  };
+  const nowMs = now();
+  const moment = desiredAt(desired, facts, nowMs);
+  const places = new Set(environments.flatMap(({ name, selected }) => (selected ? [name] : [])));
+  const steps = stepsToCheck(moment).filter(
+    ({ id }) => only?.has(keyOfId(id)) !== false && places.has(refOfId(id)?.environment ?? ''),
+  );
+  if (steps.length === 0) return moment;
+  const names = new Set(steps.flatMap(({ checks }) => checks));
+  const asked = (desired.config.checks ?? []).filter(({ name }) => names.has(name));
+  const answers = await Promise.all(asked.map(async (each) => standingOf(each, askCheck)));
+  const checks = new Map(
+    steps.map((step) => [
+      step.key,
+      step.checks.flatMap((name) => answers.find((each) => each.name === name) ?? []),
+    ]),
+  );
+  return desiredAt(desired, { ...facts, checks }, nowMs);
+}
+
+/** Why ramps cannot be remembered, if so: a ramp that begins with this run would begin again with the next one. */
+function unkeptIn(home: Remembered['home']): string | null {
+  const only = 'so that only ramps with a `start`, and steps with `at`, move';
+  if (home === null) return `no state is kept here, ${only}`;
+  const missing = home.notShared();
+  return missing && `the state cannot be shared (${missing.why}), ${only}`;
+}
+
+async function standingOf(check: RampCheck, ask: AskCheck | undefined): Promise<CheckStanding> {
+  const { name } = check;
+  if (ask === undefined) return { name, result: 'not-asked', why: null };
+  const why = await ask(check);
+  return { name, result: why === null ? 'passed' : 'failed', why };
+}
+
+/** The input with the specs as they are at the moment, judged by the bases and the service of the input. */
+export function timedInput(input: PlanInput, { facts, nowMs }: Moment): TimedInput {
+  const { actual, state, desired } = input;
+  const moment = desiredAt(desired, { ...facts, actual, state }, nowMs);
+  return { ...input, desired: moment.desired, moment };
+}

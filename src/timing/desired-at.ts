@@ -1,0 +1,238 @@
+import type { BoundDesired } from '../model/bound-desired.js';
+import { ownMember } from '../model/collections.js';
+import type { Desired, DesiredDefinition, DesiredFlag } from '../model/desired.js';
+import {
+  rampedBuckets,
+  rampId,
+  type CheckStanding,
+  type DesiredRamp,
+  type Ladder,
+} from '../model/flag/ramp.js';
+import { objectId, refOfId, type ObjectId } from '../model/ref.js';
+import type { Closed } from '../model/run.js';
+import { flagEntry, type RampRecords } from '../model/state.js';
+import { calendarsOf, dueMoments, formOf, ladderOf, stepAt } from './ladder.js';
+import {
+  idIn,
+  shareIn,
+  shareNow,
+  sidesOf,
+  timedFields,
+  withBuckets,
+  type Known,
+} from './shares.js';
+import { calendarIn, closedAt } from './windows.js';
+
+/** What a run knows besides its specs and the time. */
+export interface Facts extends Known {
+  /** What the state remembers of ramps. */
+  readonly records: RampRecords;
+  /** Why ramps cannot be remembered, as a clause for people; null if they can: then unknown ones begin now. */
+  readonly unkept: string | null;
+  /** The commit of the specs. */
+  readonly head: string | null;
+  /** Definitions that git orders killed. */
+  readonly ordered: ReadonlySet<ObjectId>;
+  /** Definitions that an earlier look of the same run found killed: one run must not move a share twice. */
+  readonly killed: ReadonlySet<ObjectId>;
+  /** Results of the checks before a step that is due, by the id of the ramp. */
+  readonly checks: ReadonlyMap<string, readonly CheckStanding[]>;
+}
+
+/** What git says should be live at a moment. */
+export interface Moment {
+  /** The specs with plain shares; fields that the time decides say so in `timed`. */
+  readonly desired: BoundDesired;
+  /** The standing of each ramp, by definition. */
+  readonly ladders: ReadonlyMap<ObjectId, readonly Ladder[]>;
+  /** The environments where only kills and restores may go, by name. */
+  readonly closed: ReadonlyMap<string, Closed>;
+  /** When the next step, or the next check of one, is due, in milliseconds since the epoch; null if none is. */
+  readonly nextDueMs: number | null;
+  /** For a further look of the same run, which adds a newer state and observation. */
+  readonly facts: Facts;
+  readonly nowMs: number;
+}
+
+/**
+ * What git says should be live at a moment. Each rule with a ramp gets the share of the step that is due, but never less
+ * than the share last found equal, or the live one if none was; a share stays while its steps are held and while the
+ * flag is killed. Pure; applying it to its own result changes nothing.
+ */
+export function desiredAt(desired: BoundDesired, facts: Facts, nowMs: number): Moment {
+  const ladders = new Map<ObjectId, readonly Ladder[]>();
+  const killed = new Set(facts.killed);
+  const now = withDefinitions(desired, (definition, ramps, name, environment) => {
+    const id = objectId({ kind: 'flag', name, environment });
+    if (idIn(facts, environment) === undefined) return definition;
+    const sides = sidesOf(facts, name, environment);
+    if (facts.ordered.has(id) || sides.isKilled) killed.add(id);
+    const own = laddersOf(ramps, { desired, facts, nowMs, name, environment, id }).map((each) =>
+      killed.has(id) ? { ...each, isKilled: true } : each,
+    );
+    ladders.set(id, own);
+    let { fields, creation } = definition;
+    for (const ladder of own) {
+      const buckets = rampedBuckets(ladder.ramp, shareNow(ladder, sides));
+      fields = withBuckets(fields, ladder.ramp, buckets);
+      creation = withBuckets(creation, ladder.ramp, buckets);
+    }
+    return { ...definition, fields, creation, timed: timedFields(ramps, fields, sides) };
+  });
+  return {
+    ...{ desired: now, ladders, nextDueMs: nextDue(ladders), nowMs },
+    closed: closedAt(desired, nowMs),
+    facts: { ...facts, killed },
+  };
+}
+
+/** Replaces the definitions that have ramps. */
+function withDefinitions<T extends Desired>(
+  desired: T,
+  change: (
+    definition: DesiredDefinition,
+    ramps: readonly DesiredRamp[],
+    flag: string,
+    environment: string,
+  ) => DesiredDefinition,
+): T {
+  const flags = new Map<string, DesiredFlag>();
+  for (const [name, flag] of desired.flags) {
+    if (![...flag.environments.values()].some(({ ramps }) => ramps !== undefined)) continue;
+    const changed = [...flag.environments].map(([place, each]) => {
+      return [place, each.ramps ? change(each, each.ramps, name, place) : each] as const;
+    });
+    flags.set(name, { ...flag, environments: new Map(changed) });
+  }
+  return flags.size === 0 ? desired : { ...desired, flags: new Map([...desired.flags, ...flags]) };
+}
+
+interface Place {
+  readonly desired: BoundDesired;
+  readonly facts: Facts;
+  readonly nowMs: number;
+  readonly name: string;
+  readonly environment: string;
+  readonly id: ObjectId;
+}
+
+function laddersOf(
+  ramps: readonly DesiredRamp[],
+  { desired, facts, nowMs, name, environment, id }: Place,
+): Ladder[] {
+  const { records, ordered, checks } = facts;
+  const place = idIn(facts, environment) ?? '';
+  const calendar = calendarIn(desired, environment);
+  const left = leftIn(records, rampId(name, place, ''), ramps);
+  return ramps.map((ramp) => {
+    const key = rampId(name, place, ramp.key);
+    const record = ownMember(records, key);
+    const known = { ...facts, nowMs, record, isKilled: ordered.has(id) };
+    const ladder = ladderOf(ramp, known, calendarsOf(ramp, desired.config, calendar));
+    const heirOf = record === undefined ? left.get(ramp.key) : undefined;
+    const own = heirOf === undefined ? ladder : { ...ladder, heirOf };
+    return checkedBy(own, checks.get(key), nowMs);
+  });
+}
+
+/**
+ * Finds renamed ramps. A ramp of a rule without a name is known by its condition, which may have changed: maps a new
+ * ramp to the one with equal steps that left the specs, if there is just one of each.
+ */
+function leftIn(
+  records: RampRecords,
+  prefix: string,
+  ramps: readonly DesiredRamp[],
+): ReadonlyMap<string, string> {
+  const isNameless = (key: string): boolean => key.startsWith('if ');
+  const keys = new Set(ramps.map(({ key }) => key));
+  const left = Object.entries(records).flatMap(([id, { ladder }]) => {
+    const key = id.slice(prefix.length);
+    const isLeft = id.startsWith(prefix) && isNameless(key) && !keys.has(key);
+    return isLeft ? [{ key, ladder }] : [];
+  });
+  const come = ramps.filter(({ key }) => isNameless(key) && !Object.hasOwn(records, prefix + key));
+  return new Map(
+    come.flatMap(({ key, ...ramp }): [string, string][] => {
+      const form = formOf(ramp);
+      const [one, ...more] = left.filter(({ ladder }) => ladder === form);
+      const isAlone = come.filter((each) => formOf(each) === form).length === 1;
+      return one && more.length === 0 && isAlone ? [[key, one.key]] : [];
+    }),
+  );
+}
+
+/** Time after which a daemon repeats a failed check. */
+const AGAIN_MS = 300_000;
+
+function checkedBy(
+  ladder: Ladder,
+  checks: readonly CheckStanding[] | undefined,
+  nowMs: number,
+): Ladder {
+  if (checks === undefined) return ladder;
+  const failed = checks.filter(({ result }) => result === 'failed');
+  if (failed.length === 0) return { ...ladder, checks };
+  const why = failed.map((each) => `check "${each.name}" failed: ${each.why ?? ''}`).join('; ');
+  return { ...ladder, checks, held: why, againMs: nowMs + AGAIN_MS };
+}
+
+function nextDue(ladders: Moment['ladders']): number | null {
+  const moments = [...ladders.values()].flat().flatMap(({ dueMs, step, held, againMs }) => {
+    const next = held === null ? dueMs[step + 1] : againMs;
+    return next === null || next === undefined ? [] : [next];
+  });
+  return moments.length === 0 ? null : Math.min(...moments);
+}
+
+/** A ramp that would take a step now if its checks pass. */
+export interface StepToCheck {
+  /** Of its definition. */
+  readonly id: ObjectId;
+  /** Id of the ramp, as in `Facts.checks`. */
+  readonly key: string;
+  /** Names of the checks. */
+  readonly checks: readonly string[];
+}
+
+/** The steps that are due and not taken yet, and that wait for checks. */
+export function stepsToCheck({ ladders, facts }: Moment): StepToCheck[] {
+  return [...ladders].flatMap(([id, own]) => {
+    const { name = '', environment } = refOfId(id) ?? {};
+    const place = idIn(facts, environment ?? '') ?? '';
+    const base = flagEntry(facts.state, name)?.environments[place]?.spec;
+    return own.flatMap(({ ramp, step, held }): StepToCheck[] => {
+      const due = ramp.steps[step]?.percent;
+      const { checks } = ramp;
+      if (checks === undefined || held !== null || facts.ordered.has(id)) return [];
+      if (due === undefined || (base && shareIn(base, ramp)) === due) return [];
+      return [{ id, key: rampId(name, place, ramp.key), checks }];
+    });
+  });
+}
+
+export type Startless = 'before' | 'end' | number;
+
+/**
+ * The specs as they apply at a moment, provided that no step fails or is delayed: each ramp at the step that is due
+ * then. It needs no facts, because it assumes them.
+ *
+ * @param ms since the epoch.
+ * @param startless assumed position of a ramp that has no time as its `start` and so begins with a run, which no file
+ *   knows. A number is its assumed beginning, in milliseconds since the epoch.
+ */
+export function desiredUndelayed(desired: Desired, ms: number, startless: Startless): Desired {
+  return withDefinitions(desired, (definition, ramps, _, environment) => {
+    const calendar = calendarIn(desired, environment);
+    let { creation } = definition;
+    for (const ramp of ramps) {
+      const start = ramp.startMs ?? startless;
+      if (start === 'before' || ramp.hold) continue;
+      const calendars = calendarsOf(ramp, desired.config, calendar);
+      const due = start === 'end' ? -1 : stepAt(dueMoments(ramp, start, calendars), ms);
+      const step = start === 'end' ? ramp.steps.at(-1) : ramp.steps[due];
+      if (step) creation = withBuckets(creation, ramp, rampedBuckets(ramp, step.percent));
+    }
+    return { ...definition, creation };
+  });
+}

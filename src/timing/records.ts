@@ -1,0 +1,62 @@
+import type { Definition } from '../model/flag/flag.js';
+import { rampId, type DesiredRamp } from '../model/flag/ramp.js';
+import { canonicalDefinition } from '../model/flag/wire.js';
+import { sameJson } from '../model/json.js';
+import { refOfId, type ObjectId } from '../model/ref.js';
+import type { RampRecords, State } from '../model/state.js';
+import type { Moment } from './desired-at.js';
+import { idIn, reachedOn, shareOn, sidesOf } from './shares.js';
+
+/** What the apply of a run brought. */
+interface Brought {
+  /** The state after the run. */
+  readonly state: State;
+  readonly known: RampRecords;
+  /** Definitions whose kill the run took back: their next wait counts from this run. */
+  readonly restored: ReadonlySet<ObjectId>;
+  /** Whether the run planned the flag in the environment with this id. */
+  readonly isPlanned: (flag: string, environmentId: string) => boolean;
+}
+
+/**
+ * The memory of ramps after a run: for planned ones, from their ladders and the shares that the state has as equal by
+ * now; others keep theirs. Ramps that left the specs are forgotten.
+ */
+export function recordsAfter(
+  { desired, ladders, facts }: Moment,
+  { state, known, restored, isPlanned }: Brought,
+): RampRecords {
+  const isKept = (id: string): boolean => {
+    const [, flag = '', environmentId = ''] = /^([^@]*)@(\S*) /.exec(id) ?? [];
+    return !isPlanned(flag, environmentId);
+  };
+  const next = new Map(Object.entries(known).filter(([id]) => isKept(id)));
+  for (const [id, own] of ladders) {
+    const { name = '', environment } = refOfId(id) ?? {};
+    const place = idIn(facts, environment ?? '');
+    if (!environment || place === undefined || !isPlanned(name, place)) continue;
+    const said = desired.flags.get(name)?.environments.get(environment)?.fields ?? {};
+    const { live, base } = sidesOf({ ...facts, state }, name, environment);
+    for (const ladder of own) {
+      const { ramp, anchors, isKilled, record } = ladder;
+      const key = rampId(name, place, ramp.key);
+      const before = record ?? known[key];
+      const reached = isEqualOn(base, said, ramp)
+        ? shareOn(said, ramp)
+        : (reachedOn(ladder, base) ?? (live && shareOn(live, ramp)));
+      const anchor = anchors?.[isKilled && !restored.has(id) ? 'killed' : 'alive'];
+      if (anchor) next.set(key, { ...anchor, reached: reached ?? 0 });
+      else if (before) next.set(key, before);
+    }
+  }
+  return Object.fromEntries([...next].sort());
+}
+
+/** Whether a field was found as the run wanted it. */
+function isEqualOn(base: Definition | undefined, said: Definition, ramp: DesiredRamp): boolean {
+  const [was, is] = [base, said].map((side) => {
+    const { rules, defaultRule } = canonicalDefinition(side ?? {});
+    return (ramp.rule === null ? defaultRule : rules) ?? null;
+  });
+  return was !== null && sameJson(was, is);
+}

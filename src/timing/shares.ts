@@ -1,0 +1,185 @@
+import type { Actual } from '../model/actual.js';
+import type { TimedField } from '../model/desired.js';
+import type { Bucket, Definition, Matcher, Rule } from '../model/flag/flag.js';
+import {
+  bucketsOn,
+  rampKey,
+  shareOf,
+  shareOnRamp,
+  type DesiredRamp,
+  type Ladder,
+} from '../model/flag/ramp.js';
+import { canonicalDefinition, definitionFromWire } from '../model/flag/wire.js';
+import { canonicalJson, sameJson } from '../model/json.js';
+import { flagEntry, type State } from '../model/state.js';
+
+/** What the state and the service have. */
+export interface Known {
+  /** Of the workspace: records and bases go by ids. */
+  readonly environments: readonly { readonly name: string; readonly id: string }[];
+  readonly state: State;
+  /** Null before the service is observed. */
+  readonly actual: Actual | null;
+}
+
+/** The id of an environment; undefined if the run does not know it. */
+export function idIn(
+  { environments }: Pick<Known, 'environments'>,
+  environment: string,
+): string | undefined {
+  return environments.find(({ name }) => name === environment)?.id;
+}
+
+/** The other sides of a definition. */
+export interface Sides {
+  /** Canonical; undefined if the service has none, or was not asked. */
+  readonly live: Definition | undefined;
+  /** Last found equal. */
+  readonly base: Definition | undefined;
+  /** As `base`; of a definition that was just created, the values of its creation. */
+  readonly found: Definition | undefined;
+  /** On the service. */
+  readonly isKilled: boolean;
+}
+
+export function sidesOf(known: Known, name: string, environment: string): Sides {
+  const wire = known.actual?.flags.get(name)?.definitions.get(environment);
+  const entry = flagEntry(known.state, name)?.environments[idIn(known, environment) ?? ''];
+  return {
+    live: wire ? definitionFromWire(wire) : undefined,
+    base: entry?.spec,
+    found: entry?.created ?? entry?.spec,
+    isKilled: wire?.killed === true,
+  };
+}
+
+/** The share that the treatment of a ramp should have now. */
+export function shareNow(ladder: Ladder, { live, base }: Sides): number {
+  const { ramp, step, held, isKilled } = ladder;
+  const reached = reachedOn(ladder, base) ?? (live && shareOn(live, ramp));
+  const written = shareOf(ramp.written, ramp.treatment);
+  if (held !== null || isKilled) return reached ?? written;
+  const due = ramp.steps[step]?.percent ?? written;
+  return Math.max(due, reached ?? 0);
+}
+
+/** The share of a ramp that was last found equal; undefined if the state has none. */
+export function reachedOn({ ramp, record, heirOf }: Ladder, base: Definition | undefined) {
+  if (record !== undefined) return record.reached;
+  if (base === undefined) return undefined;
+  return shareOn(base, ramp) ?? (heirOf === undefined ? undefined : shareLeft(base, ramp, heirOf));
+}
+
+/** The share of a ramp's treatment in a definition, on the ramp's way or not; undefined if it lacks the rule. */
+export function shareOn(side: Definition, ramp: DesiredRamp): number | undefined {
+  const buckets = bucketsOn(side, ramp);
+  return buckets && shareOf(buckets, ramp.treatment);
+}
+
+/**
+ * The share of an unnamed rule that left the specs when a rule with an equal ramp and the same subject came: its
+ * condition was edited. A rule with another subject is a new rule and inherits nothing.
+ */
+function shareLeft(
+  { rules = [] }: Definition,
+  { matchers, treatment }: DesiredRamp,
+  key: string,
+): number | undefined {
+  const asked = new Set(matchers.map(subjectOf));
+  const left = rules.find((each) => rampKey(undefined, each.matchers) === key);
+  const isSame = left?.matchers.some((each) => asked.has(subjectOf(each))) ?? false;
+  return left && isSame ? shareOf(left.buckets, treatment) : undefined;
+}
+
+/** The attribute that a matcher compares; of a matcher without one, all of it. */
+function subjectOf({ attribute, ...rest }: Matcher): string {
+  return typeof attribute === 'string' ? attribute : canonicalJson(rest);
+}
+
+/** The share of a rule that stands somewhere on the way of a ramp; undefined if it does not. */
+export function shareIn(side: Definition | undefined, ramp: DesiredRamp): number | undefined {
+  const buckets = side && bucketsOn(side, ramp);
+  return buckets && shareOnRamp(ramp, buckets);
+}
+
+/** A definition with the buckets of a ramp's rule replaced. */
+export function withBuckets<T extends Definition>(
+  side: T,
+  { rule }: Pick<DesiredRamp, 'rule'>,
+  buckets: readonly Bucket[],
+): T {
+  if (rule === null) return side.defaultRule ? { ...side, defaultRule: buckets } : side;
+  if (!side.rules) return side;
+  const rules: readonly Rule[] = side.rules.map((each, at) =>
+    at === rule ? { ...each, buckets } : each,
+  );
+  return { ...side, rules };
+}
+
+/** The fields that ramps decide, by path. @param fields of the specs, with plain shares. */
+export function timedFields(
+  ramps: readonly DesiredRamp[],
+  fields: Definition,
+  sides: Sides,
+): ReadonlyMap<string, TimedField> {
+  const timed = new Map<string, TimedField>();
+  for (const member of ['rules', 'defaultRule'] as const) {
+    const own = ramps.filter(({ rule }) => (rule === null) === (member === 'defaultRule'));
+    if (own.length === 0 || sides.live === undefined) continue;
+    const held = own.map((ramp) => holdOf(ramp, fields, sides)).find((each) => each !== undefined);
+    const isAlone = isAlongIn(own, member, sides.found, fields);
+    const was = isAlone && canonicalDefinition(sides.found ?? {})[member];
+    const reason = was && (sameJson(was, sides.live[member]) ? 'ramp' : 'drift');
+    timed.set(`/${member}`, { ...(reason && { reason }), ...(held && { held }) });
+  }
+  return timed;
+}
+
+/**
+ * Whether specs and base differ in nothing but the shares of ramps on their way. Such a difference is no commit, so it
+ * never causes a conflict.
+ */
+function isAlongIn(
+  ramps: readonly DesiredRamp[],
+  member: 'rules' | 'defaultRule',
+  base: Definition | undefined,
+  fields: Definition,
+): boolean {
+  const [was, is] = [base, fields].map((side) => canonicalDefinition(side ?? {})[member]);
+  if (was === undefined || is === undefined) return false;
+  return sameJson(withoutShares(ramps, was), withoutShares(ramps, is));
+}
+
+/** A field without the shares of ramps that stand on their way. */
+function withoutShares(ramps: readonly DesiredRamp[], value: unknown): unknown {
+  const [first] = ramps;
+  if (first?.rule === null) return onRamp(first, value as readonly Bucket[]);
+  const rules = value as readonly Rule[];
+  return rules.map((each, at) => {
+    const ramp = ramps.find(({ rule }) => rule === at);
+    return ramp ? { ...each, buckets: onRamp(ramp, each.buckets) } : each;
+  });
+}
+
+function onRamp(ramp: DesiredRamp, buckets: readonly Bucket[]): unknown {
+  return shareOnRamp(ramp, buckets) === undefined ? buckets : 'on the ramp';
+}
+
+/** Why a share must not be written: the live one was moved back, or beyond the step. Undefined otherwise. */
+function holdOf(
+  ramp: DesiredRamp,
+  fields: Definition,
+  { live, found }: Sides,
+): TimedField['held'] | undefined {
+  const [now, known, wanted] = [live, found, fields].map((side) => shareIn(side, ramp));
+  if (now === undefined || wanted === undefined) return undefined;
+  if (now > wanted)
+    return held(ramp, `is at ${now} % on the service, beyond the step of ${wanted} %`);
+  if (known === undefined || now >= known) return undefined;
+  return held(ramp, `went back from ${known} to ${now} % on the service`);
+}
+
+function held({ treatment }: DesiredRamp, what: string): TimedField['held'] {
+  const wayOut = `"${treatment}" ${what}, and the ramp waits; take the ramp out of the spec and write what shall be, or run with --revert-drift`;
+  return { why: 'ramp-held', wayOut };
+}

@@ -1,0 +1,101 @@
+import type { Actual } from '../model/actual.js';
+import { truncateNote } from '../model/audit-note.js';
+import {
+  bucketsOn,
+  shareOf,
+  type DesiredRamp,
+  type Ladder,
+  type RampStanding,
+  type StepStanding,
+} from '../model/flag/ramp.js';
+import { definitionFromWire } from '../model/flag/wire.js';
+import { byCodeUnits } from '../model/json.js';
+import { noteKey, type Plan, type PlanNotes } from '../model/plan.js';
+import { refOfId, type ObjectId } from '../model/ref.js';
+import { momentText } from '../platform/zoned-time.js';
+import type { Moment } from './desired-at.js';
+
+/** The standing of the ramps within the operator's filters. */
+export function standingsOf(
+  { ladders: all, facts }: Moment,
+  { withheld }: Pick<Plan, 'withheld'>,
+): RampStanding[] {
+  const found = [...all].flatMap(([id, ladders]) =>
+    ladders.map((ladder): RampStanding => {
+      const { ramp, step, zone } = ladder;
+      const { rule, treatment } = ramp;
+      const steps = ramp.steps.map(({ percent }, at): StepStanding => {
+        const due = ladder.dueMs[at] ?? null;
+        if (due === null) return { percent, due, dueText: null };
+        const dueText = `${momentText(due, zone)} (${zone})`;
+        return { percent, due: new Date(due).toISOString(), dueText };
+      });
+      const back = withheld.find((each) => each.id === id && each.why === 'ramp-held');
+      const held =
+        ladder.held ??
+        (ladder.isKilled
+          ? 'the flag is killed'
+          : back
+            ? 'its share was changed on the service'
+            : null);
+      return {
+        id,
+        rule,
+        treatment,
+        steps,
+        step,
+        held,
+        served: servedOf(facts.actual, id, ramp),
+        ...(ladder.checks && { checks: ladder.checks }),
+      };
+    }),
+  );
+  return found.sort((a, b) => byCodeUnits(a.id, b.id) || (a.rule ?? -1) - (b.rule ?? -1));
+}
+
+function servedOf(actual: Actual | null, id: ObjectId, ramp: DesiredRamp): number | null {
+  const { name = '', environment } = refOfId(id) ?? {};
+  const live = environment && actual?.flags.get(name)?.definitions.get(environment);
+  const buckets = live ? bucketsOn(definitionFromWire(live), ramp) : undefined;
+  return buckets ? shareOf(buckets, ramp.treatment) : null;
+}
+
+/** Adds a title and a comment for each step of a ramp, because no commit makes it. */
+export function withSteps(
+  notes: PlanNotes,
+  { changes, withheld }: Pick<Plan, 'changes' | 'withheld'>,
+  { ladders }: Moment,
+): PlanNotes {
+  const said = new Map(notes);
+  for (const change of [...changes, ...withheld]) {
+    const paths = change.fields.filter(({ reason }) => reason === 'ramp').map(({ path }) => path);
+    const steps = (ladders.get(change.id) ?? []).filter(({ ramp, step }) => {
+      return step >= 0 && paths.includes(ramp.rule === null ? '/defaultRule' : '/rules');
+    });
+    const note = notes.get(noteKey(change));
+    if (steps.length === 0) continue;
+    const title = `Ramp ${change.id}: ${steps.map(stepText).join('; ')}`;
+    const words = steps.map((each) => `${stepText(each)}, ${reasonText(each)}.`).join('\n');
+    const isAlone = change.reason === 'ramp';
+    const comment = isAlone || !note ? words : `${note.comment}\n\n${words}`;
+    said.set(
+      noteKey(change),
+      truncateNote({ title: isAlone || !note ? title : note.title, comment }, title),
+    );
+  }
+  return said;
+}
+
+function stepText({ ramp, step }: Ladder): string {
+  const { treatment, steps } = ramp;
+  return `${treatment} to ${steps[step]?.percent ?? 0} %, step ${step + 1} of ${steps.length}`;
+}
+
+function reasonText({ dueMs, step, anchors }: Ladder): string {
+  const due = dueMs[step];
+  const when = due === null || due === undefined ? '' : `due ${new Date(due).toISOString()}`;
+  if (anchors === null) return when;
+  const { since, commit } = anchors.alive;
+  const from = commit === null ? '' : ` (${commit.slice(0, 8)})`;
+  return `${when} by the ramp that began ${since}${from}`;
+}
