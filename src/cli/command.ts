@@ -6,7 +6,6 @@ import type { Terminal } from './terminal.js';
 /** Runs a command line, without the interpreter and the script, as `runCli` does. */
 export type RunCommand = (args: readonly string[], terminal: Terminal) => Promise<ExitCode>;
 
-/** What a command runs in. */
 export interface Invocation {
   readonly terminal: Terminal;
   /** Takes the exit code of the process. A command that never calls it ends with 0. */

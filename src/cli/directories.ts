@@ -3,7 +3,6 @@ import { prettyJson } from './terminal.js';
 import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 
-/** What a command found in one directory. */
 export interface DirectoryResult {
   readonly directory: string;
   readonly exitCode: ExitCode;
@@ -62,7 +61,6 @@ const STRONGEST_FIRST: readonly ExitCode[] = [
   EXIT.changes,
 ];
 
-/** One code for several directories. */
 export function combinedExitCode(codes: readonly ExitCode[]): ExitCode {
   return STRONGEST_FIRST.find((code) => codes.includes(code)) ?? EXIT.ok;
 }
@@ -73,7 +71,6 @@ export interface ConfigDirectory {
   readonly directory: string;
   /** What was named, seen from `directory`, with forward slashes: a file or a folder; null for the directory itself. */
   readonly within: string | null;
-  /** Whether that is a file. */
   readonly isFile: boolean;
 }
 

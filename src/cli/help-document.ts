@@ -22,12 +22,10 @@ export interface HelpDocument {
   readonly options: readonly OptionDocument[];
   /** What may stand behind the name in place of arguments. */
   readonly commands: readonly { readonly name: string; readonly summary: string }[];
-  /** Command lines. */
   readonly examples: readonly string[];
   readonly exitCodes: readonly { readonly code: number; readonly meaning: string }[];
   /** Variables that the command reads. */
   readonly environment: readonly { readonly name: string; readonly meaning: string }[];
-  /** Pages of the package that say more. */
   readonly links: readonly string[];
 }
 

@@ -143,7 +143,6 @@ interface Where {
   readonly directory: string;
   /** Options that say where the service is. */
   readonly place: readonly string[];
-  /** Whether the service is asked. */
   readonly online: boolean;
 }
 

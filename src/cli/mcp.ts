@@ -44,13 +44,11 @@ function placeWords(command: Command, options: ConnectionOptions): string[] {
   });
 }
 
-/** What tools run in. */
 export interface McpSettings {
   readonly directory: string;
   /** Options that say where the service is. */
   readonly place: readonly string[];
   readonly terminal: Pick<Terminal, 'environment' | 'signal'>;
-  /** Runs a command of this program. */
   readonly run: RunCommand;
 }
 
@@ -146,7 +144,6 @@ async function answer(tool: Tool, given: Given, settings: McpSettings): Promise<
   return toResult(tool, await ran(false), { known: false, why });
 }
 
-/** What came of a command. */
 interface Ran {
   readonly document: Document | undefined;
   readonly exitCode: number;
@@ -208,7 +205,6 @@ interface Resources {
   readonly [other: string]: unknown;
 }
 
-/** Pages and schemas of this package. */
 async function resources(): Promise<Resources> {
   const found = Object.entries(FOLDERS).map(async ([folder, mimeType]) => {
     const names = await readdir(packageFile(folder)).catch((error: unknown) => {

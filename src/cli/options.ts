@@ -9,7 +9,6 @@ import { parseMoment } from '../platform/zoned-time.js';
  * of the same name says what the action is given. A member is absent where the command line does not have the option.
  */
 
-/** How a command prints. */
 export interface CommonOptions {
   readonly format?: 'text' | 'json' | 'markdown';
   /** File that the result is written to, in place of standard output. */

@@ -13,7 +13,6 @@ import {
   reviewedHash,
 } from '../report/json/reviewed-plan.js';
 
-/** Options of `flagkeel reconcile` and `flagkeel plan`. */
 export interface ReconcileOptions
   extends
     CommonOptions,
@@ -109,7 +108,6 @@ const RECONCILE_EXAMPLES = [
 export interface ReviewedOptions {
   /** File with the JSON of a dry run. */
   readonly plan?: string;
-  /** Hash of a plan. */
   readonly planHash?: string;
 }
 

@@ -49,7 +49,6 @@ export async function withState(
   return EXIT.ok;
 }
 
-/** What a state is opened with. */
 interface Opening {
   readonly options: StateOptions;
   readonly terminal: Terminal;

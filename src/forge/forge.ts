@@ -45,7 +45,6 @@ export interface Annotation {
 /** The operations on a commit, with or without a pull request. */
 export type CommitForge = Pick<Forge, 'name' | 'setStatus'>;
 
-/** A repository on a forge. */
 export interface RepositoryTarget {
   readonly kind: 'github' | 'gitlab';
   /** The address of the API, such as `https://api.github.com` or `https://gitlab.com/api/v4`. */
@@ -54,7 +53,6 @@ export interface RepositoryTarget {
   readonly repository: string;
 }
 
-/** A pull request there. */
 export interface PullRequestTarget extends RepositoryTarget {
   readonly pullRequest: number;
 }

@@ -80,7 +80,6 @@ export function refuseUnsafeApi(apiUrl: string): void {
   );
 }
 
-/** A repository on a forge. */
 export type StatusTarget = Pick<CommitTarget, 'kind' | 'apiUrl' | 'repository'>;
 
 /** The operator's choice; see `parseForge`. */

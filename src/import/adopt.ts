@@ -87,7 +87,6 @@ function whyNot({ change, gone }: Difference, { desired }: PlanInput): string | 
 
 type Read = (path: string) => Promise<string>;
 
-/** How to put live values of one kind of object into files. */
 interface KindAdoption {
   /** Why only a person can do it; undefined if this code can. */
   readonly whyNot: (change: Change, desired: BoundDesired) => string | undefined;
@@ -179,7 +178,6 @@ async function writtenSegment(
   return files;
 }
 
-/** The name of an environment in the specs. */
 function configWord({ desired }: PlanInput, environment: string): string {
   const word = desired.configNames.get(environment);
   if (word === undefined) throw new Error(`bug: environment "${environment}" is not planned`);
@@ -266,7 +264,6 @@ export interface Drift {
   readonly unseen: readonly ObjectId[];
 }
 
-/** An object changed outside git. */
 export interface Difference {
   /** The change that would undo it, with only the fields that were changed outside git. */
   readonly change: Change;

@@ -187,13 +187,11 @@ export interface SegmentToWrite {
 
 /** An environment to be written, in the order of application. */
 export interface EnvironmentToWrite {
-  /** Its name in the config. */
   readonly name: string;
   /** Whether the config marks it as protected. */
   readonly production: boolean;
 }
 
-/** A whole config repository. */
 export interface RepositoryToWrite {
   /** Name or id, as in the config. */
   readonly workspace: string;

@@ -42,7 +42,6 @@ export class KnownKills {
     return this.#workspaceId === workspace.id && this.#ids.has(id);
   }
 
-  /** Adds kills that were sent. */
   add({ workspace }: Workspace, ids: ReadonlySet<ObjectId>): void {
     const isSame = this.#workspaceId === workspace.id;
     this.#ids = new Set([...(isSame ? this.#ids : []), ...ids]);

@@ -79,7 +79,6 @@ function withFolderOf(old: SpecTree, newest: SpecTree): SpecTree {
   };
 }
 
-/** Input of the search for restores. */
 interface KillHistory {
   readonly desired: BoundDesired;
   readonly state: State;

@@ -112,7 +112,6 @@ export interface LiveAct {
   readonly place: () => Promise<Workspace>;
 }
 
-/** Dependencies of an act. */
 interface ActContext {
   readonly source: Source;
   readonly openReader: (desired: Desired) => Promise<AdminReader>;
@@ -124,7 +123,6 @@ interface ActContext {
   readonly note: (text: string) => void;
 }
 
-/** An act with its dependencies. */
 interface Act extends ActRequest {
   readonly config: Config;
   readonly reader: AdminReader;
@@ -198,7 +196,6 @@ function requireKilled({ flag }: Act, live: WireDefinition): void {
   );
 }
 
-/** See `LiveAct`. */
 async function placeAfterwards(
   act: Act,
   killedIn: string,

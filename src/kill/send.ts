@@ -82,7 +82,6 @@ function resultFacts(result: KillResult): Facts {
   return { 'flagkeel.result': 'failed', 'error.type': code };
 }
 
-/** A kill with the object that it kills. */
 export interface PlacedKill {
   readonly ref: ObjectRef;
   readonly order: KillOrder;

@@ -18,7 +18,6 @@ export interface DesiredObjects {
 /** The desired state that the specs of one commit describe. */
 export interface Desired extends DesiredObjects {
   readonly config: Config;
-  /** Break-glass entries. */
   readonly kills: readonly DesiredKill[];
   /** Environments, as the config names them, that have a break-glass list: only such a list can take an entry back. */
   readonly killLists: ReadonlySet<string>;
@@ -145,7 +144,6 @@ export interface DesiredFlag {
 
 export interface DesiredDefinition {
   readonly location: Location;
-  /** The managed fields. */
   readonly fields: Definition;
   /** Every field, for the creation: `fields`, and those that a creation sets and later runs leave alone. */
   readonly creation: Required<Definition>;

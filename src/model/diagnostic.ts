@@ -66,7 +66,6 @@ export function under(fault: SpecFault, ...prefix: SpecPath): SpecFault {
   return { ...fault, path: [...prefix, ...fault.path] };
 }
 
-/** A fault: the flag has no treatment of this name. */
 export function unknownTreatment(
   name: string,
   candidates: readonly string[],

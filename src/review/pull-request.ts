@@ -7,7 +7,6 @@ import { DEFAULT_API, openForge, readApprovals } from '../forge/open.js';
 import { packageVersion } from '../platform/version.js';
 import type { ConnectionFlags, RunFlags } from '../compose/run.js';
 
-/** The subject of a review, and the forge that receives it. */
 export interface ReviewTarget {
   /** null to report on the terminal alone. */
   readonly forge: Forge | null;
@@ -161,7 +160,6 @@ export interface ReviewOptions
   readonly commit?: string;
   /** Page that the status links to. */
   readonly planUrl?: string;
-  /** Output file, as is `junit`. */
   readonly sarif?: string;
   readonly junit?: string;
 }

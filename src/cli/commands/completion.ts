@@ -6,7 +6,6 @@ const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 type Shell = (typeof SHELLS)[number];
 
-/** A command as a script offers it. */
 interface Offered {
   readonly name: string;
   readonly summary: string;

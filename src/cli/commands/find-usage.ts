@@ -28,7 +28,6 @@ function namedObject(text: string): string {
   return /^condition\/[^/]+$/.test(text) ? text : (collectObject(text, [])[0] ?? text);
 }
 
-/** A place that names the object. */
 interface Found {
   /** The directory of code; absent where the specs name it. */
   readonly code?: string;

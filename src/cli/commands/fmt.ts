@@ -25,7 +25,6 @@ export const declareFmt: DeclareCommand = (command, invocation) => {
   commonOptions(command).action(ending(format, invocation));
 };
 
-/** What became of one directory. */
 interface Formatted {
   /** As it was named. */
   readonly directory: string;

@@ -57,7 +57,6 @@ async function showHistory(
   });
 }
 
-/** An object of which the history is shown. */
 interface Named {
   readonly kind: string;
   readonly name: string;

@@ -48,7 +48,6 @@ import {
 } from '../../review/plan.js';
 import { openScreen, type Screen, type Terminal } from '../terminal.js';
 
-/** Options of `flagkeel review`. */
 type ReviewCommandOptions = CommonOptions & ReviewOptions;
 
 export const declareReview: DeclareCommand = (command, invocation) => {
@@ -105,7 +104,6 @@ interface Reviewing {
   readonly place: ReviewTarget;
 }
 
-/** What came of one directory. */
 interface Reviewed {
   readonly exitCode: ExitCode;
   readonly markdown: string;

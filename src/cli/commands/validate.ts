@@ -82,7 +82,6 @@ async function validate(
   );
 }
 
-/** What came of one directory. */
 interface Checked extends DirectoryResult {
   /** For CI; files are seen from the top of the repository. */
   readonly findings: readonly Finding[];

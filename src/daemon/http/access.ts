@@ -56,7 +56,6 @@ export class Access {
     await this.#tokenOf(request, bearerOf(request) ?? passwordOf(request));
   }
 
-  /** Name of the request's token, for the log. */
   nameOf(request: FastifyRequest): string {
     return this.#names.get(request) ?? 'nobody';
   }
@@ -110,7 +109,6 @@ function scopeOf({ routeOptions }: FastifyRequest): Scope {
   return SCOPES.find((scope) => routeOptions.url?.endsWith(`/${scope}`)) ?? 'operate';
 }
 
-/** Value of the WWW-Authenticate header. */
 export function challengeOf({ method }: FastifyRequest): string {
   return method !== 'POST' ? 'Basic realm="flagkeel", charset="UTF-8"' : 'Bearer';
 }
@@ -118,7 +116,6 @@ export function challengeOf({ method }: FastifyRequest): string {
 /** Room for many secrets, and far less than a file named by mistake. */
 const MAX_BYTES = 64 * 1024;
 
-/** Why a file gives no secrets. */
 export type NoSecrets = 'unreadable' | 'empty' | 'too-large';
 
 /**

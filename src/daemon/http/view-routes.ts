@@ -13,7 +13,6 @@ export interface ViewOptions {
   readonly takesRequests: boolean;
 }
 
-/** All endpoints that only read. */
 export function addViewRoutes(app: FastifyInstance, options: ViewOptions): void {
   const { view, metrics, now, takesRequests } = options;
   app.get('/healthz', () => ({ status: 'ok' }));

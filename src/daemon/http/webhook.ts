@@ -244,7 +244,6 @@ export function addWebhookRoute(app: FastifyInstance, options: WebhookOptions): 
 
 interface WebhookAnswer {
   readonly result: WebhookResult;
-  /** The triggered sources. */
   readonly sources: readonly string[];
 }
 

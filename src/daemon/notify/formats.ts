@@ -9,7 +9,6 @@ export const FORMATS = ['json', 'slack', 'teams', 'plain'] as const;
 
 type NotifyFormat = (typeof FORMATS)[number];
 
-/** A request body with its content type. */
 export interface Body {
   readonly contentType: string;
   readonly text: string;
@@ -69,7 +68,7 @@ function filled(template: string, message: Message): string {
     .replace(PLACEHOLDER, (whole, name: string) => {
       const value = values[name];
       if (!isPlaceholder(name)) return whole;
-      return value === null ? '' : cleanLines(String(value));
+      return typeof value === 'string' || typeof value === 'number' ? cleanLines(`${value}`) : '';
     })
     .trimEnd();
 }

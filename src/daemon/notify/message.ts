@@ -29,7 +29,6 @@ type NoticeKind =
 
 export type MessageKind = RunKind | NoticeKind;
 
-/** A message about one run. */
 export interface Message {
   readonly kind: MessageKind;
   readonly source: SourceView;

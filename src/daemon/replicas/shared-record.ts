@@ -3,7 +3,6 @@ import { type Database, SCHEMA } from './database.js';
 
 const MAX_RUNS = 100;
 
-/** A run as a row of the table. */
 export interface NumberedRun {
   readonly number: number;
   readonly source: string;

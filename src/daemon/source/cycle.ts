@@ -34,7 +34,6 @@ export interface OpenedRun extends AsyncDisposable {
   readonly requests: () => number;
 }
 
-/** The parameters of one run. */
 export interface RunOrder {
   /** @param memory results of git from earlier runs, to be reused. */
   readonly open: (memory?: GitCache) => Promise<Source>;
@@ -88,7 +87,6 @@ export interface CycleEvents {
   readonly onKill: (id: string, result: KillResult) => void;
 }
 
-/** The result of one run. */
 export interface CycleEnd {
   readonly result: RunResult;
   readonly exitCode: ExitCode;

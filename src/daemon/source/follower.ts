@@ -30,7 +30,6 @@ export class Follower {
     this.#options = options;
   }
 
-  /** Result of the last poll that succeeded. */
   get seen(): Seen | null {
     return this.#seen;
   }
@@ -66,7 +65,6 @@ export class Follower {
     this.#ending.abort();
   }
 
-  /** Resolves when the poll under way has ended. */
   async close(): Promise<void> {
     this.end();
     await this.#unfollow?.();

@@ -54,7 +54,6 @@ export interface LeadershipEvents {
   readonly onTrouble: (why: string | null) => void;
 }
 
-/** Permission for one run. */
 export interface RunPermit {
   /** Aborted once the permission is lost or in doubt. */
   readonly signal: AbortSignal;

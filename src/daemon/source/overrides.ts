@@ -1,12 +1,10 @@
-import type { ActiveOverrides, Approval, Pin, Suspension } from './leadership.js';
+import { NOTHING_HELD, type ActiveOverrides, type Approval } from './leadership.js';
 import type { Override, SourceView } from '../view.js';
 
 /** Suspension, pin and approval by request, each with an expiry. The config's own suspension is not part of it. */
 export class Overrides {
   readonly #now: () => number;
-  #suspension: Suspension | null = null;
-  #pin: Pin | null = null;
-  #approval: Approval | null = null;
+  #state: ActiveOverrides = NOTHING_HELD;
 
   /** @param now milliseconds since the epoch. */
   constructor(now: () => number) {
@@ -15,20 +13,21 @@ export class Overrides {
 
   /** null without a suspension, or after its expiry. */
   get suspended(): Override | null {
-    return this.#current(this.#suspension);
+    return this.#current(this.#state.suspension);
   }
 
   get pinned(): SourceView['pinned'] {
-    return this.#current(this.#pin);
+    return this.#current(this.#state.pin);
   }
 
   get approved(): Approval | null {
-    return this.#current(this.#approval);
+    return this.#current(this.#state.approval);
   }
 
   /** Milliseconds until the next override expires; null if none is set. */
   get endsInMs(): number | null {
-    const ends = [this.#suspension, this.#pin, this.#approval].flatMap((hold) =>
+    const { suspension, pin, approval } = this.#state;
+    const ends = [suspension, pin, approval].flatMap((hold) =>
       hold === null ? [] : [Date.parse(hold.until) - this.#now()],
     );
     return ends.length === 0 ? null : Math.max(0, Math.min(...ends));
@@ -36,43 +35,44 @@ export class Overrides {
 
   /** All overrides, expired ones included. */
   get state(): ActiveOverrides {
-    return { suspension: this.#suspension, pin: this.#pin, approval: this.#approval };
+    return this.#state;
   }
 
   /** @returns whether that changes anything now. */
-  set({ suspension, pin, approval }: ActiveOverrides): boolean {
-    const before = this.#inForce();
-    this.#suspension = suspension;
-    this.#pin = pin;
-    this.#approval = approval;
-    return before !== this.#inForce();
-  }
-
-  #inForce(): string {
-    return JSON.stringify([this.suspended, this.pinned, this.approved]);
+  set(state: ActiveOverrides): boolean {
+    const before = JSON.stringify(this.#inForce());
+    this.#state = state;
+    return before !== JSON.stringify(this.#inForce());
   }
 
   /** Sets only the given members. */
   change(changed: Partial<ActiveOverrides>): void {
-    this.set({ ...this.state, ...changed });
+    this.#state = { ...this.#state, ...changed };
   }
 
   /** Removes this approval, unless another one has replaced it. @returns whether it did. */
-  spend(approval: Approval): boolean {
-    const { hash, until } = approval;
+  spend({ hash, until }: Approval): boolean {
+    const { approval } = this.#state;
     // Compares values, because the approval may be a copy from another replica.
-    if (this.#approval?.hash !== hash || this.#approval.until !== until) return false;
-    this.#approval = null;
+    if (approval?.hash !== hash || approval.until !== until) return false;
+    this.change({ approval: null });
     return true;
   }
 
   /** Drops expired overrides. @returns whether a run is needed: an expired approval needs none. */
   expire(): boolean {
-    const before = [this.#suspension, this.#pin];
-    this.#approval = this.approved;
-    this.#suspension = this.#current(this.#suspension);
-    this.#pin = this.#current(this.#pin);
-    return before[0] !== this.#suspension || before[1] !== this.#pin;
+    const { suspension, pin } = this.#state;
+    this.#state = this.#inForce();
+    return suspension !== this.#state.suspension || pin !== this.#state.pin;
+  }
+
+  #inForce(): ActiveOverrides {
+    const { suspension, pin, approval } = this.#state;
+    return {
+      suspension: this.#current(suspension),
+      pin: this.#current(pin),
+      approval: this.#current(approval),
+    };
   }
 
   #current<T extends { readonly until: string }>(hold: T | null): T | null {

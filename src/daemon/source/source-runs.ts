@@ -19,7 +19,6 @@ import type { SourceRecord } from './run-log.js';
 import type { ChangeNote } from '../../model/outcome.js';
 import type { Leadership } from './leadership.js';
 
-/** A run with its chosen commit. */
 export interface ChosenRun {
   readonly id: string;
   /** Result of the last poll; null if no poll has succeeded yet. */
@@ -27,7 +26,6 @@ export interface ChosenRun {
   /** Full hash of the commit to apply; null if the source has no git. */
   readonly commit: string | null;
   readonly triggers: readonly Trigger[];
-  /** Interrupts the run. */
   readonly signal: AbortSignal;
   readonly fence: RunOrder['fence'];
   /** Approval of one plan; null if there is none. */
@@ -128,7 +126,6 @@ export class SourceRuns {
   }
 }
 
-/** Identity and settings of one source. */
 export interface SourceOptions {
   readonly name: string;
   readonly upstream: Upstream;

@@ -164,7 +164,6 @@ export function runStatus(run: RunRecord, environment: string | null): ReviewSta
   };
 }
 
-/** A status to be set on a commit. */
 export interface DueStatus extends CommitStatus {
   readonly target: StatusTarget;
   readonly commit: string;

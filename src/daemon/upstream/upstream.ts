@@ -2,7 +2,6 @@ import type { GitCache } from '../../git/cache.js';
 import type { Source } from '../../git/spec-source.js';
 import type { CommitView } from '../view.js';
 
-/** Content of an upstream at one poll. */
 export interface Seen {
   /** null without git: runs then read the files on disk. */
   readonly commit: CommitView | null;

@@ -8,7 +8,6 @@ import type {
   SegmentToWrite,
 } from '../object-files.js';
 
-/** A file of another tool. */
 export interface SourceFile {
   /** As given on the command line. */
   readonly path: string;
@@ -41,14 +40,12 @@ interface Converted extends Omit<RepositoryToWrite, 'workspace'> {
 /** Converts the files of one tool. Pure. @throws FlagkeelError `SPECS_INVALID` if the text is no file of that tool. */
 export type ConvertSource = (file: SourceFile, options: SourceOptions) => Converted;
 
-/** Collects the results of one conversion. */
 export class Conversion {
   readonly departures: Departure[] = [];
   readonly #environments = new Map<string, EnvironmentToWrite>();
   readonly #flags = new Map<string, FlagToWrite & { environments: Map<string, Definitions> }>();
   readonly #segments = new Map<string, SegmentToWrite & { environments: Map<string, Keys> }>();
 
-  /** Notes a difference between the specs and the file. */
   depart(place: string, what: string): void {
     this.departures.push({ place, what });
   }

@@ -62,7 +62,6 @@ export const FLAG_FIELDS_IN_FILE: readonly FlagField[] = FLAG_FIELDS.toSorted(
   (a, b) => FLAG_FIELD_ROWS[a].fileRank - FLAG_FIELD_ROWS[b].fileRank,
 );
 
-/** The managed fields of a spec. */
 export function flagFieldsFromSpec(spec: FlagSpec): FlagFields {
   // Set one after the other: conditional spreads would give each of ten thousand flags a hidden class of its own.
   const fields: Record<string, unknown> = {};

@@ -44,7 +44,6 @@ export interface RampStep {
 /** The remembered facts of a ramp without the share that it has reached. */
 export type RampAnchor = Omit<RampRecord, 'reached'>;
 
-/** A ramp at one moment. */
 export interface Ladder {
   readonly ramp: DesiredRamp;
   /** When each step is due, in milliseconds since the epoch; null if no such moment was found. */

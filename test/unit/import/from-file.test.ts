@@ -106,6 +106,36 @@ describe('import --from', () => {
     expect(bare(fromShow)).toEqual(bare(fromState));
   });
 
+  it('makes a rule of each matcher where the JSON of a definition says that any of them suffices', async () => {
+    const matchers = ['ana', 'ben'].map((key) => ({ type: 'IN_LIST_STRING', strings: [key] }));
+    const definition = {
+      treatments: [{ name: 'on' }, { name: 'off' }],
+      defaultTreatment: 'off',
+      rules: [
+        { buckets: [{ treatment: 'on', size: 100 }], condition: { combiner: 'OR', matchers } },
+      ],
+      defaultRule: [{ treatment: 'off', size: 100 }],
+    };
+    const values = {
+      flag_name: 'search',
+      environment_id: 'production',
+      definition: JSON.stringify(definition),
+    };
+    const resource = {
+      ...{ type: 'harness_fme_feature_flag_definition', name: 'search', mode: 'managed' },
+      instances: [{ attributes: values }],
+    };
+    const path = join(directory, 'state.json');
+    writeFileSync(path, JSON.stringify({ resources: [resource] }));
+
+    const into = join(directory, 'specs');
+    const run = await cliRun(['import', '--from', 'terraform-state', path, into]);
+
+    expect(run, run.stderr).toMatchObject({ exitCode: 0 });
+    const spec = readFileSync(join(into, 'flags/search.yaml'), 'utf8');
+    expect(spec.match(/- if:/g)).toHaveLength(2);
+  });
+
   it('takes the environments, objects and names that are asked for', async () => {
     const options = ['--environment', 'production', '--only', 'flag/search', '--workspace', 'Shop'];
     const run = await cliRun([

@@ -21,7 +21,6 @@ import {
   type Write,
 } from './store.js';
 
-/** How the service is run. */
 export interface ServiceCommandOptions extends StoreOptions {
   /** Default: 127.0.0.1. */
   readonly host?: string;
@@ -69,7 +68,6 @@ interface LogOptions {
   readonly logFormat: 'pretty' | 'json';
 }
 
-/** What a command has to do with the world. */
 export interface CommandIo {
   readonly write: Write;
   readonly log: ServiceLog;

@@ -65,7 +65,6 @@ export function declareStoreCommands(service: Command, terminal: Terminal): void
   addBackup(service, terminal);
 }
 
-/** `service backup` and `service restore`. */
 function addBackup(service: Command, terminal: Terminal): void {
   service
     .command('backup')
@@ -148,7 +147,6 @@ function formatOption(): Option {
   return new Option('--format <format>', 'of the result').choices(['text', 'json']).default('text');
 }
 
-/** `service log`. */
 function addLog(service: Command, terminal: Terminal): void {
   service
     .command('log')
@@ -236,7 +234,6 @@ function hourText(time: number): string {
   return `${new Date(time).toISOString().slice(0, 13)}Z`;
 }
 
-/** Which changes are printed, and how. */
 export interface AuditCommand {
   /** `KIND/NAME`. Default: everything. */
   readonly object?: string;
