@@ -1,13 +1,12 @@
 import { readCatalog } from '../admin-api/workspace.js';
 import { originOf } from '../admin-api/origin.js';
 import { openRun } from '../compose/run.js';
-import { directoryInRepository } from '../state/open.js';
+import { directoryInRepository, findStates, openStateHome, stateSharing } from '../state/open.js';
 import { embeddedStateName, embeddedStorePath, storeIdAt } from '../compose/embedded.js';
 import { operatorSettings, type OperatorSettings } from '../compose/settings.js';
 import { EXIT, FlagkeelError, type ExitCode } from '../errors.js';
-import { findStates, type FoundState } from '../state/find-states.js';
+import type { StateKey } from '../state/known-state.js';
 import type { StateHome } from '../state/store.js';
-import { asShared, stateSharing } from '../state/sharing.js';
 import type { StateSharing } from '../model/run.js';
 import { InvalidSpecsError } from '../reconcile/context.js';
 import { readConfig } from '../specs/read-config.js';
@@ -67,12 +66,13 @@ async function opening(
   const [only, ...more] = found;
   if (more.length > 0) throw ambiguous(directory, found);
   if (only) {
-    const { place } = only;
     const { stateDir, git } = settings;
-    const shared = { ...place, checkout: source.checkout, stateDir, git };
-    const home = await asShared(only.home, shared, sharing);
-    await use({ home, environments: place.environments ?? {} });
-    const missing = home.notShared();
+    const home = await openStateHome(
+      { ...only, checkout: source.checkout, stateDir, git },
+      sharing,
+    );
+    await use(home && { home, environments: only.environments ?? {} });
+    const missing = home?.notShared() ?? null;
     if (missing !== null)
       screen.note(`warning: the state of origin was not reached: ${missing.why}`);
     return;
@@ -114,19 +114,15 @@ async function statesOf(
     readonly settings: OperatorSettings;
     readonly sharing: StateSharing;
   },
-): Promise<{ found: readonly FoundState[]; others: number }> {
-  const { found, others } = await findStates({
-    checkout,
-    stateDir: settings.stateDir,
-    git: settings.git,
-    directory: directoryInRepository(checkout, directory),
-    sharing,
-  });
+): Promise<{ found: readonly StateKey[]; others: number }> {
+  const { stateDir, git } = settings;
+  const own = directoryInRepository(checkout, directory);
+  const { found, others } = await findStates({ checkout, stateDir, git }, own, sharing);
   const url = options.url ?? settings.url;
   const embedded =
     options.embedded === true ? embeddedName(checkout.directory, options) : undefined;
   const origin = embedded ?? (url === undefined ? null : originOf(url));
-  const meant = found.filter(({ place }) => origin === null || place.origin === origin);
+  const meant = found.filter((key) => origin === null || key.origin === origin);
   return { found: meant, others: others + found.length - meant.length };
 }
 
@@ -135,8 +131,8 @@ function embeddedName(directory: string, { embeddedDir }: StateOptions): string 
   return embeddedStateName(storeIdAt(embeddedStorePath(directory, embeddedDir)) ?? 'none');
 }
 
-function ambiguous(directory: string, found: readonly FoundState[]): FlagkeelError {
-  const services = found.map(({ place }) => `"${place.origin}"`).join(', ');
+function ambiguous(directory: string, found: readonly StateKey[]): FlagkeelError {
+  const services = found.map((key) => `"${key.origin}"`).join(', ');
   return new FlagkeelError(
     'USAGE',
     `cannot choose a state of "${directory}": it has those of ${services} (name the service with --url or --embedded)`,

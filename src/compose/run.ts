@@ -21,8 +21,8 @@ import type { RunContext } from '../reconcile/context.js';
 import { RunCache } from '../reconcile/cache.js';
 import { askCheck } from '../reconcile/checks.js';
 import { openSource, type Source } from '../git/spec-source.js';
-import { acquireExclusive, stateAccess } from '../state/open.js';
-import { stateSharing } from '../state/sharing.js';
+import { acquireExclusive, stateAccess, stateSharing } from '../state/open.js';
+
 import type { Limiters } from '../admin-api/http/limiter-pool.js';
 
 /** A way to a service that cannot write. */

@@ -16,8 +16,8 @@ import {
 import type { Time } from '../platform/clock.js';
 import { traced } from '../platform/telemetry.js';
 import type { ReviewedPlan } from '../report/json/reviewed-plan.js';
-import type { StateMeta } from '../state/ref-store.js';
-import type { StateHome } from '../state/store.js';
+
+import type { StateHome, StateMeta } from '../state/store.js';
 import type { Applied, Planned, RunContext } from './context.js';
 import type { GuardOverride } from './approvals.js';
 import { checkGuards } from './guards.js';

@@ -1,7 +1,7 @@
 import type { Catalog } from '../admin-api/workspace.js';
 import { KnownKills } from '../kill/first.js';
 import { GitCache } from '../git/cache.js';
-import { StateCache } from '../state/cache.js';
+import { StateCache } from '../state/tree.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import { SpecCache } from '../specs/cache.js';
 import type { ComparedBases } from '../plan/bases/changed.js';

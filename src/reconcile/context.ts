@@ -1,9 +1,9 @@
 import type { Catalog, Workspace } from '../admin-api/workspace.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import { FlagkeelError } from '../errors.js';
-import type { StateKey } from '../state/ref-store.js';
+import type { StateKey } from '../state/known-state.js';
 import type { StateHome } from '../state/store.js';
-import type { OtherWorkspace } from '../state/other-workspaces.js';
+import type { OtherWorkspace } from '../state/open.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import type { Desired, RampCheck } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';

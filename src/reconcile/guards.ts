@@ -9,7 +9,7 @@ import {
 import { historyOf, type Planned, type RunContext } from './context.js';
 import { planImpact } from '../plan/impact/impact.js';
 import type { PlanInput } from '../plan/input.js';
-import type { OtherWorkspace } from '../state/other-workspaces.js';
+import type { OtherWorkspace } from '../state/open.js';
 import { withAllowances } from '../history/allowances.js';
 import type { SpecHistory } from '../history/spec-history.js';
 

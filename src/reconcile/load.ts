@@ -10,8 +10,8 @@ import { FlagkeelError } from '../errors.js';
 import { isOlder } from '../git/checkout.js';
 import { noteRun, traced } from '../platform/telemetry.js';
 import { readSpecs } from '../specs/read-specs.js';
-import { internBases } from '../state/cache.js';
-import type { StateReading } from '../state/ref-store.js';
+import type { StateReading } from '../state/store.js';
+import { internBases } from '../state/tree.js';
 import { InvalidSpecsError, type Remembered, type RunContext } from './context.js';
 import { recordKills } from './record.js';
 

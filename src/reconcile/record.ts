@@ -10,8 +10,8 @@ import {
   type LoggedChange,
   type LoggedWrite,
 } from '../state/run-log.js';
-import type { StateMeta } from '../state/ref-store.js';
-import type { StateHome } from '../state/store.js';
+
+import type { StateHome, StateMeta } from '../state/store.js';
 import type { Planned, RunContext } from './context.js';
 
 /** Message of the commit of the state for a run: a subject, and a line for each change. */

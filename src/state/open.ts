@@ -1,17 +1,203 @@
 import { resolve } from 'node:path';
 import type { Workspace } from '../admin-api/workspace.js';
 import { isLoopback } from '../admin-api/origin.js';
-import type { Checkout } from '../git/checkout.js';
+import { FlagkeelError } from '../errors.js';
+import { isOlder, type Checkout } from '../git/checkout.js';
+import type { ObjectReader } from '../git/objects.js';
 import type { GitCredentials } from '../git/remote-access.js';
-import { openStateHome, type StateHome } from './store.js';
-import type { StateCache } from './cache.js';
-import { asShared, isEmbedded } from './sharing.js';
-import { findStates } from './find-states.js';
-import type { StateKey } from './ref-store.js';
-import { otherWorkspaces, type OtherWorkspace } from './other-workspaces.js';
 import type { Fence, StateSharing } from '../model/run.js';
 import type { Disposables } from '../platform/closers.js';
-import { FlagkeelError } from '../errors.js';
+import { parseRunFile, RUN_FILE } from './codec.js';
+import { knownIn, type StateKey } from './known-state.js';
+import { hasOrigin, openStateOrigin } from './origin.js';
+import { stateRefName, stateRefs, stateRepository, type StateRepository } from './repository.js';
+import { StateStore, type StateHome } from './store.js';
+import { MAX_FILE_BYTES, readTree, StateCache } from './tree.js';
+
+/** Where the states of a checkout are kept. */
+export interface StatePlace {
+  readonly checkout: Checkout;
+  /** A bare repository; the first write creates it. */
+  readonly stateDir?: string | undefined;
+  /** For `origin` of the checkout. Default: the credentials of the operator's own git. */
+  readonly git?: GitCredentials | undefined;
+}
+
+export interface StateHomeOptions extends StatePlace, StateKey {
+  /** Parsed entries of earlier runs over the same directory. */
+  readonly cache?: StateCache | undefined;
+}
+
+/** @param pushState the setting of the command or of the config, if either has one. */
+export function stateSharing(pushState: boolean | undefined): StateSharing {
+  return pushState === undefined ? 'auto' : pushState ? 'always' : 'never';
+}
+
+/**
+ * Opens a state, shared with runs on other machines if the setting asks for that. Where sharing is optional, the state
+ * stays local for an embedded service, and for a checkout without `origin`. Nothing is created before the first write.
+ *
+ * @returns null if no home is writable: the run is stateless then.
+ * @throws FlagkeelError `GIT` sharing is required, and the checkout has no origin.
+ */
+export async function openStateHome(
+  { checkout, stateDir, git, cache, ...key }: StateHomeOptions,
+  sharing: StateSharing = 'never',
+): Promise<StateStore | null> {
+  const repository = await stateRepository(checkout, stateDir);
+  if (!repository) return null;
+  const isRequired = sharing === 'always';
+  const isOwn = isEmbedded(key.origin) || !(await hasOrigin(checkout.repository));
+  if (sharing === 'never' || (isOwn && !isRequired))
+    return new StateStore(repository, key, { cache });
+  try {
+    const origin = await openStateOrigin(checkout.repository, repository, git);
+    const shared = {
+      ...{ origin, isRequired },
+      isOlder: async (a: string, b: string) => isOlder(checkout, a, b),
+    };
+    return new StateStore(repository, key, { cache, sharing: shared });
+  } catch (error) {
+    if (isRequired || !isGitError(error)) throw error;
+    const notShared = { isRead: false, why: error.message };
+    return new StateStore(repository, key, { cache, notShared });
+  }
+}
+
+function isGitError(error: unknown): error is FlagkeelError {
+  return error instanceof FlagkeelError && error.code === 'GIT';
+}
+
+/** Prefix of the origins that a state records for embedded services. */
+const EMBEDDED = 'embedded:';
+
+function isEmbedded(origin: string): boolean {
+  return origin.startsWith(EMBEDDED);
+}
+
+/**
+ * The states of a directory by name of ref, one for each workspace and service that its specs were applied to. If
+ * states are shared, those that only origin has are included.
+ *
+ * `others` counts the states of other directories, and those without a valid record of what they belong to.
+ *
+ * @throws FlagkeelError `GIT` sharing is required, and origin cannot be reached.
+ */
+export async function findStates(
+  place: StatePlace,
+  directory: string,
+  sharing: StateSharing = 'never',
+): Promise<{ readonly found: readonly StateKey[]; readonly others: number }> {
+  const keys = await inStates(place, sharing, async (state) => keyAt(state));
+  const found = keys.filter((key) => key?.directory === directory);
+  return { found: found.filter((key) => key !== null), others: keys.length - found.length };
+}
+
+/** Another workspace, or another service, that the same directory was applied to. */
+export interface OtherWorkspace {
+  readonly workspaceId: string;
+  /** Name of the service in the state. */
+  readonly origin: string;
+  /** Size of its inventory. */
+  readonly objects: number;
+}
+
+/**
+ * The other states of the same directory that are not empty, sorted by name of ref.
+ *
+ * An unreadable state is ignored: anyone who can push could otherwise stop every run with one.
+ *
+ * @param sharing whether to fetch the states of `origin` and count them too.
+ * @throws FlagkeelError `GIT` sharing is required, and origin cannot be reached.
+ */
+async function otherWorkspaces(
+  place: StatePlace,
+  own: StateKey,
+  sharing: StateSharing,
+): Promise<OtherWorkspace[]> {
+  const others = await inStates(place, sharing, async (state) => {
+    if (state.name === stateRefName(own)) return null;
+    const key = await keyAt(state);
+    if (key?.directory !== own.directory) return null;
+    const objects = await sizeOf(state).catch(() => 0);
+    return { workspaceId: key.workspaceId, origin: key.origin, objects };
+  });
+  return others.filter((each) => each !== null).filter(({ objects }) => objects > 0);
+}
+
+/** One of the states of a repository. */
+interface FoundState {
+  readonly repository: StateRepository;
+  readonly objects: ObjectReader;
+  readonly name: string;
+  readonly ref: string;
+}
+
+/** Looks at each state of a repository in turn; none without a home. */
+async function inStates<T>(
+  { checkout, stateDir, git: credentials }: StatePlace,
+  sharing: StateSharing,
+  look: (state: FoundState) => Promise<T>,
+): Promise<T[]> {
+  const repository = await stateRepository(checkout, stateDir);
+  if (!repository) return [];
+  const isFetched = await fetchStates(checkout, repository, sharing, credentials);
+  if (!isFetched && !(await repository.exists())) return [];
+  return repository.reading(async (git, objects) => {
+    const found: T[] = [];
+    for (const [name, ref] of await stateRefs(git, isFetched)) {
+      found.push(await look({ repository, objects, name, ref }));
+    }
+    return found;
+  });
+}
+
+/**
+ * Fetches every state of origin, if states are shared.
+ *
+ * @returns whether fetched states may be present: false if states are not shared, or there is no origin.
+ * @throws FlagkeelError `GIT` sharing is required, and origin cannot be reached.
+ */
+async function fetchStates(
+  { repository: shared }: Checkout,
+  repository: StateRepository,
+  sharing: StateSharing,
+  git?: GitCredentials,
+): Promise<boolean> {
+  if (sharing === 'never' || (sharing === 'auto' && !(await hasOrigin(shared)))) return false;
+  try {
+    await (await openStateOrigin(shared, repository, git)).fetchAll();
+  } catch (error) {
+    if (sharing === 'always' || !isGitError(error)) throw error;
+  }
+  return true;
+}
+
+/** The key that a state records for itself; null if it has none that fits its name. */
+async function keyAt({ objects, name, ref }: FoundState): Promise<StateKey | null> {
+  try {
+    const file = await objects.header(`${ref}:${RUN_FILE}`);
+    if (file === null || file.sizeBytes > MAX_FILE_BYTES) return null;
+    const content = await objects.read(file.id);
+    if (content === null) return null;
+    const { workspace, origin, directory, ...names } = parseRunFile(content.toString('utf8'));
+    if (origin === undefined || directory === undefined) return null;
+    const { workspaceName, environments } = names;
+    const key = { workspaceId: workspace, workspaceName, origin, directory, environments };
+    return stateRefName(key) === name ? key : null;
+  } catch {
+    // A broken ref that was pushed must not block the valid states.
+    return null;
+  }
+}
+
+async function sizeOf({ repository, objects, ref }: FoundState): Promise<number> {
+  const git = await repository.open();
+  const commit = (await objects.header(`${ref}^{commit}`))?.id;
+  if (commit === undefined) return 0;
+  const tree = await readTree({ git, objects, ref, cache: new StateCache() }, commit);
+  return knownIn(tree).state.size;
+}
 
 /** Opens the state of one config directory. */
 export interface StateAccess {
@@ -39,44 +225,32 @@ export interface StateAccessOptions {
 
 export function stateAccess(options: StateAccessOptions): StateAccess {
   const { checkout, directory, stateDir, git, origin, sharing, cache } = options;
-  const placeOf = (workspaceId: string) => ({
-    checkout,
-    workspaceId,
+  const place = { checkout, stateDir, git };
+  const own = directoryInRepository(checkout, directory);
+  const keyOf = ({ workspace, environments }: Workspace): StateKey => ({
+    workspaceId: workspace.id,
+    workspaceName: workspace.name,
     origin: origin(),
-    directory: directoryInRepository(checkout, directory),
-    stateDir,
-    git,
-    cache,
+    directory: own,
+    environments: Object.fromEntries(environments.map(({ id, name }) => [id, name])),
   });
   return {
-    peek: async ({ workspace }) => openStateHome(placeOf(workspace.id)),
-    open: async ({ workspace, environments }) => {
-      const names = Object.fromEntries(environments.map(({ id, name }) => [id, name]));
-      const place = {
-        ...placeOf(workspace.id),
-        workspaceName: workspace.name,
-        environments: names,
-      };
-      const own = await openStateHome(place);
-      return own && (await asShared(own, place, sharing()));
-    },
+    peek: async (at) => openStateHome({ ...place, ...keyOf(at), cache }),
+    open: async (at) => openStateHome({ ...place, ...keyOf(at), cache }, sharing()),
     remembered: async (workspace) => {
-      const own = directoryInRepository(checkout, directory);
-      const { found } = await findStates({ checkout, stateDir, directory: own });
+      const { found } = await findStates(place, own);
       const named = found
-        .map(({ place }) => place)
-        .filter((place) => place.origin === origin())
-        .filter((place) => [place.workspaceName, place.workspaceId].includes(workspace));
+        .filter((key) => key.origin === origin())
+        .filter((key) => [key.workspaceName, key.workspaceId].includes(workspace));
       return named.length === 1 ? (named[0] ?? null) : null;
     },
-    elsewhere: async ({ workspace }) => {
-      const place = placeOf(workspace.id);
-      const asked = sharing();
-      const isOwn = asked === 'auto' && isEmbedded(place.origin);
-      const states = await otherWorkspaces(place, isOwn ? 'never' : asked);
+    elsewhere: async (at) => {
+      const key = keyOf(at);
+      const isOwn = sharing() === 'auto' && isEmbedded(key.origin);
+      const states = await otherWorkspaces(place, key, isOwn ? 'never' : sharing());
       return states.filter((each) => {
-        const isSame = each.origin === place.origin;
-        return isSame || !(isTryOut(each.origin) || isTryOut(place.origin));
+        const isSame = each.origin === key.origin;
+        return isSame || !(isTryOut(each.origin) || isTryOut(key.origin));
       });
     },
   };

@@ -4,7 +4,7 @@ import { pauseForLock } from '../platform/clock.js';
 import { runGit } from '../git/git.js';
 import { writeCommit } from '../git/write-commit.js';
 import type { Release } from './file-lock.js';
-import type { RefMove, StateOrigin } from './remote.js';
+import type { RefMove, StateOrigin } from './origin.js';
 import { cleanLine } from '../model/audit-note.js';
 
 /** Time until the lock of a dead holder is free. A living holder renews its lock three times within it. */
@@ -116,7 +116,7 @@ export async function lockHolder(
 ): Promise<LockHolder | null> {
   const ref = lockRefName(stateRef);
   const into = ref.replace('flagkeel-lock', 'flagkeel-origin-lock');
-  await origin.fetch([{ ref, into }]);
+  await origin.fetch(ref, into);
   const answer = await runGit(origin.git, {
     args: ['for-each-ref', '--format=%(objectname)%0a%(contents)', into],
     purpose: `read ${ref}`,

@@ -2,19 +2,65 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { isRepository, openBare } from '../git/bare-repository.js';
+import type { StateKey } from './known-state.js';
+import { encodeName } from './codec.js';
+import { sha256 } from '../model/json.js';
 import type { Checkout } from '../git/checkout.js';
-import type { Git } from '../git/git.js';
-import type { ObjectReader } from '../git/objects.js';
+import { type Git, runGit } from '../git/git.js';
+import { ObjectReader } from '../git/objects.js';
+
+const STATE_REFS = 'refs/flagkeel/';
+/** Prefix of the local refs that hold the state refs of `origin`. */
+const FETCHED_REFS = 'refs/flagkeel-origin/';
+/** The pattern by which a fetch brings all states of origin. */
+export const ALL_STATES = `+${STATE_REFS}*:${FETCHED_REFS}*`;
+
+type NamedState = Pick<StateKey, 'workspaceId' | 'origin' | 'directory'>;
+
+export function stateRefName({ workspaceId, origin, directory }: NamedState): string {
+  const workspace = encodeName(workspaceId).replaceAll('.', '%2E');
+  return `${STATE_REFS}${workspace}/${stateHash(origin, directory)}`;
+}
+
+export function stateHash(origin: string, directory: string): string {
+  return sha256(`${origin}\n${directory}`).slice(0, 8);
+}
+
+/** The local ref into which a state ref of origin is fetched. */
+export function fetchedName(ref: string): string {
+  return ref.replace(STATE_REFS, FETCHED_REFS);
+}
+
+/**
+ * The states of a repository: name of the state → the ref to read. A state that has a ref here and a fetched one is
+ * read here: this ref includes the state of origin, or will once it is read.
+ *
+ * @param isFetched whether the states that were fetched from origin count too.
+ */
+export async function stateRefs(
+  git: Git,
+  isFetched: boolean,
+): Promise<ReadonlyMap<string, string>> {
+  const answer = await runGit(git, {
+    args: ['for-each-ref', '--format=%(refname)', STATE_REFS, ...(isFetched ? [FETCHED_REFS] : [])],
+    purpose: 'list the states',
+  });
+  const refs = answer.split('\n').filter((ref) => ref !== '');
+  const fetched = refs.filter((ref) => ref.startsWith(FETCHED_REFS));
+  const own = refs.filter((ref) => ref.startsWith(STATE_REFS));
+  // Of two members with one name, the later one counts.
+  return new Map([...fetched, ...own].map((ref) => [ref.replace(FETCHED_REFS, STATE_REFS), ref]));
+}
 
 /** The repository of states: that of the checkout, or a separate bare one. */
 export interface StateRepository {
   readonly gitDir: string;
-  /** A reader that other parts of the run have opened, to save a process. */
-  readonly objects?: ObjectReader;
   /** Creates the repository if it is missing. */
   open(): Promise<Git>;
   /** The objects and refs of this repository without the config of the checkout, for commands that use a network. */
   ours(): Promise<Git>;
+  /** Lends a reader of its objects: that of the checkout, which the run has opened anyway, or one for this use alone. */
+  reading<T>(use: (git: Git, objects: ObjectReader) => Promise<T>): Promise<T>;
   /** Whether there is anything to read: only the first write creates a separate repository. */
   exists(): Promise<boolean>;
 }
@@ -33,9 +79,9 @@ export async function stateRepository(
   const { git, gitDir, objects, ours } = repository;
   return {
     gitDir,
-    objects,
     open: async () => Promise.resolve(git),
     ours,
+    reading: async (use) => use(git, objects),
     exists: async () => Promise.resolve(true),
   };
 }
@@ -47,6 +93,15 @@ function bare(directory: string): StateRepository {
     gitDir: directory,
     open,
     ours: open,
+    reading: async (use) => {
+      const git = await open();
+      const objects = new ObjectReader(git);
+      try {
+        return await use(git, objects);
+      } finally {
+        await objects.close();
+      }
+    },
     exists: async () => opened !== null || isRepository(directory),
   };
 }

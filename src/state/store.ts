@@ -1,20 +1,51 @@
-import type { State } from '../model/state.js';
-import type { Checkout } from '../git/checkout.js';
-import type { GitCredentials } from '../git/remote-access.js';
-import type { StateCache } from './cache.js';
+import { FlagkeelError } from '../errors.js';
+import { mergeBase } from '../git/checkout.js';
+import { runGit } from '../git/git.js';
+import type { ObjectReader } from '../git/objects.js';
+import { writeCommit } from '../git/write-commit.js';
+import { EMPTY_TREE, type StateTree } from './codec.js';
 import { lockFile, type Release } from './file-lock.js';
-import type { LockLease } from './remote-lock.js';
-import { readApplies, type LoggedApply } from './run-log.js';
 import {
-  listStateRefs,
-  StateRef,
-  stateHash,
-  stateRefName,
-  type StateMeta,
+  knownIn,
+  mergeStates,
+  NOTHING,
+  treeOf,
+  type IsOlder,
+  type KnownState,
   type StateKey,
-  type StateReading,
-} from './ref-store.js';
-import { stateRepository, type StateRepository } from './repository.js';
+} from './known-state.js';
+import type { StateOrigin } from './origin.js';
+import {
+  breakLock,
+  lockHolder,
+  lockOnOrigin,
+  type LockHolder,
+  type LockLease,
+  type OriginLock,
+} from './remote-lock.js';
+import { fetchedName, stateHash, stateRefName, type StateRepository } from './repository.js';
+import { readApplies, type LoggedApply } from './run-log.js';
+import { changesBetween, importLines, readTree, StateCache, treeAfter } from './tree.js';
+
+/** What a state says at one of its commits. */
+export interface StateReading extends KnownState {
+  /** null before the first. */
+  readonly commit: string | null;
+}
+
+/** What a write says beside the entries. All but the first two are left as they are by default. */
+export interface StateMeta extends Partial<Omit<KnownState, 'state' | 'head'>> {
+  /** HEAD that was applied. */
+  readonly head: string | null;
+  /** A subject line; after an empty line the body, which `git log` shows. */
+  readonly message: string;
+  /** Replaces all content of the ref, which may be unreadable. */
+  readonly afresh?: boolean;
+  /** The message records writes to the service, so that it is committed even if the state did not change. */
+  readonly isRecord?: boolean;
+  /** The last write of the run, so that a shared state may free its lock in the same push. */
+  readonly last?: boolean;
+}
 
 /** Why a state that should be shared if possible is not shared, or only in part. */
 export interface NotShared {
@@ -24,19 +55,19 @@ export interface NotShared {
   readonly why: string;
 }
 
-/** The place in which the state of one config directory is kept. */
+/** The state of one config directory, as a run reads and writes it. */
 export interface StateHome {
   /** Full name of the state ref. */
   readonly ref: string;
   /** The repository that holds it. */
   readonly gitDir: string;
   /**
-   * Excludes every other run over the same ref of the same repository on this machine. The kernel takes the lock back
-   * when its holder dies, however it dies.
+   * Excludes every other run over the same ref: of this machine by a lock that the kernel takes back when its holder
+   * dies, of other machines by a lock on origin that expires.
    *
    * @param timeoutMs 0 means a single try.
    * @param lease of the writing replica: on a shared ref, it takes over the lock of an earlier term.
-   * @throws FlagkeelError `IN_USE` another run holds it still.
+   * @throws FlagkeelError `IN_USE` another run holds it still; `GIT` origin cannot be reached.
    */
   lock(timeoutMs: number, signal?: AbortSignal, lease?: LockLease): Promise<Release>;
   /** @throws FlagkeelError `STATE_UNREADABLE`, `GIT` */
@@ -44,84 +75,292 @@ export interface StateHome {
   /**
    * Commits all differences from the last reading; makes no commit if there are none. A second write follows the first.
    *
-   * @throws FlagkeelError `IN_USE` the ref moved since it was read; `GIT`
+   * @throws FlagkeelError `IN_USE` other runs moved the ref since it was read; `GIT`
    */
-  write(next: State, meta: StateMeta): Promise<void>;
+  write(next: KnownState['state'], meta: StateMeta): Promise<void>;
   /** Why other machines do not get the writes of this one, as far as known; null if they do, or the state is local. */
   notShared(): NotShared | null;
   /** The recorded applies, newest first; see `readApplies`. */
   history(object: { readonly kind: string; readonly name: string } | null): Promise<LoggedApply[]>;
 }
 
-export interface StateHomeOptions {
-  readonly checkout: Checkout;
-  /** A bare repository; the first write creates it. */
-  readonly stateDir?: string | undefined;
-  /** For `origin` of the checkout. Default: the credentials of the operator's own git. */
-  readonly git?: GitCredentials | undefined;
-  readonly workspaceId: string;
-  /** Origin of the service, such as `https://admin.example.com`. */
-  readonly origin: string;
-  /** Path of the config directory in its repository: forward slashes, no slash at the end, empty for the top. */
-  readonly directory: string;
-  /** Kept for kills, which are sent before any request looks the workspace up. */
-  readonly workspaceName?: string | undefined;
-  /** Environment id → name, for people who read the state without the service. */
-  readonly environments?: Readonly<Record<string, string>>;
-  /** Parsed entries of earlier runs over the same directory. */
-  readonly cache?: StateCache | undefined;
+/** How a state is shared with other machines. */
+export interface Sharing {
+  readonly origin: StateOrigin;
+  /** Whether a failure to share is an error instead of a warning. */
+  readonly isRequired: boolean;
+  readonly isOlder: IsOlder;
 }
 
-/** null if no home is writable: the run is stateless then. Nothing is created before the first write. */
-export async function openStateHome(options: StateHomeOptions): Promise<StateHome | null> {
-  const { checkout, stateDir, cache, ...rest } = options;
-  const { workspaceId, workspaceName, origin, directory, environments } = rest;
-  const repository = await stateRepository(checkout, stateDir);
-  const place = { workspaceId, workspaceName, origin, directory, environments };
-  return repository && homeAt(repository, place, cache);
+/** The refs of a state as they were last seen, and what they say together. */
+interface Seen {
+  /** Commit of the ref in our repository, and of the one on origin. The second is null for a state that is not shared. */
+  readonly here: string | null;
+  readonly there: string | null;
+  /** Parent of the next commit: that of origin if it has one. */
+  readonly tip: string | null;
+  /** Files of the tip; null if a write replaces them whatever they are. */
+  readonly tree: StateTree | null;
+  readonly known: KnownState;
 }
 
-/** The home of one state in a repository. */
-export function homeAt(
-  repository: StateRepository,
-  place: StateKey,
-  cache?: StateCache,
-): StateHome {
-  const { workspaceId, origin, directory } = place;
-  const name = stateRefName(workspaceId, origin, directory);
-  const lockName = `${stateHash(`${workspaceId}\n${origin}`, directory)}.lock`;
-  const { gitDir } = repository;
-  let opened: Promise<StateRef> | null = null;
-  const open = async (): Promise<StateRef> =>
-    new StateRef(await repository.open(), name, place, cache, repository.objects);
-  const ref = async (): Promise<StateRef> => (opened ??= open());
+const NO_REF: Seen = { here: null, there: null, tip: null, tree: EMPTY_TREE, known: NOTHING };
+
+/** Lost races after which a write gives up. */
+const MAX_TRIES = 5;
+
+/**
+ * A chain of commits in a ref, each the whole state after an apply. The ref is in a repository on this machine, and on
+ * `origin` too if other machines share the state.
+ *
+ * A write makes a commit and moves the refs to it, each only if it still holds the commit that was seen there. If a
+ * write loses that race, it is merged with the write of the other run, object by object, and tried again. Only a shared
+ * state is merged: on one machine the kernel's lock keeps runs apart, so that nothing but a record can come in between.
+ */
+export class StateStore implements StateHome {
+  readonly ref: string;
+  readonly gitDir: string;
+  readonly #repository: StateRepository;
+  readonly #key: StateKey;
+  readonly #cache: StateCache;
+  readonly #sharing: Sharing | null;
+  #notShared: NotShared | null;
+  #lock: OriginLock | null = null;
+  /** Commit of the ref on origin, as the lock found it; undefined if the lock did not, or the state was read since. */
+  #lockedAt: string | undefined;
+  #seen: Seen | null = null;
+  /** The state that the caller knows. Other runs may have added to what was seen since. */
+  #known = NOTHING;
+
+  constructor(
+    repository: StateRepository,
+    key: StateKey,
+    {
+      cache = new StateCache(),
+      sharing = null,
+      notShared = null,
+    }: {
+      readonly cache?: StateCache | undefined;
+      readonly sharing?: Sharing | null;
+      readonly notShared?: NotShared | null;
+    } = {},
+  ) {
+    this.ref = stateRefName(key);
+    this.gitDir = repository.gitDir;
+    this.#repository = repository;
+    this.#key = key;
+    this.#cache = cache;
+    this.#sharing = sharing;
+    this.#notShared = notShared;
+  }
+
+  async lock(timeoutMs: number, signal?: AbortSignal, lease?: LockLease): Promise<Release> {
+    const { workspaceId, origin: service, directory } = this.#key;
+    await this.#repository.open();
+    const name = `${stateHash(`${workspaceId}\n${service}`, directory)}.lock`;
+    const release = await lockFile(this.gitDir, name, timeoutMs, signal);
+    if (!this.#sharing) return release;
+    try {
+      const known = this.#seen?.there ?? (await this.#held());
+      const options = { timeoutMs, signal, lease, known };
+      const lock = await lockOnOrigin(this.#sharing.origin, this.ref, options);
+      this.#lock = lock;
+      this.#lockedAt = (lock.isKnownState ? known : null) ?? undefined;
+      return async () => {
+        this.#lock = null;
+        try {
+          await lock.release();
+        } finally {
+          release();
+        }
+      };
+    } catch (error) {
+      if (!this.#isBorne(error)) {
+        release();
+        throw error;
+      }
+      this.#notShared = { isRead: true, why: error.message };
+      return release;
+    }
+  }
+
+  notShared(): NotShared | null {
+    return this.#notShared;
+  }
+
+  async read(): Promise<StateReading> {
+    this.#seen = await this.#look();
+    this.#known = this.#seen.known;
+    return { ...this.#known, commit: this.#seen.tip };
+  }
+
+  async write(next: KnownState['state'], meta: StateMeta): Promise<void> {
+    const { head, message, afresh = false, isRecord = false, last = false } = meta;
+    if (this.#seen === null && !afresh) await this.read();
+    const before = afresh ? NOTHING : this.#known;
+    const ours = { ...before, ...saidIn(meta), state: next, head };
+    let seen = (afresh ? null : this.#seen) ?? (await this.#unread());
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const known = await this.#merged(before, ours, seen.known);
+      const tree = treeOf(known, this.#key);
+      const changes = changesBetween(seen.tree, tree);
+      const lines = importLines(seen.tree === null, changes);
+      const made = { message, from: seen.tip, lines };
+      const commit =
+        lines.length > 0 || isRecord
+          ? await writeCommit(await this.#repository.open(), made, 'write the state')
+          : seen.tip;
+      if (commit === null || (await this.#moved(commit, seen, last))) {
+        const kept = treeAfter(seen.tree, tree, changes);
+        if (commit !== null) this.#cache.keepTree(commit, kept);
+        const there = this.#sharing && commit;
+        this.#seen = { here: commit, there, tip: commit, tree: kept, known };
+        this.#known = ours;
+        return;
+      }
+      seen = await this.#overtaken(seen);
+    }
+    throw new FlagkeelError(
+      'IN_USE',
+      `cannot push the state: other runs moved ${this.ref} of origin ${MAX_TRIES} times meanwhile (run again)`,
+    );
+  }
+
+  async history(...[object]: Parameters<StateHome['history']>): ReturnType<StateHome['history']> {
+    const { tip } = await this.#unread();
+    return tip === null ? [] : readApplies(await this.#repository.open(), tip, object);
+  }
+
+  /** Whether runs on other machines write this state too. */
+  get isShared(): boolean {
+    return this.#sharing !== null;
+  }
+
+  /** The holder that the lock on origin names, even if the lock has expired; null if there is no lock. */
+  async lockHolder(): Promise<LockHolder | null> {
+    return this.#sharing && lockHolder(this.#sharing.origin, this.ref);
+  }
+
+  /** Frees the lock on origin by force. @returns false if its holder changed meanwhile; the lock stays then. */
+  async breakLock(holder: LockHolder): Promise<boolean> {
+    return this.#sharing !== null && breakLock(this.#sharing.origin, this.ref, holder);
+  }
+
+  async #merged(before: KnownState, ours: KnownState, theirs: KnownState): Promise<KnownState> {
+    if (theirs === before || !this.#sharing) return ours;
+    return mergeStates(before, ours, theirs, this.#sharing.isOlder);
+  }
+
+  /** Moves the refs to a commit. @returns false if one of them held another commit than was seen there. */
+  async #moved(commit: string, { here, there }: Seen, isLast: boolean): Promise<boolean> {
+    if (commit !== here && !(await this.#movedHere(commit, here))) return false;
+    if (!this.#sharing || commit === there || this.#notShared !== null) return true;
+    const move = { ref: this.ref, commit, expected: there };
+    try {
+      const isFreed = isLast && (await this.#lock?.freeWith(move)) === true;
+      return isFreed || (await this.#sharing.origin.move(move));
+    } catch (error) {
+      if (!this.#isBorne(error)) throw error;
+      this.#notShared = { isRead: true, why: error.message };
+      return true;
+    }
+  }
+
+  async #movedHere(commit: string, from: string | null): Promise<boolean> {
+    const args = ['update-ref', '--no-deref', this.ref, commit, from ?? '0'.repeat(commit.length)];
+    const purpose = `move ${this.ref}`;
+    try {
+      await runGit(await this.#repository.open(), { args, purpose, writes: true });
+      return true;
+    } catch (error) {
+      if ((await this.#held()) === from) throw error;
+      return false;
+    }
+  }
+
+  /** The state that a write which lost a race goes on from. */
+  async #overtaken(lost: Seen): Promise<Seen> {
+    const now = lost.tree === null ? await this.#unread() : await this.#look();
+    if (this.#sharing || isSameTree(lost.tree, now.tree)) return now;
+    throw new FlagkeelError(
+      'IN_USE',
+      `cannot write the state: another run moved ${this.ref} meanwhile (run again)`,
+    );
+  }
+
+  async #look(): Promise<Seen> {
+    if (!(await this.#repository.exists())) return NO_REF;
+    return this.#repository.reading(async (git, objects) => {
+      const { here, there, tip } = await this.#refs(objects);
+      const from = { git, objects, ref: this.ref, cache: this.#cache };
+      const treeAt = async (commit: string | null): Promise<StateTree> =>
+        commit === null ? EMPTY_TREE : readTree(from, commit);
+      const tree = await treeAt(tip);
+      const known = knownIn(tree);
+      if (!this.#sharing || here === null || there === null || here === there) {
+        return { here, there, tip, tree, known };
+      }
+      // The ref here may hold a commit that was not pushed.
+      const before = knownIn(await treeAt(await mergeBase(git, here, there)));
+      const ours = knownIn(await treeAt(here));
+      const both = await mergeStates(before, ours, known, this.#sharing.isOlder);
+      return { here, there, tip, tree, known: both };
+    });
+  }
+
+  /** The refs, without reading the files, which may be unreadable. */
+  async #unread(): Promise<Seen> {
+    if (!(await this.#repository.exists())) return NO_REF;
+    const refs = await this.#repository.reading(async (_, objects) => this.#refs(objects));
+    return { ...refs, tree: null, known: NOTHING };
+  }
+
+  async #refs(objects: ObjectReader): Promise<Pick<Seen, 'here' | 'there' | 'tip'>> {
+    const known = this.#lockedAt;
+    this.#lockedAt = undefined;
+    if (known === undefined) await this.#fetch();
+    const here = await commitOf(objects, this.ref);
+    const there = this.#sharing && (known ?? (await commitOf(objects, fetchedName(this.ref))));
+    return { here, there, tip: there ?? here };
+  }
+
+  async #fetch(): Promise<void> {
+    try {
+      await this.#sharing?.origin.fetch(this.ref, fetchedName(this.ref));
+    } catch (error) {
+      if (!this.#isBorne(error)) throw error;
+      // The last fetch is the best that is known of origin.
+      this.#notShared = { isRead: false, why: error.message };
+    }
+  }
+
+  /** Whether a run goes on although origin could not be reached, or refused. */
+  #isBorne(error: unknown): error is FlagkeelError {
+    const isRequired = this.#sharing?.isRequired ?? true;
+    return !isRequired && error instanceof FlagkeelError && error.code === 'GIT';
+  }
+
+  async #held(): Promise<string | null> {
+    return this.#repository.reading(async (_, objects) => commitOf(objects, this.ref));
+  }
+}
+
+async function commitOf(objects: ObjectReader, ref: string): Promise<string | null> {
+  return (await objects.header(`${ref}^{commit}`))?.id ?? null;
+}
+
+function isSameTree(one: StateTree | null, other: StateTree | null): boolean {
+  if (one === null || other === null) return false;
+  const { written, gone } = changesBetween(one, other);
+  return written.size + gone.length === 0;
+}
+
+/** The records that a write brings. */
+function saidIn({ outOfSync, ramps, approvals, killsOf }: StateMeta): Partial<KnownState> {
   return {
-    ref: name,
-    gitDir,
-    lock: async (timeoutMs, signal) => {
-      await ref();
-      return lockFile(gitDir, lockName, timeoutMs, signal);
-    },
-    read: async () =>
-      (await repository.exists())
-        ? (await ref()).read()
-        : {
-            state: new Map(),
-            head: null,
-            commit: null,
-            outOfSync: null,
-            ramps: {},
-            approvals: {},
-            killsOf: null,
-          },
-    write: async (next, meta) => {
-      await (await ref()).write(next, meta);
-    },
-    notShared: () => null,
-    history: async (object) => {
-      if (!(await repository.exists())) return [];
-      const git = await repository.open();
-      return (await listStateRefs(git)).includes(name) ? readApplies(git, name, object) : [];
-    },
+    ...(outOfSync !== undefined && { outOfSync }),
+    ...(ramps && { ramps }),
+    ...(approvals && { approvals }),
+    ...(killsOf !== undefined && { killsOf }),
   };
 }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openCheckout } from '../../src/git/checkout.js';
-import { openStateHome } from '../../src/state/store.js';
+import { openStateHome } from '../../src/state/open.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText, PROTECTED_CONFIG } from '../support/spec-texts.js';
 

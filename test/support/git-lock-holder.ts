@@ -1,5 +1,5 @@
 import { openCheckout } from '../../src/git/checkout.js';
-import { openStateHome } from '../../src/state/store.js';
+import { openStateHome } from '../../src/state/open.js';
 
 /** A run of its own that takes the lock of a directory, says so, and holds it until it is killed. */
 const checkout = await openCheckout(process.argv[2] ?? '');

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { FlagkeelError, type ExitCode, EXIT } from '../../errors.js';
-import type { StateReading } from '../../state/ref-store.js';
-import { SharedStateHome } from '../../state/shared-store.js';
+import { NOTHING, type KnownState } from '../../state/known-state.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { shownEntry, stateRows, stateText } from '../../report/text/state.js';
 import { ending, type DeclareCommand } from '../command.js';
@@ -11,7 +10,7 @@ import { type Terminal, openScreen, prettyJson } from '../terminal.js';
 import { readCatalog } from '../../admin-api/workspace.js';
 import { openRun, type Run } from '../../compose/run.js';
 import { surroundingsOf } from '../on-service.js';
-import type { StateHome } from '../../state/store.js';
+import { StateStore, type StateHome } from '../../state/store.js';
 import { bindEnvironments, environmentNames } from '../../model/bound-desired.js';
 import { sortedSet } from '../../model/json.js';
 import { planChanges } from '../../plan/plan.js';
@@ -20,8 +19,6 @@ import { InvalidSpecsError } from '../../reconcile/context.js';
 import { readSpecs } from '../../specs/read-specs.js';
 import { observeScope } from '../../reconcile/observe.js';
 import { checkNamesOnService, resolvePolicy } from '../../reconcile/policy.js';
-
-const NOTHING: Pick<StateReading, 'state'> = { state: new Map() };
 
 /** Declares `flagkeel state` with its subcommands. Without one of them it prints its help, and exits with 64. */
 export const declareState: DeclareCommand = (state, invocation) => {
@@ -147,7 +144,8 @@ async function unlockState(
   terminal: Terminal,
 ): Promise<ExitCode> {
   return withState(directory, options, terminal, async (opened) => {
-    const shared = opened?.home instanceof SharedStateHome ? opened.home : null;
+    const home = opened?.home;
+    const shared = home instanceof StateStore && home.isShared ? home : null;
     const holder = await shared?.lockHolder();
     if (!shared || !holder) {
       return shared
@@ -233,7 +231,7 @@ async function rebuild({ context }: Run): Promise<Rebuilt> {
 }
 
 /** Null where a state is there and cannot be read. */
-async function readWhatIsLeft(home: StateHome): Promise<StateReading | null> {
+async function readWhatIsLeft(home: StateHome): Promise<KnownState | null> {
   try {
     return await home.read();
   } catch (error) {

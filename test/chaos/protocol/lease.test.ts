@@ -10,7 +10,8 @@ import type { Fence } from '../../../src/model/run.js';
 import type { State } from '../../../src/model/state.js';
 import { Disposables } from '../../../src/platform/closers.js';
 import { acquireExclusive } from '../../../src/state/open.js';
-import { openStateHome, type StateHome } from '../../../src/state/store.js';
+import { openStateHome } from '../../../src/state/open.js';
+import type { StateHome } from '../../../src/state/store.js';
 import { makeDirectory, makeRepository, type TestRepository } from '../../support/git.js';
 import { MemoryLeases } from '../../support/memory-leases.js';
 import { randomFrom } from '../choices.js';
@@ -173,11 +174,8 @@ class Replica {
     const checkout = await openCheckout(this.#repository.directory);
     closers.add(async () => checkout.close());
     const place = { workspaceId: 'ws', origin: ORIGIN, directory: '' };
-    const opened = await openStateHome({ checkout, ...place });
-    const home = opened && {
-      ...opened,
-      lock: async () => Promise.resolve(async () => Promise.resolve()),
-    };
+    const home = await openStateHome({ checkout, ...place });
+    if (home) home.lock = async () => Promise.resolve(async () => Promise.resolve());
     const wait = { timeoutMs: 0, signal: doubt.signal, note: () => undefined };
     const fenced = await acquireExclusive(home, {
       place: PLACE,

@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openCheckout } from '../../../src/git/checkout.js';
-import { StateCache } from '../../../src/state/cache.js';
-import { openStateHome, type StateHome } from '../../../src/state/store.js';
+import { StateCache } from '../../../src/state/tree.js';
+import { openStateHome } from '../../../src/state/open.js';
+import type { StateHome } from '../../../src/state/store.js';
 import type { State, StateEntry } from '../../../src/model/state.js';
 import { makeRepository, type TestRepository } from '../../support/git.js';
 

@@ -6,8 +6,7 @@ import { openCheckout } from '../../../src/git/checkout.js';
 import { runGit } from '../../../src/git/git.js';
 import type { GitCredentials } from '../../../src/git/remote-access.js';
 import type { State } from '../../../src/model/state.js';
-import { openStateHome } from '../../../src/state/store.js';
-import { shareState } from '../../../src/state/shared-store.js';
+import { openStateHome } from '../../../src/state/open.js';
 import { makeDirectory, makeRepository, testRepository } from '../../support/git.js';
 import { HttpGitServer } from '../../support/git-server.js';
 
@@ -51,9 +50,8 @@ async function share(git?: GitCredentials): Promise<void> {
   const checkout = await openCheckout(repository.directory);
   try {
     const place = { checkout, workspaceId: 'ws', origin: 'http://localhost', directory: '', git };
-    const home = await openStateHome(place);
-    if (!home) throw new Error('no home');
-    const shared = await shareState(home, place);
+    const shared = await openStateHome(place, 'always');
+    if (!shared) throw new Error('no home');
     const release = await shared.lock(0);
     await shared.read();
     await shared.write(STATE, META);

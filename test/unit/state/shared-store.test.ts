@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openCheckout } from '../../../src/git/checkout.js';
-import { openStateHome } from '../../../src/state/store.js';
-import { shareState, type SharedStateHome } from '../../../src/state/shared-store.js';
+import { openStateHome } from '../../../src/state/open.js';
+import type { StateStore } from '../../../src/state/store.js';
 import type { RampRecord, State, StateEntry } from '../../../src/model/state.js';
 import { makeDirectory, makeRepository, testRepository } from '../../support/git.js';
 
@@ -34,13 +34,13 @@ function makeClone(url: string): string {
   return directory;
 }
 
-async function homeIn(directory: string): Promise<SharedStateHome> {
+async function homeIn(directory: string): Promise<StateStore> {
   const checkout = await openCheckout(directory);
   onTestFinished(async () => checkout.close());
   const place = { checkout, workspaceId: 'ws', origin: 'http://localhost', directory: '' };
-  const home = await openStateHome(place);
+  const home = await openStateHome(place, 'always');
   if (!home) throw new Error('no home');
-  return shareState(home, place);
+  return home;
 }
 
 const said = (message: string): { head: string; message: string } => ({ head: HEAD, message });

@@ -6,8 +6,8 @@ import { GitCache } from '../../../src/git/cache.js';
 import { openCheckout } from '../../../src/git/checkout.js';
 import type { StateSharing } from '../../../src/model/run.js';
 import type { State } from '../../../src/model/state.js';
-import { asShared } from '../../../src/state/sharing.js';
-import { openStateHome, type StateHome } from '../../../src/state/store.js';
+import { openStateHome } from '../../../src/state/open.js';
+import type { StateHome } from '../../../src/state/store.js';
 import { makeDirectory, makeRepository } from '../../support/git.js';
 
 const META = { head: 'a'.repeat(40), message: 'Apply' };
@@ -43,9 +43,9 @@ async function homeIn(
   const checkout = await openCheckout(directory, memory);
   onTestFinished(async () => checkout.close());
   const place = { checkout, workspaceId: 'ws', origin, directory: '', environments: {} };
-  const home = await openStateHome(place);
+  const home = await openStateHome(place, sharing);
   if (!home) throw new Error('no home');
-  return asShared(home, place, sharing);
+  return home;
 }
 
 /** One run that writes: lock, read, write, release. */

@@ -4,7 +4,8 @@ import { chmodSync, existsSync, readdirSync, rmSync, symlinkSync, writeFileSync 
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openCheckout } from '../../../src/git/checkout.js';
-import { openStateHome, type StateHome } from '../../../src/state/store.js';
+import { openStateHome } from '../../../src/state/open.js';
+import type { StateHome } from '../../../src/state/store.js';
 import type { State, StateEntry } from '../../../src/model/state.js';
 import { makeDirectory, makeRepository, testRepository } from '../../support/git.js';
 

@@ -4,14 +4,7 @@ import type { RemoteAccess } from '../git/environment.js';
 import { exitCodeOf, type Git, outputOf, runGit } from '../git/git.js';
 import { configData } from '../git/ours.js';
 import { type GitCredentials, originAccess } from '../git/remote-access.js';
-import { ORIGIN_REFS, STATE_REFS } from './ref-store.js';
-import type { StateRepository } from './repository.js';
-
-/** A ref of origin, and the local ref that it is fetched into. */
-export interface FetchedRef {
-  readonly ref: string;
-  readonly into: string;
-}
+import { ALL_STATES, type StateRepository } from './repository.js';
 
 /** One move of a ref of origin, conditional on its present commit. */
 export interface RefMove {
@@ -44,17 +37,15 @@ export class StateOrigin {
   }
 
   /**
-   * Fetches refs of origin into their local refs, and removes a local ref if origin lacks the ref.
+   * Fetches a ref of origin into a local ref, which is removed if origin lacks the ref.
    *
    * @throws FlagkeelError `GIT` origin cannot be reached.
    */
-  async fetch(refs: readonly FetchedRef[]): Promise<void> {
+  async fetch(ref: string, into: string): Promise<void> {
     // Git fails on a single ref that origin lacks, whereas a pattern may match nothing.
-    const patterns = refs.map(({ ref, into }) => `+${ref}*:${into}*`);
     await this.#fetch(
-      ['--prune'],
-      patterns,
-      `fetch ${refs.map(({ ref }) => ref).join(', ')} from origin`,
+      ['--prune', this.#access.url, `+${ref}*:${into}*`],
+      `fetch ${ref} from origin`,
     );
   }
 
@@ -64,16 +55,12 @@ export class StateOrigin {
    * @throws FlagkeelError `GIT` origin cannot be reached.
    */
   async fetchAll(): Promise<void> {
-    await this.#fetch([], [`+${STATE_REFS}*:${ORIGIN_REFS}*`], 'fetch the states from origin');
+    await this.#fetch([this.#access.url, ALL_STATES], 'fetch the states from origin');
   }
 
-  async #fetch(
-    options: readonly string[],
-    refspecs: readonly string[],
-    purpose: string,
-  ): Promise<void> {
+  async #fetch(args: readonly string[], purpose: string): Promise<void> {
     const quiet = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules'];
-    await this.#run(['fetch', ...quiet, ...options, this.#access.url, ...refspecs], purpose);
+    await this.#run(['fetch', ...quiet, ...args], purpose);
   }
 
   /**

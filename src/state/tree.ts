@@ -1,0 +1,220 @@
+import { BoundedMap } from '../platform/bounded-map.js';
+import type { Git } from '../git/git.js';
+import { runGit } from '../git/git.js';
+import type { ObjectReader } from '../git/objects.js';
+import { importData } from '../git/write-commit.js';
+import type { Desired } from '../model/desired.js';
+import type { Definition } from '../model/flag/flag.js';
+import { sameJson } from '../model/json.js';
+import { keyOf } from '../model/ref.js';
+import type { StateEntry, Base } from '../model/state.js';
+import {
+  entryPath,
+  entryText,
+  parseEntryFile,
+  unreadable,
+  type StateContent,
+  type StateTree,
+} from './codec.js';
+
+/** A ref with more files is refused: flagkeel writes no such state, but anyone who can push may have. */
+const MAX_FILES = 100_000;
+export const MAX_FILE_BYTES = 32 * 1024 * 1024;
+const MAX_TOTAL_BYTES = 512 * 1024 * 1024;
+
+/** Files to hold the texts of at the same time. */
+const AT_ONCE = 256;
+
+interface ReadFrom {
+  readonly git: Git;
+  readonly objects: ObjectReader;
+  /** Name of the ref, for the person who reads an error. */
+  readonly ref: string;
+  readonly cache: StateCache;
+}
+
+/**
+ * The files of a state at one of its commits.
+ *
+ * @throws FlagkeelError `STATE_UNREADABLE`, `GIT`
+ */
+export async function readTree(
+  { git, objects, ref, cache }: ReadFrom,
+  commit: string,
+): Promise<StateTree> {
+  const known = cache.treeAt(commit);
+  if (known !== undefined) return known;
+  const listing = await runGit(git, {
+    args: ['ls-tree', '-r', '-z', '-l', '--full-tree', '--end-of-options', commit],
+    purpose: `list the files of ${ref}`,
+  });
+  const lines = listing.split('\0').flatMap(parseLine);
+  checkSizes(lines, ref);
+  const entries = new Map<string, StateEntry>();
+  const others = new Map<string, string>();
+  for (let from = 0; from < lines.length; from += AT_ONCE) {
+    const some = lines.slice(from, from + AT_ONCE);
+    const contents = await Promise.all(some.map(async (line) => readContent(line, objects, cache)));
+    for (const [at, content] of contents.entries()) {
+      if (typeof content === 'string') others.set(some[at]?.path ?? '', content);
+      else entries.set(keyOf(content.kind, content.name), content);
+    }
+  }
+  const tree = { entries, others };
+  cache.keepTree(commit, tree);
+  return tree;
+}
+
+async function readContent(
+  { path, blobId }: Line,
+  objects: ObjectReader,
+  cache: StateCache,
+): Promise<StateContent> {
+  const known = cache.entries.get(path);
+  if (known?.blobId === blobId) return known.entry;
+  const content = await objects.read(blobId);
+  if (content === null) throw unreadable(path, 'is not in this repository');
+  const text = content.toString('utf8');
+  if (!path.startsWith('objects/')) return text;
+  const found = parseEntryFile(path, text);
+  const before = cache.lastTree()?.entries.get(keyOf(found.kind, found.name));
+  // Entries that this process wrote need no parsing.
+  const entry = before !== undefined && sameJson(before, found) ? before : cache.intern(found);
+  cache.entries.set(path, { blobId, entry });
+  return entry;
+}
+
+interface Line {
+  readonly path: string;
+  readonly blobId: string;
+  readonly sizeBytes: number;
+}
+
+function parseLine(line: string): Line[] {
+  const tab = line.indexOf('\t');
+  if (tab === -1) return [];
+  const path = line.slice(tab + 1);
+  const [mode, , blobId = '', size] = line.slice(0, tab).split(/ +/);
+  if (mode !== '100644') throw unreadable(path, 'is no plain file');
+  return [{ path, blobId, sizeBytes: Number(size) }];
+}
+
+function checkSizes(lines: readonly Line[], ref: string): void {
+  const large = lines.find(({ sizeBytes }) => sizeBytes > MAX_FILE_BYTES);
+  if (large !== undefined)
+    throw unreadable(large.path, `is larger than ${String(MAX_FILE_BYTES)} bytes`);
+  const total = lines.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  if (lines.length > MAX_FILES || total > MAX_TOTAL_BYTES) throw unreadable(ref, 'is too large');
+}
+
+/** Differences between two states. */
+export interface StateChanges {
+  /** Path → new text. */
+  readonly written: ReadonlyMap<string, string>;
+  readonly gone: readonly string[];
+}
+
+/** @param before null if it is unknown: all files count as changed then. */
+export function changesBetween(before: StateTree | null, after: StateTree): StateChanges {
+  const written = new Map<string, string>();
+  for (const [key, entry] of after.entries) {
+    if (!sameJson(before?.entries.get(key), entry)) written.set(entryPath(entry), entryText(entry));
+  }
+  for (const [path, text] of after.others) {
+    if (before?.others.get(path) !== text) written.set(path, text);
+  }
+  const gone: string[] = [];
+  for (const [key, entry] of before?.entries ?? []) {
+    if (!after.entries.has(key)) gone.push(entryPath(entry));
+  }
+  for (const path of before?.others.keys() ?? []) if (!after.others.has(path)) gone.push(path);
+  return { written, gone };
+}
+
+/** The tree that the next reading would find. Unchanged files keep their parsed content. */
+export function treeAfter(
+  before: StateTree | null,
+  after: StateTree,
+  { written }: StateChanges,
+): StateTree {
+  const entries = new Map(after.entries);
+  for (const [key, entry] of after.entries) {
+    const known = before?.entries.get(key);
+    if (known === entry) continue;
+    const path = entryPath(entry);
+    const text = written.get(path);
+    entries.set(key, text === undefined ? (known ?? entry) : parseEntryFile(path, text));
+  }
+  return { entries, others: after.others };
+}
+
+/**
+ * The changes as commands of `git fast-import`.
+ *
+ * @param isAfresh whether to remove all files first, because the present ones are unknown.
+ */
+export function importLines(isAfresh: boolean, { written, gone }: StateChanges): string[] {
+  return [
+    ...(isAfresh ? ['deleteall'] : []),
+    ...[...written].flatMap(([path, text]) => [`M 100644 inline ${path}`, importData(text)]),
+    ...gone.map((path) => `D ${quoted(path)}`),
+  ];
+}
+
+/** Our own paths need no quotes, but others may have pushed paths that do. */
+function quoted(path: string): string {
+  const escaped = path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n');
+  return `"${escaped}"`;
+}
+
+/** Commits of a state ref to keep the files of: the one that was read, and the one written since. */
+const COMMITS_KEPT = 2;
+
+/**
+ * Parsed state that the runs of one process over one config directory share. Its keys are git's hashes of contents and
+ * commits, so that nothing in it can be out of date.
+ */
+export class StateCache {
+  /** Path in the tree of the state → blob and parsed entry. */
+  readonly entries = new Map<string, { readonly blobId: string; readonly entry: StateEntry }>();
+  /** Maps each newly parsed entry to an equal one that may share values with the specs, to save memory. */
+  intern: (entry: StateEntry) => StateEntry = (entry) => entry;
+  readonly #commits = new BoundedMap<string, StateTree>(COMMITS_KEPT);
+
+  /** The tree of a commit of a state ref; undefined until it has been read. */
+  treeAt(commit: string): StateTree | undefined {
+    return this.#commits.get(commit);
+  }
+
+  lastTree(): StateTree | undefined {
+    return this.#commits.values().at(-1);
+  }
+
+  keepTree(commit: string, tree: StateTree): void {
+    this.#commits.set(commit, tree);
+  }
+}
+
+/**
+ * Replaces the bases of an entry by the equal definitions of the specs, and equal names of commits by one text, to save
+ * memory: among ten thousand flags nearly all bases equal the specs. The content of the entry does not change.
+ */
+export function internBases({ flags }: Desired): (entry: StateEntry) => StateEntry {
+  const commits = new Map<string | null, string | null>();
+  const held = (commit: string | null): string | null => {
+    if (!commits.has(commit)) commits.set(commit, commit);
+    return commits.get(commit) ?? null;
+  };
+  return (entry) => {
+    if (entry.kind !== 'flag') return entry;
+    const flag = flags.get(entry.name);
+    if (flag === undefined) return entry;
+    const definitions = [...flag.environments.values()];
+    const shared = (base: Base<Definition>): Base<Definition> => {
+      const same = definitions.find(({ fields }) => sameJson(fields, base.spec));
+      return same === undefined ? base : { ...base, commit: held(base.commit), spec: same.fields };
+    };
+    const bases = Object.entries(entry.environments).map(([id, base]) => [id, shared(base)]);
+    return { ...entry, environments: Object.fromEntries(bases) as typeof entry.environments };
+  };
+}
