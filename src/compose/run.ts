@@ -21,7 +21,7 @@ import type { RunContext } from '../reconcile/context.js';
 import { RunCache } from '../reconcile/cache.js';
 import { askCheck } from '../reconcile/checks.js';
 import { openSource, type Source } from '../git/spec-source.js';
-import { acquireExclusive, stateAccess, stateSharing } from '../state/open.js';
+import { fenceState, lockState, stateAccess, stateSharing } from '../state/open.js';
 
 import type { Limiters } from '../admin-api/http/limiter-pool.js';
 
@@ -173,6 +173,7 @@ export async function openRun(
     sharing: () => opened.sharing ?? 'never',
     cache: memory.states,
   });
+  const wait = { timeoutMs: flags.lockTimeout, signal, note };
   const context: RunContext = {
     ...{ source, memory, progress, note },
     options: runOptions(flags),
@@ -194,11 +195,11 @@ export async function openRun(
     appliedToOthers: async (place) => state.elsewhere(place),
     openState: async (place) => {
       const home = await state.open(place);
-      const wait = { timeoutMs: flags.lockTimeout, signal, note };
-      // A plan reads what is there; only a run that writes keeps others out.
-      return isDryRun
-        ? home
-        : acquireExclusive(home, { place, origin: service().stateName, wait, fence, closers });
+      const origin = service().stateName;
+      return isDryRun ? home : fenceState(home, { place, origin, wait, fence, closers });
+    },
+    lockState: async (home) => {
+      closers.add(await lockState(home, wait, fence));
     },
   };
   return {

@@ -4,7 +4,6 @@ import { FlagkeelError, messageOf } from '../errors.js';
 import { overridden, notesFor } from '../history/change-notes.js';
 import type { Killing } from '../kill/send.js';
 import type { ChangeNote, Outcome, Outcomes } from '../model/outcome.js';
-import type { State } from '../model/state.js';
 import { unfinishedIn, type Standing, type Change, type Plan } from '../model/plan.js';
 import { stateAfterCorrections } from '../plan/bases/corrections.js';
 import {
@@ -17,7 +16,7 @@ import type { Time } from '../platform/clock.js';
 import { traced } from '../platform/telemetry.js';
 import type { ReviewedPlan } from '../report/json/reviewed-plan.js';
 
-import type { StateHome, StateMeta } from '../state/store.js';
+import type { StateMeta } from '../state/store.js';
 import type { Applied, Planned, RunContext } from './context.js';
 import type { GuardOverride } from './approvals.js';
 import { checkGuards } from './guards.js';
@@ -54,6 +53,12 @@ export interface ApplyOptions {
   readonly onKill: Killing['onKill'];
 }
 
+/** An apply, and what the state is to say of it. */
+export interface Settled {
+  readonly applied: Applied;
+  readonly meta: StateMeta;
+}
+
 /** Sends a plan, looks again, and records in the state which objects were equal. */
 export async function applyOnce(
   planned: Planned,
@@ -61,50 +66,67 @@ export async function applyOnce(
   options: ApplyOptions & { readonly observedAtMs: number },
 ): Promise<Applied> {
   const { input } = planned;
-  const { home, applied, ramps: known } = planned.remembered;
+  const { home, applied: before } = planned.remembered;
   const head = context.source.revision.commit;
   const begun = stateBeforeApply(input, planned.plan.changes, head);
   const { message: beginning } = runMessage('Begin', planned, head);
   // Only the second write records this HEAD as applied.
-  await home?.write(begun, { head: applied, message: beginning });
+  await home?.write(begun, { head: before, message: beginning });
   const notes = overridden(planned.notes, options.note);
   const sent = await send({ ...planned, notes }, context, options);
-  const { changes } = planned.plan;
-  const made = stateAfterRefusals(begun, input, changes, sent);
+  const made = stateAfterRefusals(begun, input, planned.plan.changes, sent);
   const done = { ...planned, notes, input: { ...input, state: made } };
+  const { applied, meta } = await settle(done, sent, context, options);
+  return save({ ...applied, input }, meta);
+}
+
+/** Looks again at what was sent. Nothing is asked of the service if the plan has no changes. */
+export async function settle(
+  done: Planned,
+  sent: Outcomes,
+  context: RunContext,
+  options: Pick<ApplyOptions, 'now' | 'signal' | 'time'>,
+): Promise<Settled> {
+  const head = context.source.revision.commit;
+  const { input, plan, remembered } = done;
   const { equal, ...verified } = await verifyOrSayWhy(done, sent, context, options);
   const outcomes = settled(sent, equal);
   // After the look, which would otherwise take a correction that is not visible yet for a forbidden one.
   const seen = { ...input, state: verified.state };
-  const corrected = stateAfterCorrections(seen, changes, outcomes, momentOf(options));
+  const corrected = stateAfterCorrections(seen, plan.changes, outcomes, momentOf(options));
   const { policy } = input;
-  const state = policy.behind ? stateOfCovered(made, corrected, policy) : corrected;
-  const standing = standingAfter({ ...verified, plan: planned.plan, outcomes });
-  const said = runMessage('Apply', done, head, outcomes);
+  const state = policy.behind ? stateOfCovered(input.state, corrected, policy) : corrected;
+  const standing = standingAfter({ ...verified, plan, outcomes });
   const outOfSync = outOfSyncAfter(done, verified.outOfSync);
-  const newest = policy.behind ? applied : head;
+  const { ramps: known, applied: before } = remembered;
   // An older HEAD leaves ramps to the next run, because its specs lack ramps that began since.
   const ramps =
     // A suspended run starts no ramp, because it writes nothing.
     policy.behind || policy.suspended !== null
       ? known
       : recordsAfter(input.moment, {
-          ...{ state, known, restored: restoredIn(planned.plan, outcomes) },
+          ...{ state, known, restored: restoredIn(plan, outcomes) },
           isPlanned: plannedIn(policy),
         });
-  const meta = {
-    head: newest,
-    ...said,
-    last: standing !== 'open',
-    outOfSync,
-    ramps,
+  const applied = {
+    ...{ ...done, outcomes, ...verified, state, standing },
+    ...{ converged: standing === 'in-sync', remembered: { ...remembered, ramps, outOfSync } },
   };
-  const unsaved = await saveState(home, state, meta);
-  return {
-    ...{ ...planned, notes, outcomes, ...verified },
-    ...{ state, standing, converged: standing === 'in-sync', ...unsaved },
-    remembered: { ...planned.remembered, ramps, outOfSync },
-  };
+  const said = runMessage('Apply', done, head, outcomes);
+  const last = standing !== 'open';
+  const meta = { ...said, head: policy.behind ? before : head, last, outOfSync, ramps };
+  return { applied, meta };
+}
+
+/** Writes the state. If that fails, the result says why: the next run will find and record the changes. */
+async function save(applied: Applied, meta: StateMeta): Promise<Applied> {
+  try {
+    await traced('write state', async () => applied.remembered.home?.write(applied.state, meta));
+    return applied;
+  } catch (error) {
+    if (!(error instanceof FlagkeelError)) throw error;
+    return { ...applied, unsaved: error.message };
+  }
 }
 
 /** Whether the run planned a flag in an environment, by its id. */
@@ -143,7 +165,7 @@ async function verifyOrSayWhy(
   done: Planned,
   outcomes: Outcomes,
   context: RunContext,
-  options: ApplyOptions,
+  options: Pick<ApplyOptions, 'now' | 'signal' | 'time'>,
 ): Promise<Verified> {
   try {
     return await traced('verify', async () => verify(done, outcomes, context, options));
@@ -188,21 +210,6 @@ function found(outcome: Outcome): Outcome {
   if (partly || fateUnknown) return { status: 'applied', ...answers };
   const why = `it is as git wants it by now (${error.message})`;
   return { status: 'skipped', why, overtaken: true, ...answers };
-}
-
-/** Returns a failure to write, so that the run can still report its changes. The next run will find and record them. */
-async function saveState(
-  home: StateHome | null,
-  state: State,
-  meta: StateMeta,
-): Promise<{ unsaved?: string }> {
-  try {
-    await traced('write state', async () => home?.write(state, meta));
-    return {};
-  } catch (error) {
-    if (!(error instanceof FlagkeelError)) throw error;
-    return { unsaved: error.message };
-  }
 }
 
 /** Rounds after the first. */

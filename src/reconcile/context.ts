@@ -42,6 +42,12 @@ export interface RunContext {
   readonly openReader: (desired: Desired) => Promise<AdminReader>;
   /** Opens the state. null if no home is writable, so that the run is stateless; likewise the next two. */
   readonly openState: (place: Workspace) => Promise<StateHome | null>;
+  /**
+   * Keeps other runs out of the state until the run is closed.
+   *
+   * @throws FlagkeelError `IN_USE` another run is still there at the end of the wait.
+   */
+  readonly lockState: (home: StateHome) => Promise<void>;
   /** Opens the state for reading only, without waiting for other runs. */
   readonly peekState: (place: Workspace) => Promise<StateHome | null>;
   /** Opens the shared state to append records of writes, without waiting for other runs. */
@@ -71,6 +77,8 @@ export function historyOf(
 export interface Remembered {
   /** null if no home is writable, so that nothing is remembered. */
   readonly home: StateHome | null;
+  /** Commit of the state ref; null before the first. */
+  readonly commit: string | null;
   readonly state: State;
   /** HEAD of the last apply. */
   readonly applied: string | null;

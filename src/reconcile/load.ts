@@ -5,12 +5,12 @@ import type { Killing } from '../kill/send.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import type { Desired } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
-import { EMPTY_STATE } from '../model/state.js';
 import { FlagkeelError } from '../errors.js';
 import { isOlder } from '../git/checkout.js';
 import { noteRun, traced } from '../platform/telemetry.js';
 import { readSpecs } from '../specs/read-specs.js';
-import type { StateReading } from '../state/store.js';
+import { NOTHING } from '../state/known-state.js';
+import type { StateHome, StateReading } from '../state/store.js';
 import { internBases } from '../state/tree.js';
 import { InvalidSpecsError, type Remembered, type RunContext } from './context.js';
 import { recordKills } from './record.js';
@@ -69,20 +69,18 @@ export async function openService(
 /** @throws FlagkeelError `OLDER_HEAD`: an earlier run applied a newer commit. */
 export async function readState(
   context: RunContext,
-  { workspace }: OpenedService,
+  home: StateHome | null,
   desired: BoundDesired,
 ): Promise<Remembered> {
   context.memory.states.intern = internBases(desired);
-  const { home, last } = await traced('read state', async () => {
-    const opened = await context.openState(workspace);
-    return { home: opened, last: await opened?.read() };
-  });
-  const { state = EMPTY_STATE, head: applied = null, outOfSync = null } = last ?? {};
-  const { ramps = {}, approvals = {} } = last ?? {};
+  const last = await traced('read state', async () => home?.read());
+  const { commit, state, head: applied, outOfSync, ramps, approvals } = last ?? NO_STATE;
   const isBehind = await isBehindApplied(context, applied);
   const isWritten = applied !== null || state.size > 0;
-  return { home, state, applied, isBehind, outOfSync, isWritten, ramps, approvals };
+  return { home, commit, state, applied, isBehind, outOfSync, isWritten, ramps, approvals };
 }
+
+const NO_STATE = { ...NOTHING, commit: null };
 
 /** The sender of kills, which go out before all else in a run. @param killing null for a dry run. */
 export function openKillLane(context: RunContext, killing: Killing | null): KillSender {

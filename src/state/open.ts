@@ -7,12 +7,11 @@ import type { ObjectReader } from '../git/objects.js';
 import type { GitCredentials } from '../git/remote-access.js';
 import type { Fence, StateSharing } from '../model/run.js';
 import type { Disposables } from '../platform/closers.js';
-import { parseRunFile, RUN_FILE } from './codec.js';
 import { knownIn, type StateKey } from './known-state.js';
 import { hasOrigin, openStateOrigin } from './origin.js';
 import { stateRefName, stateRefs, stateRepository, type StateRepository } from './repository.js';
 import { StateStore, type StateHome } from './store.js';
-import { MAX_FILE_BYTES, readTree, StateCache } from './tree.js';
+import { commitOf, readRecord, readTree, StateCache } from './tree.js';
 
 /** Where the states of a checkout are kept. */
 export interface StatePlace {
@@ -176,13 +175,9 @@ async function fetchStates(
 /** The key that a state records for itself; null if it has none that fits its name. */
 async function keyAt({ objects, name, ref }: FoundState): Promise<StateKey | null> {
   try {
-    const file = await objects.header(`${ref}:${RUN_FILE}`);
-    if (file === null || file.sizeBytes > MAX_FILE_BYTES) return null;
-    const content = await objects.read(file.id);
-    if (content === null) return null;
-    const { workspace, origin, directory, ...names } = parseRunFile(content.toString('utf8'));
-    if (origin === undefined || directory === undefined) return null;
-    const { workspaceName, environments } = names;
+    const record = await readRecord(objects, ref);
+    if (record?.origin === undefined || record.directory === undefined) return null;
+    const { workspace, origin, directory, workspaceName, environments } = record;
     const key = { workspaceId: workspace, workspaceName, origin, directory, environments };
     return stateRefName(key) === name ? key : null;
   } catch {
@@ -193,8 +188,8 @@ async function keyAt({ objects, name, ref }: FoundState): Promise<StateKey | nul
 
 async function sizeOf({ repository, objects, ref }: FoundState): Promise<number> {
   const git = await repository.open();
-  const commit = (await objects.header(`${ref}^{commit}`))?.id;
-  if (commit === undefined) return 0;
+  const commit = await commitOf(objects, ref);
+  if (commit === null) return 0;
   const tree = await readTree({ git, objects, ref, cache: new StateCache() }, commit);
   return knownIn(tree).state.size;
 }
@@ -266,7 +261,14 @@ export function directoryInRepository({ repository }: Checkout, directory: strin
   return repository?.prefix.replace(/\/$/, '') ?? resolve(directory);
 }
 
-export interface KeepOutOptions {
+/** How long to wait for another run, and where to announce the wait. */
+interface LockWait {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly note: (text: string) => void;
+}
+
+export interface FenceOptions {
   readonly place: Workspace;
   /** Name of the service in the state. */
   readonly origin: string;
@@ -276,50 +278,43 @@ export interface KeepOutOptions {
 }
 
 /**
- * Waits until no other known run is in the workspace, and keeps others out until the run is closed.
+ * Keeps other replicas out of the workspace until the run is closed, if the daemon has replicas.
  *
- * @returns the state, which the run cannot write any more once another replica took over.
+ * @returns the state, which the run cannot write any more once another replica took over: that one finds the effects of
+ *   this run on the service.
  * @throws FlagkeelError `IN_USE` another run is still there at the end of the wait.
  */
-export async function acquireExclusive(
+export async function fenceState(
   home: StateHome | null,
-  { place, origin, wait, fence, closers }: KeepOutOptions,
+  { place, origin, wait, fence, closers }: FenceOptions,
 ): Promise<StateHome | null> {
-  if (fence) closers.add(await fence.enter(`workspace ${place.workspace.id} of ${origin}`, wait));
-  if (home) closers.add(await lockState(home, wait, fence));
-  return home && fence ? fencedState(home, fence) : home;
-}
-
-/** Stops the writes of a run once another replica took over: that one finds the effects of this run on the service. */
-function fencedState(home: StateHome, fence: Fence): StateHome {
-  return {
-    ref: home.ref,
-    gitDir: home.gitDir,
-    lock: async (...how) => home.lock(...how),
-    read: async () => home.read(),
-    write: async (next, meta) => {
-      await fence.check({ isKill: false });
-      await home.write(next, meta);
-    },
-    notShared: () => home.notShared(),
-    history: async (object) => home.history(object),
-  };
-}
-
-/** How long to wait for another run, and where to announce the wait. */
-interface LockWait {
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-  readonly note: (text: string) => void;
+  if (!fence) return home;
+  closers.add(await fence.enter(`workspace ${place.workspace.id} of ${origin}`, wait));
+  return (
+    home && {
+      ref: home.ref,
+      gitDir: home.gitDir,
+      lock: async (...how) => home.lock(...how),
+      read: async () => home.read(),
+      write: async (next, meta) => {
+        await fence.check({ isKill: false });
+        await home.write(next, meta);
+      },
+      wouldChange: (next, meta) => home.wouldChange(next, meta),
+      appliedHere: async () => home.appliedHere(),
+      notShared: () => home.notShared(),
+      history: async (object) => home.history(object),
+    }
+  );
 }
 
 /**
- * Locks the state of a run that writes, and announces it if that means waiting.
+ * Locks the state for a run that writes, and announces it if that means waiting.
  *
  * @param fence given only if the daemon has replicas.
  * @throws FlagkeelError `IN_USE`, `INTERRUPTED`
  */
-async function lockState(
+export async function lockState(
   home: StateHome,
   { timeoutMs, signal, note }: LockWait,
   fence?: Fence,

@@ -25,7 +25,15 @@ import {
 } from './remote-lock.js';
 import { fetchedName, stateHash, stateRefName, type StateRepository } from './repository.js';
 import { readApplies, type LoggedApply } from './run-log.js';
-import { changesBetween, importLines, readTree, StateCache, treeAfter } from './tree.js';
+import {
+  changesBetween,
+  commitOf,
+  importLines,
+  readRecord,
+  readTree,
+  StateCache,
+  treeAfter,
+} from './tree.js';
 
 /** What a state says at one of its commits. */
 export interface StateReading extends KnownState {
@@ -78,6 +86,10 @@ export interface StateHome {
    * @throws FlagkeelError `IN_USE` other runs moved the ref since it was read; `GIT`
    */
   write(next: KnownState['state'], meta: StateMeta): Promise<void>;
+  /** Whether a write would make a commit, as far as the last reading shows. */
+  wouldChange(next: KnownState['state'], meta: StateMeta): boolean;
+  /** HEAD that was applied last, as far as this machine knows; null if it does not, or cannot read it. */
+  appliedHere(): Promise<string | null>;
   /** Why other machines do not get the writes of this one, as far as known; null if they do, or the state is local. */
   notShared(): NotShared | null;
   /** The recorded applies, newest first; see `readApplies`. */
@@ -192,6 +204,23 @@ export class StateStore implements StateHome {
     this.#seen = await this.#look();
     this.#known = this.#seen.known;
     return { ...this.#known, commit: this.#seen.tip };
+  }
+
+  wouldChange(next: KnownState['state'], meta: StateMeta): boolean {
+    const { tree = EMPTY_TREE } = this.#seen ?? {};
+    const after = treeOf(
+      { ...this.#known, ...saidIn(meta), state: next, head: meta.head },
+      this.#key,
+    );
+    return meta.isRecord === true || !isSameTree(tree, after);
+  }
+
+  async appliedHere(): Promise<string | null> {
+    if (!(await this.#repository.exists())) return null;
+    return this.#repository.reading(async (_, objects) => {
+      const record = await readRecord(objects, this.ref).catch(() => null);
+      return record?.head ?? null;
+    });
   }
 
   async write(next: KnownState['state'], meta: StateMeta): Promise<void> {
@@ -343,10 +372,6 @@ export class StateStore implements StateHome {
   async #held(): Promise<string | null> {
     return this.#repository.reading(async (_, objects) => commitOf(objects, this.ref));
   }
-}
-
-async function commitOf(objects: ObjectReader, ref: string): Promise<string | null> {
-  return (await objects.header(`${ref}^{commit}`))?.id ?? null;
 }
 
 function isSameTree(one: StateTree | null, other: StateTree | null): boolean {

@@ -12,14 +12,17 @@ import {
   entryPath,
   entryText,
   parseEntryFile,
+  parseRunFile,
+  RUN_FILE,
   unreadable,
+  type RunRecord,
   type StateContent,
   type StateTree,
 } from './codec.js';
 
 /** A ref with more files is refused: flagkeel writes no such state, but anyone who can push may have. */
 const MAX_FILES = 100_000;
-export const MAX_FILE_BYTES = 32 * 1024 * 1024;
+const MAX_FILE_BYTES = 32 * 1024 * 1024;
 const MAX_TOTAL_BYTES = 512 * 1024 * 1024;
 
 /** Files to hold the texts of at the same time. */
@@ -63,6 +66,24 @@ export async function readTree(
   const tree = { entries, others };
   cache.keepTree(commit, tree);
   return tree;
+}
+
+/** The commit that a ref holds; null if there is no such ref. */
+export async function commitOf(objects: ObjectReader, ref: string): Promise<string | null> {
+  return (await objects.header(`${ref}^{commit}`))?.id ?? null;
+}
+
+/**
+ * The record of the run as a whole, without the rest of the state.
+ *
+ * @returns null if there is no such ref, or no record in it.
+ * @throws FlagkeelError `STATE_UNREADABLE`, `GIT`
+ */
+export async function readRecord(objects: ObjectReader, ref: string): Promise<RunRecord | null> {
+  const file = await objects.header(`${ref}:${RUN_FILE}`);
+  if (file === null || file.sizeBytes > MAX_FILE_BYTES) return null;
+  const content = await objects.read(file.id);
+  return content && parseRunFile(content.toString('utf8'));
 }
 
 async function readContent(

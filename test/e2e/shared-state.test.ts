@@ -83,12 +83,24 @@ describe('a state that is pushed', () => {
     expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
+  it('is left alone by a run that has nothing to write, which pushes nothing', async () => {
+    const { directory } = scenario.repository;
+    expect(await reconcile(directory)).toMatchObject({ code: 0 });
+    writeFileSync(join(origin, 'hooks', 'pre-receive'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+
+    const run = await reconcile(directory);
+
+    expect(run, run.stderr).toMatchObject({ code: 0 });
+    expect(run.stdout).toContain('In sync');
+  });
+
   it('is locked by a run that is alive elsewhere: exit 7; unlocked it goes on', async () => {
     expect(await reconcile(scenario.repository.directory)).toMatchObject({ code: 0 });
     const lock = (refs()[0] ?? '').replace('refs/flagkeel/', 'refs/flagkeel-lock/');
     const message = 'elsewhere process 7\nuntil 2999-01-01T00:00:00.000Z';
     const held = scenario.repository.git('commit-tree', '-m', message, 'HEAD^{tree}');
     scenario.repository.git('push', '--quiet', 'origin', `${held}:${lock}`);
+    scenario.commit({ 'flags/alpha.yaml': flag(20) }, 'Ramp alpha');
 
     const refused = await reconcile(scenario.repository.directory);
     const unlocked = await flagkeel(['state', 'unlock', scenario.repository.directory]);

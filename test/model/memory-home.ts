@@ -2,7 +2,7 @@ import { FlagkeelError } from '../../src/errors.js';
 import { keyOf } from '../../src/model/ref.js';
 import type { State, StateEntry } from '../../src/model/state.js';
 import { entryPath, entryText, parseEntryFile } from '../../src/state/codec.js';
-import type { StateHome } from '../../src/state/store.js';
+import type { StateHome, StateMeta } from '../../src/state/store.js';
 
 /** All that a state ref holds, as text: path → content of its entries, and what its record says. */
 export interface Remembered {
@@ -39,6 +39,14 @@ export class MemoryRef {
   /** The home of one run: what it writes goes on from what it read last. */
   open(): StateHome {
     let read: Remembered | null = null;
+    const after = (
+      from: Remembered,
+      next: State,
+      { head, outOfSync }: Pick<StateMeta, 'head' | 'outOfSync'>,
+    ): Remembered => {
+      const listed = outOfSync === undefined ? from.outOfSync : outOfSync && [...outOfSync].sort();
+      return { files: filesOf(next), head, outOfSync: listed, exists: true };
+    };
     return {
       ref: 'refs/flagkeel/ws-1/small',
       gitDir: '/small/.git',
@@ -51,23 +59,21 @@ export class MemoryRef {
         return Promise.resolve({
           state,
           head,
-          commit: exists ? '1'.repeat(40) : null,
+          commit: exists ? String(this.messages.length).padStart(40, '1') : null,
           outOfSync: listed,
           ramps: {},
           approvals: {},
           killsOf: null,
         });
       },
-      write: async (next, { head, message, outOfSync, isRecord = false }) => {
+      wouldChange: (next, meta) => {
         const from = read ?? this.held;
-        const listed =
-          outOfSync === undefined ? from.outOfSync : outOfSync && [...outOfSync].sort();
-        const made = {
-          files: filesOf(this.writes(next)),
-          head,
-          outOfSync: listed ?? null,
-          exists: true,
-        };
+        return meta.isRecord === true || !isSame(after(from, next, meta), from);
+      },
+      appliedHere: async () => Promise.resolve(this.held.head),
+      write: async (next, { message, isRecord = false, ...meta }) => {
+        const from = read ?? this.held;
+        const made = after(from, this.writes(next), meta);
         if (isSame(made, from) && !isRecord) return Promise.resolve();
         if (!isSame(from, this.held)) {
           throw new FlagkeelError('IN_USE', 'cannot write the state: another run moved it');

@@ -10,7 +10,7 @@ import type { Applied, Planned, RunContext } from '../../src/reconcile/context.j
 import { recordAct } from '../../src/reconcile/record.js';
 import { reconcile } from '../../src/reconcile/reconcile.js';
 import { SpecCache } from '../../src/specs/cache.js';
-import { acquireExclusive } from '../../src/state/open.js';
+import { fenceState } from '../../src/state/open.js';
 import type { World } from '../support/service-model.js';
 import { MemoryLeases } from '../support/memory-leases.js';
 import { sourceAt, type Commit } from './memory-git.js';
@@ -240,8 +240,9 @@ class RunWorld {
       openRecords: open,
       appliedToOthers: async () => Promise.resolve([]),
       rememberedPlace: async () => Promise.resolve(this.#ref.held.exists ? PLACE : null),
+      lockState: async () => Promise.resolve(),
       openState: async (place) =>
-        acquireExclusive(await open(), { place, origin: reader.origin, wait, fence, closers }),
+        fenceState(await open(), { place, origin: reader.origin, wait, fence, closers }),
     };
   }
 }

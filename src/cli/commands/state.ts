@@ -210,6 +210,7 @@ async function rebuild({ context }: Run): Promise<Rebuilt> {
   checkNamesOnService(desired, at);
   const home = await context.openState(at);
   if (!home) throw noHome();
+  await context.lockState(home);
   const old = await readWhatIsLeft(home);
   const head = source.revision.commit;
   const policy = resolvePolicy(desired, at, options, false);

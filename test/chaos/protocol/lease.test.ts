@@ -9,8 +9,7 @@ import { openCheckout } from '../../../src/git/checkout.js';
 import type { Fence } from '../../../src/model/run.js';
 import type { State } from '../../../src/model/state.js';
 import { Disposables } from '../../../src/platform/closers.js';
-import { acquireExclusive } from '../../../src/state/open.js';
-import { openStateHome } from '../../../src/state/open.js';
+import { fenceState, openStateHome } from '../../../src/state/open.js';
 import type { StateHome } from '../../../src/state/store.js';
 import { makeDirectory, makeRepository, type TestRepository } from '../../support/git.js';
 import { MemoryLeases } from '../../support/memory-leases.js';
@@ -175,9 +174,8 @@ class Replica {
     closers.add(async () => checkout.close());
     const place = { workspaceId: 'ws', origin: ORIGIN, directory: '' };
     const home = await openStateHome({ checkout, ...place });
-    if (home) home.lock = async () => Promise.resolve(async () => Promise.resolve());
     const wait = { timeoutMs: 0, signal: doubt.signal, note: () => undefined };
-    const fenced = await acquireExclusive(home, {
+    const fenced = await fenceState(home, {
       place: PLACE,
       origin: ORIGIN,
       wait,

@@ -128,6 +128,16 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
     expect([...((await two.read()).outOfSync ?? [])]).toEqual(['flag/a', 'flag/b']);
   });
 
+  it('remembers an older HEAD that a run went back to on purpose, as a local state does', async () => {
+    const { url, older, newer } = makeOrigin();
+    const home = await homeIn(makeClone(url));
+    await home.read();
+    await home.write(stateOf(flag('a', 1)), { head: newer, message: 'Apply' });
+    await home.write(stateOf(flag('a', 2)), { head: older, message: 'Go back' });
+
+    expect((await (await homeIn(makeClone(url))).read()).head).toBe(older);
+  });
+
   it('keeps what was written while origin could not be reached', async () => {
     const { url } = makeOrigin();
     const clone = makeClone(url);

@@ -1,0 +1,118 @@
+import type { SentKills } from '../kill/first.js';
+import type { Killing } from '../kill/send.js';
+import { bindEnvironments, environmentNames, type BoundDesired } from '../model/bound-desired.js';
+import type { StateHome } from '../state/store.js';
+import { withUnusedApprovals } from './approvals.js';
+import { settle, type ApplyOptions } from './apply.js';
+import { assess } from './assess.js';
+import type { Applied, Planned, Remembered, RunContext } from './context.js';
+import { planWithInferredBases } from './inferred-bases.js';
+import {
+  loadSpecs,
+  openKillLane,
+  openService,
+  readState,
+  type LoadedSpecs,
+  type OpenedService,
+} from './load.js';
+import { observeInScope } from './observe.js';
+import { decidePolicy } from './policy.js';
+import { chooseScope, recordObservation } from './scope.js';
+import { planForNow } from './windows.js';
+
+/** What a run has done and opened before it makes a plan. */
+interface Begun {
+  readonly specs: LoadedSpecs;
+  readonly service: OpenedService;
+  readonly desired: BoundDesired;
+  readonly sent: SentKills;
+  readonly isDryRun: boolean;
+  /** null if no state can be kept. */
+  readonly home: StateHome | null;
+}
+
+/**
+ * Compares desired with actual values: the changes and their reasons.
+ *
+ * @param killing sends the kills first, even if the plan fails later. Without it, nothing is written.
+ */
+export async function plan(context: RunContext, killing: Killing | null = null): Promise<Planned> {
+  const begun = await begin(context, killing);
+  return planFrom(context, begun, await readState(context, begun.home, begun.desired));
+}
+
+async function begin(context: RunContext, killing: Killing | null): Promise<Begun> {
+  const kills = openKillLane(context, killing);
+  const specs = await loadSpecs(context, kills);
+  const service = await openService(context, specs.desired, kills);
+  const desired = bindEnvironments(specs.desired, environmentNames(service.workspace.environments));
+  const sent = await kills.sendFirst(desired, service);
+  const home = await context.openState(service.workspace);
+  return { specs, service, desired, sent, isDryRun: kills.isDryRun, home };
+}
+
+async function planFrom(
+  context: RunContext,
+  { specs, service, desired, sent, isDryRun }: Begun,
+  remembered: Remembered,
+): Promise<Planned> {
+  const { quarantined, invalid } = specs;
+  const { state } = remembered;
+  const given = { desired, quarantined, remembered };
+  const { policy, moment } = await decidePolicy(context, service, given);
+  const known = { desired, policy, moment, remembered, sent, isDryRun };
+  const scope = await chooseScope(context, known);
+  const { input: seen, at } = await observeInScope(context, service, { desired, state, scope });
+  const compared = { ...seen, actual: sent.undoneIn(seen.actual) };
+  const whole = await planWithInferredBases(context, compared, scope.observed);
+  const approving = withUnusedApprovals(context, remembered);
+  const planned = planForNow(approving, whole, at.workspace.id);
+  recordObservation(context, scope, { desired, at, changes: planned.changes });
+  return assess(approving, { ...planned, at, service, remembered, sent, invalid });
+}
+
+/** A plan to apply, and when its run began to look at the service. */
+export interface Prepared {
+  readonly planned: Planned;
+  readonly observedAtMs: number;
+  /** What there is to report if the run writes nothing, neither to the service nor to the state. */
+  readonly idle: Applied | null;
+}
+
+/**
+ * Makes a plan that may be applied. A run that is to write locks the state, and plans anew if the state moved between
+ * the plan and the lock. A run that writes nothing takes no lock.
+ *
+ * A commit that this machine has not applied yet will probably be written, so that the state is locked first: the lock
+ * shows whether the state is still the known one, which saves a look at origin.
+ */
+export async function prepare(context: RunContext, options: ApplyOptions): Promise<Prepared> {
+  const begun = await begin(context, options);
+  const { home, desired } = begun;
+  const look = async (): Promise<Omit<Prepared, 'idle'>> => {
+    const remembered = await readState(context, home, desired);
+    const observedAtMs = options.now();
+    return { planned: await planFrom(context, begun, remembered), observedAtMs };
+  };
+  const applied = (await home?.appliedHere()) ?? null;
+  const isNew = applied !== null && applied !== context.source.revision.commit;
+  if (home && isNew) await context.lockState(home);
+  const first = await look();
+  const idle = await idleResult(first.planned, context, options);
+  if (idle !== null || !home || isNew) return { ...first, idle };
+  await context.lockState(home);
+  const { commit } = await home.read();
+  if (commit === first.planned.remembered.commit) return { ...first, idle };
+  return { ...(await look()), idle };
+}
+
+/** The result of a run with nothing to write; null if there is something. */
+async function idleResult(
+  planned: Planned,
+  context: RunContext,
+  options: ApplyOptions,
+): Promise<Applied | null> {
+  if (planned.plan.changes.length > 0) return null;
+  const { applied, meta } = await settle(planned, new Map(), context, options);
+  return planned.remembered.home?.wouldChange(applied.state, meta) === true ? null : applied;
+}

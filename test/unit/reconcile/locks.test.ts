@@ -1,0 +1,88 @@
+import { beforeEach, expect, it } from 'vitest';
+import { reconcile } from '../../../src/reconcile/reconcile.js';
+import type { Applied, Planned, RunContext } from '../../../src/reconcile/context.js';
+import { openStateHome } from '../../../src/state/open.js';
+import type { StateHome } from '../../../src/state/store.js';
+import {
+  flagSpec,
+  PIPELINE_CONFIG,
+  pipelineWorld,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
+
+let world: PipelineWorld;
+let first: string;
+
+beforeEach(async () => {
+  world = await pipelineWorld();
+  first = world.repository.commit('Add pay', {
+    'flagkeel.yaml': PIPELINE_CONFIG,
+    'flags/pay.yaml': flagSpec('pay'),
+  });
+  await world.applied();
+  world.writes();
+});
+
+/** A run whose locks are counted, and preceded by something. */
+async function run(before: (home: StateHome, context: RunContext) => Promise<void>): Promise<{
+  readonly done: Planned | Applied;
+  readonly locks: number;
+}> {
+  let locks = 0;
+  await using opened = await world.opened();
+  const lockState = async (home: StateHome): Promise<void> => {
+    locks += 1;
+    await before(home, opened.context);
+    await opened.context.lockState(home);
+  };
+  const done = await reconcile(
+    { ...opened.context, lockState },
+    {
+      openWriter: opened.openWriter,
+      now: Date.now,
+      signal: new AbortController().signal,
+      progress: {},
+      note: {},
+      onKill: () => undefined,
+    },
+  );
+  return { done, locks };
+}
+
+const nothing = async (): Promise<void> => Promise.resolve();
+
+it('a run that has nothing to write takes no lock', async () => {
+  expect(await run(nothing)).toMatchObject({ locks: 0, done: { standing: 'in-sync' } });
+});
+
+it('a run that writes the state alone takes the lock', async () => {
+  const next = world.repository.commit('Say something', { 'README.md': 'Flags\n' });
+
+  const { locks, done } = await run(nothing);
+
+  expect(locks).toBe(1);
+  expect(done).toMatchObject({ standing: 'in-sync' });
+  expect(world.repository.git('show', `${done.remembered.home?.ref ?? ''}:run.json`)).toContain(next);
+});
+
+it('a state that another run wrote between the plan and the lock is planned from', async () => {
+  const newer = world.repository.commit('Ramp pay', {
+    'flags/pay.yaml': flagSpec('pay', { on: 20 }),
+  });
+  world.repository.git('checkout', '--quiet', first);
+  const { live } = world;
+  const path = `/splits/ws/${live.id}/pay/environments/${live.staging}`;
+  const value = [{ treatment: 'off', size: 100 }];
+  await live.ok('PATCH', path, [{ op: 'replace', path: '/defaultRule', value }]);
+  world.writes();
+
+  const late = run(async (_, { source: { checkout } }) => {
+    const place = { workspaceId: live.id, origin: world.service.origin, directory: '' };
+    const elsewhere = await openStateHome({ checkout, ...place });
+    const { state = new Map() } = (await elsewhere?.read()) ?? {};
+    await elsewhere?.write(state, { head: newer, message: 'Apply elsewhere' });
+  });
+
+  await expect(late).rejects.toMatchObject({ code: 'OLDER_HEAD' });
+  expect(world.writes()).toEqual([]);
+});
