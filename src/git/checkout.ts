@@ -2,11 +2,11 @@ import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { FlagkeelError } from '../errors.js';
 import type { RemoteAccess } from './environment.js';
-import { parentsIn } from './commit-text.js';
+import { parentsIn } from './commits.js';
 import { GitCache } from './cache.js';
 import { exitCodeOf, type Git, gitError, isGitMissing, openGit, runGit } from './git.js';
 import { ObjectReader } from './objects.js';
-import { OwnRepository } from './ours.js';
+import { OwnRepository } from './own-repository.js';
 
 /** A config directory, and the repository that it lies in. */
 export interface Checkout {
@@ -115,23 +115,13 @@ export async function isAncestor(
     return true;
   }
   try {
-    const args = [
-      'merge-base',
-      '--is-ancestor',
-      '--end-of-options',
-      `${a}^{commit}`,
-      `${b}^{commit}`,
-    ];
-    await runGit(repository.git, {
-      args,
-      purpose: `compare commits ${a} and ${b}`,
-      silent: true,
-    });
-    memory.keepAncestor(a, b);
-    return true;
+    const isBefore = (await firstCommon(repository.git, a, b)) === a;
+    if (isBefore) memory.keepAncestor(a, b);
+    return isBefore || (checkout.shallow ? 'unknown' : false);
   } catch (error) {
     const exitCode = exitCodeOf(error);
     if (exitCode === null) throw error;
+    // 1: they have no common ancestor. With any other code one of them is missing here.
     return exitCode === 1 && !checkout.shallow ? false : 'unknown';
   }
 }
@@ -169,15 +159,17 @@ const OBJECT_NAME = /^[0-9a-f]{40,64}$/;
 /** The newest common ancestor; null if none is found, or if either commit is missing here. */
 export async function mergeBase(git: Git, a: string, b: string): Promise<string | null> {
   try {
-    const found = await runGit(git, {
-      args: ['merge-base', '--end-of-options', a, b],
-      purpose: `compare commits ${a} and ${b}`,
-    });
-    return found.trim();
+    return await firstCommon(git, a, b);
   } catch (error) {
     if (exitCodeOf(error) === null) throw error;
     return null;
   }
+}
+
+async function firstCommon(git: Git, a: string, b: string): Promise<string> {
+  const args = ['merge-base', '--end-of-options', `${a}^{commit}`, `${b}^{commit}`];
+  const found = await runGit(git, { args, purpose: `compare commits ${a} and ${b}` });
+  return found.trim();
 }
 
 async function revisionIn(repository: Repository, revision: string): Promise<string | null> {

@@ -1,5 +1,5 @@
 import { FlagkeelError } from '../errors.js';
-import { bareGit, openBare, isRepository } from './bare-repository.js';
+import { bareGit, openBare, isRepository } from './own-repository.js';
 import type { Checkout, Repository } from './checkout.js';
 import { summaryOf, type CommitSummary } from './log.js';
 import type { RemoteAccess } from './environment.js';

@@ -17,17 +17,15 @@ export interface GitCommand {
   readonly purpose: string;
   /** Standard input of the command. */
   readonly input?: Buffer | string;
-  /** Network access, for commands in a repository of ours only. Default: none. */
+  /** Network access, for commands in a repository of ours only. Default: none. Such a command may be given up. */
   readonly network?: NetworkAccess;
   /** Set if the command changes the repository: an interrupt from the terminal must not reach it. */
   readonly writes?: true;
-  /** Set if the command answers by exit code alone, and prints nothing on success. */
-  readonly silent?: true;
   /** Exit codes that are no failure. Default: 0. */
   readonly allowedExitCodes?: readonly number[];
-  /** Ends the command, which then fails. */
+  /** Ends a command that writes or uses the network, which then fails. */
   readonly signal?: AbortSignal | undefined;
-  /** Time after which the command is ended and fails. Default: by kind of command. */
+  /** Time after which such a command is ended and fails. Default: by kind of command. */
   readonly timeoutMs?: number;
 }
 
@@ -61,19 +59,18 @@ export function openGit(
 /**
  * Runs one command and returns its standard output, as UTF-8 text.
  *
- * Commands that only read go through simple-git. It starts its processes in our own process group, cannot end their
- * children, and waits 50 ms longer for one that prints nothing; so all other commands go through the only spawn of this
- * file. Both get the same environment.
+ * Commands that only read go through simple-git. A command that writes or uses the network is started here, because it
+ * needs a process group of its own, which simple-git cannot give: an interrupt from the terminal must not cut a write of
+ * the state in half, and helpers that hang must end with their command. Both kinds get the same environment.
  *
  * @throws FlagkeelError `GIT`; if git ended with a code that is not allowed, `exitCodeOf` and `outputOf` read it from
  *   the cause.
  */
 export async function runGit(git: Git, command: GitCommand): Promise<string> {
-  const { input, network, writes, silent, allowedExitCodes, signal, timeoutMs } = command;
-  const special = [input, network, writes, silent, allowedExitCodes, signal, timeoutMs];
-  return special.every((option) => option === undefined)
-    ? readThroughLibrary(git, command)
-    : runInGroup(git, command);
+  const { writes = false, network } = command;
+  return writes || network !== undefined
+    ? runInGroup(git, command)
+    : readThroughLibrary(git, command);
 }
 
 /** A command that only reads and is silent for this time hangs. */
@@ -94,7 +91,10 @@ const OVERRULED = {
   allowUnsafeHooksPath: true,
 } as const;
 
-async function readThroughLibrary(git: Git, { args, purpose }: GitCommand): Promise<string> {
+async function readThroughLibrary(
+  git: Git,
+  { args, purpose, input, allowedExitCodes = [0] }: GitCommand,
+): Promise<string> {
   const environment = gitEnvironment(git);
   const failures: Error[] = [];
   try {
@@ -104,9 +104,10 @@ async function readThroughLibrary(git: Git, { args, purpose }: GitCommand): Prom
       timeout: { block: SILENCE_MS },
       allowEnvironment: Object.keys(environment),
       unsafe: OVERRULED,
+      ...(input !== undefined && { input: () => input }),
       // By default, the library takes an exit code without text on stderr for success.
       errors: (error, { exitCode, stdErr }) => {
-        if (exitCode === 0) return error;
+        if (allowedExitCodes.includes(exitCode)) return error;
         const failure = failureOf(exitCode, Buffer.concat(stdErr).toString('utf8'));
         failures.push(failure);
         return failure;

@@ -2,7 +2,7 @@ import { objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { Reason } from '../model/plan.js';
 import type { ChangeNote } from '../model/outcome.js';
 import type { Checkout, Repository } from '../git/checkout.js';
-import { parseCommit, type CommitText } from '../git/commit-text.js';
+import { parseCommit, type CommitText } from '../git/commits.js';
 import { commitTree } from '../git/commit-tree.js';
 import { readLog, type LoggedCommit } from '../git/log.js';
 import { plannedKind } from '../plan/objects/kinds.js';

@@ -1,5 +1,5 @@
 import { isAncestor, mergeBase, resolveRevision, type Checkout } from '../git/checkout.js';
-import { parentsIn } from '../git/commit-text.js';
+import { parentsIn } from '../git/commits.js';
 import { commitTree } from '../git/commit-tree.js';
 import {
   bindConfig,

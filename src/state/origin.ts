@@ -2,7 +2,7 @@ import { FlagkeelError } from '../errors.js';
 import type { Repository } from '../git/checkout.js';
 import type { RemoteAccess } from '../git/environment.js';
 import { exitCodeOf, type Git, outputOf, runGit } from '../git/git.js';
-import { configData } from '../git/ours.js';
+import { configData } from '../git/own-repository.js';
 import { type GitCredentials, originAccess } from '../git/remote-access.js';
 import { ALL_STATES, type StateRepository } from './repository.js';
 

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { isRepository, openBare } from '../git/bare-repository.js';
+import { isRepository, openBare } from '../git/own-repository.js';
 import type { StateKey } from './known-state.js';
 import { encodeName } from './codec.js';
 import { sha256 } from '../model/json.js';

@@ -2,7 +2,7 @@ import { FlagkeelError } from '../errors.js';
 import { mergeBase } from '../git/checkout.js';
 import { runGit } from '../git/git.js';
 import type { ObjectReader } from '../git/objects.js';
-import { writeCommit } from '../git/write-commit.js';
+import { writeCommit } from '../git/commits.js';
 import { EMPTY_TREE, type StateTree } from './codec.js';
 import { lockFile, type Release } from './file-lock.js';
 import {

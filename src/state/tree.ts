@@ -2,7 +2,7 @@ import { BoundedMap } from '../platform/bounded-map.js';
 import type { Git } from '../git/git.js';
 import { runGit } from '../git/git.js';
 import type { ObjectReader } from '../git/objects.js';
-import { importData } from '../git/write-commit.js';
+import { importData } from '../git/commits.js';
 import type { Desired } from '../model/desired.js';
 import type { Definition } from '../model/flag/flag.js';
 import { sameJson } from '../model/json.js';

@@ -78,7 +78,7 @@ describe('a git command', () => {
     },
   );
 
-  it.each([[{}], [{ silent: true }]] as const)(
+  it.each([[{}], [{ writes: true }]] as const)(
     'fails as a missing program where there is no git, with %j',
     async (options) => {
       const repository = makeRepository();
@@ -96,20 +96,19 @@ describe('a git command', () => {
     },
   );
 
-  it('tells by its exit code alone what it prints nothing about', async () => {
+  it('reads its input, and may end with a code that says no', async () => {
     const repository = makeRepository();
-    const git = openGit(repository.directory);
-    const first = repository.commit('one');
-    const second = repository.commit('two');
-    const compare = async (a: string, b: string): Promise<string> =>
-      runGit(git, {
-        args: ['merge-base', '--is-ancestor', a, b],
-        purpose: 'compare',
-        silent: true,
+    repository.write({ '.gitignore': 'ignored\n' });
+    const ignored = async (...paths: readonly string[]): Promise<string> =>
+      runGit(openGit(repository.directory), {
+        args: ['check-ignore', '-z', '--stdin'],
+        purpose: 'ask',
+        input: paths.map((path) => `${path}\0`).join(''),
+        allowedExitCodes: [0, 1],
       });
 
-    expect(await compare(first, second)).toBe('');
-    expect(exitCodeOf(await failureOf(compare(second, first)))).toBe(1);
+    expect(await ignored('ignored', 'other')).toBe('ignored\0');
+    expect(await ignored('other')).toBe('');
   });
 
   it('is ended by its signal', async () => {
@@ -118,6 +117,7 @@ describe('a git command', () => {
     const waiting = runGit(openGit(repository.directory), {
       args: ['-c', 'alias.wait=!sleep 600', 'wait'],
       purpose: 'wait',
+      writes: true,
       signal: ending.signal,
     });
     ending.abort();
