@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { API_PREFIX } from '../../admin-api/wire.js';
 import type { Endpoint } from './endpoint.js';
 import { ANSWER_SCHEMAS, answer } from '../routes/answer-schemas.js';
@@ -5,6 +6,7 @@ import { WORDS_QUERY } from '../routes/query-schemas.js';
 import type { Schema } from '../rules/matchers.js';
 import { WORDS_MEMBERS } from '../rules/note.js';
 import { KEYS_FILE } from './bodies.js';
+import { badRequest } from './problem.js';
 
 /** Title of the interface in its description. */
 export const API_TITLE = 'Feature flag and segment administration';
@@ -170,6 +172,26 @@ export function parametersOf(endpoint: Endpoint): readonly Parameter[] {
     })),
     ...Object.entries(query).map(([name, schema]) => ({ name, in: 'query' as const, schema })),
   ];
+}
+
+/** @throws Problem (400) the query repeats a parameter that has one value. */
+export function checkQuery(query: Readonly<Record<string, unknown>>, endpoint: Endpoint): void {
+  for (const { name, schema } of parametersOf(endpoint)) {
+    if (schema['type'] === 'array' || !Array.isArray(query[name])) continue;
+    throw badRequest(`${name} must stand once`);
+  }
+}
+
+/** @throws Problem (400) the query has a parameter, or the request a body, that the endpoint does not take. */
+export function checkNothingElse(
+  { query, body }: Pick<FastifyRequest, 'query' | 'body'>,
+  endpoint: Endpoint,
+): void {
+  const known = new Set(parametersOf(endpoint).map(({ name }) => name));
+  const unknown = Object.keys(query as object).find((name) => !known.has(name));
+  if (unknown !== undefined) throw badRequest(`Query has no parameter ${unknown}`);
+  if (body !== undefined && endpoint.body === undefined)
+    throw badRequest('Body has no member that the contract shows');
 }
 
 /** Descriptions of path parameters that are not a name or an id. */

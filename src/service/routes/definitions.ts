@@ -20,11 +20,12 @@ import {
 } from '../rules/definition-schema.js';
 import { PAGE_SIZES, pageFrom, type Page } from '../rules/paging.js';
 import {
+  listDefinitions,
   lookUpDefinition,
   lookUpDefinitions,
   type FoundDefinitions,
 } from '../store/definition-lookups.js';
-import { definitionText, listDefinitions } from '../store/definitions.js';
+import { definitionText } from '../store/definitions.js';
 import type { PreparedRead } from '../store/statement.js';
 import { CONTRACT_PATCH_BODY, PATCH_BODY, WORDS_BODY } from './body-schemas.js';
 import {
@@ -150,8 +151,7 @@ async function lookUpOne(
  */
 async function readDefinitions({ db, environment, query }: Work<'environment'>): Promise<JsonText> {
   const page = pageFrom(query, PAGE_SIZES.objects);
-  const { definitions, totalCount } = await listDefinitions(db, environment, page);
-  return pageText(page, { objects: definitions.map(definitionText).join(','), totalCount });
+  return pageText(page, await listDefinitions(db, environment, page));
 }
 
 /**

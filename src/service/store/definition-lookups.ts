@@ -135,7 +135,7 @@ interface PlaceRow {
 
 /**
  * A page as one text, by the ids of workspace and environment. One text takes less time than a row for each definition.
- * If every flag of the workspace has a definition here ($5), the statement skips the flags before the page in the index
+ * If every flag of the workspace has a definition here ($2), the statement skips the flags before the page in the index
  * of their names, without looking for their definitions. SQLite joins tables of a `cross join` in the written order.
  */
 const DEFINITIONS: Lookup = {
@@ -144,16 +144,16 @@ const DEFINITIONS: Lookup = {
     with page as (
       select id, name, sort_name, traffic_type_id from flags
       where workspace_id = $1
-        and ($5 = 1 or exists (
-          select 1 from definitions where flag_id = flags.id and environment_id = $2))
+        and ($2 = 1 or exists (
+          select 1 from definitions where flag_id = flags.id and environment_id = $3))
       order by sort_name, name
-      limit $3 offset $4
+      limit $4 offset $5
     )
     select string_agg(${definitionTextSql('page', '$6')}, ',' order by page.sort_name, page.name) as objects
     from page
     cross join definitions
     cross join traffic_types
-    where definitions.flag_id = page.id and definitions.environment_id = $2
+    where definitions.flag_id = page.id and definitions.environment_id = $3
       and traffic_types.id = page.traffic_type_id`,
 };
 
@@ -166,7 +166,7 @@ export interface FoundDefinitions {
 }
 
 /**
- * The page of `listDefinitions`, by two statements. Gives undefined as `lookUpDefinition` does, and for an empty page.
+ * One page of the definitions of an environment, sorted by the names of the flags, by two statements. Gives undefined as `lookUpDefinition` does, and for an empty page.
  */
 export async function lookUpDefinitions(
   lookUp: PreparedRead,
@@ -178,11 +178,29 @@ export async function lookUpDefinitions(
   const { workspace_id: workspaceId, environment_id: id, environment_name: name } = place;
   if (!isMeant(workspace, workspaceId) || !isMeant(environment, id)) return undefined;
   const isEachDefined = Number(place.total === place.flags);
-  const values = [workspaceId, id, limit, offset, isEachDefined, JSON.stringify({ id, name })];
+  const values = [workspaceId, isEachDefined, id, limit, offset, JSON.stringify({ id, name })];
   const [page] = await lookUp<{ readonly objects: string | null }>(DEFINITIONS, values);
   const objects = page?.objects ?? null;
   if (objects === null) return undefined;
   return { workspaceId, environmentId: id, objects, totalCount: place.total };
+}
+
+const definitionsOfPage = statement<{ readonly objects: string | null }>(DEFINITIONS.text);
+
+/** The page of `lookUpDefinitions` within a transaction; its text is empty if no definition is on it. */
+export async function listDefinitions(
+  db: Db,
+  { id, name, workspace_id }: Pick<EnvironmentRow, 'id' | 'name' | 'workspace_id'>,
+  { limit, offset }: Page,
+): Promise<Pick<FoundDefinitions, 'objects' | 'totalCount'>> {
+  const environment = JSON.stringify({ id, name });
+  const [page] = await definitionsOfPage(db, workspace_id, 0, id, limit, offset, environment);
+  const { count } = await db
+    .selectFrom('definitions')
+    .where('environment_id', '=', id)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return { objects: page?.objects ?? '', totalCount: count };
 }
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -1,7 +1,6 @@
 import type { WireDefinition } from '../../admin-api/wire.js';
 import type { DefinitionContent, Uses } from '../rules/definition.js';
 import { partsOf } from '../parts.js';
-import type { Page } from '../rules/paging.js';
 import { statement } from './statement.js';
 import { NAMES_AT_ONCE, type Db, type DefinitionRow, type EnvironmentRow } from './tables.js';
 
@@ -11,27 +10,6 @@ export interface StoredDefinition extends DefinitionRow {
   readonly environment_name: string;
   readonly traffic_type_id: string;
   readonly traffic_type_name: string;
-}
-
-/** All definitions of an environment, with the names for answers. */
-function selectDefinitions(db: Db, environmentId: string) {
-  return (
-    db
-      .selectFrom('definitions')
-      .innerJoin('flags', 'flags.id', 'definitions.flag_id')
-      .innerJoin('environments', 'environments.id', 'definitions.environment_id')
-      .innerJoin('traffic_types', 'traffic_types.id', 'flags.traffic_type_id')
-      .where('environments.id', '=', environmentId)
-      // Logically redundant, but without it the database looks for a name among all definitions of the environment.
-      .whereRef('flags.workspace_id', '=', 'environments.workspace_id')
-      .selectAll('definitions')
-      .select([
-        'flags.name as flag_name',
-        'environments.name as environment_name',
-        'traffic_types.id as traffic_type_id',
-        'traffic_types.name as traffic_type_name',
-      ])
-  );
 }
 
 /** Looks for the name before the id, in case the name of one flag is the id of another. */
@@ -59,54 +37,6 @@ function definitionsBy(column: 'id' | 'name') {
       and definitions.environment_id = environments.id
     join traffic_types on traffic_types.id = flags.traffic_type_id
     where environments.id = $1 and flags.${column} = $2`);
-}
-
-/** One page of the definitions of an environment, sorted by the names of the flags; `totalCount` counts all of them. */
-export async function listDefinitions(
-  db: Db,
-  environment: Pick<EnvironmentRow, 'id' | 'workspace_id'>,
-  page: Page,
-): Promise<{ definitions: StoredDefinition[]; totalCount: number }> {
-  const { count } = await db
-    .selectFrom('definitions')
-    .where('environment_id', '=', environment.id)
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  const ids = await pageOfFlags(db, environment, page);
-  if (ids.length === 0) return { definitions: [], totalCount: count };
-  const definitions = await selectDefinitions(db, environment.id)
-    .where('flags.id', 'in', ids)
-    .orderBy('flags.sort_name')
-    .orderBy('flags.name')
-    .execute();
-  return { definitions, totalCount: count };
-}
-
-/** Finds only the ids of a page: otherwise the database would sort whole definitions and drop most of them. */
-async function pageOfFlags(
-  db: Db,
-  { id, workspace_id }: Pick<EnvironmentRow, 'id' | 'workspace_id'>,
-  { limit, offset }: Page,
-): Promise<string[]> {
-  const rows = await db
-    .selectFrom('flags as listed')
-    .where('listed.workspace_id', '=', workspace_id)
-    .where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom('definitions as known')
-          .whereRef('known.flag_id', '=', 'listed.id')
-          .where('known.environment_id', '=', id)
-          .select('known.flag_id'),
-      ),
-    )
-    .select('listed.id')
-    .orderBy('listed.sort_name')
-    .orderBy('listed.name')
-    .limit(limit)
-    .offset(offset)
-    .execute();
-  return rows.map((row) => row.id);
 }
 
 /** @param place the flag must have no definition in this environment yet. */
