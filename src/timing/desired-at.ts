@@ -186,7 +186,7 @@ function nextDue(ladders: Moment['ladders']): number | null {
 }
 
 /** A ramp that would take a step now if its checks pass. */
-export interface StepToCheck {
+interface StepToCheck {
   /** Of its definition. */
   readonly id: ObjectId;
   /** Id of the ramp, as in `Facts.checks`. */

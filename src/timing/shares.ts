@@ -31,7 +31,7 @@ export function idIn(
 }
 
 /** The other sides of a definition. */
-export interface Sides {
+interface Sides {
   /** Canonical; undefined if the service has none, or was not asked. */
   readonly live: Definition | undefined;
   /** Last found equal. */
