@@ -7,7 +7,6 @@ import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
 const flag = (percent: number): string => flagText('pay', percent, { staging: '' });
 
 const inAnHour = (): string => new Date(Date.now() + 3_600_000).toISOString();
-const inAMoment = (): string => new Date(Date.now() + 300).toISOString();
 
 describe('what may be asked of a daemon', () => {
   const scenario = useScenario();
@@ -106,25 +105,6 @@ describe('what may be asked of a daemon', () => {
     watched.daemon.resume(null);
     await watched.until(() => watched.runs.at(-1)?.result === 'applied');
     expect(watched.view.suspended).toBeNull();
-    expect((await definition()).on).toBe(20);
-  });
-
-  it('does not say that the config suspends it where a request did', async () => {
-    watched.daemon.suspend('default', { reason: 'INC-1', until: inAnHour() });
-    await watched.run();
-    expect(watched.runs.at(-1)?.result).toBe('suspended');
-
-    watched.daemon.resume(null);
-    // Before the next run, which may take long where the service is away.
-    expect(watched.view.suspended).toBeNull();
-  });
-
-  it('goes on by itself when the time of a suspension is over', async () => {
-    watched.daemon.suspend('default', { reason: 'INC-1', until: inAMoment() });
-    ramp(20);
-
-    await watched.until(() => watched.runs.filter(({ result }) => result === 'applied').length > 1);
-
     expect((await definition()).on).toBe(20);
   });
 

@@ -108,21 +108,6 @@ describe('specs hidden behind a link, a submodule or a file', () => {
     await expectRefused('flags');
   });
 
-  it('do not keep a kill from being sent', async () => {
-    scenario.repository.commit('Add flags');
-    expect((await reconcile()).code).toBe(0);
-
-    scenario.repository.write({ 'kills/staging.yaml': 'kills: { pay: { reason: Errors } }\n' });
-    scenario.repository.shell('git mv flags real; ln -s real flags');
-    scenario.repository.commit('Link flags, kill pay');
-    const ended = await reconcile();
-
-    expect(ended.code).toBe(3);
-    const path = `/splits/ws/${live.id}/pay/environments/${live.staging}`;
-    expect(await live.ok('GET', path)).toMatchObject({ killed: true });
-    expect(await flagNames()).toEqual(NAMES);
-  });
-
   it('are held by the daemon, which goes on once they are there again', async () => {
     const first = scenario.repository.commit('Add flags');
     const prompt = ['--interval', '1h', '--debounce', '50ms', '--schedule', 'off', '--prune'];

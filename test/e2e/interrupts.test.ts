@@ -187,14 +187,6 @@ describe('two runs at once', () => {
     await scenario.service.held();
   });
 
-  it('refuses the second one, which writes nothing, and leaves the first alone', async () => {
-    expect(await reconcile()).toMatchObject({ code: 7 });
-
-    scenario.service.release();
-    expect(await first.ended).toMatchObject({ code: 0 });
-    expect(writes()).toHaveLength(4);
-  });
-
   it('lets the second one wait with --lock-timeout, and it finds nothing left to do', async () => {
     const second = started('--lock-timeout', '60s', '--format', 'json');
     await second.says('waiting for another run');

@@ -48,13 +48,6 @@ describe('kills', () => {
   async function isKilled(name = 'pay', environment = 'production'): Promise<boolean> {
     return ((await call('GET', await place(name, environment))) as { killed: boolean }).killed;
   }
-
-  async function killLive(killed = true): Promise<void> {
-    const operation = { op: 'replace', path: '/killed', value: killed };
-    await call('PATCH', `${await place()}?title=t&comment=c`, [operation]);
-    scenario.service.requests.length = 0;
-  }
-
   /** Title and place of every write, in order. */
   function writes(): string[] {
     return scenario.service.requests
@@ -63,18 +56,6 @@ describe('kills', () => {
         ({ method, path, query }) =>
           `${method} ${path.split('/')[7] ?? ''}: ${query['title'] ?? ''}`,
       );
-  }
-
-  async function addStranger(): Promise<void> {
-    const { objects } = (await call('GET', '/workspaces')) as { objects: { id: string }[] };
-    const ws = objects[0]?.id ?? '';
-    await call('POST', `/splits/ws/${ws}/trafficTypes/user`, { name: 'theirs' });
-    await call('POST', await place('theirs'), {
-      treatments: [{ name: 'on' }, { name: 'off' }],
-      defaultTreatment: 'off',
-      defaultRule: [{ treatment: 'on', size: 100 }],
-    });
-    scenario.service.requests.length = 0;
   }
 
   it('a kill is planned in a dry run and sent by a run, with the title of its commit', async () => {
@@ -100,16 +81,6 @@ describe('kills', () => {
     expect((await dryRun()).changes).toEqual([]);
   });
 
-  it('a live kill survives an unrelated commit that patches the same definition', async () => {
-    await killLive();
-    scenario.commit({ 'flags/pay.yaml': flag(20) }, 'Ramp pay to 20 %');
-
-    expect(await reconcile()).toMatchObject({ code: 0 });
-
-    expect(await isKilled()).toBe(true);
-    expect(writes()).toHaveLength(2);
-  });
-
   it('an entry that is gone while its list stands is restored with the title of that commit', async () => {
     scenario.commit({ 'kills/production.yaml': KILLS }, 'Kill pay');
     expect(await reconcile()).toMatchObject({ code: 0 });
@@ -121,117 +92,6 @@ describe('kills', () => {
 
     expect(await isKilled()).toBe(false);
     expect(writes()).toEqual(['PATCH pay: Bring pay back']);
-  });
-
-  it('a list that is removed restores nothing, also where the flag says `killed: false`', async () => {
-    scenario.commit(
-      {
-        'kills/production.yaml': KILLS,
-        'flags/pay.yaml': flag(10, 'killed: false, '),
-      },
-      'Kill pay',
-    );
-    expect(await reconcile()).toMatchObject({ code: 0 });
-    scenario.repository.remove('kills/production.yaml');
-    scenario.repository.commit('Remove the list');
-
-    expect(await reconcile()).toMatchObject({ code: 0 });
-
-    expect(await isKilled()).toBe(true);
-  });
-
-  it('lost state restores nothing', async () => {
-    scenario.commit(
-      {
-        'kills/production.yaml': KILLS,
-        'flags/pay.yaml': flag(10, 'killed: false, '),
-      },
-      'Kill pay',
-    );
-    expect(await reconcile()).toMatchObject({ code: 0 });
-    for (const line of scenario.repository
-      .git('for-each-ref', '--format=%(refname)', 'refs/flagkeel')
-      .split('\n'))
-      scenario.repository.git('update-ref', '-d', line);
-    scenario.commit({ 'kills/production.yaml': NO_KILLS }, 'Bring pay back');
-
-    expect(await reconcile('--adopt')).toMatchObject({ code: 0 });
-
-    expect(await isKilled()).toBe(true);
-  });
-
-  it('a live kill is taken back by a `killed: false` that came after it was seen, and by none before', async () => {
-    scenario.commit(
-      { 'flags/pay.yaml': flag(10, 'killed: false, ') },
-      'Say that pay is not killed',
-    );
-    expect(await reconcile()).toMatchObject({ code: 0 });
-    await killLive();
-    scenario.commit({ 'flags/pay.yaml': flag(20, 'killed: false, ') }, 'Ramp pay to 20 %');
-    expect(await reconcile()).toMatchObject({ code: 0 });
-    expect((await dryRun()).withheld.map(({ why }) => why)).toEqual(['live-kill']);
-    scenario.commit({ 'flags/pay.yaml': flag(20) }, 'Leave the kill to the service');
-    expect(await reconcile()).toMatchObject({ code: 0 });
-    expect(await isKilled()).toBe(true);
-  });
-
-  it('a live kill is restored by a later `killed: false`', async () => {
-    await killLive();
-    expect(await reconcile()).toMatchObject({ code: 0 });
-    expect(await isKilled()).toBe(true);
-    scenario.commit({ 'flags/pay.yaml': flag(10, 'killed: false, ') }, 'Bring pay back');
-
-    expect(await reconcile()).toMatchObject({ code: 0 });
-
-    expect(await isKilled()).toBe(false);
-    expect(writes()).toEqual(['PATCH pay: Bring pay back']);
-  });
-
-  it('a kill is sent although another spec is invalid', async () => {
-    scenario.commit(
-      {
-        'kills/production.yaml': KILLS,
-        'flags/broken.yaml': 'flag: broken\nnonsense: 1\n',
-      },
-      'Kill pay beside a broken flag',
-    );
-
-    const dry = await reconcile('--dry-run');
-    expect(dry.code).toBe(3);
-    expect(dry.stderr).toContain('a run would still kill flag/pay@production');
-    expect(scenario.service.requests).toEqual([]);
-
-    const sent = await reconcile();
-
-    expect(sent.code).toBe(3);
-    expect(sent.stderr).toContain('nothing but the kills was sent');
-    expect(await isKilled()).toBe(true);
-    expect(writes()).toEqual(['PATCH pay: Kill pay beside a broken flag']);
-  });
-
-  it('a kill is sent although a guard refuses the plan', async () => {
-    scenario.commit(
-      {
-        'kills/production.yaml': KILLS,
-        'flags/pay.yaml': flag(10),
-        'flagkeel.yaml': `${PROTECTED_CONFIG}prune: true\nguards: { maxDeletes: 0 }\n`,
-        'flags/old.yaml': flag(10)
-          .replace('flag: pay', 'flag: old')
-          .replace(/ {2}production.*\n/, ''),
-      },
-      'Kill pay and add old',
-    );
-    scenario.commit({ 'kills/production.yaml': NO_KILLS }, 'Not yet');
-    expect(await reconcile()).toMatchObject({ code: 0 });
-    scenario.service.requests.length = 0;
-    scenario.repository.remove('flags/old.yaml');
-    scenario.commit({ 'kills/production.yaml': KILLS }, 'Remove old, kill pay');
-
-    const sent = await reconcile();
-
-    expect(sent.code).toBe(4);
-    expect(await isKilled()).toBe(true);
-    expect(writes()).toEqual(['PATCH pay: Remove old, kill pay']);
   });
 
   it('a kill is sent although the repository is suspended', async () => {
@@ -250,17 +110,6 @@ describe('kills', () => {
     expect(writes()).toEqual(['PATCH pay: Kill pay, suspend the rest']);
   });
 
-  it('a kill is sent although the rest of the service cannot be read', async () => {
-    scenario.commit({ 'kills/production.yaml': KILLS }, 'Kill pay');
-    for (let times = 0; times < 20; times += 1)
-      scenario.service.failNext({ method: 'GET', path: /\/rolloutStatuses$/ }, 503);
-
-    const sent = await reconcile('--timeout', '2s');
-
-    expect(sent.code).toBe(6);
-    expect(await isKilled()).toBe(true);
-  });
-
   it('a kill is sent although another run holds the state', async () => {
     scenario.commit({ 'kills/production.yaml': KILLS }, 'Kill pay');
     const checkout = await openCheckout(scenario.repository.directory);
@@ -274,43 +123,6 @@ describe('kills', () => {
     await checkout.close();
     expect(sent.code).toBe(7);
     expect(await isKilled()).toBe(true);
-  });
-
-  it('a flag of another repository is killed and restored, and nothing else of it is written', async () => {
-    await addStranger();
-    scenario.commit(
-      { 'kills/production.yaml': 'kills:\n  theirs: { reason: INC-2 }\n' },
-      'Kill theirs',
-    );
-    expect(await reconcile()).toMatchObject({ code: 0 });
-    expect(await isKilled('theirs')).toBe(true);
-    scenario.commit({ 'kills/production.yaml': NO_KILLS }, 'Bring theirs back');
-    expect(await reconcile()).toMatchObject({ code: 0 });
-
-    expect(await isKilled('theirs')).toBe(false);
-    expect(writes()).toEqual(['PATCH theirs: Kill theirs', 'PATCH theirs: Bring theirs back']);
-    expect((await dryRun('--prune')).changes).toEqual([]);
-  });
-
-  it('a filter of the operator leaves the kills of other environments to another run', async () => {
-    scenario.commit({ 'kills/production.yaml': KILLS }, 'Kill pay');
-
-    expect(await reconcile('--environment', 'staging')).toMatchObject({ code: 0 });
-    expect(await isKilled()).toBe(false);
-    expect(await reconcile('--environment', 'production')).toMatchObject({ code: 0 });
-
-    expect(await isKilled()).toBe(true);
-  });
-
-  it('a HEAD that was gone beyond kills nothing', async () => {
-    const old = scenario.commit({ 'kills/production.yaml': KILLS }, 'Kill pay');
-    scenario.commit({ 'kills/production.yaml': NO_KILLS }, 'Bring pay back');
-    expect(await reconcile()).toMatchObject({ code: 0 });
-    scenario.repository.git('checkout', '--quiet', old);
-
-    expect(await reconcile()).toMatchObject({ code: 7 });
-
-    expect(await isKilled()).toBe(false);
   });
 
   it('the command kills at once, and its commit makes git agree', async () => {

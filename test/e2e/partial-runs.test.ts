@@ -34,24 +34,6 @@ describe('a run that does not reach everything', () => {
     return (await scenario.dryRun<PlanJson>()).changes.map(({ id, reason }) => `${id} ${reason}`);
   }
 
-  it('filtered to one environment, it leaves the others planned as commits', async () => {
-    expect(await reconcile('--environment', 'staging')).toMatchObject({ code: 0 });
-
-    expect(await plannedReasons()).toEqual([
-      'flag/alpha@production commit',
-      'flag/beta@production commit',
-    ]);
-  });
-
-  it('filtered to one object, it leaves the others planned as commits', async () => {
-    expect(await reconcile('--only', 'flag/beta')).toMatchObject({ code: 0 });
-
-    expect(await plannedReasons()).toEqual([
-      'flag/alpha@staging commit',
-      'flag/alpha@production commit',
-    ]);
-  });
-
   it('failing half-way, it says what was applied, failed and skipped, and leaves the rest planned as commits', async () => {
     const broken = { method: 'PATCH', path: /\/alpha\/environments\// };
     for (let times = 0; times < 20; times += 1) scenario.service.failNext(broken, 503);
@@ -105,45 +87,6 @@ describe('a run that does not reach everything', () => {
       expect.arrayContaining(['flag/gamma@staging commit', 'flag/gamma@production commit']),
     );
     expect(await reconcile('--only', 'flag/gamma')).toMatchObject({ code: 0 });
-  });
-
-  it('over an object that somebody else made, it waits to be told in a protected environment', async () => {
-    scenario.commit(
-      {
-        'flagkeel.yaml': UNPROTECTED_CONFIG.replace('protected: false', 'protected: true'),
-        'flags/delta.yaml': flagText('delta', 30),
-      },
-      'Add delta',
-    );
-    const { key, origin } = scenario.service;
-    const api = `${origin}/internal/api/v2`;
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    const post = async (path: string, body: unknown): Promise<number> =>
-      (await fetch(api + path, { method: 'POST', headers, body: JSON.stringify(body) })).status;
-    const workspaces = (await (await fetch(`${api}/workspaces`, { headers })).json()) as {
-      objects: { id: string }[];
-    };
-    const ws = workspaces.objects[0]?.id ?? '';
-    const theirs = {
-      treatments: [{ name: 'on' }, { name: 'off' }],
-      defaultTreatment: 'off',
-      defaultRule: [{ treatment: 'on', size: 100 }],
-    };
-    expect(await post(`/splits/ws/${ws}/trafficTypes/user`, { name: 'delta' })).toBe(200);
-    expect(await post(`/splits/ws/${ws}/delta/environments/production`, theirs)).toBe(200);
-
-    const run = await reconcile('--only', 'flag/delta', '--format', 'json');
-
-    const withheld = (JSON.parse(run.stdout) as { withheld: { id: string; why: string }[] })
-      .withheld;
-    expect(run.code).toBe(0);
-    expect(withheld.map(({ id, why }) => `${id} ${why}`)).toEqual([
-      'flag/delta@production adopt-needed',
-    ]);
-    expect(await reconcile('--only', 'flag/delta', '--adopt')).toMatchObject({ code: 0 });
-    expect(
-      await reconcile('--only', 'flag/delta', '--dry-run', '--detailed-exitcode'),
-    ).toMatchObject({ code: 0 });
   });
 });
 

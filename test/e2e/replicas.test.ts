@@ -6,11 +6,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StatusDocument } from '../../src/daemon/http/view-routes.js';
 import { sendPushWebhook } from '../support/push-webhook.js';
-import { playRound } from '../support/replica-rounds.js';
 import { CONFIG, holderOf, ReplicaWorld, type Replica } from '../support/replica-world.js';
 import { lacks } from '../support/requirements.js';
-
-const LEASE_MS = 2_000;
 
 /** Where nobody is lost, a machine that is busy must not make it look so. */
 const LONG_LEASE_MS = 120_000;
@@ -247,34 +244,5 @@ describe.skipIf(lacks('postgresql'))('replicas of a daemon', () => {
 
     expect(await ask(other, '/unpin', {})).toBe(202);
     await world.applied(70);
-  });
-});
-
-describe.skipIf(lacks('postgresql'))('replicas of which one is lost', () => {
-  let world: ReplicaWorld;
-
-  beforeEach(async () => {
-    world = await ReplicaWorld.openTwo(LEASE_MS);
-  });
-
-  afterEach(async () => {
-    await world[Symbol.asyncDispose]();
-  });
-
-  it('go on where one was killed in the middle of its work', async () => {
-    for (const [index, chance] of [0.1, 0.5].entries()) {
-      const random = (): number => chance;
-      const round = await playRound(world, { percent: 10 + index, misfortune: 'SIGKILL', random });
-      expect(round.takeOverMs).toBeLessThanOrEqual(2 * LEASE_MS);
-    }
-    expect(await world.lateWrites()).toEqual([]);
-  });
-
-  it('keep one that was frozen from writing when it wakes', async () => {
-    const random = (): number => 0.5;
-    const round = await playRound(world, { percent: 20, misfortune: 'SIGSTOP', random });
-
-    expect(round.takeOverMs).toBeLessThanOrEqual(2 * LEASE_MS);
-    expect(await world.lateWrites()).toEqual([]);
   });
 });

@@ -216,10 +216,6 @@ describe('a run that cannot know everything plans all the same, and prunes nothi
     return changes.filter(({ reason }) => reason === 'prune').map(({ id }) => id);
   }
 
-  it('would prune alpha where all is known', async () => {
-    expect(deletions(await planOf(scenario.repository.directory))).toContain('flag/alpha');
-  });
-
   it('with the state lost, in which history tells what the newest commit changed', async () => {
     scenario.repository.git('update-ref', '-d', stateRef());
 

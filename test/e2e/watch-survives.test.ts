@@ -75,22 +75,6 @@ describe('a daemon that things happen to', () => {
     expect((await definition()).on).toBe(20);
   });
 
-  it('goes on as before when its clock jumps a day, in either direction', async () => {
-    await daemon.stop();
-    const offBy = join(folder, 'off-by');
-    const preload = new URL('../support/jumping-clock.mjs', import.meta.url).href;
-    daemon = watch({ NODE_OPTIONS: `--import ${preload}`, TEST_CLOCK_OFF_BY: offBy });
-    await daemon.ran(first, 'in-sync');
-
-    for (const [index, days] of [1, -1].entries()) {
-      writeFileSync(offBy, String(days * 86_400_000));
-      const run = await daemon.ran(ramp(20 + index), 'applied');
-
-      expect(Date.parse(String(run['time'])) - Date.now()).toBeCloseTo(days * 86_400_000, -6);
-      expect((await definition()).on).toBe(20 + index);
-    }
-  });
-
   it('picks a key up that was rotated in its file', async () => {
     const rotated = await scenario.service.createKey('rotated');
     writeFileSync(join(folder, 'key'), 'fka_made_up_and_wrong');
@@ -115,19 +99,6 @@ describe('a daemon that things happen to', () => {
     await daemon.ran(ramp(30), 'applied');
 
     expect((await definition()).on).toBe(30);
-  });
-
-  it('makes few runs of 500 rapid commits, and ends at the last', async () => {
-    const runsBefore = daemon.runs.length;
-    scenario.repository.shell(`
-      for i in $(seq 1 499); do
-        git commit --quiet --allow-empty --message "Commit $i"
-      done`);
-    const last = ramp(50);
-    await daemon.line(({ msg, revision }) => msg.startsWith('run ended') && revision === last);
-
-    expect((await definition()).on).toBe(50);
-    expect(daemon.runs.length - runsBefore).toBeLessThan(50);
   });
 
   it('ends a run after its request under way when a commit adds a kill', async () => {
@@ -158,26 +129,6 @@ describe('a daemon that things happen to', () => {
 
     expect(run.triggers).toContain('kill');
     expect((await definition('flag-79')).on).toBe(1);
-  });
-
-  it('finishes the write under way when it is told to end', async () => {
-    const names = Array.from({ length: 40 }, (_, i) => `flag-${i}`);
-    const many = scenario.commit(
-      Object.fromEntries(names.map((name) => [`flags/${name}.yaml`, flag(1, name)])),
-      'Add many flags',
-    );
-    // Not a read: what is written may be planned before it is committed.
-    await daemon.until(() =>
-      scenario.service.requests.some(
-        ({ method, path }) => method === 'POST' && path.includes('/flag-1/'),
-      ),
-    );
-
-    expect(await daemon.stop('SIGTERM')).toBe(143);
-
-    await daemon.line(({ msg, revision }) => msg === 'run ended' && revision === many);
-    expect(scenario.service.requests.filter(({ status }) => status === null)).toEqual([]);
-    expect(daemon.lines.at(-1)).toMatchObject({ msg: 'stopped' });
   });
 
   it('converges after the disk was full', async () => {

@@ -3,7 +3,7 @@
  * what the contract shows and nothing else. All run on the embedded store but those that need PostgreSQL.
  */
 
-/** They reach every statement that the store sends, so that it is tried on both databases. The rest is above the store. */
+/** They reach the statements that the store sends, so that these are tried on both databases. The rest is above the store. */
 export const ON_BOTH_STORES = [
   'access.test.ts',
   'archive.test.ts',
@@ -11,6 +11,7 @@ export const ON_BOTH_STORES = [
   'backup.test.ts',
   'beyond.test.ts',
   'change-requests.test.ts',
+  'console.test.ts',
   'contract.test.ts',
   'integrity.test.ts',
   'memory.test.ts',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readSpecs } from '../../../src/specs/read-specs.js';
 import { dueMoments } from '../../../src/timing/ladder.js';
 import { treeOf } from '../../support/spec-tree.js';
-import { brokenLinks, declarationsOf, examplesOf, fieldsOf, projectText } from './page.js';
+import { declarationsOf, examplesOf, fieldsOf, projectText } from './page.js';
 
 const PAGE = projectText('docs/ramps.md');
 const HOUR_MS = 3_600_000;
@@ -41,9 +41,5 @@ describe('docs/ramps.md', () => {
     const named = [...PAGE.matchAll(/(--[a-z][a-z-]+)/g)].map(([, option = '']) => option);
 
     expect(named.filter((option) => !source.includes(`'${option}`))).toEqual([]);
-  });
-
-  it('links to headings and files that there are', () => {
-    expect(brokenLinks('docs/ramps.md')).toEqual([]);
   });
 });

@@ -3,7 +3,6 @@ import { readWatchConfig } from '../../../src/specs/read-config.js';
 import {
   declarationsOf,
   bare,
-  brokenLinks,
   examplesOf,
   fieldsOf,
   projectText,
@@ -42,9 +41,5 @@ describe('docs/watch.md', () => {
     const source = declarationsOf('watch');
     const named = [...PAGE.matchAll(/(--[a-z][a-z-]+)/g)].map(([, option = '']) => option);
     expect(named.filter((option) => !source.includes(`'${option}`))).toEqual([]);
-  });
-
-  it('links to headings and files that there are', () => {
-    expect(brokenLinks('docs/watch.md')).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/specs/read-config.js';
 import { closingAt } from '../../../src/timing/windows.js';
 import { treeOf } from '../../support/spec-tree.js';
-import { brokenLinks, declarationsOf, examplesOf, fieldsOf, projectText } from './page.js';
+import { declarationsOf, examplesOf, fieldsOf, projectText } from './page.js';
 
 const PAGE = projectText('docs/windows.md');
 
@@ -33,9 +33,5 @@ describe('docs/windows.md', () => {
     const named = [...PAGE.matchAll(/(--[a-z][a-z-]+)/g)].map(([, option = '']) => option);
 
     expect(named.filter((option) => !source.includes(`'${option}`))).toEqual([]);
-  });
-
-  it('links to headings and files that there are', () => {
-    expect(brokenLinks('docs/windows.md')).toEqual([]);
   });
 });

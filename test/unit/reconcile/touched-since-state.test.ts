@@ -10,8 +10,8 @@ environments: { development: {}, staging: {}, production: { protected: false, on
 defaults: { trafficType: user }
 `;
 
-function flag(name: string, { on = 10, status = 'Ramping' } = {}): string {
-  const rule = `defaultRule: { "on": ${on}, "off": rest }`;
+function flag(name: string, { on = 10, status = 'Ramping', rules = '' } = {}): string {
+  const rule = `${rules}defaultRule: { "on": ${on}, "off": rest }`;
   return `flag: ${name}
 rolloutStatus: ${status}
 treatments: { "on": "", "off": "" }
@@ -89,12 +89,20 @@ describe('a run over a known state that looks at what was touched since', () => 
 
   it('plans what a run plans that looks at everything', async () => {
     const world = await appliedWorld();
-    const commits: Readonly<Record<string, string>>[] = [
+    const asksC = 'rules: [{ if: { flag: c, treatments: ["on"] }, serve: "on" }], ';
+    const commits: Readonly<Record<string, string | null>>[] = [
       { 'flags/b.yaml': flag('b', { status: 'Killed' }) },
       { 'flags/new.yaml': flag('new') },
       { 'segments/beta.yaml': 'segment: beta\nenvironments: { staging: { keys: [a, b] } }\n' },
       { 'kills/staging.yaml': 'kills:\n  c: { reason: INC-1 }\n' },
+      { 'kills/staging.yaml': 'kills: {}\n' },
+      { 'flags/a.yaml': flag('a', { rules: asksC }) },
+      { 'flags/b.yaml': `# a word\n${flag('b', { status: 'Killed' })}` },
+      { 'flags/e.yaml': null, 'flags/moved/e.yaml': flag('e') },
+      { 'flags/d.yaml': null },
     ];
+    world.repository.commit('Prune', { 'flagkeel.yaml': `${CONFIG}prune: true\n` });
+    await world.applied();
     for (const [index, files] of commits.entries()) {
       world.repository.commit(`Commit ${index}`, files);
       const full = await world.planned();

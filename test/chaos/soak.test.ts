@@ -5,8 +5,8 @@ import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js'
 import { startTestService, type TestService } from '../support/service.js';
 import { Watching } from '../support/watching.js';
 
-/** `npm run test:soak` makes 2,000; a few show that the test itself is right. */
-const CYCLES = Number(process.env['FLAGKEEL_SOAK_CYCLES'] ?? 12);
+/** A few show that the test itself is right. */
+const CYCLES = Number(process.env['FLAGKEEL_SOAK_CYCLES'] ?? 2_000);
 /** Of fewer cycles, memory says more about the start than about what is kept. */
 const ENOUGH_FOR_MEMORY = 400;
 const FLAGS = 20;
