@@ -15,6 +15,8 @@ import type { Log } from '../platform/log.js';
 import { RunCache } from '../reconcile/cache.js';
 import { packageVersion } from '../platform/version.js';
 import { Limiters } from '../admin-api/http/limiter-pool.js';
+import type { Confirm } from '../daemon/source/confirmer.js';
+import { confirmPlace } from './confirm.js';
 import { openRun, type RunFlags } from './run.js';
 import type { DaemonView } from '../daemon/view.js';
 import { messageOf, FlagkeelError } from '../errors.js';
@@ -72,13 +74,13 @@ export function createDaemon(
     log,
     sources: sources.map((source) => {
       const upstream = upstreamOf(source);
+      const memory = new RunCache();
+      const parts = { limiters, log, traffic, memory };
       return {
         ...source,
         upstream,
-        openRun: runsOf(source, upstream, {
-          ...{ limiters, log, traffic },
-          isShared: replicas !== undefined,
-        }),
+        openRun: runsOf(source, upstream, { ...parts, isShared: replicas !== undefined }),
+        confirm: source.run.embedded === true ? undefined : confirming(source, parts),
         leadership: replicas?.leadership(
           leaseName(source, upstream),
           log.child({ source: source.name }),
@@ -94,17 +96,39 @@ interface RunParts {
   readonly log: Log;
   readonly traffic: Traffic | undefined;
   readonly isShared: boolean;
+  readonly memory: RunCache;
+}
+
+/** Bounds of the silence after which a service that is asked for a confirmation counts as away. */
+const PATIENCE_MS = { least: 1_000, most: 10_000 };
+
+/** Confirms the place that the last run opened. */
+function confirming(
+  { name, run, settings, intervalMs }: WatchedSource,
+  { limiters, log, traffic, memory }: Omit<RunParts, 'isShared'>,
+): Confirm {
+  const { url, authHeader } = run;
+  const note = (text: string): void => {
+    log.debug({ source: name, note: text }, 'note');
+  };
+  const { least, most } = PATIENCE_MS;
+  const timeoutMs = Math.min(most, Math.max(least, intervalMs));
+  return async (signal) => {
+    if (memory.place === null) return 'nothing-to-confirm';
+    const options = { settings, url, authHeader, limiters, traffic, signal, note, timeoutMs };
+    await confirmPlace(memory.place, options);
+    return 'confirmed';
+  };
 }
 
 function runsOf(
   { name, run, settings }: WatchedSource,
   { directory, pushState }: Upstream,
-  { limiters, log, traffic, isShared }: RunParts,
+  { limiters, log, traffic, isShared, memory }: RunParts,
 ): OpenRun {
   const note = (text: string): void => {
     log.info({ source: name, note: text }, 'note');
   };
-  const memory = new RunCache();
   return async ({
     open,
     mode,

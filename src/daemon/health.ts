@@ -1,7 +1,9 @@
 import type { SourceView, Phase, RunRecord, RunResult, Trouble } from './view.js';
 import type { ChangeDocument, PlanDocument } from '../report/json/plan.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
+import type { StandingName } from '../model/verdict.js';
 import { plural } from '../report/values.js';
+import { headlineText, STANDING_WORDS, whyText } from '../report/view/verdict.js';
 
 /**
  * Reasons why a source is not ready, one clause each; empty when it is ready. A replica that waits for the lease is
@@ -9,10 +11,19 @@ import { plural } from '../report/values.js';
  */
 export function missingFor({ firstSync, leader, troubles }: SourceView): string[] {
   return [
-    ...troubles.map(({ what, why }) => `${what} not reachable: ${why}`),
-    ...(firstSync || !leader ? [] : ['no run has succeeded since the start']),
+    ...troubles.map(({ what, why }) => `${MISSING[what]}: ${why}`),
+    ...(firstSync || !leader ? [] : ['no run has come to an end since the start']),
   ];
 }
+
+const MISSING: Readonly<Record<Trouble['what'], string>> = {
+  source: 'source not reachable',
+  service: 'service not reachable',
+  'key-missing': 'no key for the service',
+  'key-refused': 'key refused by the service',
+  place: 'workspace or environment missing',
+  database: 'database not reachable',
+};
 
 export function isReady(source: SourceView): boolean {
   return missingFor(source).length === 0;
@@ -52,6 +63,9 @@ export interface EnvironmentHealth {
   readonly asOf: string | null;
   /** The newest run that wrote something here. */
   readonly lastChange: RunRecord | null;
+  /** The worst standing of an object here, and how many have each; null before the first plan. */
+  readonly standing: StandingName | null;
+  readonly counts: Readonly<Record<StandingName, number>> | null;
 }
 
 export interface SourceHealth {
@@ -63,7 +77,7 @@ export interface SourceHealth {
 export function healthOf(source: SourceView): SourceHealth {
   const environments = environmentsOf(source);
   const verdict =
-    troubleOf(source) ?? overrideOf(source) ?? restOf(environments) ?? progressOf(source);
+    troubleOf(source) ?? overrideOf(source) ?? progressOf(source) ?? standingOf(source);
   return { verdict, environments };
 }
 
@@ -96,7 +110,11 @@ export function verdictOver(sources: readonly { name: string; verdict: Verdict }
   const such = sources.filter(({ verdict }) => verdict.level === level);
   const detail = such.map(({ name, verdict }) => `${name}: ${verdict.headline}`).join('; ');
   if (level === 'fine') {
-    return { level, headline: `All ${String(sources.length)} sources are in line`, detail: null };
+    return {
+      level,
+      headline: `All ${String(sources.length)} sources are ${STANDING_WORDS.live}`,
+      detail: null,
+    };
   }
   const headline = `${String(such.length)} of ${plural(sources.length, 'source')} ${MANY[level]}`;
   return { level, headline, detail };
@@ -112,9 +130,12 @@ function worst(levels: readonly Level[]): Level {
   return LEVELS.findLast((level) => levels.includes(level)) ?? 'fine';
 }
 
-const UNREACHABLE: Readonly<Record<Trouble['what'], string>> = {
+const AWAY: Readonly<Record<Trouble['what'], string>> = {
   source: 'The source cannot be reached',
   service: 'The service cannot be reached',
+  'key-missing': 'There is no key for the service',
+  'key-refused': 'The service refuses the key',
+  place: 'The service lacks the workspace or an environment',
   database: 'The database cannot be reached',
 };
 
@@ -128,7 +149,7 @@ const FAILURES: Partial<Record<RunResult, string>> = {
 function troubleOf({ troubles, runs: [newest] }: SourceView): Verdict | undefined {
   const [trouble] = troubles;
   if (trouble !== undefined) {
-    return { level: 'trouble', headline: UNREACHABLE[trouble.what], detail: trouble.why };
+    return { level: 'trouble', headline: AWAY[trouble.what], detail: trouble.why };
   }
   const headline = newest && FAILURES[newest.result];
   if (newest === undefined || headline === undefined) return undefined;
@@ -144,41 +165,17 @@ function overrideOf({ suspended, pinned, runs: [newest] }: SourceView): Verdict 
   if (pinned !== null) {
     return { level, headline: `Pinned to ${shortSha(pinned.commit)}`, detail: pinned.reason };
   }
-  if (newest?.result === 'degraded') {
-    return { level, headline: 'Applied, but for what is invalid', detail: newest.summary };
-  }
-  if (newest?.result === 'held') {
-    return { level, headline: 'Not in line with git: a person has to act', detail: newest.summary };
-  }
-  if (newest?.result === 'waiting') {
-    const headline = 'Not in line with git yet: a window has closed';
-    return { level, headline, detail: newest.summary };
-  }
   if (newest?.result === 'interrupted') {
     return { level, headline: 'The last run was interrupted', detail: newest.summary };
   }
   return undefined;
 }
 
-function restOf(environments: readonly EnvironmentHealth[]): Verdict | undefined {
-  const withheld = environments.reduce((sum, each) => sum + each.withheld, 0);
-  const kills = environments.reduce((sum, each) => sum + each.liveKills, 0);
-  if (withheld + kills === 0) return undefined;
-  const drift = environments.reduce((sum, each) => sum + each.drift, 0);
-  const detail = drift > 0 ? `${plural(drift, 'object')} changed outside git` : null;
-  const exceptions = [
-    ...(kills > 0 ? [plural(kills, 'live kill')] : []),
-    ...(withheld > 0 ? [plural(withheld, 'withheld change')] : []),
-  ];
-  const headline = `In line with git, but for ${exceptions.join(' and ')}`;
-  return { level: 'attention', headline, detail };
-}
-
 const BUSY: ReadonlySet<Phase> = new Set(['debouncing', 'running', 'queued', 'backing-off']);
 
-function progressOf({ runs, seen, applied, phase, leader }: SourceView): Verdict {
-  if (!leader) {
-    return { level: 'fine', headline: 'Another replica keeps this in line', detail: null };
+function progressOf({ runs, seen, applied, phase, leader }: SourceView): Verdict | undefined {
+  if (!leader && runs.length === 0) {
+    return { level: 'busy', headline: 'Another replica keeps this source', detail: null };
   }
   if (runs.length === 0) {
     return { level: 'busy', headline: 'The first look is under way', detail: null };
@@ -187,7 +184,30 @@ function progressOf({ runs, seen, applied, phase, leader }: SourceView): Verdict
     const headline = `${shortSha(seen.commit)} is being applied`;
     return { level: 'busy', headline, detail: seen.subject };
   }
-  return { level: 'fine', headline: 'In line with git', detail: null };
+  return undefined;
+}
+
+const LEVEL_OF: Readonly<Record<StandingName, Level>> = {
+  live: 'fine',
+  waits: 'attention',
+  held: 'attention',
+  unknown: 'attention',
+  failed: 'trouble',
+};
+
+/** A detail names this many objects; the page lists all of them. */
+const MAX_NAMED = 3;
+
+function standingOf({ standings }: SourceView): Verdict {
+  if (standings === null) {
+    return { level: 'busy', headline: 'No run has made a plan yet', detail: null };
+  }
+  const { whole, objects } = standings;
+  const [level, headline] = [LEVEL_OF[whole], headlineText(standings)];
+  const worst = objects.filter(({ standing }) => standing.is === whole);
+  const named = worst.slice(0, MAX_NAMED).map(({ id, standing }) => `${id} ${whyText(standing)}`);
+  const more = worst.length > MAX_NAMED ? [`and ${String(worst.length - MAX_NAMED)} more`] : [];
+  return { level, headline, detail: named.length === 0 ? null : [...named, ...more].join('; ') };
 }
 
 /**
@@ -210,17 +230,29 @@ function environmentsOf(source: SourceView): EnvironmentHealth[] {
   const invalid = found.some(({ severity }) => severity === 'error');
   const order = new Set([null, ...source.environments, ...named.map((each) => each.environment)]);
   return [...order]
-    .map((name) => ({ ...environmentOf(name, plan, source.runs), invalid, asOf }))
+    .map((name) => ({
+      ...environmentOf(name, plan, source.runs),
+      ...placeIn(source, name),
+      ...{ invalid, asOf },
+    }))
     .filter(({ name, failed, waiting, drift, withheld, lastChange }) => {
       return name !== null || failed + waiting + drift + withheld > 0 || lastChange !== null;
     });
+}
+
+function placeIn(
+  { standings }: SourceView,
+  name: string | null,
+): Pick<EnvironmentHealth, 'standing' | 'counts'> {
+  const place = standings?.environments.find((each) => each.name === name);
+  return { standing: place?.whole ?? null, counts: place?.counts ?? null };
 }
 
 function environmentOf(
   name: string | null,
   plan: PlanDocument | null,
   runs: readonly RunRecord[],
-): Omit<EnvironmentHealth, 'asOf' | 'invalid'> {
+): Omit<EnvironmentHealth, 'asOf' | 'invalid' | 'standing' | 'counts'> {
   const isHere = ({ environment }: ChangeDocument): boolean => environment === name;
   const open = plan?.changes.filter(isHere).filter((change) => !isApplied(change)) ?? [];
   const withheld = plan?.withheld.filter(isHere).filter(({ why }) => why !== 'immutable') ?? [];

@@ -1,6 +1,7 @@
 import type { ExitCode } from '../errors.js';
 import type { Bucket } from '../model/flag/flag.js';
 import type { ObjectId } from '../model/ref.js';
+import type { StandingsView } from './standings.js';
 import type { PlanDocument } from '../report/json/plan.js';
 import type { OpenRows } from '../report/view/open-rows.js';
 
@@ -189,7 +190,11 @@ export interface SourceView {
   readonly approved: ApprovalView | null;
   /** Unreachable parts with the reason. If empty, the source is ready after its first sync. */
   readonly troubles: readonly Trouble[];
-  /** Whether a run since the start has ended without a failure, refusal or interruption. */
+  /** What became of the objects; null before the first plan. Nothing is live while that cannot be confirmed. */
+  readonly standings: StandingsView | null;
+  /** ISO 8601 time at which service, key, workspace and environments last answered; null if they never did. */
+  readonly confirmed: string | null;
+  /** Whether a run since the start has come to an end. */
   readonly firstSync: boolean;
   /** ISO 8601; null if none is planned. */
   readonly nextSchedule: string | null;
@@ -209,7 +214,7 @@ export interface CommitView {
 }
 
 export interface Trouble {
-  readonly what: 'source' | 'service' | 'database';
+  readonly what: 'source' | 'service' | 'key-missing' | 'key-refused' | 'place' | 'database';
   readonly why: string;
   /** ISO 8601. */
   readonly since: string;

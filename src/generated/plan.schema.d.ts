@@ -60,6 +60,67 @@ export interface Plan {
    */
   converged?: boolean;
   /**
+   * After an apply: what became of the objects that the run looked at. The worst of them is the whole.
+   */
+  verdict?: {
+    /**
+     * The worst standing of an object.
+     */
+    whole: "live" | "waits" | "held" | "failed" | "unknown";
+    /**
+     * Number of objects with each standing.
+     */
+    counts: {
+      /**
+       * The service was seen to have what git orders.
+       */
+      live: number;
+      /**
+       * They wait for a moment or an event, as the specs say.
+       */
+      waits: number;
+      /**
+       * A person has to act.
+       */
+      held: number;
+      /**
+       * The run tried and did not succeed.
+       */
+      failed: number;
+      /**
+       * The run does not know.
+       */
+      unknown: number;
+    };
+    /**
+     * The objects that are not live, in the order of the plan.
+     *
+     * Items: One object that is not live.
+     */
+    objects: {
+      /**
+       * KIND/NAME, or KIND/NAME@ENVIRONMENT.
+       */
+      id: string;
+      /**
+       * Its standing.
+       */
+      is: "live" | "waits" | "held" | "failed" | "unknown";
+      /**
+       * The cause, as a fixed word: `window` or `conflict`, for example.
+       */
+      why: string;
+      /**
+       * When it goes by itself, ISO 8601 in UTC; null if no moment is known.
+       */
+      until: string | null;
+      /**
+       * What a person can do, for people; null if there is nothing to do.
+       */
+      remedy: string | null;
+    }[];
+  };
+  /**
    * After an apply: the differences that a second look found; absent where there is none, or nobody could look.
    *
    * @minItems 1

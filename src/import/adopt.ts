@@ -19,8 +19,8 @@ import {
   type Plan,
   type Reason,
   type Withheld,
-  isHeld,
 } from '../model/plan.js';
+import { standingOfWithheld } from '../model/verdict.js';
 import { type Kind, keyOf, parseKey, type ObjectId, type ObjectRef } from '../model/ref.js';
 import { parseKeyFile } from '../specs/parse/key-lists.js';
 import { fitsKeyFile } from './object-files.js';
@@ -284,7 +284,7 @@ export function driftOf(
     const outside = outsidePart(change, state, environments);
     if (outside === undefined || isPartly(change, outside)) {
       pending += 1;
-      if ('why' in change ? isHeld(change) : change.reason !== 'ramp') unapplied += 1;
+      if (isUnapplied(change)) unapplied += 1;
     }
     if (outside === undefined) continue;
     const known = found.get(change.id);
@@ -299,6 +299,11 @@ export function driftOf(
   const seen = [...plan.unchanged, ...[...plan.changes, ...plan.withheld].map(({ id }) => id)];
   const unseen = [...new Set(seen)].filter(isUnseen).sort();
   return { differences: ids.flatMap((id) => found.get(id) ?? []), pending, unapplied, unseen };
+}
+
+/** Whether a run has to apply the change, or a person has to decide about it. */
+function isUnapplied(change: Change | Withheld): boolean {
+  return 'why' in change ? standingOfWithheld(change)?.is === 'held' : change.reason !== 'ramp';
 }
 
 /** A plan has no change for a live kill, but git does not order it, so it counts as a difference. */

@@ -4,7 +4,8 @@ import { FlagkeelError, messageOf } from '../errors.js';
 import { overridden, notesFor } from '../history/change-notes.js';
 import type { Killing } from '../kill/send.js';
 import type { ChangeNote, Outcome, Outcomes } from '../model/outcome.js';
-import { unfinishedIn, type Standing, type Change, type Plan } from '../model/plan.js';
+import type { Change, Plan } from '../model/plan.js';
+import { isConverged, isDone, verdictOf, type Verdict } from '../model/verdict.js';
 import { stateAfterCorrections } from '../plan/bases/corrections.js';
 import {
   stateAfterRefusals,
@@ -96,7 +97,7 @@ export async function settle(
   const corrected = stateAfterCorrections(seen, plan.changes, outcomes, momentOf(options));
   const { policy } = input;
   const state = policy.behind ? stateOfCovered(input.state, corrected, policy) : corrected;
-  const standing = standingAfter({ ...verified, plan, outcomes });
+  const verdict = verdictAfter({ ...done, ...verified, outcomes });
   const outOfSync = outOfSyncAfter(done, verified.outOfSync);
   const { ramps: known, applied: before } = remembered;
   // An older HEAD leaves ramps to the next run, because its specs lack ramps that began since.
@@ -109,11 +110,11 @@ export async function settle(
           isPlanned: plannedIn(policy),
         });
   const applied = {
-    ...{ ...done, outcomes, ...verified, state, standing },
-    ...{ converged: standing === 'in-sync', remembered: { ...remembered, ramps, outOfSync } },
+    ...{ ...done, outcomes, ...verified, state, verdict },
+    ...{ converged: isConverged(verdict), remembered: { ...remembered, ramps, outOfSync } },
   };
   const said = runMessage('Apply', done, head, outcomes);
-  const last = standing !== 'open';
+  const last = isDone(verdict);
   const meta = { ...said, head: policy.behind ? before : head, last, outOfSync, ramps };
   return { applied, meta };
 }
@@ -182,17 +183,15 @@ async function verifyOrSayWhy(
   }
 }
 
-function standingAfter({
+function verdictAfter({
   plan,
   left,
   unverified,
   outcomes,
-}: Pick<Applied, 'plan' | 'left' | 'unverified' | 'outcomes'>): Standing {
-  const hasFailed = [...outcomes.values()].some(({ status }) => status === 'failed');
-  if (left.length > 0 || unverified !== undefined || hasFailed) return 'open';
-  const { held, waits } = unfinishedIn(plan, outcomes);
-  if (held.length > 0) return 'held';
-  return waits.length > 0 ? 'waits' : 'in-sync';
+  input,
+}: Pick<Applied, 'plan' | 'left' | 'unverified' | 'outcomes' | 'input'>): Verdict {
+  const invalid = [...input.policy.quarantined];
+  return verdictOf({ plan, outcomes, left, invalid, isUnverified: unverified !== undefined });
 }
 
 /**
@@ -331,14 +330,14 @@ function joined(first: Applied, second: Applied, overtaken: ReadonlySet<string>)
   const planned = new Set(first.plan.changes.map(({ id }) => id));
   const besides = second.plan.changes.filter(({ id }) => !planned.has(id));
   const plan = { ...first.plan, changes: [...first.plan.changes, ...besides] };
-  const standing = standingAfter({ ...done, plan });
+  const verdict = verdictAfter({ ...first, ...done, plan });
   return {
     ...first,
     ...done,
     plan,
     notes: new Map([...second.notes, ...first.notes]),
-    standing,
-    converged: standing === 'in-sync',
+    verdict,
+    converged: isConverged(verdict),
     ...(unsaved !== undefined && { unsaved }),
   };
 }

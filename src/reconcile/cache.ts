@@ -1,4 +1,5 @@
-import type { Catalog } from '../admin-api/workspace.js';
+import type { Catalog, LiveWorkspace } from '../admin-api/workspace.js';
+import type { Desired } from '../model/desired.js';
 import { KnownKills } from '../kill/first.js';
 import { GitCache } from '../git/cache.js';
 import { StateCache } from '../state/tree.js';
@@ -16,6 +17,12 @@ export interface LastObservation {
   readonly at: Catalog;
 }
 
+/** Where the specs say that the service is, and the workspace that was found there. */
+export interface OpenedPlace {
+  readonly desired: Desired;
+  readonly workspace: LiveWorkspace['workspace'];
+}
+
 /**
  * Data that a process with repeated runs over one config directory keeps between them, so that a run costs only the
  * changes. Owned by the caller; one for each source, never used by two runs at once. Plans are equal with and without
@@ -26,6 +33,8 @@ export class RunCache {
   readonly git: GitCache;
   readonly states: StateCache;
   readonly kills = new KnownKills();
+  /** The service and place that the last run opened. */
+  place: OpenedPlace | null = null;
   /** The last comparison of specs and bases. */
   bases: ComparedBases | null = null;
   #last: LastObservation | null = null;

@@ -9,15 +9,9 @@ import type { Desired, RampCheck } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { Impact } from '../model/impact.js';
 import type { ObjectId } from '../model/ref.js';
-import type {
-  AllowedFinding,
-  Change,
-  GuardFinding,
-  Plan,
-  PlanNotes,
-  Standing,
-} from '../model/plan.js';
+import type { AllowedFinding, Change, GuardFinding, Plan, PlanNotes } from '../model/plan.js';
 import type { KillResults, Outcomes, Unknown } from '../model/outcome.js';
+import type { Verdict } from '../model/verdict.js';
 import type { Approval, Progress, RunOptions } from '../model/run.js';
 import type { RampRecords, State, UsedApprovals } from '../model/state.js';
 import type { PlanInput } from '../plan/input.js';
@@ -134,8 +128,8 @@ export interface Applied extends Planned {
   readonly left: readonly Change[];
   /** `KIND/NAME` of objects that were not found equal, or are unknown. */
   readonly outOfSync: ReadonlySet<string>;
-  readonly standing: Standing;
-  /** Whether the service has everything that git orders, except for changes that the specs themselves hold back. */
+  readonly verdict: Verdict;
+  /** Whether nothing is left to do for this program or a person, see `isConverged`. */
   readonly converged: boolean;
   /** Why the second look failed, or which writes it could not see. */
   readonly unverified?: string;

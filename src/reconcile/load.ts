@@ -62,6 +62,7 @@ export async function openService(
   const reader = await context.openReader(desired);
   await kills.sendAdded(desired);
   const workspace = await findWorkspace(reader, desired.config.workspace);
+  context.memory.place = { desired, workspace: workspace.workspace };
   noteRun({ 'flagkeel.workspace': workspace.workspace.name });
   return { reader, workspace };
 }

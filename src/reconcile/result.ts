@@ -1,6 +1,7 @@
 import { keyOfId, objectId } from '../model/ref.js';
 import { EXIT, type ExitCode } from '../errors.js';
 import type { Outcome, Outcomes } from '../model/outcome.js';
+import { exitOf, verdictOf, type Verdict } from '../model/verdict.js';
 import type { Reminder } from '../model/plan.js';
 import { unmanagedNames } from '../plan/plan.js';
 import type { PlanPolicy } from '../plan/policy.js';
@@ -42,15 +43,24 @@ export function reportOf(
     ),
     ruleNames: ruleNamesOf(input),
     killReasons: killReasonsOf(input.desired),
+    verdict: verdictOn(result),
     ...('outcomes' in result
       ? {
           outcomes: result.outcomes,
-          standing: result.standing,
           converged: result.converged,
           left: result.left,
         }
       : killOutcomes(result)),
   };
+}
+
+/** A plan that was not applied has a verdict too: the changes that wait for an apply, or for an approval. */
+export function verdictOn(result: Planned | Applied): Verdict {
+  if ('verdict' in result) return result.verdict;
+  const { plan: found, input, guardFindings } = result;
+  const invalid = [...input.policy.quarantined];
+  const { outcomes } = killOutcomes(result);
+  return verdictOf({ plan: found, outcomes, invalid, isRefused: guardFindings.length > 0 });
 }
 
 /**
@@ -136,9 +146,8 @@ export function exitCodeOf(
   if (!('outcomes' in result)) {
     return result.guardFindings.length > 0 ? EXIT.guardRefused : EXIT.ok;
   }
-  if (result.standing === 'open') return EXIT.notConverged;
-  if (result.unsaved !== undefined) return EXIT.failed;
-  return result.standing === 'held' && !allowHeld ? EXIT.held : EXIT.ok;
+  const exit = exitOf(result.verdict, { allowHeld });
+  return exit !== EXIT.notConverged && result.unsaved !== undefined ? EXIT.failed : exit;
 }
 
 /** Exit code of a run that a signal to this process ended. */

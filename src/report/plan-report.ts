@@ -1,5 +1,5 @@
+import type { Verdict } from '../model/verdict.js';
 import type {
-  Standing,
   AllowedFinding,
   Change,
   GuardFinding,
@@ -61,9 +61,9 @@ export interface PlanReport {
   /** `KIND/NAME` of objects that the run leaves alone because their specs are invalid; sorted. */
   readonly held?: readonly string[];
   readonly outcomes?: Outcomes;
-  /** The state of the service after the apply, from a second look. */
-  readonly standing?: Standing;
-  /** Whether `standing` is `in-sync`. */
+  /** What became of the objects: after an apply from a second look, before it from the plan. */
+  readonly verdict: Verdict;
+  /** Only after an apply: whether the verdict is `isConverged`. */
   readonly converged?: boolean;
   /** The differences that the second look found: `after` is the wanted value, `before` the found one. */
   readonly left?: readonly Change[];

@@ -35,7 +35,7 @@ environments:
 `,
 };
 
-const APPLIED = /^Applied: .+ In sync\.$/m;
+const APPLIED = /^Applied: .+ In sync: \d+ objects? equal\.$/m;
 
 describe.each([{ place: 'a git repository' }, { place: 'a directory without git' }])(
   'the embedded service in $place',

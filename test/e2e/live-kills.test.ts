@@ -71,7 +71,9 @@ describe('a flag that is killed on the service and not by git', () => {
     expect(json.planHash).toBe(before.planHash);
     expect(text.stdout).toContain('Killed on the service, not ordered by git');
     expect(text.stdout).toContain(`! ${ID}`);
-    expect(text.stdout).toMatch(/In sync but for 2 live kills: \d+ objects equal/);
+    expect(text.stdout).toMatch(
+      /Waiting: \S+, \S+ killed on the service; \d+ other objects in sync/,
+    );
     expect(markdown.stdout).toContain('killed on the service, not ordered by git');
     expect(markdown.stdout).toContain(ID.replace('@', '&#64;'));
   });

@@ -5,14 +5,17 @@ import type {
   RunRecord,
   SourceView,
 } from '../../src/daemon/view.js';
+import { ObjectStandings, type StandingsView } from '../../src/daemon/standings.js';
 import type { Outcome } from '../../src/model/outcome.js';
+import type { Change, Plan } from '../../src/model/plan.js';
+import { verdictOf } from '../../src/model/verdict.js';
 import { planDocument } from '../../src/report/json/plan.js';
 import type { PlanReport } from '../../src/report/plan-report.js';
 import { planText } from '../../src/report/text/plan.js';
 import { openRows } from '../../src/report/view/open-rows.js';
 import { planView } from '../../src/report/view/plan-view.js';
 import { summaryLine } from '../../src/report/text/summary.js';
-import { aReport, COMMIT } from './plan-builder.js';
+import { aReport, COMMIT, judged } from './plan-builder.js';
 
 /** A minute past which nothing moves, for pages whose times a test compares. */
 export const NOW = Date.parse('2026-10-03T14:05:00Z');
@@ -53,14 +56,45 @@ export function aRun(report: PlanReport | null, members: Partial<RunRecord> = {}
 /** Every change of the report as one that succeeded. */
 export function appliedReport(report: PlanReport): PlanReport {
   const outcomes = new Map(report.plan.changes.map(({ id }) => [id, APPLIED]));
-  return { ...report, outcomes, converged: true };
+  return judged({ ...report, outcomes, converged: true });
 }
 
 const HEAD = { commit: COMMIT, subject: 'Ramp checkout to 25 %', committedAt: minutesAgo(3) };
 
-/** In line with git since two minutes ago. */
+/** What a source knows after a run: its standings, from the plan that the run shows. */
+export function standingsAfter(runs: readonly RunRecord[]): StandingsView | null {
+  const run = runs.find(({ plan }) => plan !== null);
+  if (run?.plan == null) return null;
+  const { plan, startedAt } = run;
+  const outcomes = new Map(
+    plan.changes.flatMap(({ id, outcome, error }): [string, Outcome][] => {
+      if (outcome === 'applied') return [[id, APPLIED]];
+      if (outcome === 'failed' && error)
+        return [[id, { status: 'failed', error, partly: false } as Outcome]];
+      return outcome === 'skipped' ? [[id, { status: 'skipped', why: 'of a test' }]] : [];
+    }),
+  );
+  const known = new ObjectStandings();
+  const unchanged = Array.from({ length: plan.summary.unchanged }, (_, at) => `flag/same-${at}`);
+  const end = { ...plan, unchanged, liveKills: plan.liveKills } as unknown as Plan;
+  const isApplied = plan.converged !== undefined || outcomes.size > 0;
+  const verdict = verdictOf({
+    plan: end,
+    outcomes: isApplied ? outcomes : undefined,
+    left: plan.left as unknown as Change[] | undefined,
+    invalid: plan.held ?? [],
+    isRefused: (plan.guards ?? []).length > 0,
+  });
+  known.add(verdict, { plan: end, isFull: true, at: startedAt });
+  return known.view();
+}
+
+/** In sync since two minutes ago. */
 export function aSource(members: Partial<SourceView> = {}): SourceView {
+  const runs = members.runs ?? [aRun(aReport())];
   return {
+    standings: standingsAfter(runs),
+    confirmed: minutesAgo(1),
     name: 'shop-flags',
     location: 'https://git.example.com/shop/flags.git',
     branch: 'main',
@@ -71,7 +105,7 @@ export function aSource(members: Partial<SourceView> = {}): SourceView {
     flags: [],
     seen: HEAD,
     applied: HEAD,
-    runs: [aRun(aReport())],
+    runs,
     suspended: null,
     pinned: null,
     approved: null,
@@ -131,7 +165,8 @@ export class DaemonInMemory implements DaemonView, DaemonControls {
   end(run: RunRecord, name = this.#sources[0]?.name): SourceView {
     const before = this.#sources.find((source) => source.name === name);
     if (before === undefined) throw new Error(`no source ${String(name)}`);
-    const source = { ...before, runs: [run, ...before.runs].slice(0, 100) };
+    const runs = [run, ...before.runs].slice(0, 100);
+    const source = { ...before, runs, standings: standingsAfter(runs) };
     this.show(source);
     for (const listener of this.#runListeners) listener(source, run);
     return source;

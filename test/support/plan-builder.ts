@@ -1,3 +1,4 @@
+import { verdictOf } from '../../src/model/verdict.js';
 import type { Kind, ObjectId, ObjectRef } from '../../src/model/ref.js';
 import type {
   Action,
@@ -87,7 +88,7 @@ export function aLiveKill(id: ObjectId, members: Partial<LiveKill> = {}): LiveKi
 export const COMMIT = '3f9c2ab41d7e5f60718293a4b5c6d7e8f9012345';
 
 export function aReport(plan: Partial<Plan> = {}, members: Partial<PlanReport> = {}): PlanReport {
-  return {
+  return judged({
     plan: aPlan(plan),
     notes: new Map(),
     planHash: `sha256:${'0a'.repeat(32)}`,
@@ -98,5 +99,12 @@ export function aReport(plan: Partial<Plan> = {}, members: Partial<PlanReport> =
     environments: ['staging', 'production'],
     protectedEnvironments: new Set(['production']),
     ...members,
-  };
+  });
+}
+
+/** The report with the verdict that its other members give. */
+export function judged(report: Omit<PlanReport, 'verdict'>): PlanReport {
+  const { plan, outcomes, left, held: invalid = [], guardFindings = [] } = report;
+  const isRefused = guardFindings.length > 0;
+  return { ...report, verdict: verdictOf({ plan, outcomes, left, invalid, isRefused }) };
 }

@@ -2,7 +2,9 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Metrics } from '../metrics/metrics.js';
 import { PAGE_POLICY, runPage, statusPage } from '../page/status-page.js';
 import { missingFor, newestPlan, healthOf, verdictOver } from '../health.js';
+import type { StandingsView } from '../standings.js';
 import type { DaemonView, RunRecord, SourceView } from '../view.js';
+import { standingDocument } from '../../report/json/plan.js';
 import { Refusal } from './access.js';
 
 export interface ViewOptions {
@@ -72,9 +74,16 @@ function statusDocument(view: DaemonView, now: number) {
   };
 }
 
+function standingsDocument({ lookedAt, whole, counts, objects }: StandingsView) {
+  return {
+    ...{ lookedAt, whole, counts },
+    objects: objects.map(({ id, standing, asOf }) => ({ ...standingDocument(id, standing), asOf })),
+  };
+}
+
 /** Leaves out report and plan of each run, which have addresses of their own. */
 function sourceDocument(source: SourceView) {
-  const { runs, flags, firstSync, ...plain } = source;
+  const { runs, flags, firstSync, standings, ...plain } = source;
   const { verdict, environments } = healthOf(source);
   const missing = missingFor(source);
   return {
@@ -86,6 +95,7 @@ function sourceDocument(source: SourceView) {
       ...counts,
       lastChange: lastChange?.id ?? null,
     })),
+    standings: standings && standingsDocument(standings),
     unmanaged: newestPlan(source)?.unmanaged ?? null,
     liveKills: newestPlan(source)?.liveKills ?? [],
     runs: runs.map(({ text, plan, open, ...run }) => ({

@@ -95,6 +95,11 @@ export class Metrics {
       this.#prometheus.set('withheld', labels, withheld);
       this.#prometheus.set('liveKills', labels, liveKills);
     }
+    for (const { name, counts } of view.standings?.environments ?? []) {
+      for (const [standing, count] of Object.entries(counts)) {
+        this.#prometheus.set('objects', { source, environment: name ?? '', standing }, count);
+      }
+    }
     const plan = newestPlan(view);
     for (const what of ['review', 'expiry'] as const) {
       const due = plan?.reminders?.filter((each) => each.what === what) ?? [];
@@ -154,13 +159,19 @@ export const METRICS = {
     name: 'flagkeel_last_success_timestamp_seconds',
     type: 'gauge',
     labels: ['source'],
-    help: 'When the newest run ended that left everything in line.',
+    help: 'When the newest run ended after which nothing was held, failed or unknown.',
   },
   changes: {
     name: 'flagkeel_changes_total',
     type: 'counter',
     labels: ['source', 'kind', 'action', 'outcome'],
     help: 'Changes that a run tried to write: applied, failed or skipped.',
+  },
+  objects: {
+    name: 'flagkeel_objects',
+    type: 'gauge',
+    labels: ['source', 'environment', 'standing'],
+    help: 'Objects that git orders, by what became of them: live, waits, held, failed, unknown.',
   },
   drift: {
     name: 'flagkeel_drift_objects',
@@ -172,7 +183,7 @@ export const METRICS = {
     name: 'flagkeel_withheld_objects',
     type: 'gauge',
     labels: ['source', 'environment'],
-    help: 'Changes that are held back and wait for somebody.',
+    help: 'Changes that are held back.',
   },
   liveKills: {
     name: 'flagkeel_live_kills',

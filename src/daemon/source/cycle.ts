@@ -1,10 +1,12 @@
-import { EXIT, FlagkeelError, messageOf, type ErrorCode, type ExitCode } from '../../errors.js';
+import { EXIT, FlagkeelError, messageOf, type ExitCode } from '../../errors.js';
 import type { AdminWriter } from '../../admin-api/writer.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import { byCodeUnits } from '../../model/json.js';
 import type { Approval, Fence, Suspension } from '../../model/run.js';
 import type { KillResult, ChangeNote } from '../../model/outcome.js';
 import { objectId } from '../../model/ref.js';
+import type { Plan } from '../../model/plan.js';
+import { isDone, type Verdict } from '../../model/verdict.js';
 import { plan, reconcile } from '../../reconcile/reconcile.js';
 import { clean } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
@@ -14,7 +16,13 @@ import { openRows, type OpenRows } from '../../report/view/open-rows.js';
 import { planView } from '../../report/view/plan-view.js';
 import { errorText } from '../../report/text/error.js';
 import { summaryLine } from '../../report/text/summary.js';
-import { exitCodeOf, exitCodeOfSignal, reportOf, unmanagedIn } from '../../reconcile/result.js';
+import {
+  exitCodeOf,
+  exitCodeOfSignal,
+  reportOf,
+  unmanagedIn,
+  verdictOn,
+} from '../../reconcile/result.js';
 import {
   InvalidSpecsError,
   type Applied,
@@ -24,6 +32,7 @@ import {
 import type { GitCache } from '../../git/cache.js';
 import type { Source } from '../../git/spec-source.js';
 import type { OrderedKill, RunResult, Trigger, UnmanagedNames } from '../view.js';
+import { accessTroubleOf, type AccessTrouble } from '../standings.js';
 import { flagsSeen, type SeenFlags } from './live-flags.js';
 
 /** An open run; see `openRun`. */
@@ -103,7 +112,9 @@ export interface CycleEnd {
   /** Whether another try may succeed without anyone's help. */
   readonly mayRetry: boolean;
   /** Why the service could not be read; null if it could, undefined if the run sent it no request. */
-  readonly serviceTrouble?: string | null;
+  readonly accessTrouble?: AccessTrouble | null;
+  /** What became of the objects; only with a plan. */
+  readonly judged?: { readonly verdict: Verdict; readonly plan: Plan; readonly isFull: boolean };
   readonly diagnostics?: readonly Diagnostic[];
   /** Only with a plan. */
   readonly kills?: readonly OrderedKill[];
@@ -182,13 +193,19 @@ function endOf(
     environments: report.environments,
     dueAt: firstDue(result),
     mayRetry: outcome === 'partial' || outcome === 'failed',
-    serviceTrouble: null,
+    accessTrouble: null,
+    judged: judgedIn(result),
     diagnostics: result.invalid,
     kills: killsOf(result),
     suspendedByConfig: result.input.desired.config.suspend,
     flags: flagsSeen(result),
     unmanaged: unmanagedIn(result),
   };
+}
+
+function judgedIn(result: Planned | Applied): NonNullable<CycleEnd['judged']> {
+  const { plan: done } = result;
+  return { verdict: verdictOn(result), plan: done, isFull: done.observed === 'full' };
 }
 
 /** The earliest time at which a held change or the next step of a ramp may go by itself, as ISO 8601 in UTC. */
@@ -223,26 +240,20 @@ function killsOf({ input }: Planned | Applied): OrderedKill[] {
 }
 
 function resultOf(result: Planned | Applied, signal: AbortSignal): RunResult {
-  if (!('outcomes' in result)) return result.guardFindings.length > 0 ? 'refused' : 'in-sync';
-  if (signal.aborted && result.standing !== 'in-sync') return 'interrupted';
-  if (result.standing === 'open') return 'partial';
-  if (result.unsaved !== undefined) return 'failed';
-  if (result.invalid.length > 0) return 'degraded';
-  if (result.input.policy.suspended !== null) return 'suspended';
-  if (result.standing === 'held') return 'held';
-  if (result.standing === 'waits') return 'waiting';
-  return result.plan.changes.length === 0 ? 'in-sync' : 'applied';
+  if (!('outcomes' in result)) {
+    if (result.guardFindings.length > 0) return 'refused';
+    return verdictOn(result).whole === 'live' ? 'in-sync' : 'waiting';
+  }
+  const { verdict, plan: done, unsaved, invalid, input } = result;
+  if (signal.aborted && verdict.whole !== 'live') return 'interrupted';
+  if (!isDone(verdict)) return 'partial';
+  if (unsaved !== undefined) return 'failed';
+  if (invalid.length > 0) return 'degraded';
+  if (input.policy.suspended !== null) return 'suspended';
+  if (verdict.whole === 'held') return 'held';
+  if (verdict.whole === 'waits') return 'waiting';
+  return done.changes.length === 0 ? 'in-sync' : 'applied';
 }
-
-/** Errors of the service, the network or the key that may go away without a commit. */
-const SERVICE_TROUBLES: readonly ErrorCode[] = [
-  'NO_KEY',
-  'ORIGIN_NOT_ALLOWED',
-  'UNREACHABLE',
-  'UNAUTHORISED',
-  'UNREADABLE',
-  'NOT_ON_SERVICE',
-];
 
 function failedEnd(error: unknown, signal: AbortSignal): Omit<CycleEnd, 'requests'> {
   const message = messageOf(error);
@@ -263,13 +274,13 @@ function failedEnd(error: unknown, signal: AbortSignal): Omit<CycleEnd, 'request
   if (exitCode === EXIT.refused) {
     return { ...end, result: 'refused', exitCode, mayRetry: code === 'IN_USE' };
   }
-  const isService = SERVICE_TROUBLES.includes(code);
+  const accessTrouble = accessTroubleOf(error);
   return {
     ...end,
     result: 'failed',
     exitCode,
     mayRetry: true,
-    ...(isService && { serviceTrouble: message }),
+    ...(accessTrouble && { accessTrouble }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Fence } from '../../model/run.js';
 import type { CommitView, Override, RunRecord, Trigger } from '../view.js';
+import type { StandingsView } from '../standings.js';
 import type { SeenFlags } from './live-flags.js';
 
 /** An ended run, as replicas share it. Plain data. */
@@ -11,6 +12,8 @@ export interface SharedRun {
   readonly environments?: readonly string[];
   /** `suspend: true` in the config; only with a plan. */
   readonly suspendedByConfig?: boolean;
+  /** Only with a plan. */
+  readonly standings?: StandingsView;
   /** Not set if the run before still has the current ones. */
   readonly flags?: readonly SeenFlags[];
 }

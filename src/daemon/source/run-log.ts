@@ -3,7 +3,9 @@ import { SUSPENDED_BY_CONFIG } from '../../model/run.js';
 import type { Log } from '../../platform/log.js';
 import { clean } from '../../report/sanitize.js';
 import { newestPlanned } from '../health.js';
-import type { CycleEnd } from './cycle.js';
+import { ObjectStandings, standingsUnder, type AccessTrouble, type Doubt } from '../standings.js';
+import { observationFor, type CycleEnd } from './cycle.js';
+import type { SharedRun } from './leadership.js';
 import { withSeen } from './live-flags.js';
 import type {
   RunRecord,
@@ -84,15 +86,13 @@ function details(log: Log, { plan }: RunRecord, { diagnostics = [], error }: Cyc
 
 const MAX_RUNS = 100;
 
-/** Results after which the service agrees with git as far as it may. */
-const SYNCED: readonly RunResult[] = [
-  'in-sync',
-  'applied',
-  'waiting',
-  'held',
-  'degraded',
-  'suspended',
-];
+/** Results of runs that did not come to an end. */
+const CUT: ReadonlySet<RunResult> = new Set(['failed', 'interrupted']);
+
+/** After this many failures in a row, nothing that was known counts any more. */
+const MAX_FAILURES = 3;
+/** After this many full looks in a row without an end, neither. */
+const MAX_MISSED = 2;
 
 /** Results after which a commit has done all that it may do now without a person. */
 const APPLIED: ReadonlySet<RunResult> = new Set(['in-sync', 'applied', 'waiting']);
@@ -109,6 +109,13 @@ export class SourceRecord {
   #environments: readonly string[] = [];
   #flags: readonly EnvironmentFlags[] = [];
   #isSuspendedByConfig = false;
+  readonly #standings = new ObjectStandings();
+  /** ISO 8601 times of the last answers of service and source, and the failures in a row since. */
+  #confirmed: string | null = null;
+  #unconfirmed: { count: number; why: Doubt['why'] } | null = null;
+  #polled: string | null = null;
+  #pollFailures = 0;
+  #missedLooks = 0;
   #firstSync = false;
 
   /** @param now milliseconds since the epoch. */
@@ -127,7 +134,10 @@ export class SourceRecord {
     | 'runs'
     | 'troubles'
     | 'firstSync'
+    | 'standings'
+    | 'confirmed'
   > {
+    const standings = this.#standings.view();
     return {
       service: this.#service,
       workspace: this.#workspace,
@@ -138,7 +148,17 @@ export class SourceRecord {
       runs: this.#runs,
       troubles: [...this.#troubles.values()],
       firstSync: this.#firstSync,
+      standings: standings && standingsUnder(standings, this.#doubt()),
+      confirmed: this.#confirmed,
     };
+  }
+
+  #doubt(): Doubt | null {
+    const { count = 0, why = 'not-confirmed' } = this.#unconfirmed ?? {};
+    if (count >= MAX_FAILURES) return { why, since: this.#confirmed };
+    if (this.#pollFailures >= MAX_FAILURES) return { why: 'source-away', since: this.#polled };
+    if (this.#missedLooks < MAX_MISSED) return null;
+    return { why: 'not-confirmed', since: this.#standings.view()?.lookedAt ?? null };
   }
 
   /** `suspend: true` in the config, as the last run with a plan saw it. */
@@ -155,6 +175,31 @@ export class SourceRecord {
     this.#seen = commit;
   }
 
+  /** The end of a poll of the source. @param why null if it succeeded. */
+  polled(why: string | null): { isNew: boolean } {
+    this.#pollFailures = why === null ? 0 : this.#pollFailures + 1;
+    if (why === null) this.#polled = this.#nowText();
+    return this.trouble('source', why);
+  }
+
+  /** The end of a request to the service. @param trouble null if service, key and place answered. */
+  asked(trouble: AccessTrouble | null): { isNew: boolean } {
+    const whats = ['service', 'key-missing', 'key-refused', 'place'] as const;
+    const others = whats.filter((what) => what !== trouble?.what);
+    const gone = others.map((what) => this.trouble(what, null).isNew);
+    if (trouble === null) {
+      this.#confirmed = this.#nowText();
+      this.#unconfirmed = null;
+      return { isNew: gone.includes(true) };
+    }
+    this.#unconfirmed = { count: (this.#unconfirmed?.count ?? 0) + 1, why: trouble.doubt };
+    return this.trouble(trouble.what, trouble.why);
+  }
+
+  #nowText(): string {
+    return new Date(this.#now()).toISOString();
+  }
+
   why(what: Trouble['what']): string | null {
     return this.#troubles.get(what)?.why ?? null;
   }
@@ -163,7 +208,7 @@ export class SourceRecord {
   trouble(what: Trouble['what'], why: string | null): { isNew: boolean } {
     const before = this.#troubles.get(what);
     if (why === null) return { isNew: this.#troubles.delete(what) };
-    const since = before?.since ?? new Date(this.#now()).toISOString();
+    const since = before?.since ?? this.#nowText();
     this.#troubles.set(what, { what, why, since });
     return { isNew: before?.why !== why };
   }
@@ -172,14 +217,21 @@ export class SourceRecord {
     run: RunRecord,
     commit: CommitView | null,
     {
-      serviceTrouble,
+      accessTrouble,
+      judged,
+      standings,
       environments,
       flags,
       suspendedByConfig,
-    }: Pick<CycleEnd, 'serviceTrouble' | 'environments' | 'flags' | 'suspendedByConfig'>,
+    }: Pick<CycleEnd, 'accessTrouble' | 'judged' | 'environments' | 'flags' | 'suspendedByConfig'> &
+      Pick<SharedRun, 'standings'>,
   ): void {
     this.#runs = [run, ...this.#runs].slice(0, MAX_RUNS);
-    if (serviceTrouble !== undefined) this.trouble('service', serviceTrouble);
+    if (accessTrouble !== undefined) this.asked(accessTrouble);
+    if (standings !== undefined) this.#standings.share(standings);
+    if (judged !== undefined) this.#standings.add(judged.verdict, { ...judged, at: run.startedAt });
+    if (judged?.isFull === true) this.#missedLooks = 0;
+    else if (run.plan === null && observationFor(run.triggers) === 'full') this.#missedLooks += 1;
     if (suspendedByConfig !== undefined) this.#isSuspendedByConfig = suspendedByConfig;
     if (environments !== undefined) this.#environments = environments;
     if (flags !== undefined) this.#flags = withSeen(this.#flags, flags, run.startedAt);
@@ -187,7 +239,7 @@ export class SourceRecord {
       this.#service = run.plan.origin;
       this.#workspace = run.plan.workspace.name;
     }
-    if (SYNCED.includes(run.result)) this.#firstSync = true;
+    if (!CUT.has(run.result)) this.#firstSync = true;
     if (APPLIED.has(run.result)) this.#applied = commit;
   }
 }

@@ -2,6 +2,7 @@ import type { Time } from '../../platform/clock.js';
 import type { Log } from '../../platform/log.js';
 import { clean } from '../../report/sanitize.js';
 import { CHANGE_TRIGGERS, type CycleEnd } from './cycle.js';
+import { Confirmer, type Confirm } from './confirmer.js';
 import { Driver } from './driver.js';
 import { Follower } from './follower.js';
 import { DueMoment, MomentTimer, type Ending, Schedule } from './schedule.js';
@@ -15,6 +16,7 @@ import {
   type RunPermit,
 } from './leadership.js';
 import { type SourceOptions, SourceRuns } from './source-runs.js';
+import { accessTroubleOf } from '../standings.js';
 import type { Seen } from '../upstream/upstream.js';
 import type { CommitView, RunBegin, RunRecord, SourceView, Trigger } from '../view.js';
 
@@ -46,6 +48,7 @@ export class SourceLoop {
   readonly #dueTimer: MomentTimer;
   readonly #record: SourceRecord;
   readonly #leadership: Leadership;
+  readonly #confirmer: Confirmer | null;
   readonly #ending = new AbortController();
   #schedule: Schedule | null = null;
   #polled: Promise<void> = Promise.resolve();
@@ -84,8 +87,31 @@ export class SourceLoop {
         this.#onPoll(trouble);
       },
     });
+    this.#confirmer = this.#confirmerOf(options.confirm);
     this.#leadership = options.leadership ?? ALONE;
     this.#joinElection();
+  }
+
+  #confirmerOf(confirm: Confirm | undefined): Confirmer | null {
+    if (confirm === undefined) return null;
+    const { intervalMs } = this.#options;
+    return new Confirmer({
+      ...{ time: this.#around.time, intervalMs, confirm },
+      isRunning: () => ['running', 'queued'].includes(this.#driver.phase),
+      onEnd: (error) => {
+        this.#onConfirmed(error);
+      },
+    });
+  }
+
+  #onConfirmed(error: unknown): void {
+    const trouble = error === null ? null : accessTroubleOf(error);
+    if (trouble === undefined) return;
+    const { isNew } = this.#record.asked(trouble);
+    if (isNew && trouble !== null)
+      this.#log.error({ why: clean(trouble.why) }, 'service out of reach');
+    if (isNew && trouble === null) this.#log.info({}, 'service within reach again');
+    this.#around.onChange();
   }
 
   #timer(of: Ending, trigger: Trigger): MomentTimer {
@@ -107,6 +133,7 @@ export class SourceLoop {
       });
     }
     this.#follower.start();
+    this.#confirmer?.start();
     this.trigger('start');
   }
 
@@ -117,6 +144,7 @@ export class SourceLoop {
     await this.#schedule?.stop();
     await this.#driver.stop(reason);
     await this.#follower.close();
+    await this.#confirmer?.close();
   }
 
   /** Passes an external request on to the leader, which may be this replica. */
@@ -201,7 +229,7 @@ export class SourceLoop {
   }
 
   #onPoll(trouble: string | null): void {
-    const { isNew } = this.#record.trouble('source', trouble);
+    const { isNew } = this.#record.polled(trouble);
     const commit = this.#follower.seen?.commit ?? null;
     if (commit !== null) this.#record.seen(commit);
     if (isNew && trouble !== null) this.#log.error({ why: clean(trouble) }, 'source out of reach');
@@ -267,11 +295,13 @@ export class SourceLoop {
     if (end.dueAt !== undefined) this.#wait(end.dueAt);
     this.#runLog.ended(record, end);
     const { environments, flags, suspendedByConfig } = end;
+    const { standings } = this.#record.view();
     await this.#leadership.keep({
       run: record,
       at,
       ...(environments !== undefined && { environments }),
       ...(suspendedByConfig !== undefined && { suspendedByConfig }),
+      ...(end.judged !== undefined && standings !== null && { standings }),
       ...(flags !== undefined && result !== 'in-sync' && { flags }),
     });
     onRun(this.view(), record);

@@ -1,3 +1,4 @@
+import type { Confirm } from './confirmer.js';
 import type { GitCache } from '../../git/cache.js';
 import type { Source } from '../../git/spec-source.js';
 import { withKillsOf } from '../../kill/in-git.js';
@@ -135,6 +136,8 @@ export interface SourceOptions {
   readonly debounceMs: number;
   /** Cron fields; null for no scheduled full check. */
   readonly schedule: string | null;
+  /** Not set for a service that only runs start. */
+  readonly confirm?: Confirm | undefined;
   readonly allowOlder: boolean;
   /** Fields that replace those of the commits. */
   readonly note: Partial<ChangeNote>;

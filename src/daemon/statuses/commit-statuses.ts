@@ -1,5 +1,5 @@
 import type { ReviewStatus, CommitStatus } from '../../forge/forge.js';
-import { isHeld } from '../../model/plan.js';
+import { standingOfWithheld } from '../../model/verdict.js';
 import type { Log } from '../../platform/log.js';
 import type { DaemonView, RunBegin, SourceView, RunRecord, RunResult } from '../view.js';
 import type { StatusTarget } from '../../forge/open.js';
@@ -147,7 +147,8 @@ export function runStatus(run: RunRecord, environment: string | null): ReviewSta
   const held = (plan?.withheld ?? []).filter((change) => isHere(change.environment));
   // These results list, for each change, the environment where it waits.
   const isUnfinished = environment !== null && (result === 'held' || result === 'waiting');
-  const isDoneHere = isUnfinished && missed === 0 && !held.some(isHeld);
+  const isDoneHere =
+    isUnfinished && missed === 0 && !held.some((each) => standingOfWithheld(each)?.is === 'held');
   if (result !== 'partial' && result !== 'in-sync' && result !== 'applied' && !isDoneHere) {
     return { state: STATES[result], description: WORDS[result] };
   }

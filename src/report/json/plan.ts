@@ -1,7 +1,9 @@
 import type { Plan as WrittenPlan } from '../../generated/plan.schema.d.js';
 import type { FlagImpact, Impact } from '../../model/impact.js';
 import type { Json } from '../../model/json.js';
+import { countsOf, type Standing, type Verdict } from '../../model/verdict.js';
 import { noteKey, type Change, type FieldChange } from '../../model/plan.js';
+import type { ObjectId } from '../../model/ref.js';
 import type { Outcome } from '../../model/outcome.js';
 import { ordered } from '../json-value.js';
 import { keyCounts, maskKeys } from '../masked-keys.js';
@@ -14,6 +16,10 @@ type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : 
 export type PlanDocument = Frozen<WrittenPlan>;
 /** One change. Withheld changes have more members. */
 export type ChangeDocument = PlanDocument['changes'][number];
+/** What became of the objects of a run. */
+export type VerdictDocument = NonNullable<PlanDocument['verdict']>;
+/** An object that is not live. */
+type StandingDocument = VerdictDocument['objects'][number];
 type LeftDocument = NonNullable<PlanDocument['left']>[number];
 type FieldDocument = ChangeDocument['fields'][number];
 type FlagImpactDocument = NonNullable<ChangeDocument['afterRestore']>;
@@ -41,7 +47,10 @@ export function planDocument(
     workspace: { id: workspace.id, name: workspace.name },
     revision: { commit: revision.commit, dirty: revision.dirty },
     stateless: report.stateless,
-    ...present({ converged: report.converged }),
+    ...present({
+      converged: report.converged,
+      verdict: report.converged === undefined ? undefined : verdictDocument(report.verdict),
+    }),
     summary: {
       create: deeds.create,
       update: deeds.update,
@@ -85,6 +94,26 @@ export function planDocument(
     },
     liveKills: plan.liveKills.map(({ ref, location, ...kill }) => kill),
     notCompared: plan.notCompared.map(({ id, what, why }) => ({ id, what, why })),
+  };
+}
+
+/** Live objects are counted and not listed. */
+export function verdictDocument(verdict: Verdict): VerdictDocument {
+  const objects = [...verdict.objects].flatMap(([id, standing]) =>
+    standing.is === 'live' ? [] : [standingDocument(id, standing)],
+  );
+  return { whole: verdict.whole, counts: countsOf(verdict), objects };
+}
+
+export function standingDocument(
+  id: ObjectId,
+  standing: Exclude<Standing, { is: 'live' }>,
+): StandingDocument {
+  const { is, why } = standing;
+  return {
+    ...{ id, is, why },
+    until: 'until' in standing ? standing.until : null,
+    remedy: 'remedy' in standing ? standing.remedy : null,
   };
 }
 

@@ -8,6 +8,7 @@ import { LEFT_TITLE } from '../view/left.js';
 import { countText, planView, type Fold, type PlanView } from '../view/plan-view.js';
 import { caveatsOf } from '../view/sentences.js';
 import type { ChangeRow } from '../view/row.js';
+import { wholeText } from '../view/verdict.js';
 import { assembled, type Block, type Rank } from './blocks.js';
 import { code, joined, Markup, trusted, link } from './markup.js';
 import { riskBlocks, risksText } from './risks.js';
@@ -189,7 +190,7 @@ function footer(report: PlanReport, place: ReportContext): Markup {
 
 /** The next steps after this report. */
 function nextStepsText(report: PlanReport, { subject, target, offline }: ReportContext): Markup {
-  if (report.outcomes) return trusted`${report.converged === true ? 'Verified.' : 'Not in sync.'}`;
+  if (report.outcomes) return trusted`${wholeText(report)}.`;
   if (offline === true) {
     return trusted`Made offline, without the service: compared with the specs of ${targetText(target)}. What is live may differ.`;
   }

@@ -3,7 +3,7 @@ import { clean } from '../sanitize.js';
 import { fieldLines } from '../view/field.js';
 import type { Row } from '../view/row.js';
 import { notComparedTexts } from '../view/sentences.js';
-import { asFarAsCompared } from './summary.js';
+import { asFarAsCompared } from '../view/verdict.js';
 import { keysText } from '../masked-keys.js';
 import { EMPTY_LINE, renderLines, span, type Layout } from './layout.js';
 import { rowLines } from './rows.js';

@@ -1,11 +1,11 @@
 import { messageOf } from '../../errors.js';
 import { clean } from '../sanitize.js';
 import type { KillResult, Outcome } from '../../model/outcome.js';
-import { type Change, unfinishedIn, type Unfinished } from '../../model/plan.js';
+import type { Change } from '../../model/plan.js';
 import { deedsText, outcomeOf, type PlanReport } from '../plan-report.js';
-import type { ObjectId } from '../../model/ref.js';
 import { risksOf } from '../view/impact.js';
-import { butForKills } from '../view/sentences.js';
+import { isConverged } from '../../model/verdict.js';
+import { wholeText } from '../view/verdict.js';
 import { plural } from '../values.js';
 
 /** One line about a kill that was sent, or that failed. */
@@ -23,8 +23,8 @@ export function killLine(id: string, result: KillResult): string {
 /** The last line of a report: the work ahead, or the work done and the state of the service now. */
 export function summaryLine(report: PlanReport): string {
   const { plan } = report;
-  if (plan.changes.length === 0 && plan.withheld.length === 0 && report.converged !== false) {
-    return `In sync${asFarAsCompared(plan)}${butForKills(plan.liveKills)}: ${plural(plan.unchanged.length, 'object')} equal, nothing to write${where(report)}.`;
+  if (plan.changes.length + plan.withheld.length === 0 && isConverged(report.verdict)) {
+    return `${wholeText(report)}, nothing to write${where(report)}.`;
   }
   return report.outcomes ? appliedLine(report) : plannedLine(report);
 }
@@ -62,45 +62,8 @@ function appliedLine(report: PlanReport): string {
     .map((status) => `${String(ended(status).length)} ${status}`)
     .join(', ');
   const parts = [actions, ...(undone === '' ? [] : [undone]), ...restCounts(plan)];
-  return `Applied: ${parts.join('; ')}.${standing(report)}`;
-}
-
-/** The result of the second look; empty if there was none. */
-function standing({ converged, standing: found, plan, outcomes }: PlanReport): string {
-  if (converged === undefined) return '';
-  if (outcomes && (found === 'held' || found === 'waits')) {
-    return ` Not in sync: ${unfinishedText(unfinishedIn(plan, outcomes))}.`;
-  }
-  if (!converged) return ' Not in sync: differences are left after the apply.';
-  const exceptions = [
-    ...(plan.withheld.length > 0 ? ['what is withheld'] : []),
-    ...(plan.liveKills.length > 0 ? [plural(plan.liveKills.length, 'live kill')] : []),
-  ];
-  const but = exceptions.length > 0 ? ` but for ${exceptions.join(' and ')}` : '';
-  return ` In sync${asFarAsCompared(plan)}${but}.`;
-}
-
-/** The changes that git orders and the service does not have yet, and what they wait for. */
-function unfinishedText({ held, waits, until }: Unfinished): string {
-  const end = until === null ? 'for a window to open' : `until ${clean(until)}`;
-  return [
-    ...(held.length > 0 ? [`${waiting(held)} for a person`] : []),
-    ...(waits.length > 0 ? [`${waiting(waits)} ${end}`] : []),
-  ].join('; ');
-}
-
-/** A line names this many objects; all of them are listed above it. */
-const MAX_NAMED = 3;
-
-function waiting(ids: readonly ObjectId[]): string {
-  const more = ids.length > MAX_NAMED ? ` and ${String(ids.length - MAX_NAMED)} more` : '';
-  const verb = ids.length === 1 ? 'waits' : 'wait';
-  return `${ids.slice(0, MAX_NAMED).map(clean).join(', ')}${more} ${verb}`;
-}
-
-/** The words to append to "all is equal" if not everything was compared. */
-export function asFarAsCompared({ notCompared }: Pick<PlanReport['plan'], 'notCompared'>): string {
-  return notCompared.length === 0 ? '' : ' as far as was compared';
+  const whole = report.converged === undefined ? '' : ` ${wholeText(report)}.`;
+  return `Applied: ${parts.join('; ')}.${whole}`;
 }
 
 /** Counts of the objects that the run does not act on. */

@@ -160,11 +160,6 @@ export function liveKillRow(kill: LiveKill): Row {
   };
 }
 
-/** The words to append to "all is equal" if there are live kills; otherwise empty. */
-export function butForKills(kills: readonly unknown[]): string {
-  return kills.length === 0 ? '' : ` but for ${plural(kills.length, 'live kill')}`;
-}
-
 /** One sentence: a flag should be gone or a kill reviewed by now, and both stay until a commit changes that. */
 export function reminderText({ id, what, due, reason, by }: Reminder): string {
   if (what === 'expiry')

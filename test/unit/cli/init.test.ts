@@ -51,7 +51,7 @@ describe('init', () => {
 
     expect(commands.map(([name]) => name)).toEqual(['validate', 'test', 'plan', 'reconcile']);
     expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0]);
-    expect(results[3]?.stdout).toContain('In sync but for what is withheld.');
+    expect(results[3]?.stdout).toContain('In sync: 42 objects equal.');
     expect(existsSync(join(directory, '.flagkeel', 'service'))).toBe(true);
     const kills = readFileSync(join(directory, 'kills/production.yaml'), 'utf8');
     expect(kills).toContain('$schema=../schemas/kills.schema.json');

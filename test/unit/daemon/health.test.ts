@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { healthOf, verdictOver } from '../../../src/daemon/health.js';
+import { standingsUnder } from '../../../src/daemon/standings.js';
+import type { PlanReport } from '../../../src/report/plan-report.js';
 import type { RunResult, SourceView } from '../../../src/daemon/view.js';
 import { aRun, aSource, appliedReport, minutesAgo } from '../../support/daemon-view.js';
 import { aChange, aLiveKill, aReport, aWithheld, COMMIT } from '../../support/plan-builder.js';
@@ -17,7 +19,7 @@ function headline(members: Partial<SourceView>): string {
 
 describe('the verdict over a source', () => {
   it.each<[string, Partial<SourceView>, string]>([
-    ['in sync', {}, 'fine: In line with git'],
+    ['in sync', {}, 'fine: In sync: 0 objects equal'],
     ['before its first run', { runs: [] }, 'busy: The first look is under way'],
     [
       'with a newer commit under way',
@@ -40,22 +42,22 @@ describe('the verdict over a source', () => {
     [
       'with a flag that is killed on the service and not by git',
       { runs: [aRun(aReport({ liveKills: [aLiveKill('flag/pay@production')] }))] },
-      'attention: In line with git, but for 1 live kill',
+      'attention: 1 object waiting',
     ],
     [
       'with something withheld',
       { runs: [aRun(aReport({ withheld: [HELD] }))] },
-      'attention: In line with git, but for 1 withheld change',
+      'attention: 1 object waiting',
     ],
     [
       'with only what can never be written withheld',
       { runs: [aRun(aReport({ withheld: [FIXED] }))] },
-      'fine: In line with git',
+      'fine: In sync: 0 objects equal',
     ],
     [
       'that another replica keeps',
       { leader: false, runs: [] },
-      'fine: Another replica keeps this in line',
+      'busy: Another replica keeps this source',
     ],
     [
       'whose service is down, suspended or not',
@@ -71,10 +73,7 @@ describe('the verdict over a source', () => {
 
   it.each<[RunResult, string]>([
     ['applied', 'fine'],
-    ['waiting', 'attention'],
-    ['held', 'attention'],
     ['suspended', 'attention'],
-    ['degraded', 'attention'],
     ['interrupted', 'attention'],
     ['refused', 'trouble'],
     ['invalid', 'trouble'],
@@ -86,14 +85,25 @@ describe('the verdict over a source', () => {
     expect(healthOf(source).verdict.level).toBe(level);
   });
 
-  it.each(['held', 'waiting'] as const)(
-    'is not "In line with git" after a run that is %s',
-    (result) => {
-      expect(headline({ runs: [aRun(aReport(), { result })] })).toMatch(
-        /^attention: Not in line with git/,
-      );
-    },
-  );
+  it.each<[string, Partial<PlanReport>, string, string]>([
+    ['held', {}, 'attention: 1 object held for a person, 1 in sync', 'changed in git and on the'],
+    ['invalid', { held: ['flag/bad'] }, 'attention: 1 object unknown, 1 in sync', 'invalid file'],
+  ])('is not "In sync" while an object is %s, and names it', (what, members, expected, why) => {
+    const withheld = [aWithheld('flag/pay@production', 'update', 'conflict-held')];
+    const plan = { unchanged: ['flag/a'], ...(what === 'held' && { withheld }) };
+    const source = aSource({ runs: [aRun(aReport(plan, { converged: false, ...members }))] });
+
+    expect(headline(source)).toBe(expected);
+    expect(healthOf(source).verdict.detail).toContain(why);
+  });
+
+  it('is not "In sync" while nothing confirms it', () => {
+    const known = aSource({ runs: [aRun(aReport({ unchanged: ['flag/a', 'flag/b'] }))] });
+    const doubt = { why: 'service-away', since: minutesAgo(9) } as const;
+    const standings = known.standings && standingsUnder(known.standings, doubt);
+
+    expect(headline({ ...known, standings })).toBe('attention: 2 objects unknown');
+  });
 
   it('says why in the words of the run', () => {
     const source = aSource({ runs: [aRun(null, { result: 'failed', summary: 'no key' })] });
@@ -178,13 +188,13 @@ describe('the verdict over all sources', () => {
   };
 
   it('is that of the only one', () => {
-    expect(verdictOver([fine]).headline).toBe('In line with git');
+    expect(verdictOver([fine]).headline).toBe('In sync: 0 objects equal');
   });
 
   it('is fine where all are', () => {
     expect(verdictOver([fine, fine])).toMatchObject({
       level: 'fine',
-      headline: 'All 2 sources are in line',
+      headline: 'All 2 sources are in sync',
     });
   });
 

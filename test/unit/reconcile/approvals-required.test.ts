@@ -40,7 +40,9 @@ describe('an environment that requires approvals', () => {
     expect(next.exitCode).toBe(8);
     for (const { stdout } of [first, next]) {
       expect(stdout).not.toContain('In sync');
-      expect(stdout).toContain('Not in sync: flag/pay@production waits for a person.');
+      expect(stdout).toContain(
+        'Not in sync: flag/pay@production held for an approval on the service; ',
+      );
       expect(stdout.replaceAll(/\s+/g, ' ')).toContain('in a change request, and have it approved');
     }
   });

@@ -70,7 +70,7 @@ describe('a merged and reviewed change that was never applied', () => {
 
     expect(exitCode).toBe(8);
     expect(stdout).toContain(
-      'Not in sync: flag/pay@production, flag/pay@staging wait for a person.',
+      'Not in sync: flag/pay@production, flag/pay@staging held for a person (no reviewed plan shows it)',
     );
     expect(stdout.replaceAll(/\s+/g, ' ')).toContain('flagkeel reconcile --only flag/pay');
     expect(await shareOf('cart')).toBe(30);

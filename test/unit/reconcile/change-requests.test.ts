@@ -40,7 +40,7 @@ it('holds back what a change request is about, names it, and writes the rest', a
   const done = await world.applied();
 
   const { plan, outcomes } = done;
-  expect(done).toMatchObject({ standing: 'held', converged: false });
+  expect(done).toMatchObject({ verdict: { whole: 'held' }, converged: false });
   expect(exitCodeOf(done, new AbortController().signal)).toBe(8);
   expect(plan.withheld).toMatchObject([
     {

@@ -194,6 +194,6 @@ describe('a definition that somebody made, and that only its id finds', () => {
     const done = await world.applied();
 
     expect(told(done)).toEqual(['withheld flag/cart@production adopt-needed']);
-    expect(done.converged).toBe(true);
+    expect(done.verdict.whole).toBe('held');
   });
 });

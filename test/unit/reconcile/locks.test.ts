@@ -52,7 +52,7 @@ async function run(before: (home: StateHome, context: RunContext) => Promise<voi
 const nothing = async (): Promise<void> => Promise.resolve();
 
 it('a run that has nothing to write takes no lock', async () => {
-  expect(await run(nothing)).toMatchObject({ locks: 0, done: { standing: 'in-sync' } });
+  expect(await run(nothing)).toMatchObject({ locks: 0, done: { verdict: { whole: 'live' } } });
 });
 
 it('a run that writes the state alone takes the lock', async () => {
@@ -61,8 +61,10 @@ it('a run that writes the state alone takes the lock', async () => {
   const { locks, done } = await run(nothing);
 
   expect(locks).toBe(1);
-  expect(done).toMatchObject({ standing: 'in-sync' });
-  expect(world.repository.git('show', `${done.remembered.home?.ref ?? ''}:run.json`)).toContain(next);
+  expect(done).toMatchObject({ verdict: { whole: 'live' } });
+  expect(world.repository.git('show', `${done.remembered.home?.ref ?? ''}:run.json`)).toContain(
+    next,
+  );
 });
 
 it('a state that another run wrote between the plan and the lock is planned from', async () => {

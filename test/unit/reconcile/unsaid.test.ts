@@ -63,7 +63,7 @@ it('a creation that was answered 409 was written over in production by the next 
   });
   expect(codeOf(first)).toBe(5);
   expect(heldIn(second)).toEqual(['flag/pay@production adopt-needed']);
-  expect(codeOf(second)).toBe(0);
+  expect(codeOf(second)).toBe(8);
   expect(await live.ok('GET', theirs)).toMatchObject({ trafficAllocation: 40 });
 });
 

@@ -164,12 +164,12 @@ describe('a window that closes while a run is under way', () => {
       windowClosed: true,
       until: '2026-11-30T08:00:00.000Z',
     });
-    expect(done).toMatchObject({ converged: false, standing: 'waits' });
+    expect(done).toMatchObject({ converged: true, verdict: { whole: 'waits' } });
     expect(exitCodeOf(done, new AbortController().signal)).toBe(0);
     const { context } = await world.opened();
     const report = reportOf(done, { context: { ...context, originName: () => 'embedded' } });
     expect(summaryLine(report)).toBe(
-      'Applied: 0 created, 1 updated, 0 deleted; 1 skipped; 1 unchanged. Not in sync: flag/shop@production waits until 2026-11-30T08:00:00.000Z.',
+      'Applied: 0 created, 1 updated, 0 deleted; 1 skipped; 1 unchanged. Waiting: flag/shop@production waiting for a window until 2026-11-30T08:00:00.000Z; 2 other objects in sync.',
     );
   });
 });

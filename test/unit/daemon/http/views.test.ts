@@ -78,7 +78,7 @@ describe('/readyz', () => {
       'before the first run succeeded',
       { firstSync: false },
       503,
-      ['no run has succeeded since the start'],
+      ['no run has come to an end since the start'],
     ],
     ['as a standby', { firstSync: false, leader: false }, 200, []],
     [

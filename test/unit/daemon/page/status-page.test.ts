@@ -135,7 +135,7 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
     const order = [
       '1 of 2 sources to look at',
       'shop-flags',
-      'In line with git, but for 1 withheld change',
+      '1 object waiting',
       'full look 14:11 UTC, in 6 min',
       'production ! 1 withheld, 1 changed outside git 3f9c2ab 13:44 UTC, 21 min ago',
       '! flag/legacy@production would be updated: changed outside git, which is reported here',
@@ -214,7 +214,7 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
       message: '',
     };
     const diagnostics = [{ severity: 'error', ...wrong } as const];
-    const runs = [aRun(aReport(), { result: 'degraded', diagnostics })];
+    const runs = [aRun(aReport({}, { held: ['flag/pay'] }), { result: 'degraded', diagnostics })];
     await using operations = await startTestOperations(new DaemonInMemory(aSource({ runs })));
 
     const seen = await withPage(`${operations.url}/`, {}, async (page) => ({
@@ -426,7 +426,7 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
 
     const page = await (await fetch(operations.url)).text();
 
-    expect(page).toContain('In line with git, but for 1 withheld change');
+    expect(page).toContain('1 object waiting');
     expect(page).toContain('as of <time datetime="2026-10-03T14:05:00.000Z">14:05:00 UTC</time>');
   });
 });

@@ -17,7 +17,8 @@ function ended(result: RunRecord['result'], ...missed: readonly string[]): RunRe
         : ({ status: 'applied' } as const),
     ]),
   );
-  return aRun({ ...aReport({ changes }), outcomes, converged: missed.length === 0 }, { result });
+  const report = aReport({ changes }, { outcomes, converged: missed.length === 0 });
+  return aRun(report, { result });
 }
 
 describe('the status of a run', () => {

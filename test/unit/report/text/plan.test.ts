@@ -5,7 +5,14 @@ import type { FieldChange } from '../../../../src/model/plan.js';
 import type { Outcome } from '../../../../src/model/outcome.js';
 import { planSummary, planText } from '../../../../src/report/text/plan.js';
 import type { PlanReport } from '../../../../src/report/plan-report.js';
-import { aChange, aField, aReport, aWithheld, keyChange } from '../../../support/plan-builder.js';
+import {
+  aChange,
+  aField,
+  aReport,
+  aWithheld,
+  judged,
+  keyChange,
+} from '../../../support/plan-builder.js';
 import { aStory } from '../../../support/plan-builder-story.js';
 
 function text(report: PlanReport, width = 100, showKeys = false): string {
@@ -20,7 +27,7 @@ function applied(endings: readonly Outcome[], converged: boolean): PlanReport {
       return [id, endings[index] ?? { status: 'applied' }];
     }),
   );
-  return { ...story, outcomes, converged };
+  return judged({ ...story, outcomes, converged });
 }
 
 describe('a plan', () => {
@@ -468,8 +475,8 @@ describe('an apply', () => {
 
       Not managed here: 12 flags, 1 segment.
       40 unchanged hidden
-      Applied: 2 created, 3 updated, 1 deleted; 40 unchanged; 1 withheld. In sync but for what is
-          withheld.
+      Applied: 2 created, 3 updated, 1 deleted; 40 unchanged; 1 withheld. Waiting: flag/legacy@production
+          changed on the service, which the config leaves so; 45 other objects in sync.
       "
     `);
   });
@@ -529,7 +536,9 @@ describe('an apply', () => {
       Not managed here: 12 flags, 1 segment.
       40 unchanged hidden
       Applied: 2 created, 1 updated, 1 deleted; 1 failed, 1 skipped; 40 unchanged; 1 withheld. Not in
-          sync: differences are left after the apply.
+          sync: segment/beta@production failed; flag/new-checkout@production not sent;
+          flag/legacy@production changed on the service, which the config leaves so; 43 other objects in
+          sync.
       "
     `);
   });
@@ -550,7 +559,7 @@ describe('an apply', () => {
     );
 
     expect(text(report)).toMatch(
-      /\nApplied: 2 created, 0 updated, 0 deleted; 1 unchanged\. In sync\.\n$/,
+      /\nApplied: 2 created, 0 updated, 0 deleted; 1 unchanged\. In sync: 3 objects equal\.\n$/,
     );
   });
 
@@ -578,9 +587,10 @@ describe('nothing to do', () => {
   });
 
   it('is not called in sync where the second look found differences', () => {
-    const report = aReport({ unchanged }, { outcomes: new Map(), converged: false });
-    expect(text(report)).toBe(
-      'Applied: 0 created, 0 updated, 0 deleted; 43 unchanged. Not in sync: differences are left after the\n    apply.\n',
+    const left = [aChange('flag/7', 'update')];
+    const report = aReport({ unchanged }, { outcomes: new Map(), converged: false, left });
+    expect(text(report)).toContain(
+      'Applied: 0 created, 0 updated, 0 deleted; 43 unchanged. Not in sync: flag/7 written, but different\n    on the service; 42 other objects in sync.\n',
     );
   });
 

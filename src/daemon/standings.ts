@@ -1,0 +1,135 @@
+import { FlagkeelError, type ErrorCode } from '../errors.js';
+import type { Plan } from '../model/plan.js';
+import { refOfId, type ObjectId } from '../model/ref.js';
+import {
+  countsOf,
+  worstOf,
+  type Standing,
+  type StandingName,
+  type UnknownWhy,
+  type Verdict,
+} from '../model/verdict.js';
+
+type Counts = Readonly<Record<StandingName, number>>;
+
+/** An object that is not live. */
+export interface StandingView {
+  readonly id: ObjectId;
+  readonly standing: Exclude<Standing, { is: 'live' }>;
+  /** ISO 8601 start of the run that looked at it last. */
+  readonly asOf: string;
+}
+
+/** The standings in one place. */
+interface PlaceStandings {
+  /** null for the workspace level. */
+  readonly name: string | null;
+  readonly whole: StandingName;
+  readonly counts: Counts;
+}
+
+/** What became of the objects of a source, each as of the last look at it. Plain data: replicas share it. */
+export interface StandingsView extends Omit<PlaceStandings, 'name'> {
+  /** ISO 8601 start of the last run that looked at everything; null if no run has. */
+  readonly lookedAt: string | null;
+  /** Places with objects, in the order of their first object. */
+  readonly environments: readonly PlaceStandings[];
+  readonly objects: readonly StandingView[];
+}
+
+/** Merges what the runs of a source found. */
+export class ObjectStandings {
+  #known = new Map<ObjectId, { readonly standing: Standing; readonly asOf: string }>();
+  #lookedAt: string | null = null;
+  /** What another replica found, while this one has not looked itself. */
+  #shared: StandingsView | null = null;
+
+  /** @param of with `isFull` if the run looked at everything, so that no other object exists. */
+  add(verdict: Verdict, of: { plan: Pick<Plan, 'changes'>; isFull: boolean; at: string }): void {
+    this.#shared = null;
+    if (of.isFull) {
+      this.#known = new Map();
+      this.#lookedAt = of.at;
+    }
+    // What was removed has no standing any more.
+    for (const { id } of of.plan.changes) this.#known.delete(id);
+    for (const [id, standing] of verdict.objects) this.#known.set(id, { standing, asOf: of.at });
+  }
+
+  /** Takes over what another replica found. */
+  share(view: StandingsView): void {
+    this.#shared = view;
+  }
+
+  /** null before the first run with a plan. */
+  view(): StandingsView | null {
+    if (this.#shared !== null) return this.#shared;
+    if (this.#known.size === 0 && this.#lookedAt === null) return null;
+    const all = new Map([...this.#known].map(([id, { standing }]) => [id, standing]));
+    const names = new Set([...all.keys()].map(placeOf));
+    const environments = [...names].map((name) => {
+      const here = new Map([...all].filter(([id]) => placeOf(id) === name));
+      return { name, ...summary(here) };
+    });
+    const objects = [...this.#known].flatMap(([id, { standing, asOf }]) =>
+      standing.is === 'live' ? [] : [{ id, standing, asOf }],
+    );
+    return { lookedAt: this.#lookedAt, ...summary(all), environments, objects };
+  }
+}
+
+function placeOf(id: ObjectId): string | null {
+  return refOfId(id)?.environment ?? null;
+}
+
+function summary(objects: Verdict['objects']): Omit<PlaceStandings, 'name'> {
+  return { whole: worstOf(objects.values()), counts: countsOf({ objects }) };
+}
+
+/** The reason why nothing that a source knew counts any more. */
+export interface Doubt {
+  readonly why: Exclude<UnknownWhy, 'invalid-file' | 'unanswered'>;
+  /** ISO 8601: the last moment at which it was known; null if it never was. */
+  readonly since: string | null;
+}
+
+/** The standings as far as they are still known: under a doubt, none is. */
+export function standingsUnder(view: StandingsView, doubt: Doubt | null): StandingsView {
+  if (doubt === null) return view;
+  const standing = { is: 'unknown', ...doubt } as const;
+  return {
+    lookedAt: view.lookedAt,
+    ...unknown(view),
+    environments: view.environments.map((each) => ({ name: each.name, ...unknown(each) })),
+    objects: view.objects.map(({ id, asOf }) => ({ id, asOf, standing })),
+  };
+}
+
+function unknown({ counts }: { counts: Counts }): Omit<PlaceStandings, 'name'> {
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return { whole: 'unknown', counts: { live: 0, waits: 0, held: 0, failed: 0, unknown: total } };
+}
+
+/** A reason why the service cannot be read or written. */
+export interface AccessTrouble {
+  readonly what: 'service' | 'key-missing' | 'key-refused' | 'place';
+  readonly doubt: Doubt['why'];
+  /** May contain text of the service. */
+  readonly why: string;
+}
+
+const ACCESS: Partial<Record<ErrorCode, Omit<AccessTrouble, 'why'>>> = {
+  UNREACHABLE: { what: 'service', doubt: 'service-away' },
+  UNREADABLE: { what: 'service', doubt: 'service-away' },
+  ORIGIN_NOT_ALLOWED: { what: 'service', doubt: 'service-away' },
+  NO_KEY: { what: 'key-missing', doubt: 'key-missing' },
+  UNAUTHORISED: { what: 'key-refused', doubt: 'key-refused' },
+  NOT_ON_SERVICE: { what: 'place', doubt: 'place-missing' },
+};
+
+/** Undefined for an error that has another cause. */
+export function accessTroubleOf(error: unknown): AccessTrouble | undefined {
+  if (!(error instanceof FlagkeelError)) return undefined;
+  const found = ACCESS[error.code];
+  return found && { ...found, why: error.message };
+}

@@ -1,0 +1,283 @@
+import { EXIT, type ExitCode } from '../errors.js';
+import type { Outcome, Outcomes } from './outcome.js';
+import type { Change, Plan, Reason, Withheld, WithheldWhy } from './plan.js';
+import { refOfId, type ObjectId } from './ref.js';
+
+/** The event that ends a wait; the specs, the config or the operator of the run asked for it. */
+export type WaitsFor =
+  | 'apply'
+  | 'window'
+  | 'ramp'
+  | 'suspended'
+  | 'live-kill'
+  | 'removal'
+  | 'drift-reported'
+  | 'another-object';
+
+/** The decision that a person has to make. */
+export type HeldFor =
+  | 'conflict'
+  | 'adoption'
+  | 'approval'
+  | 'review'
+  | 'guard'
+  | 'ramp-changed'
+  | 'contested'
+  | 'another-object';
+
+/** The reason why a standing is not known. */
+export type UnknownWhy =
+  | 'invalid-file'
+  | 'unanswered'
+  | 'source-away'
+  | 'service-away'
+  | 'key-refused'
+  | 'key-missing'
+  | 'place-missing'
+  | 'not-confirmed';
+
+/** What became of an order of git. */
+export type Standing =
+  /** The service was seen to have what git orders. */
+  | { readonly is: 'live' }
+  | {
+      readonly is: 'waits';
+      readonly why: WaitsFor;
+      /** ISO 8601 in UTC; null if no moment is known. */
+      readonly until: string | null;
+      /** Clause for people. */
+      readonly remedy: string | null;
+    }
+  | { readonly is: 'held'; readonly why: HeldFor; readonly remedy: string }
+  | {
+      readonly is: 'failed';
+      readonly why: 'refused' | 'not-sent' | 'not-as-written';
+      /** Clause for people; may contain text of the service. */
+      readonly remedy: string | null;
+    }
+  | {
+      readonly is: 'unknown';
+      readonly why: UnknownWhy;
+      /** ISO 8601 in UTC: the last moment at which it was known; null if it never was. */
+      readonly since: string | null;
+    };
+
+export type StandingName = Standing['is'];
+
+/** Best first. A whole is as good as its worst part. */
+export const STANDINGS = [
+  'live',
+  'waits',
+  'held',
+  'unknown',
+  'failed',
+] as const satisfies readonly StandingName[];
+
+/** What became of everything that a run looked at. */
+export interface Verdict {
+  /** In the order of the plan: what changed, then what was withheld, then what was equal. */
+  readonly objects: ReadonlyMap<ObjectId, Standing>;
+  readonly whole: StandingName;
+}
+
+/** Differences that no run may write: they are no pending change, and neither exit code nor readiness depends on them. */
+const NOT_ORDERED: ReadonlySet<WithheldWhy> = new Set([
+  'immutable',
+  'not-ours',
+  'not-remembered',
+  'stays-on-service',
+]);
+
+/** Differences that the next run without a review applies by itself, because their specs were reviewed before. */
+const REVIEWED_BEFORE: ReadonlySet<Reason> = new Set(['drift', 'ramp']);
+
+const HELD_FOR: Partial<Record<WithheldWhy, HeldFor>> = {
+  'conflict-held': 'conflict',
+  'adopt-needed': 'adoption',
+  'approval-needed': 'approval',
+  'not-reviewed': 'review',
+  contested: 'contested',
+};
+
+const WAITS_FOR: Partial<Record<WithheldWhy, WaitsFor>> = {
+  'prune-off': 'removal',
+  'no-witness': 'removal',
+  protected: 'removal',
+  'still-in-use': 'removal',
+  'drift-reported': 'drift-reported',
+  'live-kill': 'live-kill',
+  suspended: 'suspended',
+  'ramp-held': 'ramp',
+  'window-closed': 'window',
+  'not-reviewed': 'apply',
+};
+
+/** The end of a run, as far as it says what became of things. */
+export interface RunEnd {
+  readonly plan: Pick<Plan, 'changes' | 'withheld' | 'unchanged' | 'liveKills'>;
+  /** Not set for a plan that was not applied. */
+  readonly outcomes?: Outcomes | undefined;
+  /** Differences that the second look found. */
+  readonly left?: readonly Change[] | undefined;
+  /** Whether the second look could not see all writes. */
+  readonly isUnverified?: boolean;
+  /** `KIND/NAME` of objects with invalid specs. */
+  readonly invalid?: readonly string[];
+  /** Whether a guard refused the plan. */
+  readonly isRefused?: boolean;
+}
+
+/** Pure: equal ends give equal verdicts. */
+export function verdictOf(end: RunEnd): Verdict {
+  const { plan, invalid = [] } = end;
+  const objects = new Map<ObjectId, Standing>();
+  const add = (id: ObjectId, standing: Standing | undefined): void => {
+    const known = objects.get(id);
+    if (standing && (!known || isWorse(standing, known))) objects.set(id, standing);
+  };
+  const left = new Set(end.left?.map(({ id }) => id));
+  for (const change of plan.changes) add(change.id, standingOfChange(change, end, left));
+  for (const id of left) add(id, { is: 'failed', why: 'not-as-written', remedy: null });
+  const withheldBy = new Map(plan.withheld.map((each) => [each.id, each]));
+  for (const each of plan.withheld) add(each.id, standingOfWithheld(each, withheldBy));
+  for (const { id } of plan.liveKills) add(id, waits('live-kill', null, LIVE_KILL_REMEDY));
+  for (const id of invalid) add(id, { is: 'unknown', why: 'invalid-file', since: null });
+  for (const id of plan.unchanged) add(id, LIVE);
+  return { objects, whole: worstOf(objects.values()) };
+}
+
+const LIVE: Standing = { is: 'live' };
+const LIVE_KILL_REMEDY = 'flagkeel restore takes the kill back';
+
+function waits(why: WaitsFor, until: string | null = null, remedy: string | null = null): Standing {
+  return { is: 'waits', why, until, remedy };
+}
+
+/** Undefined for an object that is gone, as git orders. */
+function standingOfChange(
+  { id, action }: Change,
+  { outcomes, isUnverified = false, isRefused = false, left: found = [] }: RunEnd,
+  left: ReadonlySet<ObjectId>,
+): Standing | undefined {
+  const outcome = outcomes?.get(id);
+  if (outcome?.status === 'applied') {
+    // Without any difference seen, the look itself failed.
+    if (isUnverified && (found.length === 0 || left.has(id))) {
+      return { is: 'unknown', why: 'unanswered', since: null };
+    }
+    if (left.has(id)) return { is: 'failed', why: 'not-as-written', remedy: null };
+    return action === 'delete' || action === 'deactivate' ? undefined : LIVE;
+  }
+  if (isRefused) return { is: 'held', why: 'guard', remedy: GUARD_REMEDY };
+  if (outcomes === undefined) return waits('apply');
+  return standingOfUndone(outcome, isUnverified);
+}
+
+const GUARD_REMEDY = 'approve the plan, see the guard';
+
+function standingOfUndone(
+  outcome: Exclude<Outcome, { status: 'applied' }> | undefined,
+  isUnverified: boolean,
+): Standing {
+  if (outcome === undefined) return { is: 'failed', why: 'not-sent', remedy: null };
+  if (outcome.status === 'failed') {
+    // A second look settles a write without an answer.
+    if (outcome.fateUnknown && isUnverified) {
+      return { is: 'unknown', why: 'unanswered', since: null };
+    }
+    return { is: 'failed', why: 'refused', remedy: outcome.error.message };
+  }
+  if (outcome.approvalNeeded) return { is: 'held', why: 'approval', remedy: outcome.why };
+  if (outcome.windowClosed) return waits('window', outcome.until ?? null, outcome.why);
+  if (outcome.overtaken) return LIVE;
+  return { is: 'failed', why: 'not-sent', remedy: outcome.why };
+}
+
+/** A withheld change, or its document. */
+type Judgeable = Pick<Withheld, 'why' | 'reason' | 'wayOut' | 'until' | 'dependsOn'>;
+
+/** Undefined for a difference that git does not order. */
+export function standingOfWithheld(
+  withheld: Judgeable,
+  all: ReadonlyMap<ObjectId, Judgeable> = new Map(),
+): Standing | undefined {
+  const { why, reason, wayOut: remedy, until = null } = withheld;
+  if (NOT_ORDERED.has(why)) return undefined;
+  if (why === 'needs-withheld') {
+    const needed = withheld.dependsOn.flatMap((id) => all.get(id) ?? []);
+    const isHeld = needed.some((each) => standingOfWithheld(each)?.is === 'held');
+    return isHeld
+      ? { is: 'held', why: 'another-object', remedy }
+      : waits('another-object', until, remedy);
+  }
+  if (why === 'ramp-held' && (reason === 'drift' || reason === 'conflict')) {
+    return { is: 'held', why: 'ramp-changed', remedy };
+  }
+  const isReviewed = why === 'not-reviewed' && REVIEWED_BEFORE.has(reason);
+  const held = HELD_FOR[why];
+  if (held !== undefined && !isReviewed) return { is: 'held', why: held, remedy };
+  return waits(WAITS_FOR[why] ?? 'apply', until, remedy);
+}
+
+function isWorse(one: Standing, other: Standing): boolean {
+  return STANDINGS.indexOf(one.is) > STANDINGS.indexOf(other.is);
+}
+
+export function worstOf(standings: Iterable<Standing>): StandingName {
+  const names = new Set([...standings].map(({ is }) => is));
+  return STANDINGS.findLast((name) => names.has(name)) ?? 'live';
+}
+
+/** The part of a verdict for one environment; null for the workspace level. */
+export function verdictIn({ objects }: Verdict, environment: string | null): Verdict {
+  const here = new Map(
+    [...objects].filter(([id]) => (refOfId(id)?.environment ?? null) === environment),
+  );
+  return { objects: here, whole: worstOf(here.values()) };
+}
+
+export function countsOf({
+  objects,
+}: Pick<Verdict, 'objects'>): Readonly<Record<StandingName, number>> {
+  const counts = { live: 0, waits: 0, held: 0, failed: 0, unknown: 0 };
+  for (const { is } of objects.values()) counts[is] += 1;
+  return counts;
+}
+
+/** The objects of a standing, in the order of the verdict. */
+export function those<S extends StandingName>(
+  { objects }: Pick<Verdict, 'objects'>,
+  name: S,
+): readonly (Extract<Standing, { is: S }> & { readonly id: ObjectId })[] {
+  return [...objects].flatMap(([id, standing]) =>
+    standing.is === name ? [{ id, ...(standing as Extract<Standing, { is: S }>) }] : [],
+  );
+}
+
+/** @param options with `allowHeld`, objects that are held for a person are no failure. */
+export function exitOf(
+  verdict: Verdict,
+  { allowHeld = false }: { readonly allowHeld?: boolean | undefined } = {},
+): ExitCode {
+  switch (verdict.whole) {
+    case 'live':
+    case 'waits':
+      return EXIT.ok;
+    case 'held':
+      return allowHeld ? EXIT.ok : EXIT.held;
+    case 'unknown':
+    case 'failed':
+      return isDone(verdict) ? EXIT.invalidSpecs : EXIT.notConverged;
+  }
+}
+
+/** Whether the run did everything that it may do: objects with invalid specs and those that wait or are held stay. */
+export function isDone(verdict: Verdict): boolean {
+  const isInvalid = those(verdict, 'unknown').every(({ why }) => why === 'invalid-file');
+  return isInvalid && those(verdict, 'failed').length === 0;
+}
+
+/** Whether a second look found nothing that this program or a person still has to do. */
+export function isConverged({ whole }: Pick<Verdict, 'whole'>): boolean {
+  return whole === 'live' || whole === 'waits';
+}

@@ -1,0 +1,138 @@
+import {
+  countsOf,
+  those,
+  type Standing,
+  type StandingName,
+  type Verdict,
+} from '../../model/verdict.js';
+import type { ObjectId } from '../../model/ref.js';
+import type { NotCompared } from '../../model/plan.js';
+import { clean } from '../sanitize.js';
+import { plural } from '../values.js';
+
+/** The report of a run, as far as it decides the sentence about the whole. */
+interface Judged {
+  readonly verdict: Verdict;
+  readonly plan: { readonly notCompared: readonly NotCompared[] };
+}
+
+/**
+ * What became of the whole, as a sentence without a full stop: `In sync: 43 objects equal`, or the parts that are not, the worst
+ * first, with their objects. Nothing else may say that something is in sync.
+ */
+export function wholeText({ verdict, plan }: Judged): string {
+  const { live } = countsOf(verdict);
+  const limit = asFarAsCompared(plan);
+  if (verdict.whole === 'live') return `In sync${limit}: ${plural(live, 'object')} equal`;
+  const parts = WORST_FIRST.flatMap((name) => partText(verdict, name));
+  const rest = live === 0 ? [] : [`${plural(live, 'other object')} in sync${limit}`];
+  const title = verdict.whole === 'waits' ? 'Waiting' : 'Not in sync';
+  return `${title}: ${[...parts, ...rest].join('; ')}`;
+}
+
+/** The one word for each standing, for labels and short lines. */
+export const STANDING_WORDS: Readonly<Record<StandingName, string>> = {
+  live: 'in sync',
+  waits: 'waiting',
+  held: 'held for a person',
+  unknown: 'unknown',
+  failed: 'failed',
+};
+
+/** The whole in one short line without names: `1 object failed, 2 objects waiting, 40 in sync`. */
+export function headlineText({
+  whole,
+  counts,
+}: {
+  readonly whole: StandingName;
+  readonly counts: Readonly<Record<StandingName, number>>;
+}): string {
+  if (whole === 'live') return `In sync: ${plural(counts.live, 'object')} equal`;
+  const parts = WORST_FIRST.flatMap((name) =>
+    counts[name] === 0 ? [] : [`${plural(counts[name], 'object')} ${STANDING_WORDS[name]}`],
+  );
+  const rest = counts.live === 0 ? [] : [`${String(counts.live)} ${STANDING_WORDS.live}`];
+  return [...parts, ...rest].join(', ');
+}
+
+const WORST_FIRST = ['failed', 'unknown', 'held', 'waits'] as const;
+
+type Bad = Exclude<StandingName, 'live'>;
+
+/** The clause about all objects of one standing and cause. */
+function partText(verdict: Verdict, name: Bad): string[] {
+  const groups = new Map<string, ObjectId[]>();
+  for (const { id, ...standing } of those(verdict, name)) {
+    const why = whyText(standing);
+    groups.set(why, [...(groups.get(why) ?? []), id]);
+  }
+  return [...groups].map(([why, ids]) => `${namesOf(ids)} ${why}`);
+}
+
+const WAITS: Readonly<Record<Extract<Standing, { is: 'waits' }>['why'], string>> = {
+  apply: 'not applied yet',
+  window: 'waiting for a window',
+  ramp: 'waiting for a step of a ramp',
+  suspended: 'suspended',
+  'live-kill': 'killed on the service',
+  removal: 'kept on the service after its removal from git',
+  'drift-reported': 'changed on the service, which the config leaves so',
+  'another-object': 'waiting for another object',
+};
+
+const HELD: Readonly<Record<Extract<Standing, { is: 'held' }>['why'], string>> = {
+  conflict: 'held for a person (changed in git and on the service)',
+  adoption: 'held for a person (no run remembers it)',
+  approval: 'held for an approval on the service',
+  review: 'held for a person (no reviewed plan shows it)',
+  guard: 'refused by a guard',
+  'ramp-changed': 'held for a person (its ramp was changed on the service)',
+  contested: 'held for a person (another writer keeps changing it)',
+  'another-object': 'held by another object',
+};
+
+const UNKNOWN: Readonly<Record<Extract<Standing, { is: 'unknown' }>['why'], string>> = {
+  'invalid-file': 'unknown (invalid file)',
+  unanswered: 'unknown (no answer shows the write)',
+  'source-away': 'unknown (the source is away)',
+  'service-away': 'unknown (the service does not answer)',
+  'key-refused': 'unknown (the service refuses the key)',
+  'key-missing': 'unknown (no key)',
+  'place-missing': 'unknown (the service lacks the workspace or environment)',
+  'not-confirmed': 'unknown (not confirmed for too long)',
+};
+
+const FAILED: Readonly<Record<Extract<Standing, { is: 'failed' }>['why'], string>> = {
+  refused: 'failed',
+  'not-sent': 'not sent',
+  'not-as-written': 'written, but different on the service',
+};
+
+/** The standing in a few words that follow a name. */
+export function whyText(standing: Exclude<Standing, { is: 'live' }>): string {
+  switch (standing.is) {
+    case 'waits':
+      return standing.until === null
+        ? WAITS[standing.why]
+        : `${WAITS[standing.why]} until ${clean(standing.until)}`;
+    case 'held':
+      return HELD[standing.why];
+    case 'unknown':
+      return UNKNOWN[standing.why];
+    case 'failed':
+      return FAILED[standing.why];
+  }
+}
+
+/** A line names this many objects; the report lists all of them. */
+const MAX_NAMED = 3;
+
+function namesOf(ids: readonly string[]): string {
+  const more = ids.length > MAX_NAMED ? ` and ${String(ids.length - MAX_NAMED)} more` : '';
+  return `${ids.slice(0, MAX_NAMED).map(clean).join(', ')}${more}`;
+}
+
+/** The words to append to a claim if not everything was compared. */
+export function asFarAsCompared({ notCompared }: Judged['plan']): string {
+  return notCompared.length === 0 ? '' : ' as far as was compared';
+}

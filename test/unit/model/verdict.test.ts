@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest';
+import { countsOf, exitOf, isConverged, verdictIn, verdictOf } from '../../../src/model/verdict.js';
+import type { RunEnd } from '../../../src/model/verdict.js';
+import type { Outcome } from '../../../src/model/outcome.js';
+import type { Reason, WithheldWhy } from '../../../src/model/plan.js';
+import { aChange, aLiveKill, aPlan, aWithheld } from '../../support/plan-builder.js';
+
+const PAY = 'flag/pay@production';
+const ERROR = { code: 'REJECTED', message: 'no', status: 400, transactionId: null } as const;
+
+const ended = (outcome: Outcome | undefined, more: Partial<RunEnd> = {}) =>
+  verdictOf({
+    plan: aPlan({ changes: [aChange(PAY, 'update')], unchanged: ['flag/a'] }),
+    outcomes: new Map(outcome === undefined ? [] : [[PAY, outcome]]),
+    ...more,
+  });
+
+describe('the verdict over a change', () => {
+  it.each<[string, Outcome | undefined, Partial<RunEnd>, unknown, number]>([
+    ['that was written', { status: 'applied' }, {}, { is: 'live' }, 0],
+    [
+      'that was written, and that a second look did not find',
+      { status: 'applied' },
+      { left: [aChange(PAY, 'update')] },
+      { is: 'failed', why: 'not-as-written' },
+      5,
+    ],
+    [
+      'that was written, where no second look succeeded',
+      { status: 'applied' },
+      { isUnverified: true },
+      { is: 'unknown', why: 'unanswered' },
+      5,
+    ],
+    [
+      'that the service refused',
+      { status: 'failed', error: ERROR, partly: false },
+      {},
+      { is: 'failed', why: 'refused' },
+      5,
+    ],
+    [
+      'without an answer, where no second look succeeded',
+      { status: 'failed', error: ERROR, partly: true, fateUnknown: true },
+      { isUnverified: true },
+      { is: 'unknown', why: 'unanswered' },
+      5,
+    ],
+    ['that the run did not reach', undefined, {}, { is: 'failed', why: 'not-sent' }, 5],
+    [
+      'that the service wants approved',
+      { status: 'skipped', why: 'approve it', approvalNeeded: true },
+      {},
+      { is: 'held', why: 'approval' },
+      8,
+    ],
+    [
+      'whose window closed',
+      { status: 'skipped', why: 'closed', windowClosed: true, until: '2026-12-01T00:00:00Z' },
+      {},
+      { is: 'waits', why: 'window', until: '2026-12-01T00:00:00Z' },
+      0,
+    ],
+  ])('%s', (_, outcome, more, standing, exit) => {
+    const verdict = ended(outcome, more);
+
+    expect(verdict.objects.get(PAY)).toMatchObject(standing as object);
+    expect(exitOf(verdict)).toBe(exit);
+    expect(isConverged(verdict)).toBe(exit === 0);
+  });
+
+  it('is held where a guard refuses the plan, and waits in a plan that is not refused', () => {
+    expect(ended(undefined, { outcomes: undefined, isRefused: true }).whole).toBe('held');
+    expect(ended(undefined, { outcomes: undefined }).whole).toBe('waits');
+  });
+
+  it('is none for an object that is gone as git orders', () => {
+    const plan = aPlan({ changes: [aChange(PAY, 'delete')] });
+
+    const verdict = verdictOf({ plan, outcomes: new Map([[PAY, { status: 'applied' }]]) });
+
+    expect(verdict.objects.size).toBe(0);
+    expect(verdict.whole).toBe('live');
+  });
+});
+
+describe('the verdict over what is withheld', () => {
+  it.each<[WithheldWhy, Reason, string | undefined, number]>([
+    ['prune-off', 'prune', 'waits', 0],
+    ['no-witness', 'prune', 'waits', 0],
+    ['protected', 'prune', 'waits', 0],
+    ['still-in-use', 'prune', 'waits', 0],
+    ['drift-reported', 'drift', 'waits', 0],
+    ['live-kill', 'drift', 'waits', 0],
+    ['suspended', 'commit', 'waits', 0],
+    ['window-closed', 'commit', 'waits', 0],
+    ['ramp-held', 'ramp', 'waits', 0],
+    ['ramp-held', 'drift', 'held', 8],
+    ['conflict-held', 'conflict', 'held', 8],
+    ['adopt-needed', 'adopt', 'held', 8],
+    ['approval-needed', 'commit', 'held', 8],
+    ['contested', 'drift', 'held', 8],
+    ['not-reviewed', 'commit', 'held', 8],
+    ['not-reviewed', 'drift', 'waits', 0],
+    ['immutable', 'commit', undefined, 0],
+    ['not-ours', 'prune', undefined, 0],
+    ['not-remembered', 'unknown', undefined, 0],
+    ['stays-on-service', 'commit', undefined, 0],
+  ])('%s, %s', (why, reason, is, exit) => {
+    const plan = aPlan({ withheld: [aWithheld(PAY, 'update', why, { reason })] });
+
+    const verdict = verdictOf({ plan, outcomes: new Map() });
+
+    expect(verdict.objects.get(PAY)?.is).toBe(is);
+    expect(exitOf(verdict)).toBe(exit);
+    expect(exitOf(verdict, { allowHeld: true })).toBe(0);
+  });
+
+  it('is as bad as the object that is needed', () => {
+    const needs = (why: WithheldWhy) =>
+      verdictOf({
+        outcomes: new Map(),
+        plan: aPlan({
+          withheld: [
+            aWithheld('segment/beta@production', 'activate', why),
+            aWithheld(PAY, 'update', 'needs-withheld', { dependsOn: ['segment/beta@production'] }),
+          ],
+        }),
+      }).objects.get(PAY)?.is;
+
+    expect(needs('adopt-needed')).toBe('held');
+    expect(needs('window-closed')).toBe('waits');
+  });
+});
+
+describe('a whole', () => {
+  it('is as good as its worst part, and so is each environment', () => {
+    const verdict = verdictOf({
+      outcomes: new Map(),
+      plan: aPlan({
+        unchanged: ['flag/a', 'flag/a@staging'],
+        withheld: [aWithheld(PAY, 'update', 'conflict-held')],
+        liveKills: [aLiveKill('flag/b@staging')],
+      }),
+      invalid: ['flag/bad'],
+    });
+
+    expect(verdict.whole).toBe('unknown');
+    expect(countsOf(verdict)).toEqual({ live: 2, waits: 1, held: 1, failed: 0, unknown: 1 });
+    expect(verdictIn(verdict, 'production').whole).toBe('held');
+    expect(verdictIn(verdict, 'staging').whole).toBe('waits');
+    expect(verdictIn(verdict, null).whole).toBe('unknown');
+  });
+
+  it('that only an invalid file makes unknown is exit 3, and a failure beside it exit 5', () => {
+    expect(exitOf(ended({ status: 'applied' }, { invalid: ['flag/bad'] }))).toBe(3);
+    const failed = { status: 'failed', error: ERROR, partly: false } as const;
+    expect(exitOf(ended(failed, { invalid: ['flag/bad'] }))).toBe(5);
+  });
+
+  it('counts the worst of the parts of one object', () => {
+    const verdict = verdictOf({
+      outcomes: new Map([[PAY, { status: 'applied' }]]),
+      plan: aPlan({
+        changes: [aChange(PAY, 'update')],
+        withheld: [aWithheld(PAY, 'update', 'conflict-held')],
+      }),
+    });
+
+    expect(verdict.objects.get(PAY)?.is).toBe('held');
+  });
+});
