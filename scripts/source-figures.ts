@@ -5,13 +5,24 @@ import ts from 'typescript';
 /** What stands in a figure's place where nothing was counted, such as the longest of no functions. */
 const NOTHING = 0;
 
-/** Comment lines by (code + comment lines), and what they are of. */
-export interface CommentShare {
-  readonly room: string;
-  readonly share: number;
+/** The rooms that speak of one feature: two lines of a file name it. */
+export interface FeatureRooms {
+  readonly feature: string;
+  readonly rooms: number;
 }
 
-/** Lines and lengths are counted in lines, shares go from 0 to 1, percentiles are the next length above. */
+const FEATURES: Readonly<Record<string, RegExp>> = {
+  ramps: /\b[Rr]amps?\b|[a-z]Ramp|ramp[A-Z]/g,
+  approvals: /[Aa]pprov/g,
+  kills: /\b[Kk]ills?\b|[a-z]Kill|kill[A-Z]/g,
+  identities: /[Ii]dentit(?:y|ies)/g,
+};
+
+/** Words of sentences without a subject that acts, and of half sentences. */
+const RIDDLES =
+  /\b(?:[Tt]old|[Ww]hoever|[Nn]obody|[Ss]omebody)\b|\b(?:Null|Undefined|Absent): |\* The same\b/g;
+
+/** Lines and lengths are counted in lines, the share goes from 0 to 1, percentiles are the next length above. */
 export interface SourceFigures {
   readonly files: number;
   readonly lines: number;
@@ -25,9 +36,8 @@ export interface SourceFigures {
   readonly configName: number;
   /** Files that exactly one other file imports. */
   readonly singleReaders: { readonly files: number; readonly share: number };
-  readonly commentShare: number;
-  /** Of every folder of `src/`, the lowest first. */
-  readonly roomComments: readonly CommentShare[];
+  readonly riddles: number;
+  readonly features: readonly FeatureRooms[];
   readonly functions: { readonly median: number; readonly p90: number; readonly max: number };
   readonly largestFile: { readonly name: string; readonly lines: number };
 }
@@ -37,8 +47,6 @@ interface SourceFile {
   readonly path: string;
   readonly text: string;
   readonly lines: number;
-  readonly codeLines: number;
-  readonly commentLines: number;
   /** Files of `src/` that it imports, each once. */
   readonly imports: readonly string[];
   readonly importStatements: number;
@@ -70,8 +78,11 @@ export function sourceFigures(source: string): SourceFigures {
     kindBranches: text.match(/kind (?:===|!==) '(?:flag|segment|identities)'/g)?.length ?? NOTHING,
     configName: text.match(/configName/g)?.length ?? NOTHING,
     singleReaders: { files: single, share: files.length === 0 ? NOTHING : single / files.length },
-    commentShare: commentShare(files),
-    roomComments: roomComments(files),
+    riddles: text.match(RIDDLES)?.length ?? NOTHING,
+    features: Object.entries(FEATURES).map(([feature, word]) => ({
+      feature,
+      rooms: roomsThatSay(files, word),
+    })),
     functions: lengths(files.flatMap(({ functionLengths }) => functionLengths)),
     largestFile: { name: largest?.path ?? '', lines: largest?.lines ?? NOTHING },
   };
@@ -81,38 +92,15 @@ function readSource(source: string, path: string): SourceFile {
   const text = readFileSync(join(source, path), 'utf8');
   const parsed = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
   const lines = text.replace(/\n$/, '').split('\n');
-  const code = linesOfCode(parsed);
-  const filled = lines.filter((line) => line.trim() !== '').length;
   const statements = parsed.statements.filter(ts.isImportDeclaration);
   return {
     path,
     text,
     lines: lines.length,
-    codeLines: code.size,
-    // Whatever is neither empty nor touched by a word of the language is a comment.
-    commentLines: Math.max(filled - code.size, 0),
     imports: importsOf(path, parsed),
     importStatements: statements.length,
     functionLengths: functionLengths(parsed),
   };
-}
-
-/** The lines, counted from 0, on which a word of the language stands; empty ones inside a text are none. */
-function linesOfCode(parsed: ts.SourceFile): Set<number> {
-  const texts = parsed.text.split('\n');
-  const lines = new Set<number>(parsed.text.startsWith('#!') ? [0] : []);
-  const visit = (node: ts.Node): void => {
-    const children = node.getChildren(parsed).filter((child) => !ts.isJSDoc(child));
-    if (children.length > 0) {
-      for (const child of children) visit(child);
-      return;
-    }
-    if (node.getWidth(parsed) === 0) return;
-    const [first, last] = lineSpan(parsed, node);
-    for (let line = first; line <= last; line += 1) if (texts[line]?.trim() !== '') lines.add(line);
-  };
-  visit(parsed);
-  return lines;
 }
 
 function lineSpan(parsed: ts.SourceFile, node: ts.Node): readonly [first: number, last: number] {
@@ -182,21 +170,9 @@ function pipelineOf(files: readonly SourceFile[]): SourceFigures['pipeline'] {
   };
 }
 
-function commentShare(files: readonly SourceFile[]): number {
-  const comments = sum(files.map(({ commentLines }) => commentLines));
-  const all = comments + sum(files.map(({ codeLines }) => codeLines));
-  return all === 0 ? NOTHING : comments / all;
-}
-
-function roomComments(files: readonly SourceFile[]): CommentShare[] {
-  const rooms = new Map<string, SourceFile[]>();
-  for (const file of files) {
-    const [room = '', inside] = file.path.split('/');
-    if (inside !== undefined) rooms.set(room, [...(rooms.get(room) ?? []), file]);
-  }
-  return [...rooms]
-    .map(([room, inside]) => ({ room, share: commentShare(inside) }))
-    .toSorted((a, b) => a.share - b.share);
+function roomsThatSay(files: readonly SourceFile[], word: RegExp): number {
+  const saying = files.filter(({ text }) => (text.match(word)?.length ?? NOTHING) > 1);
+  return new Set(saying.map(({ path }) => path.split('/')[0])).size;
 }
 
 function lengths(found: readonly number[]): SourceFigures['functions'] {

@@ -101,17 +101,16 @@ describe('the figures of a source tree', () => {
     expect(sourceFigures(source)).toMatchObject({ kindBranches: 1, configName: 2 });
   });
 
-  it('take for a comment a line that holds nothing else, and no empty line of a text for either', () => {
-    const { roomComments, commentShare } = sourceFigures(source);
+  it('count riddles, and the rooms that speak of a feature in more than one word', () => {
+    write({
+      'model/kill.ts': '// Whoever killed it. A kill is a kill.\n',
+      'plan/kill.ts': '// Kills, killed; nobody is told.\nexport const isKill = true;\n',
+      'plan/once.ts': '// One ramp.\n',
+    });
+    const { riddles, features } = sourceFigures(source);
 
-    expect(roomComments).toEqual(
-      [
-        // 8 lines of one file, 5 of the other, and 3 of a comment.
-        { room: 'model', share: 3 / 16 },
-        { room: 'reconcile', share: 1 / 7 },
-      ].toSorted((a, b) => a.share - b.share),
-    );
-    expect(commentShare).toBe(4 / (16 + 7 + 3));
+    expect(riddles).toBe(3);
+    expect(features.filter(({ rooms }) => rooms > 0)).toEqual([{ feature: 'kills', rooms: 2 }]);
   });
 
   it('measure functions that have a name, and not what is handed to another', () => {
@@ -125,7 +124,7 @@ describe('the figures of a source tree', () => {
 
     expect(sourceFigures(source)).toMatchObject({
       files: 0,
-      commentShare: 0,
+      riddles: 0,
       functions: { max: 0 },
     });
   });
@@ -136,17 +135,12 @@ describe('the figures of a source tree', () => {
     expect(broken()).toEqual(['files with one reader']);
 
     write({
-      ...Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`many/${i}.ts`, 'export {};\n'])),
+      ...Object.fromEntries(Array.from({ length: 23 }, (_, i) => [`many/${i}.ts`, 'export {};\n'])),
       'one.ts': '',
       'two.ts': '',
       'model/long.ts': `// A.\nfunction long() {\n${'  // b\n  c();\n'.repeat(10)}}\n`,
     });
 
-    expect(broken()).toEqual([
-      'largest flat folder',
-      'loose files',
-      'comments in many',
-      'functions: p90',
-    ]);
+    expect(broken()).toEqual(['largest flat folder', 'loose files', 'functions: p90']);
   });
 });
