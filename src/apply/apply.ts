@@ -20,8 +20,7 @@ import {
   SegmentShrankError,
   type ApplyContext,
 } from './executors.js';
-import { takeSideBySide } from './side-by-side.js';
-import type { ScheduledStep } from './schedule.js';
+import { takeSideBySide, type ScheduledStep } from './schedule.js';
 
 const INTERRUPTED = 'the run was interrupted';
 const APPROVAL_WANTED =

@@ -5,7 +5,7 @@ import type { AllowedFinding, GuardFinding } from '../model/plan.js';
 import { flagEntry } from '../model/state.js';
 import type { PlanInput } from '../plan/input.js';
 import type { PlannedEnvironment } from '../plan/policy.js';
-import { fingerprintsOf } from '../plan/bases/fingerprint.js';
+import { fingerprintsOf } from '../plan/bases/compare.js';
 import type { SpecHistory } from './spec-history.js';
 
 export interface Guarded {

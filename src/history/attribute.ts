@@ -7,7 +7,7 @@ import { commitTree } from '../git/commit-tree.js';
 import { readLog, type LoggedCommit } from '../git/log.js';
 import { plannedKind } from '../plan/objects/kinds.js';
 import { cleanLine, truncateNote, titleWithEnd, titleWithMore } from '../model/audit-note.js';
-import { differs, SnapshotCache, UNKNOWN, type SnapshotsAt } from './snapshots.js';
+import { differs, SnapshotCache, UNKNOWN, type SnapshotsAt } from './spec-history.js';
 
 /** Some fields of a change, and the commit that the service has them from: only later commits can be causes. */
 export interface AttributedPart {

@@ -10,7 +10,7 @@ import type { SpecTree } from '../model/spec-tree.js';
 import type { PlanInput } from '../plan/input.js';
 import { readSpecs } from '../specs/read-specs.js';
 import type { SpecCache } from '../specs/cache.js';
-import { fieldFormsOf } from '../plan/bases/fingerprint.js';
+import { fieldFormsOf } from '../plan/bases/compare.js';
 
 /**
  * Title and comment of all planned changes, the withheld ones included, by `noteKey`: each from the commits that

@@ -2,7 +2,7 @@ import { FlagkeelError } from '../errors.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import { KINDS, refOfId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { PlannedEnvironment } from '../plan/policy.js';
-import { fieldFormsOf, fingerprintsOf } from '../plan/bases/fingerprint.js';
+import { fieldFormsOf, fingerprintsOf } from '../plan/bases/compare.js';
 import { plannedKind } from '../plan/objects/kinds.js';
 import type { SpecHistory } from './spec-history.js';
 

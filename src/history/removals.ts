@@ -2,7 +2,7 @@ import { objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { State, StateEntry, Base } from '../model/state.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import { type PlannedEnvironment, isPlanned, type PlanPolicy } from '../plan/policy.js';
-import { fingerprintsOf } from '../plan/bases/fingerprint.js';
+import { fingerprintsOf } from '../plan/bases/compare.js';
 import { observedKind } from '../plan/objects/kinds.js';
 import type { SpecHistory } from './spec-history.js';
 import { isAncestor, type Checkout } from '../git/checkout.js';

@@ -3,7 +3,7 @@ import type { DesiredDefinition } from '../model/desired.js';
 import type { Change, Plan } from '../model/plan.js';
 import { keyOf, keyOfId, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import { EMPTY_STATE, entryId, type Base, type State, type StateEntry } from '../model/state.js';
-import { fingerprintsOf } from './bases/fingerprint.js';
+import { fingerprintsOf } from './bases/compare.js';
 import type { PlanInput } from './input.js';
 import { OBSERVED_KINDS } from './objects/kinds.js';
 import type { ObservedKind } from './objects/planned-kind.js';

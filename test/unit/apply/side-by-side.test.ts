@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ScheduledStep } from '../../../src/apply/schedule.js';
-import { takeSideBySide } from '../../../src/apply/side-by-side.js';
+import { type ScheduledStep, takeSideBySide } from '../../../src/apply/schedule.js';
 
 type Result = 'done' | 'conflict' | 'skipped';
 

@@ -6,7 +6,7 @@ import {
   type AttributedPart,
   type AttributionRequest,
 } from '../../../src/history/attribute.js';
-import type { Forms, SnapshotsAt } from '../../../src/history/snapshots.js';
+import type { Forms, SnapshotsAt } from '../../../src/history/spec-history.js';
 import { objectId, type ObjectRef } from '../../../src/model/ref.js';
 import type { ChangeNote } from '../../../src/model/outcome.js';
 import { makeDirectory, makeRepository } from '../../support/git.js';
