@@ -1,3 +1,5 @@
+import type { FlagSaid } from './reader.js';
+
 /**
  * Remembers facts about flags from other answers of this run: ids, because some services find a definition only by the
  * id of its flag; and absent flags, because some services have no other way to show an absence.
@@ -18,21 +20,13 @@ export class FlagIds {
     if (!this.#ids.has(place)) this.#absent.add(place);
   }
 
-  /** The newest id of the flag, or `absent`; undefined if no answer was about the flag. */
-  saidOf(workspaceId: string, name: string): { readonly id: string } | 'absent' | undefined {
+  /** See `AdminReader.flagSaid`. */
+  saidOf(workspaceId: string, name: string): FlagSaid {
     const place = placeOf(workspaceId, name);
     if (this.#absent.has(place)) return 'absent';
-    const id = [...(this.#ids.get(place) ?? [])].at(-1);
-    return id === undefined ? undefined : { id };
-  }
-
-  /** Names and ids by which to request a definition, in this order: the name first, as in the contract; each once. */
-  candidates(
-    workspaceId: string,
-    { name, id }: { readonly name: string; readonly id?: string | undefined },
-  ): readonly string[] {
-    const learned = this.#ids.get(placeOf(workspaceId, name)) ?? [];
-    return [...new Set([name, ...(id === undefined ? [] : [id]), ...learned])];
+    const ids = [...(this.#ids.get(place) ?? [])];
+    const id = ids.at(-1);
+    return id === undefined ? undefined : { id, ids };
   }
 }
 

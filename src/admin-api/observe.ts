@@ -13,6 +13,7 @@ import type {
 } from '../model/actual.js';
 import type { Kind } from '../model/ref.js';
 import type { Catalog } from './workspace.js';
+import { look } from './look.js';
 import type { AdminReader } from './reader.js';
 import type { WireDefinition, WireEnvironment, WireFlag, WireSegment } from './wire.js';
 
@@ -201,8 +202,7 @@ function actualFlag(
   definitions: ReadonlyMap<string, WireDefinition | null>,
   said: ReturnType<AdminReader['flagSaid']>,
 ): ActualFlag {
-  const defined = [...definitions.values()].find((each) => each !== null);
-  const seen = flag ?? defined;
+  const seen = flag ?? [...definitions.values()].find((each) => each !== null);
   const isAbsent = seen === undefined && said === 'absent';
   const id = seen?.id ?? (said === 'absent' ? undefined : said?.id);
   const existence = isAbsent ? 'absent' : id === undefined ? 'unknown' : 'present';
@@ -229,6 +229,7 @@ async function observeDefinitions(
     ? await reader.listDefinitions(at.workspace.id, environment.id, onEach)
     : null;
   const found = new Map(listed?.map((definition) => [definition.name, definition]));
+  const place = { workspaceId: at.workspace.id, environmentId: environment.id };
   // A list without an object of ours does not prove that it is gone.
   const doubtful = wanted.filter(
     ([name, { known }]) => !found.has(name) && (listed === null || known),
@@ -237,10 +238,11 @@ async function observeDefinitions(
   const asked = await pMap(
     doubtful,
     async ([name, { id }]) => {
-      const answer = await reader.getDefinition(at.workspace.id, environment.id, { name, id });
-      if (answer) onEach(answer);
+      const answer = await look(reader, place, { name, id }, { flags: 'asked' });
       onSeen(1);
-      return answer;
+      // A definition that cannot be found may be created: the service refuses to create it twice.
+      if (answer.is === 'seen') onEach(answer.definition);
+      return answer.is === 'seen' ? answer.definition : undefined;
     },
     { concurrency: CONCURRENCY },
   );
@@ -308,9 +310,8 @@ async function observePlaces(
   segment: string,
   wanted: SegmentScope['environments'],
 ): Promise<ActualSegment> {
-  const environments = at.environments.filter(({ name }) => wanted.has(name));
   const activations = await pMap(
-    environments,
+    at.environments.filter(({ name }) => wanted.has(name)),
     async ({ id, name }) => {
       const look = wanted.get(name) ?? 'activation';
       return [name, await observeActivation(reader, id, segment, look)] as const;

@@ -4,7 +4,7 @@ import type { ServiceAnswer } from './http/response.js';
 import { FlagIds } from './flag-ids.js';
 import { KeysCount, readPages, type Page } from './paging.js';
 import { keysRequest, type OptionalList, type OptionalRequest } from './read-requests.js';
-import type { AdminReader, ListedKeys } from './reader.js';
+import type { AdminReader, FlagSaid, ListedKeys } from './reader.js';
 import * as shapes from './decode.js';
 import type {
   WireDefinition,
@@ -83,13 +83,19 @@ export class HttpAdminReader implements AdminReader {
   async getDefinition(
     workspaceId: string,
     environmentId: string,
-    flag: { readonly name: string; readonly id?: string | undefined },
+    { name, key }: { readonly name: string; readonly key: string },
   ): Promise<WireDefinition | undefined> {
-    for (const each of this.#flagIds.candidates(workspaceId, flag)) {
-      const found = await this.#definition(workspaceId, environmentId, each, flag);
-      if (found !== undefined) return found;
-    }
-    return undefined;
+    const request = {
+      path: ['splits', 'ws', workspaceId, key, 'environments', environmentId],
+      what: `read the definition of flag ${JSON.stringify(name)}`,
+    };
+    const answer = await this.#client.get({ ...request, accepts: isAbsence });
+    if (answer.status === 404) return undefined;
+    const check = shapes.inEnvironment(shapes.definition, environmentId);
+    const definition = this.#checked(request, answer, check);
+    // A definition of another flag must not be taken for this one, because it would be overwritten.
+    if (definition.name === key || definition.id === key) return definition;
+    throw this.#unreadable(request, `it answered flag ${JSON.stringify(definition.name)}`);
   }
 
   learnFlag(workspaceId: string, flag: Pick<WireFlag, 'name' | 'id'>): void {
@@ -100,7 +106,7 @@ export class HttpAdminReader implements AdminReader {
     this.#flagIds.learnAbsent(workspaceId, flag);
   }
 
-  flagSaid(workspaceId: string, flag: string): { readonly id: string } | 'absent' | undefined {
+  flagSaid(workspaceId: string, flag: string): FlagSaid {
     return this.#flagIds.saidOf(workspaceId, flag);
   }
 
@@ -193,25 +199,6 @@ export class HttpAdminReader implements AdminReader {
       },
       told,
     );
-  }
-
-  async #definition(
-    workspaceId: string,
-    environmentId: string,
-    flag: string,
-    names: { readonly name: string; readonly id?: string | undefined },
-  ): Promise<WireDefinition | undefined> {
-    const request = {
-      path: ['splits', 'ws', workspaceId, flag, 'environments', environmentId],
-      what: `read the definition of flag ${JSON.stringify(names.name)}`,
-    };
-    const answer = await this.#client.get({ ...request, accepts: isAbsence });
-    if (answer.status === 404) return undefined;
-    const check = shapes.inEnvironment(shapes.definition, environmentId);
-    const definition = this.#checked(request, answer, check);
-    // A definition of another flag must not be taken for this one, because it would be overwritten.
-    if (definition.name === flag || definition.id === flag) return definition;
-    throw this.#unreadable(request, `it answered flag ${JSON.stringify(definition.name)}`);
   }
 
   async #keysPage(

@@ -26,18 +26,25 @@ export interface AdminReader {
   listEnvironments(workspaceId: string): Promise<readonly WireEnvironment[]>;
   listRolloutStatuses(workspaceId: string): Promise<readonly WireRolloutStatus[]>;
   listSegments(workspaceId: string): Promise<readonly WireSegment[]>;
-  /** Tries the name, then each given or remembered id; only if all are 404 it is an absence. */
+  /**
+   * One request; `look` is the one caller, because a 404 of one key proves no absence.
+   *
+   * @param flag `key` is what the path has for the flag: its name, or an id.
+   */
   getDefinition(
     workspaceId: string,
     environmentId: string,
-    flag: { readonly name: string; readonly id?: string | undefined },
+    flag: { readonly name: string; readonly key: string },
   ): Promise<WireDefinition | undefined>;
   /** Remembers for the run the id in an answer to a write. Sends no request. */
   learnFlag(workspaceId: string, flag: Pick<WireFlag, 'name' | 'id'>): void;
   /** Remembers for the run that the service refused a write because it has no such flag. Sends no request. */
   learnAbsence(workspaceId: string, flag: string): void;
-  /** Facts about a flag from other answers of the run; undefined if there are none. Sends no request. */
-  flagSaid(workspaceId: string, flag: string): { readonly id: string } | 'absent' | undefined;
+  /**
+   * Facts about a flag from other answers of the run: its newest id, and all ids that it had, oldest first. undefined if
+   * there are none. Sends no request.
+   */
+  flagSaid(workspaceId: string, flag: string): FlagSaid;
   /** Keys in the service's order; `undefined` if the segment is not active in the environment. */
   listKeys(environmentId: string, segment: string): Promise<ListedKeys | undefined>;
   /**
@@ -57,6 +64,9 @@ export interface AdminReader {
     onEach?: (definition: WireDefinition) => void,
   ): Promise<readonly WireDefinition[] | null>;
 }
+
+export type FlagSaid =
+  { readonly id: string; readonly ids: readonly string[] } | 'absent' | undefined;
 
 export interface ListedKeys {
   readonly keys: readonly string[];

@@ -6,6 +6,7 @@ import { sameJson } from '../model/json.js';
 import type { ChangeNote } from '../model/outcome.js';
 import type { BodyNotes } from './body-notes.js';
 import type { AdminClient } from './http/admin-client.js';
+import { look } from './look.js';
 import type { AdminReader } from './reader.js';
 import * as shapes from './decode.js';
 import {
@@ -83,11 +84,13 @@ async function unlessAbsent(patching: Promise<WireFlag>): Promise<WireFlag | und
 /** @returns the definition if it was created with the wanted values. */
 export async function findCreated(
   reader: AdminReader,
-  { workspaceId, environmentId, flag }: DefinitionTarget,
+  place: DefinitionTarget,
   body: WireDefinitionBody,
 ): Promise<WireDefinition | undefined> {
-  const found = await reader.getDefinition(workspaceId, environmentId, { name: flag });
-  return found !== undefined && matchesRequest(found, body) ? found : undefined;
+  const found = await look(reader, place, { name: place.flag });
+  return found.is === 'seen' && matchesRequest(found.definition, body)
+    ? found.definition
+    : undefined;
 }
 
 /**
@@ -96,14 +99,13 @@ export async function findCreated(
  */
 export async function findPatched(
   reader: AdminReader,
-  { workspaceId, environmentId, flag }: DefinitionTarget,
+  place: DefinitionTarget,
   operations: readonly WirePatchOperation[],
   expected: WireDefinition,
 ): Promise<WireDefinition | undefined> {
-  const live = await reader.getDefinition(workspaceId, environmentId, {
-    name: flag,
-    id: expected.id,
-  });
+  const { flag } = place;
+  const found = await look(reader, place, { name: flag, id: expected.id });
+  const live = found.is === 'seen' ? found.definition : undefined;
   const isNow = (wire: WireDefinition): boolean =>
     live !== undefined && sameJson(definitionFromWire(live), definitionFromWire(wire));
   if (isNow(patched(expected, operations))) return live;

@@ -1,3 +1,4 @@
+import { look } from '../admin-api/look.js';
 import type { Catalog } from '../admin-api/workspace.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import type { AdminWriter, DefinitionTarget } from '../admin-api/writer.js';
@@ -256,9 +257,10 @@ async function patchDefinition(
   const { reader, writer, now, observedAtMs } = context;
   const place = placeOf(step, context);
   if (now() - observedAtMs > FRESH_MS) {
-    const flag = { name: step.flag, id: step.expected.id };
-    const live = await reader.getDefinition(place.workspaceId, place.environmentId, flag);
-    const isSame = live && sameJson(definitionFromWire(live), definitionFromWire(step.expected));
+    const live = await look(reader, place, { name: step.flag, id: step.expected.id });
+    const isSame =
+      live.is === 'seen' &&
+      sameJson(definitionFromWire(live.definition), definitionFromWire(step.expected));
     if (!isSame) throw new ChangedMeanwhileError(step.change);
   }
   await writer.patchDefinition(place, step.operations, noteOf(step, context), step.expected);

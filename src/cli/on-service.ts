@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { AdminReader } from '../admin-api/reader.js';
-import type { Surroundings } from '../compose/run.js';
+import type { Run, Surroundings } from '../compose/run.js';
 import { operatorSettings } from '../compose/settings.js';
 import { FlagkeelError } from '../errors.js';
 import type { Desired } from '../model/desired.js';
@@ -43,6 +43,17 @@ export async function askService<T>(
   const surroundings = surroundingsOf(terminal, screen);
   await using opened = await openReading(directory, options, surroundings, desired);
   return await ask(opened.reader);
+}
+
+/** Opens what a dry run has: the service, which cannot be written to, and the state. */
+export async function openDryRun(
+  directory: string,
+  options: OnlineOptions,
+  { terminal, screen }: { readonly terminal: Terminal; readonly screen: Screen },
+): Promise<Run> {
+  const { openRun } = await import('../compose/run.js');
+  const flags = { ...options, dryRun: true, environment: [], only: [], lockTimeout: 0 };
+  return openRun(directory, flags, surroundingsOf(terminal, screen));
 }
 
 /** A service that is named and not asked would be a surprise. */

@@ -21,7 +21,13 @@ import type { RunContext } from '../reconcile/context.js';
 import { RunCache } from '../reconcile/cache.js';
 import { askCheck } from '../reconcile/checks.js';
 import { openSource, type Source } from '../git/spec-source.js';
-import { fenceState, lockState, stateAccess, stateSharing } from '../state/open.js';
+import {
+  fenceState,
+  lockState,
+  stateAccess,
+  stateSharing,
+  type StateAccess,
+} from '../state/open.js';
 
 import type { Limiters } from '../admin-api/http/limiter-pool.js';
 
@@ -189,10 +195,7 @@ export async function openRun(
       return opened.service.reader;
     },
     originName: () => service().name,
-    peekState: async (place) => state.peek(place),
-    openRecords: async (place) => state.open(place),
-    rememberedPlace: async (workspace) => state.remembered(workspace),
-    appliedToOthers: async (place) => state.elsewhere(place),
+    ...lookups(state),
     openState: async (place) => {
       const home = await state.open(place);
       const origin = service().stateName;
@@ -220,6 +223,21 @@ function checkAsking({ settings, signal, asksNoChecks }: Surroundings): RunConte
 
 function noteRevision({ revision: { commit } }: Source): void {
   if (commit !== null) noteRun({ 'vcs.ref.head.revision': commit });
+}
+
+function lookups(
+  state: StateAccess,
+): Pick<
+  RunContext,
+  'peekState' | 'flagIdsOf' | 'openRecords' | 'rememberedPlace' | 'appliedToOthers'
+> {
+  return {
+    peekState: async (place) => state.peek(place),
+    flagIdsOf: async (place) => state.flagIds(place),
+    openRecords: async (place) => state.open(place),
+    rememberedPlace: async (workspace) => state.remembered(workspace),
+    appliedToOthers: async (place) => state.elsewhere(place),
+  };
 }
 
 function present(service: ServiceAccess | undefined): ServiceAccess {

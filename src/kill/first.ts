@@ -10,7 +10,13 @@ import { isSelected, type RunOptions } from '../model/run.js';
 import { killOrders, orderKey, type KillOrder } from '../plan/kills/orders.js';
 import type { SpecCache } from '../specs/cache.js';
 import { killsAdded } from './in-git.js';
-import { sendKills, type Killing, type PlacedKill, type RememberedPlace } from './send.js';
+import {
+  flagIdsIn,
+  sendKills,
+  type Killing,
+  type PlacedKill,
+  type RememberedPlace,
+} from './send.js';
 
 interface KillContext {
   readonly source: Source;
@@ -21,6 +27,8 @@ interface KillContext {
   readonly rememberedPlace: (workspace: string) => Promise<RememberedPlace | null>;
   /** The commit whose kills were sent last, by an apply or before one that failed; null if the state has neither. */
   readonly killsSentOf: (place: Workspace) => Promise<string | null>;
+  /** Name → id of the flags that the state knows; empty if it cannot be read. */
+  readonly flagIdsOf: (place: Workspace) => Promise<ReadonlyMap<string, string>>;
   /** Whether HEAD comes before the commit that was applied there, so that its orders may be outdated. */
   readonly isOutdated: (place: Workspace) => Promise<boolean>;
   /** Records the results before the run goes on. Never throws. */
@@ -193,6 +201,9 @@ export class KillSender {
     // A run over touched objects skips the kills that this process has handled.
     const known = options.touchedSince === 'memory' ? memory.kills.allOf(place) : null;
     const done = known ?? sent.killed;
+    for (const [name, id] of Object.entries(flagIdsIn(sent.results))) {
+      reader.learnFlag(place.workspace.id, { name, id });
+    }
     const left = placed.filter(({ ref }) => !done.has(objectId(ref)));
     const looked = await this.#send(left, place, reader);
     await record(place, looked);
@@ -261,7 +272,8 @@ export class KillSender {
     const { checkout, revision } = this.#context.source;
     const head = revision.dirty ? null : revision.commit;
     const { specs } = this.#context.memory;
-    return sendKills(placed, place, { ...killing, reader, checkout, head, specs });
+    const flagIds = reader ? await this.#context.flagIdsOf(place) : new Map<string, string>();
+    return sendKills(placed, place, { ...killing, reader, flagIds, checkout, head, specs });
   }
 }
 

@@ -2,6 +2,7 @@ import { lstat, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { withKillEntry, withoutKillEntry, type KillEntry } from '../specs/edit/edit-file.js';
 import { findEnvironment, findWorkspace, type Workspace } from '../admin-api/workspace.js';
+import { look } from '../admin-api/look.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import { KILL, type WireDefinition } from '../admin-api/wire.js';
 import type { AdminWriter, DefinitionTarget } from '../admin-api/writer.js';
@@ -14,7 +15,7 @@ import { loadFiles } from '../specs/parse/load-files.js';
 import { readableConfigIn } from '../specs/read-config.js';
 import { orderedKills } from '../specs/resolve/kills.js';
 import { killsAlone } from './first.js';
-import { isNotFoundSo, isNotThere, liveDefinition, type RememberedPlace } from './send.js';
+import { isNotFoundSo, isNotThere, type RememberedPlace } from './send.js';
 import type { Source } from '../git/spec-source.js';
 
 interface ListChange {
@@ -119,6 +120,8 @@ interface ActContext {
   readonly openWriter: () => AdminWriter;
   /** The workspace of this name or id, as an earlier run found it on this service, if any. */
   readonly rememberedPlace: (workspace: string) => Promise<RememberedPlace | null>;
+  /** Name → id of the flags that the state knows; empty if it cannot be read. */
+  readonly flagIdsOf: (place: Workspace) => Promise<ReadonlyMap<string, string>>;
   /** Shows people one line. */
   readonly note: (text: string) => void;
 }
@@ -201,11 +204,12 @@ async function placeAfterwards(
   killedIn: string,
   answered: WireDefinition | null,
 ): Promise<Workspace> {
-  const { flag, environment, config, reader, context } = act;
-  const place = await findWorkspace(reader, config.workspace);
+  const { flag, environment, config, context } = act;
+  const place = await findWorkspace(act.reader, config.workspace);
   if (place.workspace.id === killedIn) {
-    const target = { workspaceId: killedIn, environmentId: findEnvironment(place, environment).id };
-    const live = answered ?? (await liveDefinition(reader, target, flag));
+    const environmentId = findEnvironment(place, environment).id;
+    const target = { workspaceId: killedIn, environmentId, flag };
+    const live = answered ?? (await definitionOf(act, place, target));
     if (live) requireKilled(act, live);
     return place;
   }
@@ -218,10 +222,10 @@ async function placeAfterwards(
 
 /** Reads the definition first, and writes only if it differs. */
 async function lookFirst(act: Act, place: Workspace): Promise<LiveAct> {
-  const { flag, isKill, reader, context } = act;
+  const { flag, isKill, context } = act;
   const { id: environmentId, name } = findEnvironment(place, act.environment);
   const target = { workspaceId: place.workspace.id, environmentId, flag };
-  const live = await liveDefinition(reader, target, flag);
+  const live = await definitionOf(act, place, target);
   const nowhere = new FlagkeelError(
     'NOT_ON_SERVICE',
     `cannot ${verbOf(act)} flag "${flag}": it has no definition in environment "${name}"`,
@@ -237,6 +241,18 @@ async function lookFirst(act: Act, place: Workspace): Promise<LiveAct> {
     orderedAt: isKill ? [] : await ordersOf(act),
     place: async () => Promise.resolve(place),
   };
+}
+
+/** undefined: there is none; null: it may exist. */
+async function definitionOf(
+  { reader, context }: Act,
+  place: Workspace,
+  { flag: name, ...target }: DefinitionTarget,
+): Promise<WireDefinition | null | undefined> {
+  const id = (await context.flagIdsOf(place)).get(name);
+  const live = await look(reader, target, { name, id });
+  if (live.is === 'seen') return live.definition;
+  return live.is === 'absent' ? undefined : null;
 }
 
 async function ordersOf({ flag, environment, context }: Act): Promise<readonly Location[]> {

@@ -1,13 +1,14 @@
 import { FlagkeelError, RejectedError } from '../errors.js';
 import { environmentNames } from '../model/bound-desired.js';
 import type { Workspace } from '../admin-api/workspace.js';
+import { look, type Look } from '../admin-api/look.js';
 import type { AdminReader } from '../admin-api/reader.js';
-import { KILL, type WireDefinition } from '../admin-api/wire.js';
+import { KILL } from '../admin-api/wire.js';
 import type { AdminWriter } from '../admin-api/writer.js';
 import type { Checkout } from '../git/checkout.js';
 import { traced, type Facts } from '../platform/telemetry.js';
 import { truncateNote } from '../model/audit-note.js';
-import { objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
+import { objectId, refOfId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { KillResult, KillResults, ChangeNote } from '../model/outcome.js';
 import { type KillOrder, killOrders } from '../plan/kills/orders.js';
 import { attribute } from '../history/attribute.js';
@@ -26,6 +27,8 @@ export interface Killing {
 interface KillLane extends Killing {
   /** null sends kills without reading first; one that the service does not find is `absent` then. */
   readonly reader: AdminReader | null;
+  /** Name → id of flags, as the state remembers them. */
+  readonly flagIds: ReadonlyMap<string, string>;
   readonly checkout: Checkout;
   readonly head: string | null;
   readonly specs: SpecCache;
@@ -46,15 +49,16 @@ export async function sendKills(
   lane: KillLane,
 ): Promise<KillResults> {
   const looked = await Promise.all(placed.map(async (each) => readLive(each, place, lane)));
-  const due = looked.filter(({ live }) => live !== 'killed');
-  const sending = due.filter(({ live }) => live !== 'absent');
+  const due = looked.filter(({ live }) => live?.is !== 'seen' || !live.definition.killed);
+  const sending = due.filter(({ live }) => live?.is !== 'absent');
   const note =
     sending.length > 0 ? await killNotes(sending, place, lane) : new Map<ObjectId, ChangeNote>();
   const writer = sending.length > 0 ? lane.openWriter() : null;
   const answers = await Promise.all(
     due.map(async (each): Promise<KillResult> => {
-      if (!writer || each.live === 'absent') return { status: 'absent' };
-      const words = { note: note.get(objectId(each.ref)), given: lane.note };
+      if (!writer || each.live?.is === 'absent') return { status: 'absent' };
+      const { note: given, reader } = lane;
+      const words = { note: note.get(objectId(each.ref)), given, reader };
       return traced(
         'write',
         async () => send(each, place, { writer, ...words }),
@@ -88,28 +92,30 @@ export interface PlacedKill {
   readonly environmentId: string;
 }
 
-/** An order, and the live state of its target. `unknown`: not found, but it may exist. `unlooked`: not read. */
+/** An order, and the look at its target; null if there was none, or it failed. */
 interface Looked extends PlacedKill {
-  readonly live: 'killed' | 'alive' | 'absent' | 'unknown' | 'unlooked';
+  readonly live: Look | null;
 }
 
 async function readLive(
   placed: PlacedKill,
   { workspace }: Workspace,
-  { reader }: KillLane,
+  { reader, flagIds }: KillLane,
 ): Promise<Looked> {
   const { order, environmentId } = placed;
-  if (!reader) return { ...placed, live: 'unlooked' };
+  if (!reader) return { ...placed, live: null };
   try {
     const place = { workspaceId: workspace.id, environmentId };
-    const live = await liveDefinition(reader, place, order.flag);
-    if (!live) return { ...placed, live: live === null ? 'unknown' : 'absent' };
-    return { ...placed, live: live.killed ? 'killed' : 'alive' };
+    const flag = { name: order.flag, id: flagIds.get(order.flag) };
+    const live = await look(reader, place, flag);
+    // The observation of the plan finds it by this id, even if the flag is in no inventory.
+    if (live.is === 'seen') reader.learnFlag(workspace.id, live.definition);
+    return { ...placed, live };
   } catch (error) {
     // The next run looks again.
     if (error instanceof FlagkeelError && error.code === 'INTERRUPTED') throw error;
     // After a failed reading, the kill is sent anyway: it does no harm to kill twice.
-    return { ...placed, live: 'alive' };
+    return { ...placed, live: null };
   }
 }
 
@@ -120,18 +126,25 @@ async function send(
     writer,
     note,
     given,
-  }: { writer: AdminWriter; note: ChangeNote | undefined; given: Partial<ChangeNote> },
+    reader,
+  }: Pick<KillLane, 'reader'> & {
+    writer: AdminWriter;
+    note: ChangeNote | undefined;
+    given: Partial<ChangeNote>;
+  },
 ): Promise<KillResult> {
   if (!note) throw new Error(`bug: the kill of ${objectId(ref)} has no title`);
   const fitted = truncateNote({ ...note, ...given }, note.title);
   const place = { workspaceId: workspace.id, environmentId, flag: order.flag };
   try {
-    await writer.patchDefinition(place, KILL, fitted);
-    return { status: 'killed', note: fitted };
+    const answered = await writer.patchDefinition(place, KILL, fitted);
+    const flagId = answered?.id ?? (live?.is === 'seen' ? live.definition.id : undefined);
+    if (answered) reader?.learnFlag(workspace.id, answered);
+    return { status: 'killed', note: fitted, ...(flagId !== undefined && { flagId }) };
   } catch (error) {
     // The service could not show the definition, and now shows that it does not exist.
-    if (live === 'unknown' && isNotThere(error)) return { status: 'absent' };
-    if (live === 'unlooked' && isNotFoundSo(error)) return { status: 'absent' };
+    if (live?.is === 'unknown' && isNotThere(error)) return { status: 'absent' };
+    if (reader === null && isNotFoundSo(error)) return { status: 'absent' };
     return { status: 'failed', error, note: fitted };
   }
 }
@@ -186,12 +199,6 @@ function plainNote({ ref, order }: PlacedKill): ChangeNote {
   return truncateNote({ title, comment: `${order.reason}${by}` }, title);
 }
 
-/** Place of a definition, by ids of the service. */
-interface DefinitionPlace {
-  readonly workspaceId: string;
-  readonly environmentId: string;
-}
-
 /** A workspace as it was when the state was written. */
 export interface RememberedPlace {
   readonly workspaceId: string;
@@ -199,24 +206,14 @@ export interface RememberedPlace {
   readonly environments?: Readonly<Record<string, string>> | undefined;
 }
 
-/**
- * The definition of a flag of which only the name is known. If the name does not find it, this asks for the id of the
- * flag, because some services find definitions by that alone.
- *
- * @returns undefined if there is none; null if it was not found and the service does not show the flag, so that it may
- *   exist.
- */
-export async function liveDefinition(
-  reader: AdminReader,
-  { workspaceId, environmentId }: DefinitionPlace,
-  name: string,
-): Promise<WireDefinition | null | undefined> {
-  const named = await reader.getDefinition(workspaceId, environmentId, { name });
-  if (named) return named;
-  const flag = await reader.getFlag(workspaceId, name);
-  // null stays null: a flag that the service can neither show nor deny may exist.
-  if (!flag) return flag;
-  return reader.getDefinition(workspaceId, environmentId, flag);
+/** Name → id of the killed flags, as far as the answers show ids. */
+export function flagIdsIn(results: KillResults): Readonly<Record<string, string>> {
+  const ids = [...results].flatMap(([id, result]): [string, string][] => {
+    const name = refOfId(id)?.name;
+    if (result.status !== 'killed' || result.flagId === undefined) return [];
+    return name === undefined ? [] : [[name, result.flagId]];
+  });
+  return Object.fromEntries(ids);
 }
 
 /** Whether the service refused a write because its target does not exist. */

@@ -113,7 +113,12 @@ export interface Revision {
 
 /** How one kill ended; `absent`: the flag has no definition there, so there was nothing to kill. */
 export type KillResult =
-  | { readonly status: 'killed'; readonly note: ChangeNote }
+  | {
+      readonly status: 'killed';
+      readonly note: ChangeNote;
+      /** From the answers of the service; unset if none shows it. */
+      readonly flagId?: string;
+    }
   | { readonly status: 'absent' }
   | {
       readonly status: 'failed';

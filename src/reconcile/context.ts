@@ -44,6 +44,8 @@ export interface RunContext {
   readonly lockState: (home: StateHome) => Promise<void>;
   /** Opens the state for reading only, without waiting for other runs. */
   readonly peekState: (place: Workspace) => Promise<StateHome | null>;
+  /** Name → id of the flags that the state knows; empty if it cannot be read. */
+  readonly flagIdsOf: (place: Workspace) => Promise<ReadonlyMap<string, string>>;
   /** Opens the shared state to append records of writes, without waiting for other runs. */
   readonly openRecords: (place: Workspace) => Promise<StateHome | null>;
   /** Runs the checks before a step of a ramp. A run that writes nothing has none, and sends no such request. */

@@ -1,5 +1,7 @@
 import type { Workspace } from '../admin-api/workspace.js';
 import { FlagkeelError } from '../errors.js';
+import { flagIdsIn } from '../kill/send.js';
+import { flagEntry } from '../model/state.js';
 import { objectId, type ObjectId } from '../model/ref.js';
 import type { ChangeNote, KillResult, KillResults, Outcome, Outcomes } from '../model/outcome.js';
 import type { Change } from '../model/plan.js';
@@ -86,8 +88,11 @@ export async function recordKills(
   });
   if (changes.length === 0) return;
   const subject = `Kill for ${shortHead(head)}: ${plural(changes.length, 'change')}`;
-  const killsOf = isWhole && head !== null && { killsOf: head };
-  await record(context, place, { message: applyMessage(subject, head, changes), ...killsOf });
+  await record(context, place, {
+    message: applyMessage(subject, head, changes),
+    ...(isWhole && head !== null && { killsOf: head }),
+    flagIds: flagIdsIn(results),
+  });
 }
 
 /** A kill without an answer may have been made nevertheless. */
@@ -141,6 +146,8 @@ function liveChange({
   };
 }
 
+type KillRecord = Pick<StateMeta, 'message' | 'killsOf' | 'flagIds'>;
+
 /** Tries against runs that write the state at the same time. */
 const MAX_TRIES = 5;
 
@@ -151,7 +158,7 @@ const MAX_TRIES = 5;
 async function record(
   { openRecords, note }: RecordContext,
   place: Workspace,
-  meta: Pick<StateMeta, 'message' | 'killsOf'>,
+  meta: KillRecord,
 ): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -167,7 +174,10 @@ async function record(
   }
 }
 
-async function addTo(home: StateHome, meta: Pick<StateMeta, 'message' | 'killsOf'>): Promise<void> {
-  const { state, head } = await home.read();
-  await home.write(state, { ...meta, head, isRecord: true });
+async function addTo(home: StateHome, meta: KillRecord): Promise<void> {
+  const { state, head, flagIds: known } = await home.read();
+  const found = Object.entries(meta.flagIds ?? {});
+  const others = found.filter(([name]) => flagEntry(state, name) === undefined);
+  const flagIds = { ...known, ...Object.fromEntries(others) };
+  await home.write(state, { ...meta, head, flagIds, isRecord: true });
 }

@@ -38,6 +38,7 @@ export interface RunRecord {
   readonly approvals?: UsedApprovals | undefined;
   /** The commit whose kills were sent last, all of them; a run may have failed after that. */
   readonly killsOf?: string | undefined;
+  readonly flagIds?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Content of a file in the tree of the state: an entry, or the run's record as text. */
@@ -99,8 +100,8 @@ const COMMIT = /^[0-9a-f]{40,64}$/;
 /** @throws FlagkeelError `STATE_UNREADABLE` */
 export function parseRunFile(content: string): RunRecord {
   const { head, workspace, ...rest } = parseFile(RUN_FILE, content);
-  const { origin, directory, workspaceName, environments, outOfSync, ramps, approvals, killsOf } =
-    rest;
+  const { origin, directory, workspaceName, environments } = rest;
+  const { outOfSync, ramps, approvals, killsOf, flagIds } = rest;
   const isCommit = typeof head === 'string' && COMMIT.test(head);
   if ((head !== null && !isCommit) || typeof workspace !== 'string') {
     throw unreadable(RUN_FILE, '"head" or "workspace" is wrong');
@@ -116,6 +117,7 @@ export function parseRunFile(content: string): RunRecord {
     ...(isRampRecords(ramps) && { ramps }),
     ...(isUsedApprovals(approvals) && { approvals }),
     ...(typeof killsOf === 'string' && COMMIT.test(killsOf) && { killsOf }),
+    ...(isTextMap(flagIds) && { flagIds }),
   };
 }
 

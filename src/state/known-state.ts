@@ -2,6 +2,7 @@ import { ownMember } from '../model/collections.js';
 import { sameJson, sortedSet } from '../model/json.js';
 import {
   EMPTY_STATE,
+  entriesOf,
   entryId,
   type Base,
   type RampRecords,
@@ -38,6 +39,11 @@ export interface KnownState {
   readonly approvals: UsedApprovals;
   /** The commit whose kills were sent last, all of them; null while no run has sent any. */
   readonly killsOf: string | null;
+  /**
+   * Name → id of flags that git kills and that are not in the inventory: a service that shows no flags finds their
+   * definitions by the id alone.
+   */
+  readonly flagIds: Readonly<Record<string, string>>;
 }
 
 export const NOTHING: KnownState = {
@@ -47,19 +53,33 @@ export const NOTHING: KnownState = {
   ramps: {},
   approvals: {},
   killsOf: null,
+  flagIds: {},
 };
+
+/** Name → id of all flags of which the state has the id. */
+export function idsOfFlags({
+  state,
+  flagIds,
+}: Pick<KnownState, 'state' | 'flagIds'>): ReadonlyMap<string, string> {
+  const ours = entriesOf(state, 'flag').flatMap((entry): [string, string][] => {
+    const id = entryId(entry);
+    return id === undefined ? [] : [[entry.name, id]];
+  });
+  return new Map([...Object.entries(flagIds), ...ours]);
+}
 
 /** @throws FlagkeelError `STATE_UNREADABLE` */
 export function knownIn({ entries: state, others }: StateTree): KnownState {
   const record = others.get(RUN_FILE);
   if (record === undefined) return { ...NOTHING, state };
-  const { head, outOfSync, ramps = {}, approvals = {}, killsOf = null } = parseRunFile(record);
+  const { head, outOfSync, ...rest } = parseRunFile(record);
+  const { ramps = {}, approvals = {}, killsOf = null, flagIds = {} } = rest;
   const listed = outOfSync === undefined ? null : new Set(outOfSync);
-  return { state, head, outOfSync: listed, ramps, approvals, killsOf };
+  return { state, head, outOfSync: listed, ramps, approvals, killsOf, flagIds };
 }
 
 export function treeOf(
-  { state, head, outOfSync, ramps, approvals, killsOf }: KnownState,
+  { state, head, outOfSync, ramps, approvals, killsOf, flagIds }: KnownState,
   { workspaceId: workspace, ...place }: StateKey,
 ): StateTree {
   return stateTree(state, {
@@ -68,6 +88,7 @@ export function treeOf(
     ...(!isEmpty(ramps) && { ramps }),
     ...(!isEmpty(approvals) && { approvals }),
     ...(killsOf !== null && { killsOf }),
+    ...(!isEmpty(flagIds) && { flagIds }),
   });
 }
 
@@ -97,6 +118,7 @@ export async function mergeStates(
     ramps: mergeRecords(before.ramps, ours.ramps, theirs.ramps),
     approvals: mergeRecords(before.approvals, ours.approvals, theirs.approvals),
     killsOf: ours.killsOf === before.killsOf ? theirs.killsOf : ours.killsOf,
+    flagIds: mergeRecords(before.flagIds, ours.flagIds, theirs.flagIds),
   };
 }
 
@@ -223,4 +245,21 @@ function mergeRecords<T extends object | string>(
       return merged === undefined ? [] : [[id, merged]];
     }),
   );
+}
+
+/** The records that a write brings. */
+export function saidIn({
+  outOfSync,
+  ramps,
+  approvals,
+  killsOf,
+  flagIds,
+}: Partial<KnownState>): Partial<KnownState> {
+  return {
+    ...(outOfSync !== undefined && { outOfSync }),
+    ...(ramps && { ramps }),
+    ...(approvals && { approvals }),
+    ...(killsOf !== undefined && { killsOf }),
+    ...(flagIds && { flagIds }),
+  };
 }

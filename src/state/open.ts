@@ -7,7 +7,7 @@ import type { ObjectReader } from '../git/objects.js';
 import type { GitCredentials } from '../git/remote-access.js';
 import type { Fence, StateSharing } from '../model/run.js';
 import type { Disposables } from '../platform/closers.js';
-import { knownIn, type StateKey } from './known-state.js';
+import { idsOfFlags, knownIn, type StateKey } from './known-state.js';
 import { hasOrigin, openStateOrigin } from './origin.js';
 import { stateRefName, stateRefs, stateRepository, type StateRepository } from './repository.js';
 import { StateStore, type StateHome } from './store.js';
@@ -198,6 +198,8 @@ async function sizeOf({ repository, objects, ref }: FoundState): Promise<number>
 export interface StateAccess {
   /** Opens a state for reading, without waiting for other runs. null if no state can be kept. */
   peek(place: Workspace): Promise<StateHome | null>;
+  /** Name → id of the flags that a state knows; empty if it cannot be read, because kills go on without. */
+  flagIds(place: Workspace): Promise<ReadonlyMap<string, string>>;
   /** Opens a state for reading and writing, shared over `origin` as the config says. null if no state can be kept. */
   open(place: Workspace): Promise<StateHome | null>;
   /** Key of the only state with a workspace of this name or id; null if none or several have it. Sends no request. */
@@ -229,8 +231,18 @@ export function stateAccess(options: StateAccessOptions): StateAccess {
     directory: own,
     environments: Object.fromEntries(environments.map(({ id, name }) => [id, name])),
   });
+  const peek: StateAccess['peek'] = async (at) => openStateHome({ ...place, ...keyOf(at), cache });
   return {
-    peek: async (at) => openStateHome({ ...place, ...keyOf(at), cache }),
+    peek,
+    flagIds: async (at) => {
+      try {
+        const known = await (await peek(at))?.read();
+        return known ? idsOfFlags(known) : new Map<string, string>();
+      } catch (error) {
+        if (!(error instanceof FlagkeelError)) throw error;
+        return new Map<string, string>();
+      }
+    },
     open: async (at) => openStateHome({ ...place, ...keyOf(at), cache }, sharing()),
     remembered: async (workspace) => {
       const { found } = await findStates(place, own);

@@ -6,13 +6,14 @@ import { writeCommit } from '../git/commits.js';
 import { EMPTY_TREE, type StateTree } from './codec.js';
 import { lockFile, type Release } from './file-lock.js';
 import {
+  type IsOlder,
   knownIn,
+  type KnownState,
   mergeStates,
   NOTHING,
-  treeOf,
-  type IsOlder,
-  type KnownState,
+  saidIn,
   type StateKey,
+  treeOf,
 } from './known-state.js';
 import type { StateOrigin } from './origin.js';
 import {
@@ -378,14 +379,4 @@ function isSameTree(one: StateTree | null, other: StateTree | null): boolean {
   if (one === null || other === null) return false;
   const { written, gone } = changesBetween(one, other);
   return written.size + gone.length === 0;
-}
-
-/** The records that a write brings. */
-function saidIn({ outOfSync, ramps, approvals, killsOf }: StateMeta): Partial<KnownState> {
-  return {
-    ...(outOfSync !== undefined && { outOfSync }),
-    ...(ramps && { ramps }),
-    ...(approvals && { approvals }),
-    ...(killsOf !== undefined && { killsOf }),
-  };
 }

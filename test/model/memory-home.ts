@@ -64,6 +64,7 @@ export class MemoryRef {
           ramps: {},
           approvals: {},
           killsOf: null,
+          flagIds: {},
         });
       },
       wouldChange: (next, meta) => {

@@ -51,7 +51,8 @@ export class MemoryService {
         Promise.resolve(definition(environmentId, name)),
       learnFlag: () => undefined,
       learnAbsence: () => undefined,
-      flagSaid: (_, name) => (this.world.flags.has(name) ? { id: `id-${name}` } : 'absent'),
+      flagSaid: (_, name) =>
+        this.world.flags.has(name) ? { id: `id-${name}`, ids: [`id-${name}`] } : 'absent',
       listKeys: async (environmentId, segment) => {
         const keys = keysOf(environmentId, segment);
         return Promise.resolve(keys && { keys: [...keys], openChangeRequestId: null });

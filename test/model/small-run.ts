@@ -237,6 +237,7 @@ class RunWorld {
       openReader: async () => Promise.resolve(reader),
       originName: () => reader.origin,
       peekState: open,
+      flagIdsOf: async () => Promise.resolve(new Map()),
       openRecords: open,
       appliedToOthers: async () => Promise.resolve([]),
       rememberedPlace: async () => Promise.resolve(this.#ref.held.exists ? PLACE : null),

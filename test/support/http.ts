@@ -113,3 +113,11 @@ function reply(response: ServerResponse, chosen: Reply): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(text);
 }
+
+/** Answers by `METHOD path` without prefix; a list of replies is used up in order, the last one stays. */
+export function byLine(replies: Readonly<Record<string, readonly Reply[]>>): Script {
+  return (request, nth) => {
+    const chosen = replies[lineOf(request)];
+    return chosen?.[Math.min(nth, chosen.length - 1)] ?? errorReply(404);
+  };
+}

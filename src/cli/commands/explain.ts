@@ -1,10 +1,11 @@
 import { FlagkeelError, EXIT, type ExitCode } from '../../errors.js';
 import { newestCommits } from '../../git/log.js';
-import type { AdminReader } from '../../admin-api/reader.js';
+import { look } from '../../admin-api/look.js';
 import { findEnvironment, findWorkspace } from '../../admin-api/workspace.js';
 import type { Desired, DesiredDefinition, DesiredFlag } from '../../model/desired.js';
 import { definitionFromWire, differingFields } from '../../model/flag/wire.js';
 import { evaluate, type Answer, type Situation } from '../../plan/impact/evaluate.js';
+import type { Run } from '../../compose/run.js';
 import { quoted } from '../../report/sanitize.js';
 import {
   explainText,
@@ -25,8 +26,8 @@ import {
 } from '../options.js';
 import type { DeclareCommand } from '../command.js';
 import {
-  askService,
   onlineOptions,
+  openDryRun,
   refuseWithoutOnline,
   type OnlineOptions,
 } from '../on-service.js';
@@ -117,11 +118,8 @@ async function explain(
   const { directory: place } = specs.named;
   const explained =
     options.online === true
-      ? await askService(
-          { directory: place, desired: specs.desired },
-          options,
-          { terminal, screen },
-          async (reader) => withLive(offline, flag, specs.desired, reader),
+      ? await withLive(offline, flag, specs.desired, async () =>
+          openDryRun(place, options, { terminal, screen }),
         )
       : offline;
   const { color, width } = screen;
@@ -200,18 +198,24 @@ function explainedDefinition(
 /** Adds what the service has of the flag. */
 async function withLive(
   explained: ExplainedFlag,
-  flag: DesiredFlag,
-  { config }: Desired,
-  reader: AdminReader,
+  { name, environments: declared }: DesiredFlag,
+  desired: Desired,
+  open: () => Promise<Run>,
 ): Promise<ExplainedFlag> {
-  const at = await findWorkspace(reader, config.workspace);
+  await using run = await open();
+  const reader = await run.context.openReader(desired);
+  const at = await findWorkspace(reader, desired.config.workspace);
+  const id = (await run.context.flagIdsOf(at)).get(name);
   const environments = explained.environments.map(async (each) => {
-    const { id } = findEnvironment(at, each.environment);
-    const live = await reader.getDefinition(at.workspace.id, id, { name: flag.name });
-    const managed = flag.environments.get(each.environment)?.fields ?? {};
-    if (live === undefined) return { ...each, live: null };
-    const { killed, defaultRule } = definitionFromWire(live);
-    return { ...each, live: { killed, differs: differingFields(live, managed), defaultRule } };
+    const { id: environmentId } = findEnvironment(at, each.environment);
+    const place = { workspaceId: at.workspace.id, environmentId };
+    const live = await look(reader, place, { name, id }, { flags: 'list' });
+    if (live.is === 'unknown') return { ...each, live: live.is };
+    if (live.is === 'absent') return { ...each, live: null };
+    const managed = declared.get(each.environment)?.fields ?? {};
+    const { killed, defaultRule } = definitionFromWire(live.definition);
+    const differs = differingFields(live.definition, managed);
+    return { ...each, live: { killed, differs, defaultRule } };
   });
   return { ...explained, environments: await Promise.all(environments) };
 }

@@ -30,8 +30,11 @@ export interface ExplainedDefinition {
   readonly defaultRule: readonly Bucket[];
   /** The answer for the key that the user asked about, if any. */
   readonly answer?: ExplainedAnswer;
-  /** The definition on the service; null if it has none; left out if the run did not ask the service. */
-  readonly live?: ExplainedLive | null;
+  /**
+   * The definition on the service; null if it has none; `unknown` if the service finds it by no name and no known id
+   * and shows no flags; left out if the run did not ask the service.
+   */
+  readonly live?: ExplainedLive | 'unknown' | null;
 }
 
 export interface ExplainedLive {
@@ -123,8 +126,12 @@ function definitionLines(definition: ExplainedDefinition, showKeys: boolean): Li
 }
 
 /** @param killed whether git orders the kill. */
-function liveLines(live: ExplainedLive | null, killed: boolean): Line[] {
+function liveLines(live: ExplainedLive | 'unknown' | null, killed: boolean): Line[] {
   if (live === null) return [line(2, [span('on the service: not there', 'change')])];
+  if (live === 'unknown') {
+    const why = 'it finds the definition by no name, shows no flags, and no run remembers an id';
+    return [line(2, [span(`on the service: not known (${why})`, 'change')])];
+  }
   const { differs, defaultRule } = live;
   const difference =
     differs.length === 0

@@ -214,33 +214,12 @@ describe('a list that the contract does not promise', () => {
 });
 
 describe('a definition', () => {
-  it('is asked for by name, then by id; only both 404 are an absence', async () => {
-    const { reader, server } = await httpFixture(() => errorReply(404));
-
-    expect(await reader.getDefinition('w', 'e-1', { name: 'f', id: 'id-f' })).toBeUndefined();
-    expect(server.lines()).toEqual([
-      'GET /splits/ws/w/f/environments/e-1',
-      'GET /splits/ws/w/id-f/environments/e-1',
-    ]);
-  });
-
-  it('is found by id where the service knows no names', async () => {
-    const { reader } = await httpFixture((request) =>
-      request.url.includes('/id-f/') ? { status: 200, body: wireDefinition('f') } : errorReply(404),
-    );
-
-    expect(await reader.getDefinition('w', 'e-1', { name: 'f' })).toBeUndefined();
-    expect(await reader.getDefinition('w', 'e-1', { name: 'f', id: 'id-f' })).toMatchObject({
-      name: 'f',
-    });
-  });
-
   it('keeps fields that nobody here knows, and empty lists stay absent', async () => {
     const treatments = [{ name: 'on', keys: null, colour: 'red' }, { name: 'off' }];
     const body = wireDefinition('f', { rules: null, flagSets: [{ id: 'x' }], treatments });
     const { reader } = await httpFixture(() => ({ status: 200, body }));
 
-    expect(await reader.getDefinition('w', 'e-1', { name: 'f' })).toEqual({
+    expect(await reader.getDefinition('w', 'e-1', { name: 'f', key: 'f' })).toEqual({
       ...body,
       rules: [],
       treatments: [{ name: 'on', colour: 'red' }, { name: 'off' }],
@@ -269,7 +248,7 @@ describe('a definition', () => {
   ])('is neither absent nor present for %s', async (_, reply, text) => {
     const { reader } = await httpFixture(() => reply);
 
-    await expect(reader.getDefinition('w', 'e-1', { name: 'f' })).rejects.toMatchObject(
+    await expect(reader.getDefinition('w', 'e-1', { name: 'f', key: 'f' })).rejects.toMatchObject(
       unreadable(text),
     );
   });

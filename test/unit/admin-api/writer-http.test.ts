@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { look, type Look } from '../../../src/admin-api/look.js';
 import type { WireDefinition, WireDefinitionBody } from '../../../src/admin-api/wire.js';
 import type { AdminWriter } from '../../../src/admin-api/writer.js';
 import {
@@ -10,7 +11,7 @@ import {
   wireFlag,
   wireSegment,
 } from '../../support/http-fixture.js';
-import { errorReply, lineOf, type Reply, type Script } from '../../support/http.js';
+import { byLine, errorReply, lineOf, type Reply, type Script } from '../../support/http.js';
 
 closeAfterEach();
 
@@ -30,14 +31,6 @@ const ACTIVATION = {
   creationTime: 1,
 };
 const TRUE: Reply = { status: 200, body: 'true' };
-
-/** Answers by `METHOD path` without prefix; a list of replies is used up in order, the last one stays. */
-function byLine(replies: Readonly<Record<string, readonly Reply[]>>): Script {
-  return (request, nth) => {
-    const chosen = replies[lineOf(request)];
-    return chosen?.[Math.min(nth, chosen.length - 1)] ?? errorReply(404);
-  };
-}
 
 type Write = (writer: AdminWriter) => Promise<unknown>;
 
@@ -173,12 +166,14 @@ describe('a service that knows definitions by id alone', () => {
         'GET /splits/ws/w/id-f/environments/e-1': [{ status: 200, body: wireDefinition('f') }],
       }),
     );
-    expect(await reader.getDefinition('w', 'e-1', { name: 'f' })).toBeUndefined();
+    const lookIn = async (workspaceId: string): Promise<Look> =>
+      look(reader, { workspaceId, environmentId: 'e-1' }, { name: 'f' }, { flags: 'asked' });
+    expect(await lookIn('w')).toEqual({ is: 'unknown' });
 
     await create(writer);
 
-    expect(await reader.getDefinition('w', 'e-1', { name: 'f' })).toMatchObject({ name: 'f' });
-    expect(await reader.getDefinition('another', 'e-1', { name: 'f' })).toBeUndefined();
+    expect(await lookIn('w')).toMatchObject({ is: 'seen', definition: { name: 'f' } });
+    expect(await lookIn('another')).toEqual({ is: 'unknown' });
     expect(server.lines().slice(2, 4)).toEqual([
       'GET /splits/ws/w/f/environments/e-1',
       'GET /splits/ws/w/id-f/environments/e-1',
@@ -323,7 +318,8 @@ describe('a creation whose answer was lost', () => {
 
     await writer.createDefinition(PLACE, BODY, WORDS);
 
-    expect(server.lines()).toEqual([line, 'GET /splits/ws/w/f/environments/e-1', line]);
+    const looks = ['GET /splits/ws/w/f/environments/e-1', 'GET /splits/ws/w/f'];
+    expect(server.lines()).toEqual([line, ...looks, line]);
   });
 
   it('of a definition is not taken for ours when somebody else made another one', async () => {

@@ -85,3 +85,73 @@ describe('the kill of a flag that no spec names, and whose definition only its i
     },
   );
 });
+
+describe('where definitions are found by the id of their flag alone, and no flags are shown', () => {
+  it.each([
+    ['of this repository', 'pay', 'flag/pay@production'],
+    ['of others', 'theirs', ID],
+  ])('a standing kill of a flag %s is not sent again by every run', async (_, flag, id) => {
+    const world = await worldWithTheirs({ strict: true });
+    world.repository.commit('Kill it', {
+      'kills/production.yaml': `kills:\n  ${flag}: { reason: INC-3 }\n`,
+    });
+    const told: string[] = [];
+    const onKill = (each: string, { status }: { status: string }): void => {
+      told.push(`${each} ${status}`);
+    };
+    await world.applied({}, { onKill });
+    expect(taken(world)).toEqual([`PATCH ${flag}/environments`]);
+    expect(told.splice(0)).toEqual([`${id} killed`]);
+
+    const second = await world.applied({}, { onKill });
+
+    expect(taken(world)).toEqual([]);
+    expect(told).toEqual([]);
+    expect(second.plan.changes).toEqual([]);
+  });
+
+  it('a kill that a person took back on the service is sent again', async () => {
+    const world = await worldWithTheirs({ strict: true });
+    killTheirs(world);
+    await world.applied();
+    const { live } = world;
+    const path = `/splits/ws/${live.id}/theirs/environments/${live.production}`;
+    await live.ok('PATCH', path, [{ op: 'replace', path: '/killed', value: false }]);
+    world.writes();
+
+    await world.applied();
+
+    expect(taken(world)).toEqual(['PATCH theirs/environments']);
+  });
+
+  it('`explain --online` shows a definition that only the id in the state finds', async () => {
+    const world = await worldWithTheirs({ strict: true });
+    const { directory } = world.repository;
+    const key = { FLAGKEEL_API_KEY: world.service.key };
+
+    const { stdout } = await cliRun(
+      ['explain', 'flag/pay', directory, '--online', '--url', world.service.origin],
+      key,
+    );
+
+    expect(stdout.match(/on the service: .*/g)).toEqual([
+      'on the service: as git has it',
+      'on the service: as git has it',
+    ]);
+  });
+
+  it('`explain --online` does not call a definition absent that it cannot find', async () => {
+    const world = await worldWithTheirs({ strict: true });
+    const { directory } = world.repository;
+    world.repository.write({ 'flags/theirs.yaml': flagSpec('theirs') });
+    const key = { FLAGKEEL_API_KEY: world.service.key };
+
+    const { stdout } = await cliRun(
+      ['explain', 'flag/theirs', directory, '--online', '--url', world.service.origin],
+      key,
+    );
+
+    expect(stdout).not.toContain('not there');
+    expect(stdout).toContain('on the service: not known');
+  });
+});

@@ -76,6 +76,7 @@ describe('state', () => {
       ramps: {},
       approvals: {},
       killsOf: null,
+      flagIds: {},
     });
     await home.write(state, { head: HEAD, message: 'Apply 3 changes' });
     await home.write(state, { head: HEAD, message: 'Nothing' });
