@@ -1,6 +1,7 @@
 import { isAncestor, mergeBase, resolveRevision, type Checkout } from '../git/checkout.js';
 import { parentsIn } from '../git/commits.js';
 import { commitTree } from '../git/commit-tree.js';
+import { readLog } from '../git/log.js';
 import {
   bindConfig,
   bindEnvironments,
@@ -120,6 +121,25 @@ export class SpecHistory {
     const entries = tree.list().filter(({ path }) => path === CONFIG_PATH || paths.has(path));
     // No cache: it holds the last complete reading for the next one, which a part must not replace.
     return readSpecs({ list: () => entries, read: async (path) => tree.read(path) });
+  }
+
+  /**
+   * The commits of the branch itself that came after an ancestor of HEAD and touched one of the files, HEAD included;
+   * newest first, and each merge as one commit. Of very long histories the newest only.
+   *
+   * @throws FlagkeelError `GIT`
+   */
+  async commitsAfter(since: string, isOfInterest: (path: string) => boolean): Promise<string[]> {
+    const { repository } = this.#checkout;
+    const head = this.#head;
+    if (repository === null || head === null || since === head) return [];
+    const log = await readLog(repository, since, head, 'first-parents');
+    const touching = log.filter(({ paths }) => paths.some(isOfInterest)).map(({ id }) => id);
+    // A branch that was merged later goes on beside `since`, and not after it.
+    const isAfter = await Promise.all(
+      touching.map(async (id) => (await isAncestor(this.#checkout, since, id)) === true),
+    );
+    return touching.filter((_, index) => isAfter[index]);
   }
 
   /**

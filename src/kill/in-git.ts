@@ -93,7 +93,8 @@ interface KillHistory {
 /**
  * Definitions whose kill HEAD reverts, according to history:
  *
- * - it was killed on the service by hand, and `killed: false` came in a commit after the HEAD at which a run saw that;
+ * - it was killed on the service by hand, and `killed: false` first appears in a commit after the HEAD at which a run
+ *   saw that; also anew, if commits in between did not say it;
  * - it is declared elsewhere, and the break-glass list of the last apply had it but the present list does not.
  *
  * Only ancestry decides, never a clock. If it is unknown, nothing is restored.
@@ -107,11 +108,22 @@ async function answeredLiveKills(of: KillHistory): Promise<ObjectRef[]> {
   const answered: ObjectRef[] = [];
   for (const { ref, seenAt } of seenLiveKills(of)) {
     // In sequence, because there is rarely more than one, and each may mean reading a whole tree.
-    const then = await specsBefore(of, seenAt);
-    const definition = then?.flags.get(ref.name)?.environments.get(ref.environment);
-    if (then && definition?.fields.killed !== false) answered.push(ref);
+    if (await isSaidAnew(of, ref, seenAt)) answered.push(ref);
   }
   return answered;
+}
+
+/** Whether the `killed: false` of HEAD first appears in a commit after `since`: `since` or a later one lacks it. */
+async function isSaidAnew(of: KillHistory, ref: ObjectRef, since: string): Promise<boolean> {
+  if (of.head === since) return false;
+  const mayShape = (path: string): boolean => path.startsWith('flags/');
+  const later = await of.history.commitsAfter(since, mayShape);
+  for (const commit of [since, ...later]) {
+    const then = await of.history.atAncestor(commit);
+    const definition = then?.flags.get(ref.name)?.environments.get(ref.environment ?? '');
+    if (then && definition?.fields.killed !== false) return true;
+  }
+  return false;
 }
 
 async function unmanagedRestores(of: KillHistory): Promise<ObjectRef[]> {

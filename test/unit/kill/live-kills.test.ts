@@ -1,0 +1,87 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  flagSpec,
+  PIPELINE_CONFIG,
+  pipelineWorld,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
+import { cliRun } from '../../support/terminal.js';
+
+const FILE = 'flags/pay.yaml';
+const ID = 'flag/pay@production';
+const LIST = 'kills/production.yaml';
+const SAYS_ALIVE = flagSpec('pay', { production: 'killed: false' });
+
+let world: PipelineWorld;
+
+beforeEach(async () => {
+  world = await pipelineWorld();
+  world.repository.commit('Add pay', {
+    'flagkeel.yaml': PIPELINE_CONFIG,
+    [FILE]: flagSpec('pay'),
+    [LIST]: 'kills: {}\n',
+  });
+  await world.applied();
+});
+
+async function killByHand(value = true): Promise<void> {
+  const { live } = world;
+  const path = `/splits/ws/${live.id}/pay/environments/${live.production}`;
+  await live.ok('PATCH', path, [{ op: 'replace', path: '/killed', value }]);
+}
+
+async function isKilled(): Promise<boolean> {
+  const { live } = world;
+  const path = `/splits/ws/${live.id}/pay/environments/${live.production}`;
+  return (await live.ok<{ killed: boolean }>('GET', path)).killed;
+}
+
+async function restored(...more: string[]): Promise<number> {
+  const { repository, service } = world;
+  const place = ['--environment', 'production', '--url', service.origin, ...more];
+  const key = { FLAGKEEL_API_KEY: service.key };
+  return (await cliRun(['restore', 'pay', repository.directory, ...place], key)).exitCode;
+}
+
+describe('the way out of a live kill', () => {
+  it('works a second time by `killed: false` in a later commit', async () => {
+    await killByHand();
+    await world.applied();
+    world.repository.commit('Bring pay back', { [FILE]: SAYS_ALIVE });
+    await world.applied();
+    expect(await isKilled()).toBe(false);
+
+    await killByHand();
+    await world.applied();
+    expect(await isKilled()).toBe(true);
+    world.repository.commit('Git has no opinion', { [FILE]: flagSpec('pay') });
+    world.repository.commit('Bring pay back again', { [FILE]: SAYS_ALIVE });
+    await world.applied();
+
+    expect(await isKilled()).toBe(false);
+  });
+
+  it('restores nothing where `killed: false` stood all the time, whatever else was committed', async () => {
+    world.repository.commit('Say that pay is alive', { [FILE]: SAYS_ALIVE });
+    await world.applied();
+    await killByHand();
+    await world.applied();
+    const more = flagSpec('pay', { on: 20, production: 'killed: false' });
+    world.repository.commit('Ramp pay', { [FILE]: more });
+
+    const { plan } = await world.applied();
+
+    expect(await isKilled()).toBe(true);
+    expect(plan.withheld).toMatchObject([{ id: ID, why: 'live-kill' }]);
+  });
+
+  it('works every time by `flagkeel restore`', async () => {
+    for (const round of [1, 2]) {
+      await killByHand();
+      await world.applied();
+      expect(await restored(), `round ${round}`).toBe(0);
+      expect(await isKilled()).toBe(false);
+      await world.applied();
+    }
+  });
+});
