@@ -1,7 +1,8 @@
 import type { Workspace } from '../admin-api/workspace.js';
 import { FlagkeelError } from '../errors.js';
 import { flagIdsIn } from '../kill/send.js';
-import { flagEntry } from '../model/state.js';
+import { flagEntry, type State } from '../model/state.js';
+import { afterRestore } from '../plan/kills/base.js';
 import { objectId, type ObjectId } from '../model/ref.js';
 import type { ChangeNote, KillResult, KillResults, Outcome, Outcomes } from '../model/outcome.js';
 import type { Change } from '../model/plan.js';
@@ -112,7 +113,10 @@ export interface ActRecord {
   readonly note: ChangeNote;
 }
 
-/** Records a kill or restore by hand, outside all runs. Never throws; not repeatable. */
+/**
+ * Records a kill or restore by hand, outside all runs. A restore ends the kill of the base too. Never throws; not
+ * repeatable.
+ */
 export async function recordAct(
   context: RecordContext,
   place: Workspace,
@@ -121,7 +125,10 @@ export async function recordAct(
   const id = objectId({ kind: 'flag', name, environment });
   const subject = `${isKill ? 'Kill' : 'Restore'} ${id} by hand`;
   const change = liveChange({ id, isKill, wasKilled, note });
-  await record(context, place, { message: applyMessage(subject, null, [change]) });
+  const environmentId = place.environments.find((each) => each.name === environment)?.id;
+  const next = (state: State): State =>
+    isKill || environmentId === undefined ? state : afterRestore(state, name, environmentId);
+  await record(context, place, { message: applyMessage(subject, null, [change]) }, next);
 }
 
 function liveChange({
@@ -152,18 +159,19 @@ type KillRecord = Pick<StateMeta, 'message' | 'killsOf' | 'flagIds'>;
 const MAX_TRIES = 5;
 
 /**
- * Adds a record to the state, without a lock and without changing the remembered values. A record that cannot be kept
+ * Adds a record to the state, without a lock. A record that cannot be kept
  * causes a warning, and no failure, because the write itself has succeeded.
  */
 async function record(
   { openRecords, note }: RecordContext,
   place: Workspace,
   meta: KillRecord,
+  next: (state: State) => State = (state) => state,
 ): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       const home = await openRecords(place);
-      if (home) await addTo(home, meta);
+      if (home) await addTo(home, meta, next);
       return;
     } catch (error) {
       if (!(error instanceof FlagkeelError)) throw error;
@@ -174,10 +182,14 @@ async function record(
   }
 }
 
-async function addTo(home: StateHome, meta: KillRecord): Promise<void> {
+async function addTo(
+  home: StateHome,
+  meta: KillRecord,
+  next: (state: State) => State,
+): Promise<void> {
   const { state, head, flagIds: known } = await home.read();
   const found = Object.entries(meta.flagIds ?? {});
   const others = found.filter(([name]) => flagEntry(state, name) === undefined);
   const flagIds = { ...known, ...Object.fromEntries(others) };
-  await home.write(state, { ...meta, head, flagIds, isRecord: true });
+  await home.write(next(state), { ...meta, head, flagIds, isRecord: true });
 }

@@ -1,6 +1,6 @@
 import type { Definition } from '../../model/flag/flag.js';
-import { objectId } from '../../model/ref.js';
-import { entriesOf, type Base } from '../../model/state.js';
+import { keyOf, objectId } from '../../model/ref.js';
+import { entriesOf, flagEntry, type Base, type State } from '../../model/state.js';
 import { isKillListed, isKillOrdered } from './orders.js';
 import type { PlanInput } from '../input.js';
 import type { PlannedEnvironment } from '../policy.js';
@@ -48,6 +48,21 @@ export function rememberingKills(
     ...(seen && { liveKillSeenAt: seen }),
     ...(seen && moment !== undefined && { liveKillSeen: moment }),
   };
+}
+
+/**
+ * The state after a restore on the service outside all runs: the kill of the base is over, so that a later kill is not
+ * taken for the one that git ordered.
+ */
+export function afterRestore(state: State, flag: string, environmentId: string): State {
+  const entry = flagEntry(state, flag);
+  const base = entry?.environments[environmentId];
+  if (!entry || !base) return state;
+  const { killListed, liveKillSeenAt, liveKillSeen, ...rest } = base;
+  const spec = rest.spec?.killed === true ? { ...rest.spec, killed: false } : rest.spec;
+  const restored = { ...rest, ...(spec && { spec }) };
+  const environments = { ...entry.environments, [environmentId]: restored };
+  return new Map(state).set(keyOf('flag', flag), { ...entry, environments });
 }
 
 /** Definitions with a live kill that git had not ordered, and that the specs now want without one. */

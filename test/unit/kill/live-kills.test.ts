@@ -85,3 +85,42 @@ describe('the way out of a live kill', () => {
     }
   });
 });
+
+describe('a commit that takes a kill back', () => {
+  it('does not undo a kill that a person made after `flagkeel restore` had prepared it', async () => {
+    world.repository.commit('Kill pay', { [LIST]: 'kills:\n  pay: { reason: INC-1 }\n' });
+    await world.applied();
+    expect(await restored()).toBe(0);
+    await killByHand();
+    world.repository.commit('Restore pay', { [LIST]: 'kills: {}\n' });
+
+    const { plan } = await world.applied();
+
+    expect(await isKilled()).toBe(true);
+    expect(plan.changes).toEqual([]);
+    expect(plan.liveKills).toMatchObject([{ id: ID }]);
+  });
+
+  it('does not undo such a kill either where the flag says `killed: false`', async () => {
+    world.repository.commit('Kill pay', {
+      [FILE]: flagSpec('pay', { production: 'killed: true' }),
+    });
+    await world.applied();
+    expect(await restored()).toBe(0);
+    await killByHand();
+    world.repository.commit('Restore pay', { [FILE]: SAYS_ALIVE });
+
+    const { plan } = await world.applied();
+
+    expect(await isKilled()).toBe(true);
+    expect(plan.withheld).toMatchObject([{ id: ID, why: 'live-kill' }]);
+  });
+
+  it('restores the flag where no run and no person restored it before', async () => {
+    world.repository.commit('Kill pay', { [LIST]: 'kills:\n  pay: { reason: INC-1 }\n' });
+    await world.applied();
+    world.repository.commit('Restore pay', { [LIST]: 'kills: {}\n' });
+    await world.applied();
+    expect(await isKilled()).toBe(false);
+  });
+});
