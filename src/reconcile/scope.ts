@@ -124,9 +124,10 @@ function touchedObjects(
   known: ScopeInput,
   last: LastObservation | null,
 ): Set<string> {
-  const { desired, policy, sent } = known;
+  const { desired, policy, sent, isDryRun } = known;
   const { state } = known.remembered;
-  const strangers = killOrders(desired).filter(({ flag }) => !desired.flags.has(flag));
+  // A run that writes has looked at all ordered kills before, and `sent` has those that were missing.
+  const killed = killOrders(desired).filter(({ flag }) => isDryRun || !desired.flags.has(flag));
   const bases = comparedWithBases({ desired, state, policy }, context.memory.bases);
   context.memory.bases = bases;
   return new Set<string>([
@@ -139,7 +140,7 @@ function touchedObjects(
     // Time moves ramps, without any commit or change of a base.
     ...[...known.moment.ladders.keys()].map(keyOfId),
     ...[...(policy.reviewed ?? []), ...sent.results.keys()].map(keyOfId),
-    ...[...policy.restorable.values(), ...strangers.map(({ flag: name }) => ({ name }))].map(
+    ...[...policy.restorable.values(), ...killed.map(({ flag: name }) => ({ name }))].map(
       ({ name }) => keyOf('flag', name),
     ),
   ]);

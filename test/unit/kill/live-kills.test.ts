@@ -124,3 +124,22 @@ describe('a commit that takes a kill back', () => {
     expect(await isKilled()).toBe(false);
   });
 });
+
+describe('a run over touched objects', () => {
+  it.each(['state', 'memory'] as const)(
+    'shows in its plan the kill that it sends, and that no commit touched (by the %s)',
+    async (touchedSince) => {
+      world.repository.commit('Kill pay', { [LIST]: 'kills:\n  pay: { reason: INC-1 }\n' });
+      await world.applied();
+      await killByHand(false);
+
+      const planned = await world.planned({ touchedSince });
+      const done = await world.applied({ touchedSince });
+
+      expect(planned.plan.changes.map(({ id, reason }) => `${id} ${reason}`)).toEqual([
+        `${ID} kill`,
+      ]);
+      expect(done.plan.changes).toEqual(planned.plan.changes);
+    },
+  );
+});
