@@ -1,4 +1,5 @@
-import { FlagkeelError } from '../errors.js';
+import { EXIT, FlagkeelError } from '../errors.js';
+import type { KillResult, KillResults } from '../model/outcome.js';
 import { InvalidSpecsError } from '../reconcile/context.js';
 import { exitCodeOfSignal } from '../reconcile/result.js';
 import { failureMarkdown } from '../report/markdown/failure.js';
@@ -10,7 +11,33 @@ import type { Screen, Terminal } from './terminal.js';
 
 /** What came of a plan of one directory, or of its apply. */
 export interface PlannedDirectory extends DirectoryResult {
-  readonly document: PlanDocument | ErrorDocument;
+  readonly document: PlanDocument | ErrorDocument | KillsDocument;
+}
+
+/** What `reconcile --kills` did. */
+export interface KillsDocument {
+  readonly formatVersion: 1;
+  /** The kills that were not live, in the order of the specs. */
+  readonly kills: readonly { readonly id: string; readonly status: KillResult['status'] }[];
+  /** Whether all kills that git orders are live now, except of definitions that do not exist. */
+  readonly converged: boolean;
+}
+
+/** The result of a run that sends kills alone. */
+export function killsDirectory(directory: string, results: KillResults): PlannedDirectory {
+  const failed = [...results.values()].filter(({ status }) => status === 'failed').length;
+  const sent = [...results.values()].filter(({ status }) => status === 'killed').length;
+  const left = failed === 0 ? 'All kills that git orders are live' : `${String(failed)} not live`;
+  return {
+    directory,
+    exitCode: failed === 0 ? EXIT.ok : EXIT.notConverged,
+    text: `Kills: ${String(sent)} sent. ${left}.\n`,
+    document: {
+      formatVersion: 1,
+      kills: [...results].map(([id, { status }]) => ({ id, status })),
+      converged: failed === 0,
+    },
+  };
 }
 
 /** What stands in the place of a plan where there is none. */

@@ -34,6 +34,8 @@ export interface ReconcileOptions
   readonly everyKey?: boolean;
   readonly countKeys?: boolean;
   readonly touched?: boolean;
+  /** Kills are sent, and nothing else is done. */
+  readonly kills?: boolean;
   /** Plans that comments of the pull request approve may pass too. */
   readonly approveComment?: boolean;
   readonly force?: boolean;
@@ -71,6 +73,16 @@ export function planOptions(command: Command): void {
       '--touched',
       'look only at what commits touched since the last apply, and what was not in sync then',
     );
+}
+
+export function killsOption(command: Command): void {
+  command.addOption(
+    new Option('--kills', 'send the kills that git orders, and nothing else').conflicts([
+      'dryRun',
+      'plan',
+      'planHash',
+    ]),
+  );
 }
 
 /** What lets a plan pass, and what is written beside its changes. */

@@ -1,4 +1,5 @@
 import { findEnvironment, findWorkspace, type Workspace } from '../admin-api/workspace.js';
+import { FlagkeelError } from '../errors.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import type { Source } from '../git/spec-source.js';
 import type { Actual } from '../model/actual.js';
@@ -155,6 +156,26 @@ export class KillSender {
     service: { readonly reader: AdminReader; readonly workspace: Workspace },
   ): Promise<SentKills> {
     return this.#sendMissing(killOrders(desired), service);
+  }
+
+  /**
+   * Sends the missing kills for a run that does nothing else.
+   *
+   * @throws FlagkeelError `OLDER_HEAD`: an earlier run applied a newer commit, and nothing was sent; `NOT_ON_SERVICE`:
+   *   an environment of the kills is not there, and the others were sent; the service cannot be read.
+   */
+  async sendAlone(desired: Desired): Promise<KillResults> {
+    const orders = killOrders(desired);
+    const reader = await this.#context.openReader(desired);
+    await this.sendAdded(desired);
+    const workspace = await findWorkspace(reader, desired.config.workspace);
+    if (await this.#context.isOutdated(workspace)) {
+      const why = 'a newer commit was applied (use --allow-older)';
+      throw new FlagkeelError('OLDER_HEAD', `cannot send the kills of this commit: ${why}`);
+    }
+    const { results } = await this.#sendMissing(orders, { reader, workspace });
+    for (const { environment } of orders) findEnvironment(workspace, environment);
+    return results;
   }
 
   /**

@@ -9,6 +9,7 @@ import type { PlanReport } from '../../report/plan-report.js';
 import type { ReviewedPlan } from '../../report/json/reviewed-plan.js';
 import { errorText } from '../../report/text/error.js';
 import type { ApplyOptions } from '../../reconcile/apply.js';
+import { sendKillsAlone } from '../../reconcile/kills.js';
 import { plan, reconcile } from '../../reconcile/reconcile.js';
 import { PlanDiffersError, refuseUnreviewed } from '../../reconcile/reviewed.js';
 import { exitCodeOf, reportOf } from '../../reconcile/result.js';
@@ -16,12 +17,13 @@ import type { Applied, Planned } from '../../reconcile/context.js';
 import { combinedResult, forEachDirectory, configDirectoryOf } from '../directories.js';
 import { tracedCommand } from '../traced-command.js';
 import { surroundingsOf } from '../on-service.js';
-import { plannedOrRefused, type PlannedDirectory } from '../planned-directory.js';
+import { killsDirectory, plannedOrRefused, type PlannedDirectory } from '../planned-directory.js';
 import { quoted } from '../../report/sanitize.js';
 import type { DeclareCommand } from '../command.js';
 import { commonOptions, lockOption, serviceOptions } from '../options.js';
 import {
   approvalOptions,
+  killsOption,
   planOptions,
   reconcileExamples,
   type ReconcileOptions,
@@ -41,6 +43,7 @@ export const declareReconcile: DeclareCommand = (command, { terminal, done }) =>
     .option('--dry-run', 'plan only: what would change, and why')
     .option('--detailed-exitcode', 'with --dry-run: exit 2 when there are changes');
   planOptions(command);
+  if (!isPlan) killsOption(command);
   approvalOptions(command);
   commonOptions(serviceOptions(lockOption(command)), ['text', 'json', 'markdown']).action(
     async (directories: string[], options: ReconcileOptions) => {
@@ -134,6 +137,11 @@ async function runDirectory(
   });
   const reporting = { run, options, terminal, screen, events };
   try {
+    if (options.kills === true) {
+      const applying = applyOptions(run, options, reporting);
+      const results = await sendKillsAlone(run.context, { ...applying, onKill: onKill(reporting) });
+      return killsDirectory(directory, results);
+    }
     const result = await planOrApply(run, reporting, reviewed).finally(() => {
       screen.progress?.end();
     });
@@ -177,16 +185,20 @@ async function planOrApply(
   const onPlanned = (planned: Planned): void => events?.planned(reportOf(planned, run));
   if (options.dryRun !== true) {
     const applying = applyOptions(run, options, { terminal, screen, events });
-    const onKill: ApplyOptions['onKill'] = (id, result) => {
-      screen.note(killLine(id, result));
-      events?.killed(id, result);
-    };
-    return reconcile(run.context, { ...applying, reviewed, onKill, onPlanned });
+    const killed = onKill({ screen, events });
+    return reconcile(run.context, { ...applying, reviewed, onKill: killed, onPlanned });
   }
   const planned = await plan(run.context);
   onPlanned(planned);
   refuseUnreviewed(planned, reviewed);
   return planned;
+}
+
+function onKill({ screen, events }: Pick<Reporting, 'screen' | 'events'>): ApplyOptions['onKill'] {
+  return (id, result) => {
+    screen.note(killLine(id, result));
+    events?.killed(id, result);
+  };
 }
 
 /** What an apply is given beside the plan: the note of every write, and who may let it pass the guards. */

@@ -1,0 +1,113 @@
+import { beforeEach, expect, it } from 'vitest';
+import { readSpecs } from '../../../src/specs/read-specs.js';
+import {
+  flagSpec,
+  PIPELINE_CONFIG,
+  pipelineWorld,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
+import { cliRun } from '../../support/terminal.js';
+
+const LIST = 'kills/production.yaml';
+const KILL_PAY = 'kills:\n  pay: { reason: INC-1 }\n';
+
+let world: PipelineWorld;
+
+beforeEach(async () => {
+  world = await pipelineWorld();
+  world.repository.commit('Add pay', {
+    'flagkeel.yaml': PIPELINE_CONFIG,
+    'flags/pay.yaml': flagSpec('pay'),
+    [LIST]: 'kills: {}\n',
+  });
+  await world.applied();
+  world.writes();
+});
+
+async function sent(...more: string[]): Promise<Awaited<ReturnType<typeof cliRun>>> {
+  const { repository, service } = world;
+  const place = ['--url', service.origin, ...more];
+  return cliRun(['reconcile', '--kills', repository.directory, ...place], {
+    FLAGKEEL_API_KEY: service.key,
+  });
+}
+
+function taken(): string[] {
+  const writes = world.writes().filter(({ status }) => status === 200);
+  return writes.map(({ method, path }) => `${method} ${path.split('/').slice(7, 9).join('/')}`);
+}
+
+it('sends the kills that git orders, and no other change of the same commit', async () => {
+  world.repository.commit('Kill pay and ramp it', {
+    'flags/pay.yaml': flagSpec('pay', { on: 90 }),
+    [LIST]: KILL_PAY,
+  });
+
+  const first = await sent();
+  expect(first, first.stderr).toMatchObject({ exitCode: 0 });
+  expect(first.stdout).toBe('Kills: 1 sent. All kills that git orders are live.\n');
+  expect(taken()).toEqual(['PATCH pay/environments']);
+
+  const second = await sent('--format', 'json');
+  expect(second).toMatchObject({ exitCode: 0 });
+  expect(JSON.parse(second.stdout)).toEqual({ formatVersion: 1, kills: [], converged: true });
+  expect(taken()).toEqual([]);
+});
+
+it('sends a kill while another run holds the state', async () => {
+  world.repository.commit('Kill pay', { [LIST]: KILL_PAY });
+  const { context } = await world.opened();
+  const specs = await readSpecs(context.source.tree);
+  if (!specs.ok) throw new Error('the specs are invalid');
+  await context.openReader(specs.desired);
+  const { id, staging, production } = world.live;
+  const environments = [
+    { id: staging, name: 'staging' },
+    { id: production, name: 'production' },
+  ];
+  const home = await context.openState({ workspace: { id, name: 'Default' }, environments });
+  if (!home) throw new Error('there is no state');
+  await context.lockState(home);
+
+  const done = await sent();
+
+  expect(done, done.stderr).toMatchObject({ exitCode: 0 });
+  expect(taken()).toEqual(['PATCH pay/environments']);
+});
+
+it('ends with 5 where a kill failed, and names it', async () => {
+  world.repository.commit('Kill pay', { [LIST]: KILL_PAY });
+  world.service.failNext({ method: 'PATCH', path: /\/pay\// }, 404);
+  world.service.failNext({ method: 'PATCH', path: /\/pay\// }, 404);
+
+  const done = await sent();
+
+  expect(done).toMatchObject({ exitCode: 5 });
+  expect(done.stderr).toContain('flag/pay@production is not killed');
+});
+
+it('sends the kills of invalid specs, and ends with 3 because the rest may order more', async () => {
+  world.repository.commit('Kill pay, and break all else', {
+    'flags/cart.yaml': 'flag: cart\nnonsense: 1\n',
+    [LIST]: KILL_PAY,
+  });
+
+  expect(await sent()).toMatchObject({ exitCode: 3 });
+  expect(taken()).toEqual(['PATCH pay/environments']);
+});
+
+it('asks the service nothing about other flags', async () => {
+  world.service.requests.length = 0;
+  expect(await sent()).toMatchObject({ exitCode: 0 });
+  expect(world.service.requests.filter(({ path }) => path.includes('/splits/'))).toEqual([]);
+});
+
+it.each([
+  ['--dry-run', []],
+  ['--plan-hash', ['sha256:0']],
+  ['--environment', ['prodution']],
+])('refuses %s', async (option, value) => {
+  world.repository.commit('Kill pay', { [LIST]: KILL_PAY });
+  expect(await sent(option, ...value)).toMatchObject({ exitCode: 64 });
+  expect(taken()).toEqual([]);
+});
