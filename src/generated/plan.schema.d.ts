@@ -230,6 +230,10 @@ export interface Plan {
      * Git ordered the kill when it was last found equal and does so no more, without taking it back: after a revert, for example.
      */
     wasOrdered?: true;
+    /**
+     * The commit that ordered this kill, where a later one took it back before any run saw it.
+     */
+    orderedIn?: string;
   }[];
   /**
    * What was looked at less closely than the rest, so that being in sync does not cover it; sorted by id.

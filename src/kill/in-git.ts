@@ -1,13 +1,14 @@
 import type { Checkout } from '../git/checkout.js';
 import { commitTree } from '../git/commit-tree.js';
 import { type SpecTree, topOf } from '../model/spec-tree.js';
-import { killOrders, orderKey, isKillListed } from '../plan/kills/orders.js';
+import { killOrders, orderKey, isKillListed, isKillOrdered } from '../plan/kills/orders.js';
 import type { SpecsResult } from '../specs/read-specs.js';
 import { SpecHistory } from '../history/spec-history.js';
 import { byCodeUnits } from '../model/json.js';
 import type { Source } from '../git/spec-source.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import { objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
+import type { LiveKill } from '../model/plan.js';
 import { flagEntry, type State } from '../model/state.js';
 import { seenLiveKills } from '../plan/kills/base.js';
 import type { PlanPolicy } from '../plan/policy.js';
@@ -77,6 +78,35 @@ function withFolderOf(old: SpecTree, newest: SpecTree): SpecTree {
     list: () => entries,
     read: async (path) => (isKill(path) ? newest : old).read(path),
   };
+}
+
+/** Most commits to read for kills that were taken back before a run saw them. */
+const MAX_COMMITS = 50;
+
+/**
+ * Adds, to live kills that no run has seen before, the first commit since the last apply that ordered them: a later one
+ * took the order back.
+ */
+export async function withLostOrders(
+  liveKills: readonly LiveKill[],
+  { history, applied }: Pick<KillHistory, 'history' | 'applied'>,
+): Promise<readonly LiveKill[]> {
+  const isNew = ({ commit, wasOrdered }: LiveKill): boolean => commit === null && !wasOrdered;
+  if (applied === null || !liveKills.some(isNew)) return liveKills;
+  const commits = (await history.commitsAfter(applied, mayKill)).slice(0, MAX_COMMITS);
+  const orderedIn = new Map<ObjectId, string>();
+  // The newest commit comes first, so that the oldest order stays.
+  for (const commit of commits) {
+    const then = await history.atAncestor(commit);
+    for (const { id, ref } of liveKills) {
+      const isOrdered = then && isKillOrdered(then, ref.name, ref.environment ?? '');
+      if (isOrdered) orderedIn.set(id, commit);
+    }
+  }
+  return liveKills.map((each) => {
+    const commit = isNew(each) ? orderedIn.get(each.id) : undefined;
+    return commit === undefined ? each : { ...each, orderedIn: commit };
+  });
 }
 
 interface KillHistory {

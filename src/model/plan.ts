@@ -166,6 +166,8 @@ export interface LiveKill {
   readonly commit: string | null;
   /** Git once ordered this kill, but HEAD no longer does, without taking it back: after a revert, for example. */
   readonly wasOrdered?: true;
+  /** The commit after the last apply that ordered this kill, if a later one took it back before any run saw it. */
+  readonly orderedIn?: string;
 }
 
 /** A date in the specs at which a person wanted to look again. It changes nothing by itself. */

@@ -1,11 +1,18 @@
 import type { SentKills } from '../kill/first.js';
+import { withLostOrders } from '../kill/in-git.js';
 import type { Killing } from '../kill/send.js';
 import { bindEnvironments, environmentNames, type BoundDesired } from '../model/bound-desired.js';
 import type { StateHome } from '../state/store.js';
 import { withUnusedApprovals } from './approvals.js';
 import { settle, type ApplyOptions } from './apply.js';
 import { assess } from './assess.js';
-import type { Applied, Planned, Remembered, RunContext } from './context.js';
+import {
+  historyOf,
+  type Applied,
+  type Planned,
+  type Remembered,
+  type RunContext,
+} from './context.js';
 import { planWithInferredBases } from './inferred-bases.js';
 import {
   loadSpecs,
@@ -68,7 +75,11 @@ async function planFrom(
   const approving = withUnusedApprovals(context, remembered);
   const planned = planForNow(approving, whole, at.workspace.id);
   recordObservation(context, scope, { desired, at, changes: planned.changes });
-  return assess(approving, { ...planned, at, service, remembered, sent, invalid });
+  const history = historyOf(context, desired);
+  const { applied } = remembered;
+  const liveKills = await withLostOrders(planned.changes.liveKills, { history, applied });
+  const changes = { ...planned.changes, liveKills };
+  return assess(approving, { ...planned, changes, at, service, remembered, sent, invalid });
 }
 
 /** A plan to apply, and when its run began to look at the service. */

@@ -140,9 +140,15 @@ export function sinceText({
   seen,
   commit,
   wasOrdered,
-}: Pick<LiveKill, 'seen' | 'commit' | 'wasOrdered'>): string {
+  orderedIn,
+}: Pick<LiveKill, 'seen' | 'commit' | 'wasOrdered' | 'orderedIn'>): string {
+  const remedy = 'only `flagkeel restore`, or `killed: false` in a later commit, brings it back';
+  if (orderedIn !== undefined) {
+    const commit = clean(orderedIn.slice(0, SHORT_SHA));
+    return `git ordered it in commit ${commit} and took it back before a run saw it; ${remedy}`;
+  }
   if (wasOrdered) {
-    return 'git ordered it until now; only `flagkeel restore`, or `killed: false` in a later commit, brings it back';
+    return `git ordered it until now; ${remedy}`;
   }
   const moment = seen === null ? undefined : `${seen.slice(0, 16).replace('T', ' ')} UTC`;
   const at = commit === null ? undefined : `commit ${commit.slice(0, SHORT_SHA)}`;

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { sinceText } from '../../../src/report/view/sentences.js';
 import {
   flagSpec,
   PIPELINE_CONFIG,
@@ -120,6 +121,27 @@ describe('a commit that takes a kill back', () => {
     world.repository.commit('Kill pay', { [LIST]: 'kills:\n  pay: { reason: INC-1 }\n' });
     await world.applied();
     world.repository.commit('Restore pay', { [LIST]: 'kills: {}\n' });
+    await world.applied();
+    expect(await isKilled()).toBe(false);
+  });
+});
+
+describe('a kill that was ordered in git and taken back before any run', () => {
+  it('is named with the commit that ordered it, and with the way out', async () => {
+    await killByHand();
+    const kill = world.repository.commit('Kill pay', {
+      [LIST]: 'kills:\n  pay: { reason: INC-1 }\n',
+    });
+    world.repository.commit('Revert "Kill pay"', { [LIST]: 'kills: {}\n' });
+
+    const { plan } = await world.planned();
+
+    expect(plan.liveKills).toMatchObject([{ id: ID, commit: null, orderedIn: kill }]);
+    expect(plan.liveKills.map(sinceText)).toEqual([
+      `git ordered it in commit ${kill.slice(0, 7)} and took it back before a run saw it; only \`flagkeel restore\`, or \`killed: false\` in a later commit, brings it back`,
+    ]);
+    await world.applied();
+    world.repository.commit('Bring pay back', { [FILE]: SAYS_ALIVE });
     await world.applied();
     expect(await isKilled()).toBe(false);
   });
