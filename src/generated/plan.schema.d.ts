@@ -14,7 +14,7 @@ export interface Plan {
    */
   formatVersion: 1;
   /**
-   * Hash of what the plan would do, for `--plan-hash` and `--approve`: no reason, title, comment, file, line, commit or order is in it.
+   * Hash of what the plan would do, for `--plan-hash` and `--approve`: what each field starts from (its base, or the specs at `--since`), what it becomes, whether it moved on the service, and ramps as they are written. No reason, title, comment, file, line, commit or order is in it.
    */
   planHash: string;
   /**

@@ -12,19 +12,20 @@ import type { SpecHistory } from './spec-history.js';
  * Compares with the merge base of both, so that later merges elsewhere do not count, and a branch before its merge or
  * squash has the same objects as the commit after it.
  *
+ * @returns the objects, and the earlier specs; null if there were none.
  * @throws FlagkeelError `GIT` there is no such revision; `SPECS_INVALID` its specs are invalid.
  */
 export async function objectsChangedSince(
   history: SpecHistory,
   since: string,
   { desired, environments }: { desired: BoundDesired; environments: readonly PlannedEnvironment[] },
-): Promise<ReadonlySet<ObjectId>> {
+): Promise<{ readonly ids: ReadonlySet<ObjectId>; readonly before: BoundDesired | null }> {
   const before = await desiredAt(history, await history.mergeBaseWith(since));
   const refs = refsOf(before === null ? [desired] : [desired, before], environments);
   const now = fingerprintsOf(desired, refs);
   const then = before === null ? new Map<ObjectId, string>() : fingerprintsOf(before, refs);
   const ids = [...now.keys(), ...then.keys()];
-  return new Set(ids.filter((id) => now.get(id) !== then.get(id)));
+  return { ids: new Set(ids.filter((id) => now.get(id) !== then.get(id))), before };
 }
 
 /**

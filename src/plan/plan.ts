@@ -1,4 +1,4 @@
-import { byCodeUnits, canonicalJson, sha256 } from '../model/json.js';
+import { byCodeUnits } from '../model/json.js';
 import type { Actual } from '../model/actual.js';
 import type { DesiredFlag } from '../model/desired.js';
 import type { Change, NotCompared, Plan, Rename, Withheld, WithheldWhy } from '../model/plan.js';
@@ -190,55 +190,6 @@ function withoutHeld(
     if (!reason) return each;
     return { id, withheld: [...withheld, { ...change.change, dependsOn: [], ...reason }] };
   });
-}
-
-/**
- * Hash of the place and the values to write there, without reasons, authors, files or order: two plans with equal
- * hashes are the same plan. Survives a merge and a squash.
- *
- * @param place `origin` of the service, or `embedded`.
- * @param reviewed ids of the objects that count. Default, or null: all.
- * @returns `sha256:` and lower-case hex of the RFC 8785 form.
- */
-export function planHash(
-  plan: Pick<Plan, 'changes'>,
-  place: { origin: string; workspaceId: string },
-  reviewed?: ReadonlySet<ObjectId> | null,
-): string {
-  const changes = plan.changes
-    .filter(({ id }) => reviewed?.has(id) ?? true)
-    .sort((a, b) => byCodeUnits(a.id, b.id))
-    .map(hashedChange);
-  return `sha256:${sha256(canonicalJson({ origin: place.origin, workspace: place.workspaceId, changes }))}`;
-}
-
-/** The part of one change that the hash covers. */
-function hashedChange({ id, action, archive, fields, keys }: Change): object {
-  return {
-    id,
-    action,
-    ...(archive && { archive }),
-    fields: fields.map((field) => ({
-      path: field.path,
-      ...(field.after !== undefined && { after: field.after }),
-      ...(field.keys && { keys: hashedKeys(field.keys) }),
-    })),
-    ...(keys && { keys: hashedKeys(keys) }),
-  };
-}
-
-function hashedKeys(keys: Change['keys'] & object): {
-  added: number;
-  removed: number;
-  changed?: number;
-  sha256: string;
-} {
-  return {
-    added: keys.added.length,
-    removed: keys.removed.length,
-    ...(keys.changed && { changed: keys.changed.length }),
-    sha256: keys.sha256,
-  };
 }
 
 /** Objects compared by their number of keys, or by their base alone; sorted by id. */

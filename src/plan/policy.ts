@@ -1,4 +1,5 @@
 import { byCodeUnits } from '../model/json.js';
+import type { BoundDesired } from '../model/bound-desired.js';
 import type { ConflictPolicy, DriftPolicy, LiveKillPolicy } from '../model/desired.js';
 import { keyOf, type Kind, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { Change, FieldChange, Plan, Reason, WithheldWhy } from '../model/plan.js';
@@ -40,6 +41,8 @@ export interface PlanPolicy {
   readonly held?: ReadonlyMap<ObjectId, WithheldReason>;
   /** Ids of the objects in the reviewed plan; changes to others are held back. Default, or null: all may change. */
   readonly reviewed?: ReadonlySet<string> | null;
+  /** The specs where the reviewed plan starts. Default: there was no review, or there were no specs yet. */
+  readonly start?: BoundDesired | undefined;
   /**
    * Set if HEAD is older than the last applied commit. Then `reviewed` names only objects that no later commit changed,
    * and the specs do not cover any other: those are neither changed nor held, and keep their bases.

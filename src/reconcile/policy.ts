@@ -38,13 +38,15 @@ export async function decidePolicy(
   const history = historyOf(context, desired);
   const resolved = resolvePolicy(desired, workspace, options, home === null);
   const { environments } = resolved;
-  const reviewed =
+  const since =
     options.since === undefined
       ? null
       : await objectsChangedSince(history, options.since, { desired, environments });
+  const reviewed = since?.ids ?? null;
   const review = await reviewPolicy(history, known, { only: resolved.only, reviewed });
   const moment = await momentOfRun(context, desired, resolved, known.remembered);
-  const policy = { ...resolved, ...review, quarantined, closed: moment.closed };
+  const start = since?.before ?? undefined;
+  const policy = { ...resolved, ...review, start, quarantined, closed: moment.closed };
   const head = source.revision.commit;
   const restorable = await restorableKills({ desired, state, policy, history, head, applied });
   return { policy: { ...policy, restorable }, moment };

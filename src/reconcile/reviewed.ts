@@ -7,7 +7,9 @@ export class PlanDiffersError extends FlagkeelError {
   readonly planned: Planned;
 
   constructor(planned: Planned, reviewed: ReviewedPlan) {
-    const how = differencesFrom(reviewed, planned.plan, placeOf(planned));
+    const differences = differencesFrom(reviewed, planned.plan, placeOf(planned));
+    const isSame = differences === '' && reviewed.document !== undefined;
+    const how = isSame ? '; the same values, from another start or by another ramp' : differences;
     super(
       'PLAN_DIFFERS',
       `cannot apply: the plan is ${planned.planHash}, the reviewed one was ${reviewed.planHash}${how} (review the plan of now)`,

@@ -2,7 +2,8 @@ import { truncateNote } from '../model/audit-note.js';
 import { noteKey, type Change, type Plan, type PlanNotes } from '../model/plan.js';
 import { approvalText, type Closed } from '../model/run.js';
 import type { PlanInput } from '../plan/input.js';
-import { planChanges, planHash } from '../plan/plan.js';
+import { planHash } from '../plan/hash.js';
+import { planChanges } from '../plan/plan.js';
 import { closedFor } from '../plan/policy.js';
 import { closedAt } from '../timing/windows.js';
 import type { RunContext } from './context.js';
@@ -26,19 +27,22 @@ export function planForNow(
 ): HashedPlan {
   const { policy } = input;
   const place = { origin: originName(), workspaceId };
+  const { reviewed, start } = policy;
+  const hashOf = (plan: Pick<Plan, 'changes'>): string =>
+    planHash(plan, place, { reviewed, start, ladders: input.moment.ladders });
   const isHeld = changes.withheld.some(({ why }) => why === 'window-closed');
   if (!isHeld) {
-    return { input, changes, hash: planHash(changes, place, policy.reviewed), heldHash: null };
+    return { input, changes, hash: hashOf(changes), heldHash: null };
   }
   const open = planChanges(
     { ...input, policy: { ...policy, closed: new Map() } },
     changes.observed,
   );
-  const hash = planHash(open, place, policy.reviewed);
+  const hash = hashOf(open);
   const approval = options.approvals?.find((each) => each.hash === hash);
   if (!approval) {
     const held = { changes: heldIn(open, changes) };
-    return { input, changes, hash, heldHash: planHash(held, place, policy.reviewed) };
+    return { input, changes, hash, heldHash: hashOf(held) };
   }
   const windowOverride = approvalText(approval);
   const obeying = { ...input, policy: { ...policy, windowOverride } };

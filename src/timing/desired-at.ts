@@ -2,6 +2,7 @@ import type { BoundDesired } from '../model/bound-desired.js';
 import { ownMember } from '../model/collections.js';
 import type { Desired, DesiredDefinition, DesiredFlag } from '../model/desired.js';
 import {
+  formOf,
   rampedBuckets,
   rampId,
   type CheckStanding,
@@ -11,7 +12,7 @@ import {
 import { objectId, refOfId, type ObjectId } from '../model/ref.js';
 import type { Closed } from '../model/run.js';
 import { flagEntry, type RampRecords } from '../model/state.js';
-import { calendarsOf, dueMoments, formOf, ladderOf, stepAt } from './ladder.js';
+import { calendarsOf, dueMoments, ladderOf, stepAt } from './ladder.js';
 import {
   idIn,
   shareIn,

@@ -1,6 +1,5 @@
 import type { Config } from '../model/desired.js';
-import type { DesiredRamp, Ladder, RampAnchor } from '../model/flag/ramp.js';
-import { canonicalJson, sha256 } from '../model/json.js';
+import { formOf, type DesiredRamp, type Ladder, type RampAnchor } from '../model/flag/ramp.js';
 import type { RampRecord } from '../model/state.js';
 import { nextOpening, type Calendar } from './windows.js';
 
@@ -127,15 +126,6 @@ function anchorOf(ramp: DesiredRamp, { record, isKilled, nowMs, head }: RampFact
     ...{ commit: head, from: reached, ladder },
     ...stopped,
   };
-}
-
-/** Equal for ramps that take the same steps. */
-export function formOf({
-  treatment,
-  steps,
-  startMs,
-}: Pick<DesiredRamp, 'treatment' | 'steps'> & { readonly startMs?: number | undefined }): string {
-  return sha256(canonicalJson({ treatment, steps, startMs: startMs ?? null })).slice(0, 16);
 }
 
 function iso(ms: number): string {

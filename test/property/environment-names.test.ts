@@ -5,7 +5,8 @@ import { sortedMap } from '../../src/model/collections.js';
 import type { Desired } from '../../src/model/desired.js';
 import { stateAfterVerify } from '../../src/plan/bases/next-state.js';
 import { guardFindings } from '../../src/plan/guards/guards.js';
-import { planHash, planChanges } from '../../src/plan/plan.js';
+import { planHash } from '../../src/plan/hash.js';
+import { planChanges } from '../../src/plan/plan.js';
 import { scopeOf } from '../../src/plan/scope.js';
 import { resolvePolicy } from '../../src/reconcile/policy.js';
 import { someDesired } from '../support/arbitraries.js';
@@ -118,7 +119,7 @@ function outcomeOf(before: Desired, now: Desired): string {
   return JSON.stringify({
     looks,
     plan,
-    hash: planHash(plan, { origin: 'embedded', workspaceId: 'ws' }, null),
+    hash: planHash(plan, { origin: 'embedded', workspaceId: 'ws' }),
     guards: guardFindings(plan, input, desired.config),
     state: [...remembered.values()],
   });

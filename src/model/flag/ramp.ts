@@ -103,6 +103,15 @@ export interface RampStanding {
   readonly checks?: readonly CheckStanding[];
 }
 
+/** Equal for ramps that take the same steps. */
+export function formOf({
+  treatment,
+  steps,
+  startMs,
+}: Pick<DesiredRamp, 'treatment' | 'steps'> & { readonly startMs?: number | undefined }): string {
+  return sha256(canonicalJson({ treatment, steps, startMs: startMs ?? null })).slice(0, 16);
+}
+
 /** The share of a treatment, in whole per cent. */
 export function shareOf(buckets: readonly Bucket[], treatment: string): number {
   return buckets.find((each) => each.treatment === treatment)?.size ?? 0;

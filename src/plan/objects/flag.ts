@@ -32,7 +32,7 @@ import {
   type PlanPolicy,
 } from '../policy.js';
 import { createdFields, threeWay } from '../three-way.js';
-import { definitionFromWire } from '../../model/flag/wire.js';
+import { canonicalDefinition, definitionFromWire } from '../../model/flag/wire.js';
 import { rememberingKills } from '../kills/base.js';
 import { killOrders } from '../kills/orders.js';
 import { isKillInReach } from '../kills/plan.js';
@@ -303,12 +303,16 @@ function flagParts(name: string, input: PlanInput): Parts | undefined {
   const whole = archives ? 'archive-flag' : 'delete-flag';
   const common = { action: 'delete' as const, ...archive, ...held };
   return {
-    placeIn: ({ name: environment }) => {
+    placeIn: ({ name: environment, id }) => {
       const live = actual.definitions.get(environment);
       if (!live) return undefined;
+      const base = flagEntry(input.state, name)?.environments[id]?.spec;
       return {
         ...common,
-        fields: removedFields(definitionFields(definitionFromWire(live), [])),
+        fields: removedFields(
+          definitionFields(definitionFromWire(live), []),
+          base && definitionFields(canonicalDefinition(base), []),
+        ),
         requests: archives ? [] : [{ action: 'delete-definition', flag: name, environment }],
       };
     },

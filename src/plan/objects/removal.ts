@@ -2,6 +2,7 @@ import { keyOf, objectId, type ObjectId, type ObjectRef } from '../../model/ref.
 import type { Action, FieldChange, KeyChange, StepRequest } from '../../model/plan.js';
 import type { StateEntry } from '../../model/state.js';
 import { plannedChange, withheld, type ObjectPlan, type ChangeSubject } from '../planned-change.js';
+import { isTargetPath, type Fields } from '../fields.js';
 import type { PlanInput } from '../input.js';
 import {
   removalClosed,
@@ -123,8 +124,12 @@ export function isArchived(
   return policy.archives === true && !declared && entry?.workspace !== undefined;
 }
 
-export function removedFields(fields: ReadonlyMap<string, unknown>): FieldChange[] {
+/** @param base the spec last found equal, if there is one. */
+export function removedFields(fields: Fields, base?: Fields): FieldChange[] {
   return [...fields]
-    .filter(([path]) => !path.startsWith('/targets/'))
-    .map(([path, before]) => ({ path, reason: 'prune', before }));
+    .filter(([path]) => !isTargetPath(path))
+    .map(([path, before]) => {
+      const known = base?.get(path);
+      return { path, reason: 'prune', ...(known !== undefined && { base: known }), before };
+    });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../../src/model/json.js';
-import type { Change } from '../../../src/model/plan.js';
-import { planHash } from '../../../src/plan/plan.js';
+import type { Change, Reason } from '../../../src/model/plan.js';
+import { planHash } from '../../../src/plan/hash.js';
 import { aChange, aField, keyChange } from '../../support/plan-builder.js';
 
 const PLACE = { origin: 'https://admin.example.com', workspaceId: 'ws-1' };
@@ -20,26 +20,34 @@ const hashOf = (...changes: Change[]) => planHash({ changes }, PLACE);
 describe('the hash of a plan', () => {
   it('is the digest of the canonical text of the place and of what is written there', () => {
     const [two, one] = [keyChange(['a', 'b']).sha256, keyChange(['a']).sha256];
+    const pay = { ...PAY, fields: PAY.fields.map((field) => ({ ...field, base: 'on' })) };
     const text =
       '{"changes":[' +
       '{"action":"delete","fields":[{"path":"/description"}],"id":"flag/old"},' +
-      '{"action":"update","fields":[{"after":"off","path":"/defaultTreatment"},' +
-      `{"keys":{"added":2,"removed":1,"sha256":"${two}"},"path":"/targets/on"}],"id":"flag/pay@production"},` +
+      '{"action":"update","fields":[{"after":"off","before":"on","path":"/defaultTreatment"},' +
+      `{"before":"on","keys":{"added":2,"removed":1,"sha256":"${two}"},"path":"/targets/on"}],"id":"flag/pay@production"},` +
       `{"action":"activate","fields":[],"id":"segment/beta@production","keys":{"added":1,"removed":0,"sha256":"${one}"}}` +
       '],"origin":"https://admin.example.com","workspace":"ws-1"}';
 
-    expect(hashOf(GONE, PAY, BETA)).toBe(`sha256:${sha256(text)}`);
+    expect(hashOf(GONE, pay, BETA)).toBe(`sha256:${sha256(text)}`);
   });
 
-  it('says nothing of the order, the reasons, the files, or what was there before', () => {
-    const told = aChange('flag/pay@production', 'update', {
-      reason: 'conflict',
-      location: null,
-      dependsOn: ['flag/pay'],
-      fields: PAY.fields.map((field) => ({ ...field, reason: 'drift', base: 1 })),
-    });
+  it('says nothing of the order, the files, or the words for a change', () => {
+    const told = { ...PAY, location: null, dependsOn: ['flag/pay'] };
 
     expect(hashOf(BETA, told)).toBe(hashOf(PAY, BETA));
+  });
+
+  it('differs for another starting point, and where the live value is another one', () => {
+    const from = (base: number, reason: Reason) =>
+      hashOf(
+        aChange('flag/pay@production', 'update', {
+          fields: [{ ...aField('/trafficAllocation', 24, 25), base, reason }],
+        }),
+      );
+
+    expect(from(24, 'commit')).not.toBe(from(10, 'commit'));
+    expect(from(24, 'conflict')).not.toBe(from(24, 'commit'));
   });
 
   it('leaves the changes of the plan in their order', () => {
@@ -52,7 +60,7 @@ describe('the hash of a plan', () => {
   it('counts the reviewed objects only, where there was a review', () => {
     const plan = { changes: [PAY, BETA] };
 
-    expect(planHash(plan, PLACE, new Set([PAY.id]))).toBe(hashOf(PAY));
-    expect(planHash(plan, PLACE, null)).toBe(hashOf(PAY, BETA));
+    expect(planHash(plan, PLACE, { reviewed: new Set([PAY.id]) })).toBe(hashOf(PAY));
+    expect(planHash(plan, PLACE, { reviewed: null })).toBe(hashOf(PAY, BETA));
   });
 });

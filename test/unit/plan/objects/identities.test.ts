@@ -7,7 +7,8 @@ import type { Outcome, Outcomes } from '../../../../src/model/outcome.js';
 import type { State } from '../../../../src/model/state.js';
 import { guardFindings } from '../../../../src/plan/guards/guards.js';
 import { stateAfterAnswers, stateAfterVerify } from '../../../../src/plan/bases/next-state.js';
-import { pendingWithheld, planChanges, touchedKeys, planHash } from '../../../../src/plan/plan.js';
+import { planHash } from '../../../../src/plan/hash.js';
+import { pendingWithheld, planChanges, touchedKeys } from '../../../../src/plan/plan.js';
 import type { PlanInput } from '../../../../src/plan/input.js';
 import { verifyingPolicy, type PlanPolicy } from '../../../../src/plan/policy.js';
 import {

@@ -71,6 +71,7 @@ describe('a flag that left the specs', () => {
     expect(plan.changes[0]?.fields[2]).toEqual({
       path: '/defaultTreatment',
       reason: 'prune',
+      base: 'off',
       before: 'off',
     });
     expect(plan.changes[2]).toMatchObject({
