@@ -95,7 +95,10 @@ export interface ReviewComment {
   readonly body: string;
 }
 
-/** Posts the one comment of a review, or edits it. Does nothing if a comment has this body already. */
+/**
+ * Posts the one comment of a review, or edits it. Does nothing if a comment says all of this already, at whatever time
+ * its plan was made.
+ */
 export async function syncComment(
   forge: Forge,
   comment: ReviewComment,
@@ -107,9 +110,14 @@ export async function syncComment(
     await forge.postComment(body);
     return 'posted';
   }
-  if (asForgesKeepIt(found.body) === asForgesKeepIt(body)) return 'unchanged';
+  if (withoutTime(found.body) === withoutTime(body)) return 'unchanged';
   await forge.updateComment(found.id, body);
   return 'edited';
+}
+
+/** A body without the time in its last line, because that alone is no news. Text of others has no last line. */
+function withoutTime(body: string): string {
+  return asForgesKeepIt(body).replace(/ · made [-\d]+ [:\d]+ UTC(?=[^\n]*$)/, '');
 }
 
 /** Whether a body has this marker as its first line. */

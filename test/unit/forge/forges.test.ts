@@ -77,6 +77,17 @@ describe.each(['github', 'gitlab'] as const)('%s', (kind) => {
     expect(kept.body).toContain('on 24 → 25 %');
   });
 
+  it('does not write a comment again where nothing but the time of its plan changed', async () => {
+    const body = (time: string, text = 'on 10 → 25 %'): string =>
+      `${text}\n\n<sub>plan x · made 2026-11-24 ${time} UTC · 1 unchanged</sub>\n`;
+    await syncComment(forge, { scope: '', body: body('10:59') });
+
+    expect(await syncComment(forge, { scope: '', body: body('11:00') })).toBe('unchanged');
+    expect(await syncComment(forge, { scope: '', body: body('11:00', 'on 24 → 25 %') })).toBe(
+      'edited',
+    );
+  });
+
   it('finds a comment by its first line alone', async () => {
     const { id } = await posted('<!-- flagkeel:plan a -->\n<!-- flagkeel:plan b -->\nhm');
     await posted('hm\n<!-- flagkeel:plan b -->');
