@@ -5,6 +5,7 @@ import { deedOf, outcomeOf, type PlanReport } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { plainText } from '../text/layout.js';
 import { plural } from '../values.js';
+import { briefOf } from './brief.js';
 import { guardTexts, type GuardTexts } from './guards.js';
 import { risksOf } from './impact.js';
 import { leftRow } from './left.js';
@@ -81,7 +82,7 @@ function foldsOf(report: PlanReport, { showKeys, verbose = false }: ViewOptions)
   const groups = grouped(objectsOf(report, showKeys), (fold) => {
     const isSingle =
       verbose || showKeys || fold.isUrgent || fold.rows.some(({ change }) => change.rename);
-    return isSingle ? String(fold.keys[0]) : `${fold.kind} ${sameText(fold)}`;
+    return isSingle ? String(fold.keys[0]) : `${fold.kind} ${sameText(fold, report)}`;
   });
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
@@ -100,16 +101,17 @@ function folded(first: Fold, group: readonly Fold[]): Fold {
   };
 }
 
-/** New objects count as equal whatever they contain. */
+/** Without the lines of a new object: the table has its shares and rules, and they are equal in a fold. */
 function foldedLines({ change, lines }: ChangeRow): Row['lines'] {
   return change.action === 'create' ? [] : lines;
 }
 
-/** Text that is equal for objects with equal changes; it is never shown. */
-function sameText({ rows }: Fold): string {
+/** Text that is equal for objects of which every report prints the same; it is never shown. */
+function sameText({ rows }: Fold, report: PlanReport): string {
   return JSON.stringify(
     rows.map((row) => [
       ...[row.mark.text, row.subject, row.deed.text, row.fact, row.reason],
+      briefOf(row.change, report),
       ...foldedLines(row).map(plainText),
     ]),
   );

@@ -40,3 +40,23 @@ it('says once where an object comes from, unless its changes come from several p
   expect(foldOf([here])).toEqual(['flags/f0.yaml:3', [[]]]);
   expect(foldOf([here, there])).toEqual(['', [['flags/f0.yaml:3'], ['flags/f0.yaml:9']]]);
 });
+
+it('lists new flags with different shares one by one, and folds those with the same', () => {
+  const added = (shareOf: (at: number) => number): readonly Change[] =>
+    Array.from({ length: 11 }, (_, at) =>
+      aChange(`flag/f${String(at)}@production`, 'create', {
+        fields: [
+          aField('/defaultTreatment', undefined, 'off'),
+          aField('/defaultRule', undefined, [
+            { treatment: 'on', size: shareOf(at) },
+            { treatment: 'off', size: 100 - shareOf(at) },
+          ]),
+        ],
+      }),
+    );
+  const foldsOf = (changes: readonly Change[]): number =>
+    planView(aReport({ changes }), { showKeys: false }).folds.length;
+
+  expect(foldsOf(added((at) => 7 * (at + 1)))).toBe(11);
+  expect(foldsOf(added(() => 7))).toBe(1);
+});
