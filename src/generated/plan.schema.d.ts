@@ -604,10 +604,16 @@ export interface Change {
    */
   impact?: FlagImpact[];
   /**
-   * What should not be overlooked. `all-of-production`: all traffic of a protected environment gets one treatment that is not the default, and did not before, or with another configuration. `kills`: the flag is killed. `moves-between-variants`: keys with one treatment get another, neither being the default. `default-changed-while-killed`: everybody gets the new default at once. `serves-nobody`: nobody gets any treatment but the default, though another is named.
+   * What should not be overlooked. `all-of-production`: all traffic of a protected environment gets one treatment that is not the default, and did not before, or with another configuration. `most-of-production`: at least half of its traffic may get something else, by any cause that has no code of its own. `ramp-ends`: a new ramp may have moved at least half of its traffic by its last step. `kills`: the flag is killed. `moves-between-variants`: keys with one treatment get another, neither being the default. `default-changed-while-killed`: everybody gets the new default at once. `serves-nobody`: nobody gets any treatment but the default, though another is named.
    */
   risks?: (
-    "all-of-production" | "kills" | "moves-between-variants" | "default-changed-while-killed" | "serves-nobody"
+    | "all-of-production"
+    | "most-of-production"
+    | "ramp-ends"
+    | "kills"
+    | "moves-between-variants"
+    | "default-changed-while-killed"
+    | "serves-nobody"
   )[];
   afterRestore?: FlagImpact1;
   /**

@@ -15,6 +15,8 @@ export interface Impact {
    * killed, or only kills it.
    */
   readonly afterRestore?: FlagImpact;
+  /** The traffic in per cent that new ramps have moved with their last step. Unset if the change brings none. */
+  readonly byRampEnd?: Range;
 }
 
 /** Risks that a reviewer should not overlook. The words are stable; programs may rely on them. */
@@ -24,6 +26,10 @@ export const RISKS = [
    * another treatment or configuration before.
    */
   'all-of-production',
+  /** At least half of the traffic of a protected environment may get something else, by any other cause than these. */
+  'most-of-production',
+  /** A new ramp in a protected environment may give at least half of the traffic something else by its last step. */
+  'ramp-ends',
   /** The flag is killed. */
   'kills',
   /** Keys that had one treatment other than the default get another one. */

@@ -6,9 +6,10 @@ import {
   shiftFindings,
   strictestGuards,
 } from '../plan/guards/guards.js';
-import { historyOf, type Planned, type RunContext } from './context.js';
+import { historyOf, type Planned, type RunContext, type TimedInput } from './context.js';
+import { formOf, type DesiredRamp } from '../model/flag/ramp.js';
+import type { ObjectId } from '../model/ref.js';
 import { planImpact } from '../plan/impact/impact.js';
-import type { PlanInput } from '../plan/input.js';
 import type { OtherWorkspace } from '../state/open.js';
 import { withAllowances } from '../history/allowances.js';
 import type { SpecHistory } from '../history/spec-history.js';
@@ -29,7 +30,7 @@ async function guardingConfig(
 /** The impact of a plan on users, and the guards that refuse it. */
 export async function checkGuards(
   context: RunContext,
-  { changes, input }: { readonly changes: Plan; readonly input: PlanInput },
+  { changes, input }: { readonly changes: Plan; readonly input: TimedInput },
   {
     applied,
     elsewhere = [],
@@ -39,7 +40,7 @@ export async function checkGuards(
   const history = historyOf(context, input.desired);
   const commits = { head: source.revision.commit, applied };
   const guarding = await guardingConfig(history, input.desired.config, commits);
-  const impacts = planImpact(changes, input);
+  const impacts = planImpact(changes, input, newRampsOf(input.moment));
   const findings = [
     ...guardFindings(changes, input, guarding, elsewhere),
     ...flipFindings(changes, input, impacts),
@@ -47,4 +48,13 @@ export async function checkGuards(
   ];
   const { since } = options;
   return { impacts, ...(await withAllowances(findings, input, { history, applied, since })) };
+}
+
+/** The ramps that no run remembers as they are written. */
+function newRampsOf({ ladders }: TimedInput['moment']): Map<ObjectId, readonly DesiredRamp[]> {
+  const found = [...ladders].map(([id, own]) => {
+    const isNew = own.filter(({ ramp, record }) => record?.ladder !== formOf(ramp));
+    return [id, isNew.map(({ ramp }) => ramp)] as const;
+  });
+  return new Map(found.filter(([, ramps]) => ramps.length > 0));
 }

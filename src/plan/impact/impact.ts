@@ -1,4 +1,5 @@
-import { type Impact, type Risk, RISKS } from '../../model/impact.js';
+import type { DesiredRamp } from '../../model/flag/ramp.js';
+import { type Impact, type Range, type Risk, RISKS } from '../../model/impact.js';
 import type { ObjectId } from '../../model/ref.js';
 import type { Change, Plan } from '../../model/plan.js';
 import { analyses, type AffectedGroups, type FlagAnalysis } from './analysis.js';
@@ -9,7 +10,8 @@ import { plannedKind } from '../objects/kinds.js';
 import type { Distribution } from './distribution.js';
 import { flagImpact, isAffected } from './flag-impact.js';
 import { impactOfRestore } from './restore.js';
-import { isMove, pairOf, type Pair } from './serving.js';
+import { movedByRamps, type NewRamps } from './ramp-end.js';
+import { isMove, pairOf, WHOLE, type Pair } from './serving.js';
 import type { PlannedEnvironment } from '../policy.js';
 
 /**
@@ -18,9 +20,14 @@ import type { PlannedEnvironment } from '../policy.js';
  * the places that get another treatment are known without knowing the seed, and each place is one per cent of the
  * traffic.
  *
+ * @param newRamps ramps that no run has begun yet, by definition.
  * @returns an entry for every change of a flag or a segment in an environment.
  */
-export function planImpact(plan: Plan, input: PlanInput): ReadonlyMap<ObjectId, Impact> {
+export function planImpact(
+  plan: Plan,
+  input: PlanInput,
+  newRamps: NewRamps = new Map(),
+): ReadonlyMap<ObjectId, Impact> {
   const impacts = environmentSides(plan, input).flatMap((sides) => {
     const found = analyses(sides);
     const dependants = [...found.values()].filter(isDependant);
@@ -29,7 +36,9 @@ export function planImpact(plan: Plan, input: PlanInput): ReadonlyMap<ObjectId, 
       .filter(({ ref }) => ref.environment === environment.name)
       .flatMap((change): [ObjectId, Impact][] => {
         const affected = affectedBy(change, found, dependants);
-        return affected ? [[change.id, changeImpact(change, affected, sides)]] : [];
+        return affected
+          ? [[change.id, changeImpact(change, affected, sides, newRamps.get(change.id))]]
+          : [];
       });
   });
   return new Map(impacts);
@@ -39,16 +48,19 @@ function changeImpact(
   change: Change,
   affected: readonly AffectedGroups[],
   sides: EnvironmentSides,
+  ramps: readonly DesiredRamp[] = [],
 ): Impact {
   const { environment } = sides;
   const afterRestore = impactOfRestore(change, sides);
+  const byRampEnd = ramps.length === 0 ? undefined : movedByRamps(change, ramps, sides);
   const reached = affected
     .map((each) => ({ ...each, impact: flagImpact(each, environment.name) }))
     .filter(({ analysis, impact }) => analysis.sides.change === change || isAffected(impact));
   return {
     flags: reached.map(({ impact }) => impact).filter(isAffected),
-    risks: risksOf(change, reached, environment),
+    risks: risksOf(change, reached, environment, byRampEnd),
     ...(afterRestore && { afterRestore }),
+    ...(byRampEnd && { byRampEnd }),
   };
 }
 
@@ -103,15 +115,23 @@ function affectedByKeys(
     }));
 }
 
+/** Per cent of the traffic that is most of it. */
+const MOST = 50;
+/** Risks that already say that most of the traffic gets something else. */
+const SAY_MORE: readonly Risk[] = ['all-of-production', 'kills', 'default-changed-while-killed'];
+
 /** In the order of `RISKS`, without repetitions. */
 function risksOf(
   change: Change,
   felt: readonly AffectedGroups[],
   environment: PlannedEnvironment,
+  byRampEnd: Range | undefined,
 ): Risk[] {
   const found = new Set(felt.flatMap((each) => flagRisks(each, environment)));
   if (change.fields.some(({ path, before, after }) => isKill(path, before, after)))
     found.add('kills');
+  if (environment.protected && byRampEnd && byRampEnd.atMost >= MOST) found.add('ramp-ends');
+  if (SAY_MORE.some((risk) => found.has(risk))) found.delete('most-of-production');
   return RISKS.filter((risk) => found.has(risk));
 }
 
@@ -125,7 +145,9 @@ function flagRisks(
 ): Risk[] {
   const { sides, traffic, groups } = analysis;
   const { before, after } = sides;
-  if (!after) return [];
+  const isMost = before && !affected && traffic.moved.most >= (MOST / 100) * WHOLE;
+  const most = environment.protected && isMost ? (['most-of-production'] as const) : [];
+  if (!after) return [...most];
   const counted = affected ? groups.filter(({ group }) => affected(group)) : groups;
   const distributions = counted.map(({ shift }) => shift);
   const moving = affected ? distributions : [traffic, ...distributions];
@@ -133,6 +155,7 @@ function flagRisks(
     ...(environment.protected && reachesAll(traffic, after)
       ? (['all-of-production'] as const)
       : []),
+    ...most,
     ...(before && moving.some((distribution) => movesVariants(distribution, before, after))
       ? (['moves-between-variants'] as const)
       : []),

@@ -6,7 +6,7 @@ import type { PlanReport } from '../plan-report.js';
 import { cut } from '../text/layout.js';
 import { plural } from '../values.js';
 import { guardTexts } from '../view/guards.js';
-import { risksOf, riskWord } from '../view/impact.js';
+import { risksOf, riskWord, sizeOf } from '../view/impact.js';
 import { caveatsOf } from '../view/sentences.js';
 import type { Block } from './blocks.js';
 import { code, joined, Markup, trusted } from './markup.js';
@@ -86,6 +86,8 @@ function riskPhrase(risk: Risk, place: string | null): Markup {
   const where = code(cut(place ?? 'the workspace', NAME_COLUMNS));
   const phrases: Readonly<Record<Risk, Markup>> = {
     'all-of-production': trusted`to 100 % of ${where}`,
+    'most-of-production': trusted`gives at least half of ${where} something else`,
+    'ramp-ends': trusted`has a ramp that ends with at least half of ${where} moved`,
     kills: trusted`killed in ${where}`,
     'moves-between-variants': trusted`moves users between variants in ${where}`,
     'default-changed-while-killed': trusted`with another default while killed in ${where}`,
@@ -112,10 +114,13 @@ interface RiskGroup {
   readonly changes: readonly Change[];
 }
 
-/** In the order of `RISKS`, and within each risk in the order of the plan. */
+/** The risk of the largest change first, and within each risk likewise; equals in the order of `RISKS` and the plan. */
 function riskGroups(report: PlanReport): RiskGroup[] {
+  const largest = report.plan.changes.toSorted((a, b) => sizeOf(b, report) - sizeOf(a, report));
+  const sizeOfGroup = ({ changes: [first] }: RiskGroup): number =>
+    first ? sizeOf(first, report) : 0;
   return RISKS.flatMap((risk) => {
-    const found = report.plan.changes.filter((change) => risksOf(change, report).includes(risk));
+    const found = largest.filter((change) => risksOf(change, report).includes(risk));
     const places = new Set(found.map(({ ref }) => ref.environment));
     return [...places].map((place) => ({
       risk,
@@ -123,7 +128,7 @@ function riskGroups(report: PlanReport): RiskGroup[] {
       word: riskWord(risk, place),
       changes: found.filter(({ ref }) => ref.environment === place),
     }));
-  });
+  }).sort((a, b) => sizeOfGroup(b) - sizeOfGroup(a));
 }
 
 /** One line for each risk, and one for each environment if the words name it. */

@@ -3,7 +3,7 @@ import { clean } from '../sanitize.js';
 import type { KillResult, Outcome } from '../../model/outcome.js';
 import type { Change } from '../../model/plan.js';
 import { deedsText, outcomeOf, type PlanReport } from '../plan-report.js';
-import { risksOf } from '../view/impact.js';
+import { risksLine } from '../view/impact.js';
 import { isConverged } from '../../model/verdict.js';
 import { wholeText } from '../view/verdict.js';
 import { plural } from '../values.js';
@@ -34,10 +34,10 @@ function where({ workspace, origin }: PlanReport): string {
   return ` in workspace ${clean(workspace.name)} at ${clean(origin)}`;
 }
 
-/** Numbers of the planned changes, and of the risks that are marked `!!` above. */
+/** Numbers of the planned changes, and the risks, the largest first. */
 function plannedLine(report: PlanReport): string {
   const { plan } = report;
-  const risks = plan.changes.flatMap((change) => risksOf(change, report)).length;
+  const risks = risksLine(report);
   const actions = [
     deedsText(plan.changes, (deed, count) => `${String(count)} to ${deed}`),
     plural(plan.steps.length, 'request'),
@@ -45,8 +45,8 @@ function plannedLine(report: PlanReport): string {
   const parts = [
     actions,
     ...restCounts(plan),
-    ...(risks > 0 ? [plural(risks, 'risk')] : []),
     ...(report.guardFindings?.length ? ['refused by a guard'] : []),
+    ...(risks === '' ? [] : [risks]),
   ];
   return `Plan: ${parts.join('; ')}.`;
 }

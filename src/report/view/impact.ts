@@ -9,7 +9,7 @@ import {
 } from '../../model/impact.js';
 import { keyOf } from '../../model/ref.js';
 import type { Change } from '../../model/plan.js';
-import { quoted } from '../sanitize.js';
+import { clean, quoted } from '../sanitize.js';
 import { KIND_TEXTS } from './words.js';
 import { noBreak, span, type FieldLine } from '../text/layout.js';
 import type { PlanReport } from '../plan-report.js';
@@ -19,6 +19,8 @@ import { itemText, plural } from '../values.js';
 const SHOWN_FLAGS = 3;
 const SHOWN_MOVES = 4;
 const SHOWN_NAMES = 5;
+/** The most objects with risks to name on a line; the others are counted. */
+const SHOWN_RISKS = 3;
 
 /**
  * One line about the users that a change reaches. Before it come the risks that a reviewer should not overlook, and
@@ -50,12 +52,37 @@ function riskText(risks: readonly Risk[], environment: string | null): string {
 export function riskWord(risk: Risk, environment: string | null): string {
   const text: Readonly<Record<Risk, string>> = {
     'all-of-production': `100 % of ${quoted(environment ?? '')}`,
+    'most-of-production': `at least half of ${quoted(environment ?? '')} may get something else`,
+    'ramp-ends': `its ramp ends with at least half of ${quoted(environment ?? '')} moved`,
     kills: 'kills: everybody gets the default treatment',
     'moves-between-variants': 'moves users between variants',
     'default-changed-while-killed': 'default changed while killed: everybody gets it at once',
     'serves-nobody': 'serves nobody',
   };
   return text[risk];
+}
+
+/** The most traffic that a change moves now or by its ramp, in per cent, by which risks are put in order. */
+export function sizeOf({ id }: Change, { impacts }: PlanReport): number {
+  const { flags = [], byRampEnd } = impacts?.get(id) ?? {};
+  return Math.max(0, byRampEnd?.atMost ?? 0, ...flags.map(({ traffic }) => traffic.atMost));
+}
+
+/** The risks of a plan in one clause, those of the largest changes first; empty if there are none. */
+export function risksLine(report: PlanReport): string {
+  const risky = report.plan.changes
+    .map((change) => ({ change, risks: risksOf(change, report) }))
+    .filter(({ risks }) => risks.length > 0)
+    .sort((a, b) => sizeOf(b.change, report) - sizeOf(a.change, report));
+  if (risky.length === 0) return '';
+  const shown = risky.slice(0, SHOWN_RISKS).map(({ change, risks }) => {
+    const words = risks.map((risk) => riskWord(risk, change.ref.environment));
+    return `${clean(change.id)} ${words.join(', ')}`;
+  });
+  const more = risky.length - shown.length;
+  const rest = more > 0 ? [`… ${plural(more, 'more object')}`] : [];
+  const count = risky.reduce((sum, { risks }) => sum + risks.length, 0);
+  return `${plural(count, 'risk')}: ${[...shown, ...rest].join('; ')}`;
 }
 
 /** The risks of a change, in the order of `RISKS`. A kill is always a risk, even if the impact was not worked out. */

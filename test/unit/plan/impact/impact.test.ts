@@ -21,7 +21,7 @@ import {
   NO_STATE,
   onShare,
 } from '../../../support/builders.js';
-import { manyKeys } from '../../../support/plan-builder.js';
+import { aChange, aPlan, manyKeys } from '../../../support/plan-builder.js';
 
 type Sides<T> = Readonly<Record<string, readonly [T | null, T | null]>>;
 
@@ -425,6 +425,42 @@ describe('risks', () => {
 
     expect(impactLines(ramp, true)[0]).toContain('! all-of-production');
     expect(impactLines(ramp, false)[0]).not.toContain('!');
+  });
+
+  it('tell where most of a protected environment moves towards the default, or loses its definition', () => {
+    const share = (on: number): Definition => ({ ...DEFINITION, ...onShare(on) });
+    const risks = (before: Definition, after: Definition): string =>
+      impactLines({ flags: { pay: [before, after] } }, true).join();
+    const ramp = {
+      treatment: 'on',
+      written: onShare(10).defaultRule,
+      order: ['on', 'off'],
+      rule: null,
+    };
+    const input = inputOf({ flags: { pay: [share(0), share(10)] } }, true);
+    const id = 'flag/pay@production';
+    const ramps = [{ ...ramp, key: 'default', matchers: [], nth: 0, hold: false }].map((each) => ({
+      ...each,
+      steps: [
+        { percent: 25, afterMs: 0 },
+        { percent: 100, afterMs: 60_000 },
+      ],
+    }));
+
+    expect(risks(share(98), share(2))).toContain('most-of-production');
+    expect(risks(share(90), share(60))).not.toContain('most-of-production');
+    const impacts = planImpact(planChanges(input), input, new Map([[id, ramps]]));
+    expect(impacts.get(id)?.risks).toEqual(['ramp-ends']);
+    expect(impacts.get(id)?.byRampEnd).toEqual({ atLeast: 100, atMost: 100 });
+  });
+
+  it('tell where a definition that served most of a protected environment is deleted', () => {
+    const input = inputOf({ flags: { pay: [{ ...DEFINITION, ...onShare(90) }, null] } }, true);
+    const gone = aChange('flag/pay@production', 'delete');
+
+    expect(planImpact(aPlan({ changes: [gone] }), input).get(gone.id)?.risks).toEqual([
+      'most-of-production',
+    ]);
   });
 
   it('tell where what all of a protected environment gets is configured anew', () => {

@@ -71,7 +71,8 @@ describe('a plan', () => {
       Not managed here: 12 flags, 1 segment.
       40 unchanged hidden
       planHash sha256:0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a
-      Plan: 2 to create, 3 to update, 1 to delete, 9 requests; 40 unchanged; 1 withheld; 1 risk.
+      Plan: 2 to create, 3 to update, 1 to delete, 9 requests; 40 unchanged; 1 withheld; 1 risk:
+          flag/payments@production kills: everybody gets the default treatment.
       "
     `);
   });
@@ -131,7 +132,8 @@ describe('a plan', () => {
       planHash
           sha256:0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a
       Plan: 2 to create, 3 to update, 1 to delete, 9 requests; 40
-          unchanged; 1 withheld; 1 risk.
+          unchanged; 1 withheld; 1 risk: flag/payments@production
+          kills: everybody gets the default treatment.
       "
     `);
   });
@@ -258,8 +260,12 @@ describe('a plan', () => {
     const impact: Impact = { flags: [], risks: ['all-of-production', 'kills'] };
     const impacts = new Map([[change.id, impact]]);
 
-    expect(text(aReport({ changes: [change] }))).toMatch(/; 0 unchanged; 1 risk\.\n$/);
-    expect(text(aReport({ changes: [change] }, { impacts }))).toMatch(/; 2 risks\.\n$/);
+    expect(text(aReport({ changes: [change] }))).toMatch(
+      /; 0 unchanged; 1 risk: flag\/a@production/,
+    );
+    expect(text(aReport({ changes: [change] }, { impacts }))).toMatch(
+      /; 2 risks: flag\/a@production/,
+    );
   });
 
   it('names the commit, the service, local changes, and what the run could not know', () => {
