@@ -433,6 +433,10 @@ export interface Plan {
      */
     limit: number;
     /**
+     * The finding for people: the changes that it counts with their values before and after, whom they reach, the limit, and the commit. Text of the specs is cleaned.
+     */
+    says?: string;
+    /**
      * The specs hold an `allow` for it, which came with an earlier change or is of unknown age, and does not count.
      */
     spentAllow?: true;

@@ -72,6 +72,9 @@ export async function isApproved(
   return forced.length === guardFindings.length && ask !== undefined && (await ask(planned));
 }
 
+/** The comment of a write is short, and the plan has all of them. */
+const SHOWN_FINDINGS = 3;
+
 /** Adds to the notes the approval that let the plan pass its guards, if there is one. */
 export function withApproval(
   notes: PlanNotes,
@@ -79,7 +82,15 @@ export function withApproval(
   approval: Approval | undefined,
 ): PlanNotes {
   if (guardFindings.length === 0 || !approval) return notes;
-  const guards = [...new Set(guardFindings.map(({ guard }) => guard))].join(', ');
+  const findings = guardFindings.map(({ guard, environment, id, found, limit }) => {
+    const place = id ?? environment;
+    return `${guard}${place === null ? '' : ` of ${place}`}, ${String(found)} over ${String(limit)}`;
+  });
+  const more = findings.length - SHOWN_FINDINGS;
+  const guards = [
+    ...findings.slice(0, SHOWN_FINDINGS),
+    ...(more > 0 ? [`${String(more)} more`] : []),
+  ].join('; ');
   const said = `Sent although a guard refused it (${guards}): ${approvalText(approval)}`;
   return new Map(
     [...notes].map(([key, { title, comment }]) => [

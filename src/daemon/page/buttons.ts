@@ -144,19 +144,24 @@ export function approvalLine(source: SourceView, now: number): Html {
       ? html`Approved by ${untrusted(approved.by)}, for the next run; void
         ${moment(approved.until ?? '', now)}.`
       : html``;
-  return html`<p>${heldText(plan)} ${leave}</p>`;
+  return html`<p>${untrusted(heldText(plan), LONGEST_EVIDENCE)} ${leave}</p>`;
 }
 
 function isApproved(source: SourceView): boolean {
   return source.approved !== null && source.approved.hash === newestPlan(source)?.heldHash;
 }
 
-/** Whole sentences, without untrusted text. */
+/** Code units of a text that a person reads before an approval. */
+const LONGEST_EVIDENCE = 2_000;
+
+/** Whole sentences; untrusted text. */
 function heldText({ guards = [], changes, withheld }: PlanDocument): string {
   const waiting = withheld.filter(({ why }) => why === 'window-closed').length;
   if (guards.length === 0) return `${plural(waiting, 'change')} held until a window opens.`;
   const names = [...new Set(guards.map(({ guard }) => guard))].join(', ');
-  return `${plural(changes.length + waiting, 'change')} refused by a guard (${names}).`;
+  const says = guards.flatMap((each) => each.says ?? []).join(' ');
+  const evidence = says === '' ? '' : ` ${says}.`;
+  return `${plural(changes.length + waiting, 'change')} refused by a guard (${names}).${evidence}`;
 }
 
 function commitText({ commit, subject }: CommitView): string {

@@ -7,7 +7,8 @@ import type { ObjectId } from '../../model/ref.js';
 import type { Outcome } from '../../model/outcome.js';
 import { ordered } from '../json-value.js';
 import { keyCounts, maskKeys } from '../masked-keys.js';
-import { refusals } from '../view/identities.js';
+import { guardTexts } from '../view/guards.js';
+import { refusals as refusedIdentities } from '../view/identities.js';
 import { countDeeds, outcomeOf, type PlanReport } from '../plan-report.js';
 
 type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
@@ -39,6 +40,7 @@ export function planDocument(
 ): PlanDocument {
   const { plan, revision, workspace } = report;
   const deeds = countDeeds(plan.changes);
+  const refusals = guardTexts(report).refusals.map((text) => text.replaceAll('\u00a0', ' '));
   return {
     formatVersion: 1,
     planHash: report.planHash,
@@ -72,7 +74,9 @@ export function planDocument(
     })),
     ...present({
       left: some(report.left?.map((each) => leftDocument(each, options))),
-      guards: some(report.guardFindings),
+      guards: some(
+        report.guardFindings?.map((each, at) => ({ ...each, says: refusals[at] ?? '' })),
+      ),
       allowed: some(report.allowed),
       unknowns: some(report.unknowns),
       held: some(report.held),
@@ -188,7 +192,7 @@ function outcomeMembers(
   if (!outcome) return {};
   if (outcome.status !== 'failed') return { outcome: outcome.status };
   const { code, message, status, transactionId } = outcome.error;
-  const refused = some(refusals(outcome.identities?.failed ?? [], options));
+  const refused = some(refusedIdentities(outcome.identities?.failed ?? [], options));
   const error = { code, message, status, transactionId, ...present({ refused }) };
   return { outcome: outcome.status, error };
 }

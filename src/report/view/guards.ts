@@ -1,14 +1,16 @@
-import { FORCED_GUARDS, type GuardFinding, type GuardName } from '../../model/plan.js';
+import { FORCED_GUARDS, type Change, type GuardFinding, type GuardName } from '../../model/plan.js';
+import { objectId } from '../../model/ref.js';
 import { clean } from '../sanitize.js';
 import { cut } from '../text/layout.js';
-import type { PlanReport } from '../plan-report.js';
+import { deedOf, type PlanReport } from '../plan-report.js';
+import { briefOf } from './brief.js';
 
 /** Columns for the reason of an allowance in the specs. */
 const REASON_COLUMNS = 200;
 
 /** The findings of guards about a plan, cleaned. */
 export interface GuardTexts {
-  /** The findings that refuse the plan, each with its figures. */
+  /** The findings that refuse the plan, each with its figures and what it would let pass. */
   readonly refusals: readonly string[];
   /** The options that let this one plan pass. */
   readonly remedy: string;
@@ -21,7 +23,10 @@ export function guardTexts(report: PlanReport): GuardTexts {
   const isForced = guardFindings.some(({ guard }) => FORCED_GUARDS.has(guard));
   const options = `${isForced ? '--force ' : ''}--approve ${planHash}`;
   return {
-    refusals: guardFindings.map((finding) => findingText(finding, report) + spentText(finding)),
+    refusals: guardFindings.map(
+      (finding) =>
+        findingText(finding, report) + evidenceText(finding, report) + spentText(finding),
+    ),
     remedy: `once reviewed, this plan and no other passes with ${options}`,
     allowed: allowed.map((finding) => {
       const reason = cut(clean(finding.reason), REASON_COLUMNS);
@@ -64,4 +69,55 @@ function findingText(finding: GuardFinding, report: PlanReport): string {
   const where = id ?? environment;
   const place = where === null ? '' : `${clean(where)}: `;
   return place + GUARD_WORDS[guard](String(found), String(limit), finding, report);
+}
+
+/** The most changes to show for one finding; the others are counted. */
+const SHOWN_CHANGES = 3;
+const EVIDENCE_COLUMNS = 200;
+const SHORT_SHA = 7;
+
+/** What would pass with an approval: the size of each change, the users that it reaches, and its commit. */
+function evidenceText(finding: GuardFinding, report: PlanReport): string {
+  const changes = changesOf(finding, report);
+  if (changes.length === 0) return '';
+  const shown = changes.slice(0, SHOWN_CHANGES).map((change) => {
+    const { fact, reach } = briefOf(change, report);
+    const commit = report.commits?.get(change.id) ?? report.revision.commit;
+    const parts = [
+      change.id === finding.id ? fact : `${change.id} ${fact}`,
+      ...(reach === undefined ? [] : [`reaches ${reach}`]),
+      ...(commit === null ? [] : [`commit ${commit.slice(0, SHORT_SHA)}`]),
+    ];
+    return cut(clean(parts.join(', ')), EVIDENCE_COLUMNS);
+  });
+  const more = changes.length - shown.length;
+  return `; ${[...shown, ...(more > 0 ? [`… ${String(more)} more`] : [])].join('; ')}`;
+}
+
+/** The changes that a finding counts; empty for one about the whole workspace. */
+function changesOf({ guard, id, environment }: GuardFinding, report: PlanReport): Change[] {
+  const { changes } = report.plan;
+  const own = changes.filter((change) => change.id === id);
+  if (own.length > 0) return own;
+  if (id !== undefined) {
+    return changes.filter((change) => {
+      const felt = report.impacts?.get(change.id)?.flags ?? [];
+      return felt.some(({ flag, environment: place }) => {
+        return objectId({ kind: 'flag', name: flag, environment: place }) === id;
+      });
+    });
+  }
+  const here = changes.filter(({ ref }) => environment === null || ref.environment === environment);
+  switch (guard) {
+    case 'maxDeletes':
+    case 'maxDeletePercent':
+      return here.filter((change) => ['delete', 'archive'].includes(deedOf(change)));
+    case 'maxKeyRemovals':
+    case 'maxKeyRemovalPercent':
+      return here.filter(({ keys, fields }) => {
+        return [keys, ...fields.map((field) => field.keys)].some((each) => each?.removed.length);
+      });
+    default:
+      return [];
+  }
 }

@@ -1,4 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
+import { plan } from '../../../src/reconcile/reconcile.js';
+import { reportOf } from '../../../src/reconcile/result.js';
+import { planDocument } from '../../../src/report/json/plan.js';
 import {
   flagSpec,
   PIPELINE_CONFIG,
@@ -32,6 +35,18 @@ it('writes nothing where a guard stands, and the state stays as it was', async (
   expect(world.repository.git('for-each-ref', 'refs/flagkeel')).toBe(before);
 });
 
+it('shows for an approval what would pass: flag, place, values, reach, limit and commit', async () => {
+  const commit = world.repository.commit('Ramp by far', {
+    'flags/pay.yaml': flagSpec('pay', { on: 60 }),
+  });
+  await using run = await world.opened({ dryRun: true });
+  const { guards = [] } = planDocument(reportOf(await plan(run.context), run));
+
+  expect(guards.map(({ says }) => says)).toContain(
+    `flag/pay@production: up to 50 % of the traffic gets another treatment, the limit is 5 % (maxShift); on 10 → 60 %, reaches 50 % off → on, commit ${commit.slice(0, 7)}`,
+  );
+});
+
 it('lets the approved plan pass, and no other', async () => {
   world.repository.commit('Ramp by far', { 'flags/pay.yaml': flagSpec('pay', { on: 60 }) });
   const { planHash } = await world.planned();
@@ -41,7 +56,8 @@ it('lets the approved plan pass, and no other', async () => {
   expect(done.converged).toBe(true);
   expect([...done.notes.values()].map(({ comment }) => comment.split('\n')[0])).toEqual(
     done.plan.changes.map(
-      () => `Sent although a guard refused it (maxShift): approved as ${planHash}`,
+      () =>
+        `Sent although a guard refused it (maxShift of flag/pay@staging, 50 over 5; maxShift of flag/pay@production, 50 over 5): approved as ${planHash}`,
     ),
   );
 });

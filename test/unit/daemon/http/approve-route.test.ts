@@ -142,7 +142,7 @@ it.skipIf(lacks('chromium'))(
 
     expect(seen.token).toBe('');
     expect(seen.says).toBe(
-      `1 change refused by a guard (maxShift). The next run writes it, if the plan still has the hash ${HASH}.`,
+      `1 change refused by a guard (maxShift). production: up to 60 % of the traffic gets another treatment, the limit is 5 % (maxShift). The next run writes it, if the plan still has the hash ${HASH}.`,
     );
     expect(daemon.asked).toEqual([
       `approve shop-flags ${HASH} by ana until ${minutesAgo(-60)}: no reason given`,

@@ -302,7 +302,7 @@ describe('a plan', () => {
     expect(text(report)).toContain(
       [
         'Refused by a guard, nothing is sent',
-        '  ✗ production: 12 deletions, the limit is 5 (maxDeletes)',
+        '  ✗ production: 12 deletions, the limit is 5 (maxDeletes); flag/a@production deleted, commit 3f9c2ab',
         '  ✗ 41 % of the keys would be removed, the limit is 20 % (maxKeyRemovalPercent)',
         '      → once reviewed, this plan and no other passes with --approve',
         `          ${report.planHash}`,
