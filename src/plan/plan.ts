@@ -1,8 +1,8 @@
 import { byCodeUnits } from '../model/json.js';
-import type { Actual } from '../model/actual.js';
 import type { DesiredFlag } from '../model/desired.js';
 import type { Change, NotCompared, Plan, Rename, Withheld, WithheldWhy } from '../model/plan.js';
 import { keyOf, objectId, type Kind, type ObjectId } from '../model/ref.js';
+import { flagEntry } from '../model/state.js';
 import type { PlannedChange, ObjectPlan } from './planned-change.js';
 import { KINDS_BY_RANK, plannedKind } from './objects/kinds.js';
 import { renamesAmong } from './objects/renames.js';
@@ -202,7 +202,7 @@ function notComparedIn(input: PlanInput): NotCompared[] {
     }),
   );
   const unseen = plannedObjects(policy, 'flag', desired.flags)
-    .filter((flag) => isUnseen(flag, actual))
+    .filter((flag) => isUnseen(flag, input))
     .map(({ name }): NotCompared => {
       const id = objectId({ kind: 'flag', name, environment: null });
       return { id, what: 'fields', why: 'not-shown' };
@@ -210,9 +210,13 @@ function notComparedIn(input: PlanInput): NotCompared[] {
   return [...counted, ...unseen].sort((a, b) => byCodeUnits(a.id, b.id));
 }
 
-/** Whether the specs manage a field at workspace level that no answer of the service shows. */
-function isUnseen({ name, fields }: DesiredFlag, { flags }: Actual): boolean {
-  const live = flags.get(name);
-  if (!live || live.flag || live.existence === 'absent') return false;
-  return live.existence === 'unknown' || Object.keys(fields).length > 0;
+/**
+ * Whether the specs manage a field at workspace level that no answer of the service shows. A flag that is new in git has
+ * no such field: that the service does not show it does not mean that it shows none.
+ */
+function isUnseen({ name, fields }: DesiredFlag, { actual, state }: PlanInput): boolean {
+  const live = actual.flags.get(name);
+  if (!live || live.flag || live.existence === 'absent' || actual.showsFlags) return false;
+  if (live.existence === 'unknown') return flagEntry(state, name) !== undefined;
+  return Object.keys(fields).length > 0;
 }
