@@ -37,6 +37,8 @@ interface BlockToEdit {
     /** Names of the rules in the spec, by position. */
     readonly ruleNames: readonly (string | undefined)[];
   };
+  /** Positions of the rules that have a ramp; null for the default rule. */
+  readonly ramped: ReadonlySet<number | null>;
   /** Text of the file with the block. */
   readonly text: string;
   /** Path of the environment's block; empty in an overlay. */
@@ -58,6 +60,9 @@ export function definitionEdits(fields: readonly FieldChange[], block: BlockToEd
     ...(changed.has('/rules') ? [rulesEdit(block)] : []),
     ...(changed.has('/defaultRule')
       ? [set(block, 'defaultRule', writtenBuckets(block.live.defaultRule, namesIn(block, changed)))]
+      : []),
+    ...(changed.has('/defaultRule') && block.ramped.has(null)
+      ? [{ kind: 'unset', path: [...block.at, 'ramp'] } as const]
       : []),
   ];
 }
@@ -116,7 +121,7 @@ function targetEdits(fields: readonly FieldChange[], block: BlockToEdit): Edit[]
 }
 
 /** Keeps place, name and comments of a rule that is equal, or differs in one of its two halves. */
-function rulesEdit({ live, spec, text, at }: BlockToEdit): Edit {
+function rulesEdit({ live, spec, ramped, text, at }: BlockToEdit): Edit {
   const path = [...at, 'rules'];
   const old = spec.definition.rules;
   const names = namesOf(live.treatments);
@@ -140,7 +145,11 @@ function rulesEdit({ live, spec, text, at }: BlockToEdit): Edit {
     if (same[position] !== undefined) return { value, from };
     const isServe = sameJson(old[from]?.matchers, rule.matchers);
     const replace = isServe
-      ? { member: 'serve' as const, value: writtenBuckets(rule.buckets, names) }
+      ? {
+          member: 'serve' as const,
+          value: writtenBuckets(rule.buckets, names),
+          dropsRamp: ramped.has(from),
+        }
       : { member: 'if' as const, value: writtenConditions(rule.matchers) };
     return { value, from, replace };
   });

@@ -1,9 +1,9 @@
 import { type BoundDesired, bindEnvironments } from '../model/bound-desired.js';
-import { FlagkeelError } from '../errors.js';
 import { flagFieldsFromWire } from '../model/flag/fields.js';
 import { definitionFromWire } from '../model/flag/wire.js';
 import type { Definition, FlagFields } from '../model/flag/flag.js';
-import { byCodeUnits } from '../model/json.js';
+import { bucketsOn } from '../model/flag/ramp.js';
+import { byCodeUnits, sameJson } from '../model/json.js';
 import type { DesiredDefinition } from '../model/desired.js';
 import type { SpecTree } from '../model/spec-tree.js';
 import { planChanges, pendingWithheld } from '../plan/plan.js';
@@ -33,37 +33,49 @@ export interface Adoption {
   /** Path → new text, sorted by path; only files that change. */
   readonly files: ReadonlyMap<string, string>;
   /** Objects whose live values are now in the files. */
-  readonly adopted: readonly { readonly id: string; readonly paths: readonly string[] }[];
+  readonly adopted: readonly Adopted[];
   /** Objects that a person has to decide about. */
   readonly left: readonly { readonly id: string; readonly why: string }[];
 }
 
+interface Adopted {
+  readonly id: string;
+  readonly paths: readonly string[];
+  /** A share of a ramp was written as a plain share, and the ramp taken out. */
+  readonly endsRamp: boolean;
+}
+
 /**
  * Edits the specs so that they have the live values of objects changed outside git. Writes nothing to disk.
- *
- * @throws FlagkeelError `SPECS_INVALID` if specs cannot express a live value.
+ * Leaves an object whose live value specs cannot express; it does not keep the others back.
  */
 export async function adoptDrift(
   differences: readonly Difference[],
   input: PlanInput,
   tree: SpecTree,
 ): Promise<Adoption> {
-  const files = new Map<string, string>();
-  const adopted: { id: string; paths: string[] }[] = [];
+  let files: ReadonlyMap<string, string> = new Map();
+  const adopted: Adopted[] = [];
   const left: { id: string; why: string }[] = [];
   for (const difference of differences) {
-    const why = whyNot(difference, input);
     const { change } = difference;
+    const before = files;
+    const read = async (path: string): Promise<string> =>
+      before.get(path) ?? (await tree.read(path)).toString('utf8');
+    const refused = whyNot(difference, input);
+    // One by one, because two objects may share a file.
+    const written =
+      refused === undefined
+        ? await ADOPTIONS[change.ref.kind].files(change, input, read)
+        : new Map<string, string>();
+    const after = new Map([...before, ...written]);
+    const why = refused ?? (await faultOf(after, tree));
     if (why !== undefined) {
       left.push({ id: change.id, why });
       continue;
     }
-    const read = async (path: string): Promise<string> =>
-      files.get(path) ?? (await tree.read(path)).toString('utf8');
-    // One by one, because two objects may share a file.
-    const written = await ADOPTIONS[change.ref.kind].files(change, input, read);
-    for (const [path, text] of written) files.set(path, text);
-    adopted.push({ id: change.id, paths: [...written.keys()] });
+    files = after;
+    adopted.push({ id: change.id, paths: [...written.keys()], endsRamp: endsRamp(change, input) });
   }
   const sorted = new Map([...files].toSorted(([a], [b]) => byCodeUnits(a, b)));
   const still = await stillDifferent(sorted, input, tree, new Set(adopted.map(({ id }) => id)));
@@ -143,7 +155,8 @@ async function writtenFlag(
   // An overlay file is the block itself.
   const at = file === flag.location.file ? ['environments', configWord(input, environment)] : [];
   const live: Required<Definition> = definitionFromWire(definition);
-  const edits = definitionEdits(change.fields, { live, spec: specOf(spec), text, at });
+  const ramped = new Set(spec.ramps?.map(({ rule }) => rule));
+  const edits = definitionEdits(change.fields, { live, spec: specOf(spec), ramped, text, at });
   return new Map([[file, editedText(text, edits)]]);
 }
 
@@ -184,6 +197,32 @@ function configWord({ desired }: PlanInput, environment: string): string {
   return word;
 }
 
+/** Why the edited files are no valid specs, in one clause; undefined if they are. */
+async function faultOf(
+  files: ReadonlyMap<string, string>,
+  tree: SpecTree,
+): Promise<string | undefined> {
+  const specs = await readSpecs(filesTree(files, tree));
+  if (specs.ok) return undefined;
+  const [first] = specs.diagnostics.filter(({ severity }) => severity === 'error');
+  const where = first ? ` (${first.location.file}:${first.location.line}: ${first.message})` : '';
+  return `specs cannot say what is live${where}`;
+}
+
+/** Whether the adoption of a change takes a ramp out of its file: whether the live share is not that of the ramp. */
+function endsRamp({ ref: { name, environment }, fields }: Change, input: PlanInput): boolean {
+  const spec = input.desired.flags.get(name)?.environments.get(environment ?? '');
+  const wire = input.actual.flags.get(name)?.definitions.get(environment ?? '');
+  if (!spec?.ramps || !wire) return false;
+  const live = definitionFromWire(wire);
+  const paths = new Set(fields.map(({ path }) => path));
+  return spec.ramps.some((ramp) => {
+    const buckets = bucketsOn(live, ramp);
+    const isChanged = paths.has(ramp.rule === null ? '/defaultRule' : '/rules');
+    return isChanged && buckets && !sameJson(buckets, bucketsOn(spec.creation, ramp));
+  });
+}
+
 /** Plans the edited files to find objects that still differ. */
 async function stillDifferent(
   files: ReadonlyMap<string, string>,
@@ -193,15 +232,7 @@ async function stillDifferent(
 ): Promise<ReadonlySet<string>> {
   if (files.size === 0) return new Set();
   const specs = await readSpecs(filesTree(files, tree));
-  if (!specs.ok) {
-    const lines = specs.diagnostics
-      .filter(({ severity }) => severity === 'error')
-      .map(({ location, message }) => `  ${location.file}:${location.line}: ${message}`);
-    throw new FlagkeelError(
-      'SPECS_INVALID',
-      `cannot say in files what is live; nothing was written\n${lines.join('\n')}`,
-    );
-  }
+  if (!specs.ok) throw new Error('bug: each edit left the specs valid');
   const desired = bindEnvironments(specs.desired, input.desired.environmentNames);
   const { policy, state } = input;
   const left = driftOf(planChanges({ ...input, desired }), state, policy.environments);

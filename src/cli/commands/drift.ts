@@ -127,7 +127,12 @@ async function adopt(
 
 function adoptionText({ adopted, left, files }: Adoption): string {
   const lines = [
-    ...adopted.map(({ id, paths }) => `Wrote ${clean(id)} into ${clean(paths.join(', '))}.`),
+    ...adopted.map(({ id, paths, endsRamp }) => {
+      const ramp = endsRamp
+        ? ' A live share is a plain share there now, and its ramp is taken out.'
+        : '';
+      return `Wrote ${clean(id)} into ${clean(paths.join(', '))}.${ramp}`;
+    }),
     ...left.map(({ id, why }) => `Left ${clean(id)}: ${clean(why)}.`),
     ...(files.size > 0 ? ['Nothing was committed: look at git diff, then commit.'] : []),
   ];

@@ -37,7 +37,12 @@ export type Edit =
 export interface EditedRule {
   readonly value: Written;
   readonly from?: number;
-  readonly replace?: { readonly member: 'if' | 'serve'; readonly value: Written };
+  readonly replace?: {
+    readonly member: 'if' | 'serve';
+    readonly value: Written;
+    /** Takes the ramp out of the rule. */
+    readonly dropsRamp?: boolean;
+  };
 }
 
 /** The order for new members of a mapping. */
@@ -137,6 +142,7 @@ function ruleNode({ value, from, replace }: EditedRule, old: readonly unknown[])
   if (!isMap(held)) return nodeOf(value);
   const pair = replace && pairOf(held, replace.member);
   if (pair) pair.value = withComments(nodeOf(replace.value), pair.value as Node | null);
+  if (replace?.dropsRamp === true && isMap(held)) held.delete('ramp');
   return held;
 }
 
