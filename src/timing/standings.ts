@@ -12,14 +12,26 @@ import { definitionFromWire } from '../model/flag/wire.js';
 import { byCodeUnits } from '../model/json.js';
 import { noteKey, type Plan, type PlanNotes } from '../model/plan.js';
 import { refOfId, type ObjectId } from '../model/ref.js';
+import type { Outcomes } from '../model/outcome.js';
 import { momentText } from '../platform/zoned-time.js';
 import type { Moment } from './desired-at.js';
 
-/** The standing of the ramps within the operator's filters. */
+/**
+ * The standing of the ramps within the operator's filters.
+ *
+ * @param outcomes of the apply, whose writes the live shares of the moment do not have yet.
+ */
 export function standingsOf(
   { ladders: all, facts }: Moment,
-  { withheld }: Pick<Plan, 'withheld'>,
+  { changes, withheld }: Pick<Plan, 'changes' | 'withheld'>,
+  outcomes: Outcomes = new Map(),
 ): RampStanding[] {
+  const restored = new Set(changes.filter(takesKillBack).map(({ id }) => id));
+  const written = new Map(
+    changes
+      .filter(({ id }) => outcomes.get(id)?.status === 'applied')
+      .map(({ id, fields }) => [id, new Set(fields.map(({ path }) => path))]),
+  );
   const found = [...all].flatMap(([id, ladders]) =>
     ladders.map((ladder): RampStanding => {
       const { ramp, step, zone } = ladder;
@@ -34,7 +46,9 @@ export function standingsOf(
       const held =
         ladder.held ??
         (ladder.isKilled
-          ? 'the flag is killed'
+          ? restored.has(id)
+            ? 'the kill is taken back here, and the next wait counts from this run'
+            : 'the flag is killed'
           : back
             ? 'its share was changed on the service'
             : null);
@@ -45,12 +59,19 @@ export function standingsOf(
         steps,
         step,
         held,
-        served: servedOf(facts.actual, id, ramp),
+        served:
+          written.get(id)?.has(rule === null ? '/defaultRule' : '/rules') === true && held === null
+            ? (ramp.steps[step]?.percent ?? servedOf(facts.actual, id, ramp))
+            : servedOf(facts.actual, id, ramp),
         ...(ladder.checks && { checks: ladder.checks }),
       };
     }),
   );
   return found.sort((a, b) => byCodeUnits(a.id, b.id) || (a.rule ?? -1) - (b.rule ?? -1));
+}
+
+function takesKillBack({ fields }: Plan['changes'][number]): boolean {
+  return fields.some(({ path, after }) => path === '/killed' && after === false);
 }
 
 function servedOf(actual: Actual | null, id: ObjectId, ramp: DesiredRamp): number | null {

@@ -113,8 +113,9 @@ export function rampText(standing: RampStanding): string {
   const { id, rule, treatment, steps, step, held, served, checks = [] } = standing;
   const where = rule === null ? '' : `, rule ${rule + 1}`;
   const rungs = steps.map(({ percent, dueText }, at) => {
-    // A waiting step may be due without being served yet.
-    if (at <= step && held !== null && percent > (served ?? 0)) return `${percent} % due`;
+    // A due step is not served before a run has written it, and a waiting one not at all.
+    const isUnknown = served === null && held === null;
+    if (at <= step && !isUnknown && percent > (served ?? 0)) return `${percent} % due`;
     if (at < step) return `${percent} % done`;
     if (at === step) return `${percent} % now`;
     const when = dueText === null ? '' : ` at ${clean(dueText)}`;

@@ -261,6 +261,27 @@ describe('what stands against a step', () => {
 });
 
 describe('the ladder', () => {
+  it('does not say "now" of a step that is not served, nor that a flag is killed that the run restores', async () => {
+    const { world, after } = await storyOf();
+    const { repository } = world;
+    const lines = async (minutes: number, apply = false): Promise<string> => {
+      const run = await world.opened({ dryRun: true, at: after(minutes).now() });
+      const planned = await plan(run.context);
+      const done = apply ? await world.applied({}, after(minutes)) : planned;
+      return (reportOf(done, run).ramps ?? []).map(rampText).join('');
+    };
+    expect(await lines(0, true)).toContain('10 % now');
+    expect(await lines(7)).toContain('10 % done, 25 % due');
+    expect(await lines(7, true)).toContain('10 % done, 25 % now');
+    repository.commit('Stop', { 'kills/production.yaml': 'kills: { shop: { reason: INC-1 } }\n' });
+    await world.applied({}, after(8));
+    repository.commit('Back', { 'kills/production.yaml': 'kills: {}\n' });
+
+    const back = await lines(1_000, true);
+    expect(back).not.toContain('the flag is killed');
+    expect(await shareOf(world)).toBe(25);
+  });
+
   it('is told in every format: done, now, next, when, and why it waits', async () => {
     const spec = 'ramp: { start: 2026-03-02T10:00Z, steps: "10, 6h, 25, 12h, 50, 1d, 100" }';
     const { world } = await storyOf(spec);
