@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { realTime } from '../platform/clock.js';
+import { realTime, type Time } from '../platform/clock.js';
 import type { Traffic } from '../admin-api/http/request-metrics.js';
 import type { OperatorSettings } from './settings.js';
 import { Daemon } from '../daemon/daemon.js';
@@ -58,19 +58,21 @@ export function ownRepositories(sources: readonly WatchedSource[]): readonly str
 export interface DaemonParts {
   readonly traffic?: Traffic;
   readonly replicas?: Replicas | undefined;
+  /** For waits and times of day; default: the clock of the machine. */
+  readonly time?: Time;
 }
 
 /** Builds the daemon. Nothing is looked at, opened or asked before it is started. */
 export function createDaemon(
   sources: readonly WatchedSource[],
   log: Log,
-  { traffic, replicas }: DaemonParts = {},
+  { traffic, replicas, time = realTime }: DaemonParts = {},
 ): Daemon {
   const limiters = new Limiters();
   return new Daemon({
     version: packageVersion(),
     replica: replicas?.id,
-    time: realTime,
+    time,
     log,
     sources: sources.map((source) => {
       const upstream = upstreamOf(source);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { API_PREFIX } from '../../../src/admin-api/wire.js';
 import { startService, type RunningService } from '../../../src/service/service.js';
-import type { Seed } from '../../../src/service/seed.js';
+import type { Seed, SeedEnvironment } from '../../../src/service/seed.js';
 import type { AuditEntry } from '../../../src/service/store/audit.js';
 import { definitionAskedByName } from '../ids-alone.js';
 import { noisy } from '../noisy-service.js';
@@ -44,16 +44,18 @@ export const PAST_HABITS = 'x-past-habits';
 /**
  * @param workspaces how many stories it is for.
  * @param around what lies between the service and whoever asks it.
+ * @param environments of each workspace.
  */
 export async function startStoryService(
   kind: ServiceKind,
   workspaces: number,
   around: (next: RequestListener) => RequestListener = (next) => next,
+  environments: readonly SeedEnvironment[] = STORY_ENVIRONMENTS,
 ): Promise<StoryService> {
   const service = await startService({
     store: { kind: 'memory' },
     strict: kind === 'strict',
-    seed: seedOf(workspaces),
+    seed: seedOf(workspaces, environments),
     middleware: (next) => around(kind === 'other' ? withHabits(() => service.origin)(next) : next),
   });
   const key = await service.createKey('test');
@@ -72,8 +74,9 @@ export async function startStoryService(
   };
 }
 
-function seedOf(workspaces: number): Seed {
-  const environments = [{ name: 'staging' }, { name: 'production', production: true }];
+const STORY_ENVIRONMENTS = [{ name: 'staging' }, { name: 'production', production: true }];
+
+function seedOf(workspaces: number, environments: readonly SeedEnvironment[]): Seed {
   const trafficTypes = ['user', 'account'];
   return {
     workspaces: Array.from({ length: workspaces }, (_, index) => {
