@@ -15,7 +15,7 @@ export function breachesOf(ran: Ran): string[] {
 
 function exitCodeBreaches({ exitCode, document, isBroken, recorded, kind, stderr }: Ran): string[] {
   const found: string[] = [];
-  const expected = isBroken ? [3] : kind === 'dry run by exit code' ? [0, 2, 4] : [0, 4, 5];
+  const expected = isBroken ? [3] : kind === 'dry run by exit code' ? [0, 2, 4] : [0, 4, 5, 8];
   if (!expected.includes(exitCode)) found.push(`unexpected: ${stderr}`);
   if (document === null) return [...found, 'no JSON was printed'];
   if (document.error) {
@@ -25,7 +25,8 @@ function exitCodeBreaches({ exitCode, document, isBroken, recorded, kind, stderr
   const failed = changes.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id);
   if (exitCode === 0 && failed.length > 0) found.push(`${failed.join(', ')} failed`);
   if (exitCode === 0 && converged === false) found.push('not converged');
-  if (exitCode === 5 && converged !== false) found.push('converged');
+  if ([5, 8].includes(exitCode) && converged !== false) found.push('converged');
+  if (exitCode === 8 && withheld.length === 0) found.push('nothing is held');
   // Nobody could know that a flag is gone which the service does not show.
   const isExcused = failed.length > 0 && failed.every((id) => isUnseen(id, document));
   if (exitCode === 5 && !isExcused)
@@ -59,7 +60,7 @@ function planBreaches(ran: Ran, document: Document): string[] {
           .filter((each) => !isPlanned(each) && !isListed(each, document))
           .map((each) => `${told(each)} differs, and the plan does not say so`)
       : []),
-    ...(isWhole && !isDry && exitCode === 0
+    ...(isWhole && !isDry && [0, 8].includes(exitCode)
       ? is
           .filter((each) => !isListed(each, document) && !isSkipped(each, document))
           .map((each) => `${told(each)} differs after it, and nothing says so`)
