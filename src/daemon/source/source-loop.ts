@@ -7,6 +7,7 @@ import { Driver } from './driver.js';
 import { Follower } from './follower.js';
 import { DueMoment, MomentTimer, type Ending, Schedule } from './schedule.js';
 import { Overrides } from './overrides.js';
+import { detailsOf } from './run-details.js';
 import { RunLog, SourceRecord } from './run-log.js';
 import {
   ALONE,
@@ -340,29 +341,4 @@ export class SourceLoop {
     if (seen?.commit?.commit === commit) return seen.commit;
     return this.#options.upstream.describe(commit).catch(() => null);
   }
-}
-
-/** Limit of entries per list in a record: enough to begin with. */
-const MOST_DETAILS = 50;
-
-function detailsOf({
-  diagnostics = [],
-  kills = [],
-  unmanaged,
-  open,
-}: CycleEnd): Pick<RunRecord, 'diagnostics' | 'kills' | 'unmanaged' | 'open'> {
-  const shown = diagnostics.slice(0, MOST_DETAILS).map(({ severity, code, location, message }) => {
-    return { severity, code, ...location, message };
-  });
-  return {
-    ...(shown.length > 0 && { diagnostics: shown }),
-    ...(kills.length > 0 && { kills: kills.slice(0, MOST_DETAILS) }),
-    ...(open && { open }),
-    ...(unmanaged && {
-      unmanaged: {
-        flags: unmanaged.flags.slice(0, MOST_DETAILS),
-        segments: unmanaged.segments.slice(0, MOST_DETAILS),
-      },
-    }),
-  };
 }

@@ -40,7 +40,6 @@ export function planDocument(
 ): PlanDocument {
   const { plan, revision, workspace } = report;
   const deeds = countDeeds(plan.changes);
-  const refusals = guardTexts(report).refusals.map((text) => text.replaceAll('\u00a0', ' '));
   return {
     formatVersion: 1,
     planHash: report.planHash,
@@ -72,25 +71,7 @@ export function planDocument(
       wayOut: withheld.wayOut,
       ...present({ until: withheld.until }),
     })),
-    ...present({
-      left: some(report.left?.map((each) => leftDocument(each, options))),
-      guards: some(
-        report.guardFindings?.map((each, at) => ({ ...each, says: refusals[at] ?? '' })),
-      ),
-      allowed: some(report.allowed),
-      unknowns: some(report.unknowns),
-      held: some(report.held),
-      ramps: some(
-        report.ramps?.map(({ id, rule, treatment, step, steps, held, served, checks }) => ({
-          ...{ id, rule, treatment, step, held, served, ...present({ checks }) },
-          steps: steps.map(({ percent, due, dueText }) => ({ percent, due, dueText })),
-        })),
-      ),
-      reminders: some(report.reminders),
-      closed: some(
-        report.closed?.map(({ environment, why, until }) => ({ environment, why, until })),
-      ),
-    }),
+    ...circumstances(report, options),
     observed: plan.observed,
     unmanaged: plan.unmanaged && {
       flags: plan.unmanaged.flags,
@@ -99,6 +80,28 @@ export function planDocument(
     liveKills: plan.liveKills.map(({ ref, location, ...kill }) => kill),
     notCompared: plan.notCompared.map(({ id, what, why }) => ({ id, what, why })),
   };
+}
+
+/** The members that many plans lack: what stops or surrounds the changes. */
+function circumstances(report: PlanReport, options: JsonOptions) {
+  const refusals = guardTexts(report).refusals.map((text) => text.replaceAll('\u00a0', ' '));
+  return present({
+    left: some(report.left?.map((each) => leftDocument(each, options))),
+    guards: some(report.guardFindings?.map((each, at) => ({ ...each, says: refusals[at] ?? '' }))),
+    allowed: some(report.allowed),
+    unknowns: some(report.unknowns),
+    held: some(report.held),
+    ramps: some(
+      report.ramps?.map(({ id, rule, treatment, step, steps, held, served, checks }) => ({
+        ...{ id, rule, treatment, step, held, served, ...present({ checks }) },
+        steps: steps.map(({ percent, due, dueText }) => ({ percent, due, dueText })),
+      })),
+    ),
+    reminders: some(report.reminders),
+    closed: some(
+      report.closed?.map(({ environment, why, until }) => ({ environment, why, until })),
+    ),
+  });
 }
 
 /** Live objects are counted and not listed. */
