@@ -17,7 +17,8 @@ export function missingFor({ firstSync, leader, troubles }: SourceView): string[
 }
 
 const MISSING: Readonly<Record<Trouble['what'], string>> = {
-  source: 'source not reachable',
+  checkout: 'checkout gone or unreadable',
+  remote: 'remote not reachable',
   service: 'service not reachable',
   'key-missing': 'no key for the service',
   'key-refused': 'key refused by the service',
@@ -130,8 +131,10 @@ function worst(levels: readonly Level[]): Level {
   return LEVELS.findLast((level) => levels.includes(level)) ?? 'fine';
 }
 
-const AWAY: Readonly<Record<Trouble['what'], string>> = {
-  source: 'The source cannot be reached',
+/** Each trouble as a sentence without a full stop. */
+export const AWAY: Readonly<Record<Trouble['what'], string>> = {
+  checkout: 'The checkout is gone or cannot be read',
+  remote: 'The remote cannot be reached',
   service: 'The service cannot be reached',
   'key-missing': 'There is no key for the service',
   'key-refused': 'The service refuses the key',

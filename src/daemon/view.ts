@@ -213,8 +213,21 @@ export interface CommitView {
   readonly committedAt: string;
 }
 
+/** What cannot be reached, read or used. */
+export const TROUBLES = [
+  'checkout',
+  'remote',
+  'service',
+  'key-missing',
+  'key-refused',
+  'place',
+  'database',
+] as const;
+
+export type TroubleName = (typeof TROUBLES)[number];
+
 export interface Trouble {
-  readonly what: 'source' | 'service' | 'key-missing' | 'key-refused' | 'place' | 'database';
+  readonly what: TroubleName;
   readonly why: string;
   /** ISO 8601. */
   readonly since: string;

@@ -29,7 +29,8 @@ export type HeldFor =
 export type UnknownWhy =
   | 'invalid-file'
   | 'unanswered'
-  | 'source-away'
+  | 'checkout-away'
+  | 'remote-away'
   | 'service-away'
   | 'key-refused'
   | 'key-missing'

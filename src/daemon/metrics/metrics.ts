@@ -2,7 +2,13 @@ import type { Traffic } from '../../admin-api/http/request-metrics.js';
 import { packageVersion } from '../../platform/version.js';
 import { Prometheus, type Metric } from '../../platform/prometheus.js';
 import { isReady, newestPlan, healthOf } from '../health.js';
-import type { DaemonView, RunResult, RunRecord, SourceView } from '../view.js';
+import {
+  TROUBLES,
+  type DaemonView,
+  type RunResult,
+  type RunRecord,
+  type SourceView,
+} from '../view.js';
 
 export type WebhookResult = 'accepted' | 'ignored' | 'repeated' | 'refused';
 
@@ -71,6 +77,10 @@ export class Metrics {
     const yesNo = (value: boolean): number => (value ? 1 : 0);
     const [newest] = view.runs;
     this.#prometheus.set('ready', { source }, yesNo(isReady(view)));
+    const away = new Set(view.troubles.map(({ what }) => what));
+    for (const what of TROUBLES) {
+      this.#prometheus.set('trouble', { source, what }, yesNo(away.has(what)));
+    }
     const isSuspended = view.suspended !== null || newest?.result === 'suspended';
     this.#prometheus.set('suspended', { source }, yesNo(isSuspended));
     this.#prometheus.set('pinned', { source }, yesNo(view.pinned !== null));
@@ -232,6 +242,12 @@ export const METRICS = {
     type: 'gauge',
     labels: ['source'],
     help: '1: in `/readyz` nothing is missing for this source.',
+  },
+  trouble: {
+    name: 'flagkeel_trouble',
+    type: 'gauge',
+    labels: ['source', 'what'],
+    help: '1: this part cannot be reached or used: checkout, remote, service, key-missing, key-refused, place (workspace or environment), database.',
   },
   suspended: {
     name: 'flagkeel_suspended',

@@ -1,6 +1,6 @@
 import { html, type Html } from '../../platform/html.js';
 import { plural } from '../../report/values.js';
-import type { EnvironmentHealth, Level, SourceHealth } from '../health.js';
+import { AWAY, type EnvironmentHealth, type Level, type SourceHealth } from '../health.js';
 import type { CommitView, Override, SourceView, RunRecord } from '../view.js';
 import {
   commitOf,
@@ -38,7 +38,7 @@ export function sourceArticle(
     <p class="says">${mark(verdict.level)} <span>${verdict.headline}</span></p>
     ${source.troubles.map(
       ({ what, why, since }) =>
-        html`<p>The ${what}, since ${moment(since, now)}: ${untrusted(why)}</p>`,
+        html`<p>${AWAY[what]}, since ${moment(since, now)}: ${untrusted(why)}</p>`,
     )}
     ${overrideLines(source, now)} ${approvalLine(source, now)} ${factsOf(source, now)}
     ${takesRequests ? buttonBar(source) : []} ${diagnosticList(source)}

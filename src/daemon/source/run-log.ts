@@ -5,6 +5,7 @@ import { clean } from '../../report/sanitize.js';
 import { newestPlanned } from '../health.js';
 import { ObjectStandings, standingsUnder, type AccessTrouble, type Doubt } from '../standings.js';
 import { observationFor, type CycleEnd } from './cycle.js';
+import type { Upstream } from '../upstream/upstream.js';
 import type { SharedRun } from './leadership.js';
 import { withSeen } from './live-flags.js';
 import type {
@@ -49,7 +50,10 @@ export class RunLog {
     changes(log, record, isTold);
     if (!isTold) details(log, record, end);
     const { result, durationMs, requests, triggers } = record;
-    const facts = { result, durationMs, requests, triggers, summary: clean(record.summary) };
+    const facts = {
+      ...{ result, durationMs, requests, triggers, summary: clean(record.summary) },
+      ...(end.accessTrouble && { what: end.accessTrouble.what }),
+    };
     if (isTold) log.info({ ...facts, again: true }, 'run ended as the one before');
     else log[level](facts, 'run ended');
   }
@@ -115,6 +119,7 @@ export class SourceRecord {
   #unconfirmed: { count: number; why: Doubt['why'] } | null = null;
   #polled: string | null = null;
   #pollFailures = 0;
+  #sourceAway: `${Upstream['kind']}-away` = 'remote-away';
   #missedLooks = 0;
   #firstSync = false;
 
@@ -156,7 +161,7 @@ export class SourceRecord {
   #doubt(): Doubt | null {
     const { count = 0, why = 'not-confirmed' } = this.#unconfirmed ?? {};
     if (count >= MAX_FAILURES) return { why, since: this.#confirmed };
-    if (this.#pollFailures >= MAX_FAILURES) return { why: 'source-away', since: this.#polled };
+    if (this.#pollFailures >= MAX_FAILURES) return { why: this.#sourceAway, since: this.#polled };
     if (this.#missedLooks < MAX_MISSED) return null;
     return { why: 'not-confirmed', since: this.#standings.view()?.lookedAt ?? null };
   }
@@ -176,10 +181,11 @@ export class SourceRecord {
   }
 
   /** The end of a poll of the source. @param why null if it succeeded. */
-  polled(why: string | null): { isNew: boolean } {
+  polled(source: Upstream['kind'], why: string | null): { isNew: boolean } {
     this.#pollFailures = why === null ? 0 : this.#pollFailures + 1;
     if (why === null) this.#polled = this.#nowText();
-    return this.trouble('source', why);
+    this.#sourceAway = `${source}-away`;
+    return this.trouble(source, why);
   }
 
   /** The end of a request to the service. @param trouble null if service, key and place answered. */

@@ -110,7 +110,7 @@ export class SourceLoop {
     if (trouble === undefined) return;
     const { isNew } = this.#record.asked(trouble);
     if (isNew && trouble !== null)
-      this.#log.error({ why: clean(trouble.why) }, 'service out of reach');
+      this.#log.error({ what: trouble.what, why: clean(trouble.why) }, 'service out of reach');
     if (isNew && trouble === null) this.#log.info({}, 'service within reach again');
     this.#around.onChange();
   }
@@ -230,11 +230,13 @@ export class SourceLoop {
   }
 
   #onPoll(trouble: string | null): void {
-    const { isNew } = this.#record.polled(trouble);
+    const { kind: what } = this.#options.upstream;
+    const { isNew } = this.#record.polled(what, trouble);
     const commit = this.#follower.seen?.commit ?? null;
     if (commit !== null) this.#record.seen(commit);
-    if (isNew && trouble !== null) this.#log.error({ why: clean(trouble) }, 'source out of reach');
-    if (isNew && trouble === null) this.#log.info({}, 'source within reach again');
+    if (isNew && trouble !== null)
+      this.#log.error({ what, why: clean(trouble) }, 'source out of reach');
+    if (isNew && trouble === null) this.#log.info({ what }, 'source within reach again');
     if (this.#overrides.expire()) this.trigger('request');
     if (this.#due.expire()) this.trigger('due');
     this.#around.onChange();

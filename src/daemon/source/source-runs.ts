@@ -60,7 +60,7 @@ export class SourceRuns {
   async run(of: ChosenRun): Promise<CycleEnd> {
     const { id, seen, commit, triggers, signal, fence, approval } = of;
     const { overrides, record, now } = this.#known;
-    if (seen === null) return unseenEnd(record.why('source'));
+    if (seen === null) return unseenEnd(record.why(this.#options.upstream.kind));
     const { openRun, upstream, note, allowOlder } = this.#options;
     const log = this.#known.log.child({ run: id, revision: commit });
     const order: RunOrder = {

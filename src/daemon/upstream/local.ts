@@ -21,6 +21,7 @@ import { isSpecPath } from '../../model/spec-tree.js';
  * checkout that loses its repository counts as unreachable, because its files belong to no commit.
  */
 export class LocalUpstream implements Upstream {
+  readonly kind = 'checkout';
   readonly location: string;
   readonly branch = null;
   readonly directory: string;

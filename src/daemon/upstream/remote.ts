@@ -15,6 +15,7 @@ export class RemoteUpstream implements Upstream {
   readonly pushState = true;
   readonly #clone: Clone;
   #last: Seen | null = null;
+  readonly kind = 'remote';
   /** Shared with the runs: the run after a poll reads what that poll has listed. */
   #memory = new GitCache();
 

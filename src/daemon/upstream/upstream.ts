@@ -11,6 +11,7 @@ export interface Seen {
 
 /** Where the specs of a source come from: a directory of this machine, or a branch of a git server. */
 export interface Upstream {
+  readonly kind: 'checkout' | 'remote';
   /** For people, without credentials. */
   readonly location: string;
   /** null for the commit checked out, or the server's HEAD. */

@@ -94,7 +94,8 @@ const HELD: Readonly<Record<Extract<Standing, { is: 'held' }>['why'], string>> =
 const UNKNOWN: Readonly<Record<Extract<Standing, { is: 'unknown' }>['why'], string>> = {
   'invalid-file': 'unknown (invalid file)',
   unanswered: 'unknown (no answer shows the write)',
-  'source-away': 'unknown (the source is away)',
+  'checkout-away': 'unknown (the checkout is away)',
+  'remote-away': 'unknown (the remote does not answer)',
   'service-away': 'unknown (the service does not answer)',
   'key-refused': 'unknown (the service refuses the key)',
   'key-missing': 'unknown (no key)',

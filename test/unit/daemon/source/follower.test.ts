@@ -11,6 +11,7 @@ const seen = (commit: string, localFiles: string | null = null): Seen => ({
 
 /** An upstream in memory: it holds what the test says, and counts who looks. */
 class MemoryUpstream implements Upstream {
+  readonly kind = 'checkout';
   readonly location = 'memory';
   readonly branch = null;
   readonly directory = '/memory';

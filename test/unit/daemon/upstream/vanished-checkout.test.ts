@@ -43,7 +43,7 @@ describe('a checkout that is lost while the daemon runs is not in line with git,
     watched.daemon.trigger(null, 'request');
 
     await watched.until(() => watched.runs.length > 1, 'the run after it was lost');
-    expect(healthOf(watched.view).verdict.headline).toBe('The source cannot be reached');
+    expect(healthOf(watched.view).verdict.headline).toBe('The checkout is gone or cannot be read');
     expect(isReady(watched.view)).toBe(false);
     expect(watched.runs.at(-1)?.result).toBe('failed');
   });
