@@ -190,7 +190,7 @@ function progressOf({ runs, seen, applied, phase, leader }: SourceView): Verdict
   return undefined;
 }
 
-const LEVEL_OF: Readonly<Record<StandingName, Level>> = {
+export const LEVEL_OF: Readonly<Record<StandingName, Level>> = {
   live: 'fine',
   waits: 'attention',
   held: 'attention',
@@ -234,12 +234,13 @@ function environmentsOf(source: SourceView): EnvironmentHealth[] {
   const order = new Set([null, ...source.environments, ...named.map((each) => each.environment)]);
   return [...order]
     .map((name) => ({
-      ...environmentOf(name, plan, source.runs),
+      ...environmentOf(name, plan, source),
       ...placeIn(source, name),
       ...{ invalid, asOf },
     }))
-    .filter(({ name, failed, waiting, drift, withheld, lastChange }) => {
-      return name !== null || failed + waiting + drift + withheld > 0 || lastChange !== null;
+    .filter(({ name, failed, waiting, drift, withheld, lastChange, standing }) => {
+      const isOpen = failed + waiting + drift + withheld > 0 || (standing ?? 'live') !== 'live';
+      return name !== null || isOpen || lastChange !== null;
     });
 }
 
@@ -254,12 +255,11 @@ function placeIn(
 function environmentOf(
   name: string | null,
   plan: PlanDocument | null,
-  runs: readonly RunRecord[],
+  { runs, liveKills }: SourceView,
 ): Omit<EnvironmentHealth, 'asOf' | 'invalid' | 'standing' | 'counts'> {
   const isHere = ({ environment }: ChangeDocument): boolean => environment === name;
   const open = plan?.changes.filter(isHere).filter((change) => !isApplied(change)) ?? [];
   const withheld = plan?.withheld.filter(isHere).filter(({ why }) => why !== 'immutable') ?? [];
-  const kills = plan?.liveKills ?? [];
   const drifted = [...open, ...withheld].filter(isDrift);
   return {
     name,
@@ -267,7 +267,7 @@ function environmentOf(
     waiting: open.filter(({ outcome }) => outcome !== 'failed').length,
     drift: new Set(drifted.map(({ id }) => id)).size,
     withheld: withheld.length,
-    liveKills: kills.filter(({ id }) => environmentIn(id) === name).length,
+    liveKills: liveKills.filter(({ id }) => environmentIn(id) === name).length,
     lastChange:
       runs.find((run) => run.plan?.changes.some((each) => isHere(each) && isApplied(each))) ?? null,
   };

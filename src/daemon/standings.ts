@@ -1,6 +1,6 @@
 import { FlagkeelError, type ErrorCode } from '../errors.js';
 import type { Plan } from '../model/plan.js';
-import { refOfId, type ObjectId } from '../model/ref.js';
+import { keyOfId, refOfId, type ObjectId } from '../model/ref.js';
 import {
   countsOf,
   worstOf,
@@ -32,6 +32,8 @@ interface PlaceStandings {
 export interface StandingsView extends Omit<PlaceStandings, 'name'> {
   /** ISO 8601 start of the last run that looked at everything; null if no run has. */
   readonly lookedAt: string | null;
+  /** Why nothing is known any more, and since when; null while it is known. */
+  readonly doubt: Doubt | null;
   /** Places with objects, in the order of their first object. */
   readonly environments: readonly PlaceStandings[];
   readonly objects: readonly StandingView[];
@@ -47,6 +49,9 @@ export class ObjectStandings {
   /** @param of with `isFull` if the run looked at everything, so that no other object exists. */
   add(verdict: Verdict, of: { plan: Pick<Plan, 'changes'>; isFull: boolean; at: string }): void {
     this.#shared = null;
+    const invalid = invalidObjects(verdict);
+    // A run leaves objects of invalid files alone, so it says nothing about those that were known before.
+    const kept = [...this.#known].filter(([id]) => isAmong(invalid, id));
     if (of.isFull) {
       this.#known = new Map();
       this.#lookedAt = of.at;
@@ -54,6 +59,10 @@ export class ObjectStandings {
     // What was removed has no standing any more.
     for (const { id } of of.plan.changes) this.#known.delete(id);
     for (const [id, standing] of verdict.objects) this.#known.set(id, { standing, asOf: of.at });
+    for (const [id, { standing, asOf }] of kept) {
+      const since = standing.is === 'unknown' ? standing.since : asOf;
+      this.#known.set(id, { standing: { ...INVALID_FILE, since }, asOf });
+    }
   }
 
   /** Takes over what another replica found. */
@@ -74,8 +83,25 @@ export class ObjectStandings {
     const objects = [...this.#known].flatMap(([id, { standing, asOf }]) =>
       standing.is === 'live' ? [] : [{ id, standing, asOf }],
     );
-    return { lookedAt: this.#lookedAt, ...summary(all), environments, objects };
+    return { lookedAt: this.#lookedAt, doubt: null, ...summary(all), environments, objects };
   }
+}
+
+const INVALID_FILE = { is: 'unknown', why: 'invalid-file' } as const;
+
+/** `KIND/NAME` of the objects with invalid files; `KIND/*` for all of a kind. */
+function invalidObjects({ objects }: Verdict): ReadonlySet<string> {
+  return new Set(
+    [...objects].flatMap(([id, standing]) =>
+      standing.is === 'unknown' && standing.why === 'invalid-file' ? [id] : [],
+    ),
+  );
+}
+
+/** Whether one of the keys, of objects or of all objects of a kind, is that of this object. */
+export function isAmong(keys: ReadonlySet<string>, id: ObjectId): boolean {
+  const key = keyOfId(id);
+  return keys.has(key) || keys.has(key.replace(/\/.*/s, '/*'));
 }
 
 function placeOf(id: ObjectId): string | null {
@@ -99,6 +125,7 @@ export function standingsUnder(view: StandingsView, doubt: Doubt | null): Standi
   const standing = { is: 'unknown', ...doubt } as const;
   return {
     lookedAt: view.lookedAt,
+    doubt,
     ...unknown(view),
     environments: view.environments.map((each) => ({ name: each.name, ...unknown(each) })),
     objects: view.objects.map(({ id, asOf }) => ({ id, asOf, standing })),

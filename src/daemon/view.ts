@@ -1,5 +1,6 @@
 import type { ExitCode } from '../errors.js';
 import type { Bucket } from '../model/flag/flag.js';
+import type { LiveKill } from '../model/plan.js';
 import type { ObjectId } from '../model/ref.js';
 import type { StandingsView } from './standings.js';
 import type { PlanDocument } from '../report/json/plan.js';
@@ -107,6 +108,8 @@ export interface LiveFlag {
   readonly line: number;
   /** null if the service does not have the flag here. */
   readonly serves: Serving | null;
+  /** Set while the file is invalid: `serves` is what was seen last. */
+  readonly invalid?: true;
   /** ISO 8601 start of the run that saw it. */
   readonly seenAt: string;
 }
@@ -182,6 +185,10 @@ export interface SourceView {
   /** Newest commit seen, and the newest whose run ended `in-sync`, `applied` or `waiting`. */
   readonly seen: CommitView | null;
   readonly applied: CommitView | null;
+  /** ISO 8601 end of the first run that applied that commit; null if none has. */
+  readonly appliedAt: string | null;
+  /** Flags that are killed on the service and not by git, sorted by id. */
+  readonly liveKills: readonly LiveKillView[];
   /** Newest first; the last 100. */
   readonly runs: readonly RunRecord[];
   readonly suspended: Override | null;
@@ -204,6 +211,11 @@ export interface SourceView {
   readonly nextDue: string | null;
   /** Whether this process writes; always true with one replica. */
   readonly leader: boolean;
+}
+
+export interface LiveKillView extends Omit<LiveKill, 'ref' | 'location'> {
+  /** Set while the file of the flag is invalid, so that no run looks at it: the kill is the last one known. */
+  readonly invalid?: true;
 }
 
 export interface CommitView {

@@ -105,6 +105,8 @@ export function aSource(members: Partial<SourceView> = {}): SourceView {
     flags: [],
     seen: HEAD,
     applied: HEAD,
+    appliedAt: minutesAgo(2),
+    liveKills: runs.find(({ plan }) => plan !== null)?.plan?.liveKills ?? [],
     runs,
     suspended: null,
     pinned: null,

@@ -74,9 +74,9 @@ function statusDocument(view: DaemonView, now: number) {
   };
 }
 
-function standingsDocument({ lookedAt, whole, counts, objects }: StandingsView) {
+function standingsDocument({ lookedAt, doubt, whole, counts, objects }: StandingsView) {
   return {
-    ...{ lookedAt, whole, counts },
+    ...{ lookedAt, doubt, whole, counts },
     objects: objects.map(({ id, standing, asOf }) => ({ ...standingDocument(id, standing), asOf })),
   };
 }
@@ -97,7 +97,6 @@ function sourceDocument(source: SourceView) {
     })),
     standings: standings && standingsDocument(standings),
     unmanaged: newestPlan(source)?.unmanaged ?? null,
-    liveKills: newestPlan(source)?.liveKills ?? [],
     runs: runs.map(({ text, plan, open, ...run }) => ({
       ...run,
       planHash: plan?.planHash ?? null,

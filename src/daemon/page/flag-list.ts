@@ -41,12 +41,16 @@ function isOpen(total: number): Html {
   return total <= SHORT ? html`open` : html``;
 }
 
-function itemOf({ name, file, line, serves }: LiveFlag, { location, applied }: SourceView): Html {
+function itemOf(
+  { name, file, line, serves, invalid }: LiveFlag,
+  { location, applied }: SourceView,
+): Html {
   const page = forgePages(location)?.file(applied?.commit ?? '', file, line) ?? null;
   return html`<strong>${linkTo(page, untrusted(name))}</strong> ${
       serves === null
         ? html`<span></span> <span>not on the service</span>`
-        : html`${shareBar(serves)} <span>${servingText(serves)}</span>`
+        : html`${shareBar(serves)}
+            <span>${servingText(serves)}${invalid ? '; invalid file, so as last seen' : ''}</span>`
     }`;
 }
 

@@ -1,7 +1,9 @@
 import { html, type Html } from '../../platform/html.js';
 import { rowHtml } from '../../report/html/rows.js';
 import type { FirstRows } from '../../report/view/open-rows.js';
-import { LIVE_KILLS_TITLE } from '../../report/view/sentences.js';
+import { STANDINGS } from '../../model/verdict.js';
+import { LIVE_KILLS_TITLE, sinceText } from '../../report/view/sentences.js';
+import { whyText } from '../../report/view/verdict.js';
 import { plural } from '../../report/values.js';
 import type { SourceView } from '../view.js';
 import { newestPlanned } from '../health.js';
@@ -34,6 +36,28 @@ export function orderedKillList({ runs }: SourceView): Html {
   return listUnder('Killed by git', items);
 }
 
+/** More than people read in a list; `/status` has all of them. */
+const MOST_STANDINGS = 50;
+
+/** The objects that are not live, the worst first, each with its reason, its way out and its last look. */
+export function standingList({ standings }: SourceView, now: number): Html {
+  const all = standings?.objects ?? [];
+  const worst = STANDINGS.toReversed().flatMap((name) =>
+    all.filter(({ standing }) => standing.is === name),
+  );
+  const items = worst.slice(0, MOST_STANDINGS).map(({ id, standing, asOf }) => {
+    const { until, since, remedy } = { until: null, since: null, remedy: null, ...standing };
+    return html`<strong>${untrusted(id)}</strong>
+      ${whyText('until' in standing ? { ...standing, until: null } : standing)}${
+        until === null ? [] : html`, until ${moment(until, now)}`
+      }${since === null ? [] : html`, since ${moment(since, now)}`}
+      <span class="soft">as of ${moment(asOf, now)}</span>${
+        remedy === null ? [] : html`<div>→ ${untrusted(remedy)}</div>`
+      }`;
+  });
+  return listUnder('Not as git orders', items, all.length);
+}
+
 /** What the newest plan leaves open: reminders, ramps, and the rows of objects that are not as git has them. */
 export function openLists({ runs, location }: SourceView): Html {
   const { open, commit } = newestPlanned(runs) ?? {};
@@ -52,6 +76,14 @@ export function openLists({ runs, location }: SourceView): Html {
   return html`${listUnder('To be looked at again', open.reminders.map(text))}
   ${listUnder('Ramps', open.ramps.map(text))} ${rowsUnder(LIVE_KILLS_TITLE, open.liveKills)}
   ${rowsUnder('Not written', open.unwritten)} ${rowsUnder('Withheld', open.withheld)}`;
+}
+
+/** The kills that were known of flags whose files are invalid: no plan has a row for them. */
+export function invalidKillList({ liveKills }: SourceView): Html {
+  const items = liveKills
+    .filter(({ invalid }) => invalid === true)
+    .map((kill) => html`<strong>${untrusted(kill.id)}</strong>: ${untrusted(sinceText(kill))}`);
+  return listUnder(`${LIVE_KILLS_TITLE} (invalid file, as last known)`, items);
 }
 
 function text(sentence: string): Html {

@@ -1,6 +1,13 @@
 import { html, type Html } from '../../platform/html.js';
 import { plural } from '../../report/values.js';
-import { AWAY, type EnvironmentHealth, type Level, type SourceHealth } from '../health.js';
+import { headlineText, whyText } from '../../report/view/verdict.js';
+import {
+  AWAY,
+  LEVEL_OF,
+  type EnvironmentHealth,
+  type Level,
+  type SourceHealth,
+} from '../health.js';
 import type { CommitView, Override, SourceView, RunRecord } from '../view.js';
 import {
   commitOf,
@@ -15,7 +22,14 @@ import {
 } from './phrases.js';
 import { approvalLine, buttonBar } from './buttons.js';
 import { flagLists } from './flag-list.js';
-import { diagnosticList, openLists, orderedKillList, unmanagedList } from './object-lists.js';
+import {
+  diagnosticList,
+  invalidKillList,
+  openLists,
+  orderedKillList,
+  standingList,
+  unmanagedList,
+} from './object-lists.js';
 import { planTextOf } from './plan-text.js';
 
 /** Input of a page besides the daemon's view. */
@@ -42,7 +56,8 @@ export function sourceArticle(
     )}
     ${overrideLines(source, now)} ${approvalLine(source, now)} ${factsOf(source, now)}
     ${takesRequests ? buttonBar(source) : []} ${diagnosticList(source)}
-    ${environmentTable(environments, source, now)} ${orderedKillList(source)} ${openLists(source)}
+    ${environmentTable(environments, source, now)} ${standingList(source, now)}
+    ${orderedKillList(source)} ${invalidKillList(source)} ${openLists(source)}
     ${flagLists(source, now)} ${unmanagedList(source, now)} ${runList(source, now)}
   </article>`;
 }
@@ -66,27 +81,32 @@ function overrideLines({ suspended, pinned, location }: SourceView, now: number)
 }
 
 function factsOf(source: SourceView, now: number): Html {
-  const { location, branch, service, workspace, seen, applied, leader } = source;
+  const { location, branch, service, workspace, seen, applied, appliedAt, leader } = source;
   const isBehind = seen !== null && seen.commit !== applied?.commit;
   return factList([
     ['Source', html`${untrusted(location)}${branch === null ? [] : html`, ${untrusted(branch)}`}`],
     ...(service === null || workspace === null
       ? []
       : [['Service', html`${untrusted(service)}, workspace ${untrusted(workspace)}`] as const]),
-    ['Applied', applied === null ? html`nothing yet` : commitLine(applied, location, now)],
-    ...(isBehind ? [['Newest', commitLine(seen, location, now)] as const] : []),
+    [
+      'Applied',
+      applied === null ? html`nothing yet` : commitLine(applied, location, { at: appliedAt, now }),
+    ],
+    ...(isBehind
+      ? [['Newest', commitLine(seen, location, { at: seen.committedAt, now })] as const]
+      : []),
     ['Next', nextLine(source, now)],
     ...(leader ? [] : [['Role', html`standby: another replica writes`] as const]),
   ]);
 }
 
 function commitLine(
-  { commit, subject, committedAt }: CommitView,
+  { commit, subject }: CommitView,
   location: string,
-  now: number,
+  { at, now }: { readonly at: string | null; readonly now: number },
 ): Html {
   return html`${commitOf(commit, location)} ${subjectOf(subject, location)}
-    <span class="soft">${moment(committedAt, now)}</span>`;
+    <span class="soft">${at === null ? [] : moment(at, now)}</span>`;
 }
 
 const PHASES: Readonly<Record<SourceView['phase'], string | null>> = {
@@ -112,7 +132,7 @@ function nextLine({ phase, nextRetry, nextDue, nextSchedule }: SourceView, now: 
 
 function environmentTable(
   environments: readonly EnvironmentHealth[],
-  { location }: SourceView,
+  source: SourceView,
   now: number,
 ): Html {
   if (environments.length === 0) return html``;
@@ -120,8 +140,11 @@ function environmentTable(
     (environment) =>
       html`<tr>
         <th scope="row">${untrusted(environment.name ?? 'workspace level')}</th>
-        <td>${mark(levelOf(environment))} ${stateLine(environment, now)}</td>
-        <td>${lastChangeOf(environment, location, now)}</td>
+        <td>
+          ${mark(levelOf(environment, source.standings !== null))}
+          ${stateLine(environment, source, now)}
+        </td>
+        <td>${lastChangeOf(environment, source.location, now)}</td>
       </tr>`,
   );
   return html`<h3>Environments</h3>
@@ -140,31 +163,28 @@ function environmentTable(
 }
 
 /** Not `fine` while the current state is unknown. */
-function levelOf(environment: EnvironmentHealth): Level {
-  const { failed, waiting, withheld, liveKills, invalid, asOf } = environment;
-  if (failed > 0) return 'trouble';
-  const isOpen = waiting + withheld + liveKills > 0;
-  return isOpen || invalid || asOf !== null ? 'attention' : 'fine';
+function levelOf({ standing, invalid, asOf }: EnvironmentHealth, isPlanned: boolean): Level {
+  if (!isPlanned) return 'busy';
+  const level = LEVEL_OF[standing ?? 'live'];
+  return level === 'fine' && (invalid || asOf !== null) ? 'attention' : level;
 }
 
-function stateLine(environment: EnvironmentHealth, now: number): Html {
-  const { asOf } = environment;
-  if (asOf === null) return html`${stateOf(environment)}`;
-  return html`not known now; ${stateOf(environment)}
-    <span class="soft">as of ${moment(asOf, now)}</span>`;
-}
-
-function stateOf(environment: EnvironmentHealth): string {
-  const { failed, waiting, drift, withheld, liveKills, invalid } = environment;
-  const parts = [
-    ...(failed > 0 ? [`${String(failed)} failed`] : []),
-    ...(waiting > 0 ? [`${String(waiting)} waiting`] : []),
-    ...(withheld > 0 ? [`${String(withheld)} withheld`] : []),
-    ...(liveKills > 0 ? [plural(liveKills, 'live kill')] : []),
-    ...(drift > 0 ? [`${String(drift)} changed outside git`] : []),
-  ];
-  const rest = invalid ? ', but for what is invalid' : '';
-  return parts.length === 0 ? `in line${rest}` : parts.join(', ') + rest;
+function stateLine(
+  { standing, counts, invalid, asOf }: EnvironmentHealth,
+  { standings }: SourceView,
+  now: number,
+): Html {
+  if (standings === null) return html`no run has made a plan yet`;
+  const { doubt } = standings;
+  const text =
+    standing === null || counts === null ? 'no objects' : headlineText({ whole: standing, counts });
+  const rest = invalid ? '; part of the specs is invalid' : '';
+  if (doubt !== null) {
+    const age = doubt.since === null ? html`` : html`, since ${moment(doubt.since, now)}`;
+    return html`${text}: ${whyText({ is: 'unknown', ...doubt })}${age}`;
+  }
+  if (asOf === null) return html`${text}${rest}`;
+  return html`not known now; ${text}${rest} <span class="soft">as of ${moment(asOf, now)}</span>`;
 }
 
 function lastChangeOf({ lastChange }: EnvironmentHealth, location: string, now: number): Html {

@@ -1,9 +1,11 @@
 import type { Definition } from '../../model/flag/flag.js';
 import { definitionFromWire } from '../../model/flag/wire.js';
 import type { Change } from '../../model/plan.js';
-import { objectId } from '../../model/ref.js';
+import { byCodeUnits } from '../../model/json.js';
+import { keyOf, objectId } from '../../model/ref.js';
 import type { DesiredDefinition } from '../../model/desired.js';
 import type { Applied, Planned } from '../../reconcile/context.js';
+import { isAmong } from '../standings.js';
 import type { EnvironmentFlags, LiveFlag, Serving } from '../view.js';
 
 /** More than people read on a page; the catalogue of `flagkeel report` has all flags. */
@@ -71,24 +73,31 @@ function servingOf(definition: Required<Definition>): Serving {
   };
 }
 
-/** Merges what this run saw with what earlier runs saw of the other flags. */
+/**
+ * Merges what this run saw with what earlier runs saw of the other flags.
+ *
+ * @param of with `invalid`, `KIND/NAME` of objects whose files are invalid: their flags stay as they were seen last.
+ */
 export function withSeen(
   known: readonly EnvironmentFlags[],
   seen: readonly SeenFlags[],
-  seenAt: string,
+  { seenAt, invalid }: { readonly seenAt: string; readonly invalid: ReadonlySet<string> },
 ): EnvironmentFlags[] {
   const before = new Map(
     known.flatMap(({ environment, flags }) =>
       flags.map((flag) => [`${environment} ${flag.name}`, flag] as const),
     ),
   );
-  return seen.map(({ environment, total, flags }) => ({
-    environment,
-    total,
-    flags: flags.flatMap(({ serves, ...at }): LiveFlag[] => {
+  return seen.map(({ environment, total, flags }) => {
+    const valid = flags.flatMap(({ serves, ...at }): LiveFlag[] => {
       if (serves !== undefined) return [{ ...at, serves, seenAt }];
       const old = before.get(`${environment} ${at.name}`);
-      return old === undefined ? [] : [{ ...old, ...at }];
-    }),
-  }));
+      return old === undefined ? [] : [{ ...at, serves: old.serves, seenAt: old.seenAt }];
+    });
+    const kept = (known.find((each) => each.environment === environment)?.flags ?? [])
+      .filter(({ name }) => isAmong(invalid, keyOf('flag', name)))
+      .map((flag) => ({ ...flag, invalid: true as const }));
+    const all = [...valid, ...kept].sort((a, b) => byCodeUnits(a.name, b.name));
+    return { environment, total: total + kept.length, flags: all };
+  });
 }

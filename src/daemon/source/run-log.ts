@@ -1,9 +1,16 @@
 import { FlagkeelError } from '../../errors.js';
+import { byCodeUnits } from '../../model/json.js';
 import { SUSPENDED_BY_CONFIG } from '../../model/run.js';
 import type { Log } from '../../platform/log.js';
 import { clean } from '../../report/sanitize.js';
 import { newestPlanned } from '../health.js';
-import { ObjectStandings, standingsUnder, type AccessTrouble, type Doubt } from '../standings.js';
+import {
+  isAmong,
+  ObjectStandings,
+  standingsUnder,
+  type AccessTrouble,
+  type Doubt,
+} from '../standings.js';
 import { observationFor, type CycleEnd } from './cycle.js';
 import type { Upstream } from '../upstream/upstream.js';
 import type { SharedRun } from './leadership.js';
@@ -13,6 +20,7 @@ import type {
   RunResult,
   CommitView,
   EnvironmentFlags,
+  LiveKillView,
   Override,
   SourceView,
   Trouble,
@@ -108,6 +116,8 @@ export class SourceRecord {
   #runs: readonly RunRecord[] = [];
   #seen: CommitView | null = null;
   #applied: CommitView | null = null;
+  #appliedAt: string | null = null;
+  #liveKills: readonly LiveKillView[] = [];
   #service: string | null = null;
   #workspace: string | null = null;
   #environments: readonly string[] = [];
@@ -136,6 +146,8 @@ export class SourceRecord {
     | 'flags'
     | 'seen'
     | 'applied'
+    | 'appliedAt'
+    | 'liveKills'
     | 'runs'
     | 'troubles'
     | 'firstSync'
@@ -150,6 +162,8 @@ export class SourceRecord {
       flags: this.#flags,
       seen: this.#seen,
       applied: this.#applied,
+      appliedAt: this.#appliedAt,
+      liveKills: this.#liveKills,
       runs: this.#runs,
       troubles: [...this.#troubles.values()],
       firstSync: this.#firstSync,
@@ -240,12 +254,36 @@ export class SourceRecord {
     else if (run.plan === null && observationFor(run.triggers) === 'full') this.#missedLooks += 1;
     if (suspendedByConfig !== undefined) this.#isSuspendedByConfig = suspendedByConfig;
     if (environments !== undefined) this.#environments = environments;
-    if (flags !== undefined) this.#flags = withSeen(this.#flags, flags, run.startedAt);
+    const invalid = new Set(run.plan?.held);
+    if (flags !== undefined) {
+      this.#flags = withSeen(this.#flags, flags, { seenAt: run.startedAt, invalid });
+    }
     if (run.plan !== null) {
       this.#service = run.plan.origin;
       this.#workspace = run.plan.workspace.name;
+      this.#liveKills = liveKillsWith(run.plan.liveKills ?? [], this.#liveKills, invalid);
     }
     if (!CUT.has(run.result)) this.#firstSync = true;
-    if (APPLIED.has(run.result)) this.#applied = commit;
+    if (!APPLIED.has(run.result)) return;
+    if (this.#appliedAt === null || commit?.commit !== this.#applied?.commit) {
+      this.#appliedAt = endOf(run);
+    }
+    this.#applied = commit;
   }
+}
+
+function endOf({ startedAt, durationMs }: RunRecord): string {
+  return new Date(Date.parse(startedAt) + durationMs).toISOString();
+}
+
+/** The live kills of a plan, and those that were known of flags whose files are invalid, which no plan looks at. */
+function liveKillsWith(
+  found: readonly LiveKillView[],
+  known: readonly LiveKillView[],
+  invalid: ReadonlySet<string>,
+): readonly LiveKillView[] {
+  const kept = known
+    .filter(({ id }) => isAmong(invalid, id))
+    .map((kill) => ({ ...kill, invalid: true as const }));
+  return [...found, ...kept].sort((a, b) => byCodeUnits(a.id, b.id));
 }

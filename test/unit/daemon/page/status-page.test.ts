@@ -137,9 +137,10 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
       'shop-flags',
       '1 object waiting',
       'full look 14:11 UTC, in 6 min',
-      'production ! 1 withheld, 1 changed outside git 3f9c2ab 13:44 UTC, 21 min ago',
-      '! flag/legacy@production would be updated: changed outside git, which is reported here',
+      'production ! 1 object waiting 3f9c2ab 13:44 UTC, 21 min ago',
+      'flag/legacy@production changed on the service, which the config leaves so as of',
       'run with --revert-drift',
+      '! flag/legacy@production would be updated: changed outside git, which is reported here',
       'applied 3f9c2ab Ramp checkout to 25 %',
       '3 looks, since 13:11 UTC',
       'search-flags',
@@ -173,7 +174,7 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
       green: await page.locator('table .mark.fine').count(),
     }));
 
-    expect(seen.text).toContain('production ! not known now; in line as of 04:20 UTC, 9 h ago');
+    expect(seen.text).toContain('production ! not known now; no objects as of 04:20 UTC, 9 h ago');
     expect(seen.green).toBe(0);
   });
 
@@ -222,7 +223,7 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
       green: await page.locator('table .mark.fine, .verdict.fine, .says .mark.fine').count(),
     }));
 
-    expect(seen.text).toContain('production ! in line, but for what is invalid');
+    expect(seen.text).toContain('production ! no objects; part of the specs is invalid');
     expect(seen.green).toBe(0);
   });
 
