@@ -2,6 +2,7 @@ import { html, type Html } from '../../platform/html.js';
 import { clean } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';
 import { shortSha, type Level } from '../health.js';
+import { STANDING_WORDS } from '../../report/view/verdict.js';
 import { forgePages } from './forge-pages.js';
 import type { RunResult, Trigger } from '../view.js';
 
@@ -87,9 +88,9 @@ export function duration(ms: number): string {
 export const RESULTS: Readonly<
   Record<RunResult, { readonly level: Level; readonly word: string }>
 > = {
-  'in-sync': { level: 'fine', word: 'in sync' },
+  'in-sync': { level: 'fine', word: STANDING_WORDS.live },
   applied: { level: 'fine', word: 'applied' },
-  waiting: { level: 'attention', word: 'waiting for a window' },
+  waiting: { level: 'attention', word: 'waiting' },
   held: { level: 'attention', word: 'waiting for a person' },
   suspended: { level: 'attention', word: 'suspended' },
   degraded: { level: 'attention', word: 'degraded' },

@@ -1,10 +1,11 @@
 import type { ReviewStatus, CommitStatus } from '../../forge/forge.js';
-import { standingOfWithheld } from '../../model/verdict.js';
+import { refOfId } from '../../model/ref.js';
+import type { StandingName, WaitsFor } from '../../model/verdict.js';
 import type { Log } from '../../platform/log.js';
 import type { DaemonView, RunBegin, SourceView, RunRecord, RunResult } from '../view.js';
 import type { StatusTarget } from '../../forge/open.js';
 import { clean } from '../../report/sanitize.js';
-import { plural } from '../../report/values.js';
+import { headlineText } from '../../report/view/verdict.js';
 import { messageOf } from '../../errors.js';
 import { BoundedMap } from '../../platform/bounded-map.js';
 
@@ -59,7 +60,8 @@ export function startCommitStatuses(
     underWay.set(name, begun);
     tell(name, { ...begun, page: '/' }, () => ({ state: 'pending', description: 'under way' }));
   });
-  const stopRuns = view.onRun(({ name, environments, leader }, run) => {
+  const stopRuns = view.onRun((source, run) => {
+    const { name, environments, leader } = source;
     // Includes environments that the commit removed, whose pending statuses must be closed too.
     const all = new Set([...(underWay.get(name)?.environments ?? []), ...environments]);
     underWay.delete(name);
@@ -67,7 +69,7 @@ export function startCommitStatuses(
     if (!leader) return;
     const { commit, id } = run;
     const ended = { commit, environments: [...all], page: `/runs/${encodeURIComponent(id)}` };
-    tell(name, ended, (environment) => runStatus(run, environment));
+    tell(name, ended, (environment) => runStatus(source, run, environment));
   });
   return {
     close: async () => {
@@ -95,73 +97,57 @@ export function statusContext(source: string, environment: string | null): strin
   return `${NAME}${environment === null ? '' : `/${clean(environment)}`}${where}`;
 }
 
-const STATES: Readonly<Record<RunResult, ReviewStatus['state']>> = {
-  'in-sync': 'success',
-  applied: 'success',
-  waiting: 'pending',
-  // The commit is not on the service as written, though nothing broke.
-  held: 'failure',
-  suspended: 'failure',
-  degraded: 'failure',
-  refused: 'failure',
-  invalid: 'failure',
-  partial: 'failure',
-  interrupted: 'error',
-  failed: 'error',
+/** Runs that say nothing about the service. The words contain no numbers, commits or untrusted text. */
+const CUT: Partial<Record<RunResult, ReviewStatus>> = {
+  invalid: {
+    state: 'failure',
+    description: 'the specs are invalid: nothing but kills was written',
+  },
+  refused: { state: 'failure', description: 'refused: nothing but kills was written' },
+  interrupted: { state: 'error', description: 'interrupted before its end' },
+  failed: { state: 'error', description: 'the run failed; the status page and the log say why' },
 };
 
-/** Contain no numbers, commits or untrusted text; these are on the page of the run. */
-const WORDS: Readonly<Record<Exclude<RunResult, 'in-sync' | 'applied' | 'partial'>, string>> = {
-  waiting: 'applied, but for what waits for a window',
-  held: 'applied, but for what waits for a person',
-  suspended: 'suspended: nothing but kills was written',
-  degraded: 'applied, but for specs that are invalid',
-  refused: 'refused: nothing but kills was written',
-  invalid: 'the specs are invalid: nothing but kills was written',
-  interrupted: 'interrupted before its end',
-  failed: 'the run failed; the status page and the log say why',
+const STATES: Readonly<Record<StandingName, ReviewStatus['state']>> = {
+  live: 'success',
+  waits: 'success',
+  // The commit is not on the service as written, though nothing broke.
+  held: 'failure',
+  unknown: 'failure',
+  failed: 'failure',
 };
+
+/** Waits that end with a run of this commit. The others may last as long as people like, and leave a commit a success. */
+const PENDING: ReadonlySet<WaitsFor> = new Set(['apply', 'window', 'suspended', 'another-object']);
 
 /** For a commit whose run ended without a result to report. */
 const BROKEN_OFF: ReviewStatus = { state: 'error', description: 'the run broke off' };
 
-/** The status to set after a run. @param environment null for the whole. */
-export function runStatus(run: RunRecord, environment: string | null): ReviewStatus {
-  const { result, plan } = run;
-  const all = plan?.changes ?? [];
-  const isHere = (place: string | null): boolean => environment === null || place === environment;
-  const changes = all.filter((change) => isHere(change.environment));
-  const isApplied = ({ outcome }: (typeof all)[number]): boolean => outcome === 'applied';
-  const applied = changes.filter(isApplied).length;
-  const missed = changes.length - applied;
-  if (result === 'partial') {
-    if (missed > 0) {
-      const description = `${String(missed)} of ${plural(changes.length, 'change')} failed or skipped`;
-      return { state: 'failure', description };
-    }
-    // Every change was accepted, but verifying found a difference, and it is unknown in which environment.
-    if (all.every(isApplied)) {
-      return { state: 'failure', description: 'applied, but the service does not show it' };
-    }
-  }
-  const held = (plan?.withheld ?? []).filter((change) => isHere(change.environment));
-  // These results list, for each change, the environment where it waits.
-  const isUnfinished = environment !== null && (result === 'held' || result === 'waiting');
-  const isDoneHere =
-    isUnfinished && missed === 0 && !held.some((each) => standingOfWithheld(each)?.is === 'held');
-  if (result !== 'partial' && result !== 'in-sync' && result !== 'applied' && !isDoneHere) {
-    return { state: STATES[result], description: WORDS[result] };
-  }
-  const deeds = applied === 0 ? 'in line' : `${plural(applied, 'change')} applied`;
-  // The commit did not ask for drift, so waiting drift does not keep it pending.
-  const waiting = held.filter(({ why, reason }) => why === 'window-closed' && reason !== 'drift');
-  if (waiting.length > 0) {
-    const description = `${deeds}; ${plural(waiting.length, 'change')} held until a window opens`;
-    return { state: 'pending', description };
-  }
+/** The status to set after a run, by what became of the objects. @param environment null for the whole. */
+export function runStatus(
+  { standings }: Pick<SourceView, 'standings'>,
+  { result, plan }: Pick<RunRecord, 'result' | 'plan'>,
+  environment: string | null,
+): ReviewStatus {
+  const cut = CUT[result];
+  const isPlanned = plan !== null && result === 'refused';
+  if (cut !== undefined && !isPlanned) return cut;
+  if (standings === null) return BROKEN_OFF;
+  const place =
+    environment === null
+      ? standings
+      : standings.environments.find(({ name }) => name === environment);
+  if (place === undefined) return { state: 'success', description: 'no objects' };
+  const isPending = standings.objects.some(
+    ({ id, standing }) =>
+      standing.is === 'waits' &&
+      PENDING.has(standing.why) &&
+      (environment === null || refOfId(id)?.environment === environment),
+  );
+  const state = STATES[place.whole];
   return {
-    state: 'success',
-    description: held.length === 0 ? deeds : `${deeds}, ${String(held.length)} withheld`,
+    state: state === 'success' && isPending ? 'pending' : state,
+    description: headlineText(place),
   };
 }
 

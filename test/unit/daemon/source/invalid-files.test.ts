@@ -39,9 +39,9 @@ describe('a flag that somebody killed by hand, and whose file a commit then brea
 
   it('keeps flag, live kill and last value on the page, marked as an invalid file', () => {
     expect(watched.view.runs[0]?.result).toBe('degraded');
-    const [{ flags = [], total = 0 } = {}] = watched.view.flags;
-    expect(total).toBe(2);
-    expect(flags).toMatchObject([
+    const [staging] = watched.view.flags;
+    expect(staging?.total).toBe(2);
+    expect(staging?.flags).toMatchObject([
       { name: 'pay', invalid: true, serves: { killed: true } },
       { name: 'search' },
     ]);
@@ -64,7 +64,7 @@ describe('a flag that somebody killed by hand, and whose file a commit then brea
     const staging = healthOf(watched.view).environments.find(({ name }) => name === 'staging');
     expect(staging).toMatchObject({ standing: 'unknown', liveKills: 1 });
     expect(pageText()).toMatch(
-      /Not as git orders flag\/pay unknown \(invalid file\) , since .* as of /,
+      /Not as git orders flag\/pay unknown \(invalid file\), since .* as of /,
     );
   });
 

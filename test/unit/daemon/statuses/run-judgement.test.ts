@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runStatus, statusContext } from '../../../../src/daemon/statuses/commit-statuses.js';
 import type { RunRecord } from '../../../../src/daemon/view.js';
-import { aRun } from '../../../support/daemon-view.js';
+import { aRun, aSource } from '../../../support/daemon-view.js';
 import { aChange, aReport, aWithheld } from '../../../support/plan-builder.js';
 
 /** Two changes of staging and one of production, of which these became something else than applied. */
@@ -21,58 +21,53 @@ function ended(result: RunRecord['result'], ...missed: readonly string[]): RunRe
   return aRun(report, { result });
 }
 
+/** The status of the source as that run leaves it. */
+function statusOf(run: RunRecord, environment: string | null) {
+  return runStatus(aSource({ runs: [run] }), run, environment);
+}
+
 describe('the status of a run', () => {
-  it('counts what was applied, as a whole and in each environment', () => {
+  it('counts the objects by what became of them, as a whole and in each environment', () => {
     const run = ended('applied');
 
-    expect([null, 'staging', 'production'].map((name) => runStatus(run, name))).toEqual([
-      { state: 'success', description: '3 changes applied' },
-      { state: 'success', description: '2 changes applied' },
-      { state: 'success', description: '1 change applied' },
+    expect([null, 'staging', 'production'].map((name) => statusOf(run, name))).toEqual([
+      { state: 'success', description: 'In sync: 3 objects equal' },
+      { state: 'success', description: 'In sync: 2 objects equal' },
+      { state: 'success', description: 'In sync: 1 object equal' },
     ]);
   });
 
   it('is a failure only where something failed', () => {
     const run = ended('partial', 'flag/b@staging');
 
-    expect([null, 'staging', 'production'].map((name) => runStatus(run, name))).toEqual([
-      { state: 'failure', description: '1 of 3 changes failed or skipped' },
-      { state: 'failure', description: '1 of 2 changes failed or skipped' },
-      { state: 'success', description: '1 change applied' },
+    expect([null, 'staging', 'production'].map((name) => statusOf(run, name))).toEqual([
+      { state: 'failure', description: '1 object failed, 2 in sync' },
+      { state: 'failure', description: '1 object failed, 1 in sync' },
+      { state: 'success', description: 'In sync: 1 object equal' },
     ]);
   });
 
-  it('is a failure everywhere where all was taken and the service shows something else', () => {
-    expect(runStatus(ended('partial'), 'production').state).toBe('failure');
-  });
-
-  it('is open where a window holds back what the commit asked for, and not for drift that waits', () => {
+  it('is open where a window holds back a change, and a failure where a person has to act', () => {
     const held = [
       aWithheld('flag/a@production', 'update', 'window-closed'),
-      aWithheld('flag/b@staging', 'update', 'window-closed', { reason: 'drift' }),
+      aWithheld('flag/b@staging', 'update', 'conflict-held', { reason: 'conflict' }),
+      aWithheld('flag/c@dev', 'update', 'drift-reported', { reason: 'drift' }),
     ];
-    const run = aRun(aReport({ withheld: held }), { result: 'in-sync' });
+    const run = aRun(aReport({ withheld: held }), { result: 'held' });
 
-    expect([null, 'staging', 'production'].map((name) => runStatus(run, name))).toEqual([
-      { state: 'pending', description: 'in line; 1 change held until a window opens' },
-      { state: 'success', description: 'in line, 1 withheld' },
-      { state: 'pending', description: 'in line; 1 change held until a window opens' },
+    expect([null, 'staging', 'production', 'dev'].map((name) => statusOf(run, name))).toEqual([
+      { state: 'failure', description: '1 object held for a person, 2 objects waiting' },
+      { state: 'failure', description: '1 object held for a person' },
+      { state: 'pending', description: '1 object waiting' },
+      { state: 'success', description: '1 object waiting' },
     ]);
   });
 
-  it('is no success where the commit is not on the service', () => {
-    const results = [
-      'suspended',
-      'degraded',
-      'refused',
-      'invalid',
-      'interrupted',
-      'failed',
-    ] as const;
-
-    for (const result of results) {
-      expect(runStatus(ended(result), 'staging').state).not.toBe('success');
-      expect(runStatus(ended(result), null).description.length).toBeLessThanOrEqual(140);
+  it('is no success where the run did not come to its end', () => {
+    for (const result of ['invalid', 'interrupted', 'failed'] as const) {
+      expect(statusOf(aRun(null, { result }), 'staging').state).not.toBe('success');
+      expect(statusOf(ended(result), null).state).not.toBe('success');
+      expect(statusOf(ended(result), null).description.length).toBeLessThanOrEqual(140);
     }
   });
 
