@@ -45,7 +45,7 @@ const MEMBERS: Readonly<Record<string, (message: Message) => unknown>> = {
   commit: ({ run }) => run.commit,
   subject: ({ run }) => run.subject,
   planHash: ({ run }) => run.plan?.planHash ?? null,
-  summary: ({ run }) => run.summary,
+  summary: summaryOf,
   objects: ({ objects }) => objects,
   text: ({ run }) => run.text,
 };
@@ -86,7 +86,11 @@ function isPlaceholder(name: string): boolean {
 const WORDS: Readonly<Record<MessageKind, (count: string) => string>> = {
   changed: () => 'changed',
   failed: () => 'failed',
-  recovered: () => 'is well again',
+  recovered: () => 'runs without a failure again',
+  held: (count) => `has ${count} held for a person`,
+  'not-done': (count) => `has ${count} failed`,
+  unknown: () => 'has objects that are unknown',
+  'live-again': () => 'has objects that are known and as git orders again',
   reminder: (count) => `has ${count} to be looked at again`,
   drift: (count) => `has ${count} changed outside git`,
   'live-kill': (count) => `has ${count} killed on the service, not by git`,
@@ -98,6 +102,10 @@ function titleOf({ kind, source, run, objects }: Message): string {
   const commit = run.commit === null ? '' : ` at ${shortSha(clean(run.commit))}`;
   const subject = run.subject === null ? '' : ` ${clean(run.subject)}`;
   return `${clean(source.name)} ${WORDS[kind](plural(objects.length, 'object'))}${commit}${subject}`;
+}
+
+function summaryOf({ run, summary = run.summary }: Message): string {
+  return summary;
 }
 
 const MOST_OBJECTS = 20;
@@ -127,7 +135,7 @@ function slackBody(message: Message): object {
   const title = slackText(withoutStyle(titleOf(message)), MOST_TITLE);
   // Three backticks would end the code block.
   const report = slackText(detailOf(message).replaceAll('```', "'''"), MOST_SLACK_TEXT);
-  const said = slackText(withoutStyle(clean(message.run.summary)), MOST_TITLE);
+  const said = slackText(withoutStyle(clean(summaryOf(message))), MOST_TITLE);
   return {
     text: title,
     blocks: [
@@ -172,7 +180,7 @@ function teamsBody(message: Message): object {
     msteams: { width: 'Full' },
     body: [
       paragraph(cut(titleOf(message), MOST_TITLE), { weight: 'Bolder', size: 'Medium' }),
-      paragraph(cut(clean(message.run.summary), MOST_TITLE), {}),
+      paragraph(cut(clean(summaryOf(message)), MOST_TITLE), {}),
       ...(lines === ''
         ? []
         : lines.split('\n').map((line) => paragraph(line, { fontType: 'Monospace' }))),

@@ -4,8 +4,12 @@ import {
   reminderText,
   sinceText,
 } from '../../report/view/sentences.js';
+import { standingOfWithheld, type StandingName } from '../../model/verdict.js';
+import { plural } from '../../report/values.js';
+import { headlineText, STANDING_WORDS, whyText } from '../../report/view/verdict.js';
 import { WHY_WORDS } from '../../report/view/words.js';
 import { isApplied, isDrift } from '../health.js';
+import type { Doubt, StandingView } from '../standings.js';
 import type { RunRecord, RunResult, SourceView } from '../view.js';
 
 /** Reasons for a message about a run as a whole. */
@@ -20,6 +24,14 @@ type RunKind =
 
 /** Reasons for a message about objects, sent once each time that one begins. */
 type NoticeKind =
+  /** A person has to act. */
+  | 'held'
+  /** Tried and not done. */
+  | 'not-done'
+  /** Not known any more; for a whole source, after three failed confirmations. */
+  | 'unknown'
+  /** Held, failed or unknown before, and now as git orders. */
+  | 'live-again'
   /** Changed outside git and not put back. */
   | 'drift'
   /** Killed on the service, and not by git. */
@@ -32,7 +44,10 @@ export type MessageKind = RunKind | NoticeKind;
 export interface Message {
   readonly kind: MessageKind;
   readonly source: SourceView;
+  /** The newest run; the message need not be about it. */
   readonly run: RunRecord;
+  /** One line instead of the summary of the run, for a message that is not about it; untrusted text. */
+  readonly summary?: string;
   /** Objects of a notice; empty for a message about the whole run. */
   readonly objects: readonly ToldObject[];
 }
@@ -44,7 +59,6 @@ export interface ToldObject {
 }
 
 const FAILURES: ReadonlySet<RunResult> = new Set([
-  'held',
   'degraded',
   'refused',
   'invalid',
@@ -52,17 +66,32 @@ const FAILURES: ReadonlySet<RunResult> = new Set([
   'failed',
 ]);
 
+const BAD = [
+  ['failed', 'not-done'],
+  ['unknown', 'unknown'],
+  ['held', 'held'],
+] as const satisfies readonly (readonly [StandingName, NoticeKind])[];
+
+function isBad(name: StandingName): boolean {
+  return BAD.some(([is]) => is === name);
+}
+
+function toldStanding({ id, standing }: StandingView): ToldObject {
+  const remedy = 'remedy' in standing ? standing.remedy : null;
+  return { id, says: remedy === null ? whyText(standing) : `${whyText(standing)} → ${remedy}` };
+}
+
 /** Finds the objects in a notable state after a run, with one line each, whose last clause may be untrusted text. */
 type Found = (plan: NonNullable<RunRecord['plan']>) => readonly ToldObject[];
 
-const NOTICES: Readonly<Record<NoticeKind, Found>> = {
+const NOTICES: Readonly<Record<'drift' | 'live-kill' | 'held-ramp', Found>> = {
   drift: ({ changes, withheld }) => [
     ...changes
       .filter((change) => !isApplied(change) && isDrift(change))
       .map(({ id }) => ({ id, says: 'changed outside git, and not put back' })),
-    // A ramp changed by hand is reported as a held ramp, not as drift.
+    // What a person has to decide is reported as held.
     ...withheld
-      .filter((each) => isDrift(each) && each.why !== 'ramp-held')
+      .filter((each) => isDrift(each) && standingOfWithheld(each)?.is === 'waits')
       .map(({ id, why }) => ({ id, says: WHY_WORDS[why] })),
   ],
   'live-kill': ({ liveKills = [] }) =>
@@ -81,6 +110,10 @@ const NOTICES: Readonly<Record<NoticeKind, Found>> = {
 export class MessageMemory {
   /** Source → the last reported failure that has not ended. */
   readonly #failing = new Map<string, string>();
+  /** Source → id → the last reported standing of objects that are not live again. */
+  readonly #standing = new Map<string, ReadonlyMap<string, StandingName>>();
+  /** Sources of which nothing is known any more, as reported. */
+  readonly #doubted = new Set<string>();
   /** Source → day of its last reminder. */
   readonly #reminded = new Map<string, string>();
   /** Source and kind → ids already reported and still in that state. */
@@ -96,7 +129,54 @@ export class MessageMemory {
         ? [{ kind: 'reminder' as const, source, run, objects: reminders }]
         : []),
       ...this.#noticesOf(source, run),
+      ...this.messagesAbout(source),
     ];
+  }
+
+  /** What became of the objects since the last call: each standing that needs a person once, and its end. */
+  messagesAbout(source: SourceView): Message[] {
+    const { standings, leader, runs } = source;
+    const [run] = runs;
+    if (standings === null || run === undefined || !leader) return [];
+    if (standings.doubt !== null) return this.#doubtOf(source, standings.doubt, run);
+    const wasDoubted = this.#doubted.delete(source.name);
+    const before = this.#standing.get(source.name) ?? new Map<string, StandingName>();
+    const now = new Map(standings.objects.map(({ id, standing }) => [id, standing.is]));
+    const ended = [...before.keys()].filter((id) => !now.has(id));
+    this.#standing.set(
+      source.name,
+      new Map([...now].filter(([id, is]) => isBad(is) || before.has(id))),
+    );
+    const news = standings.objects.filter(
+      ({ id, standing }) => isBad(standing.is) && before.get(id) !== standing.is,
+    );
+    const again = ended.map((id) => ({ id, says: STANDING_WORDS.live }));
+    const summary = headlineText(standings);
+    const whole = { id: source.name, says: `known again: ${summary}` };
+    const told: [NoticeKind, readonly ToldObject[]][] = [
+      ...BAD.map(([is, kind]): [NoticeKind, readonly ToldObject[]] => [
+        kind,
+        news.filter(({ standing }) => standing.is === is).map(toldStanding),
+      ]),
+      ['live-again', [...(wasDoubted ? [whole] : []), ...again]],
+    ];
+    return told.flatMap(([kind, objects]) =>
+      objects.length === 0 ? [] : [{ kind, source, run, summary, objects }],
+    );
+  }
+
+  /** Once for the whole source; the objects are as they were when they are known again. */
+  #doubtOf(source: SourceView, doubt: Doubt, run: RunRecord): Message[] {
+    if (this.#doubted.has(source.name)) return [];
+    this.#doubted.add(source.name);
+    const why = whyText({ is: 'unknown', ...doubt });
+    const says = doubt.since === null ? why : `${why} since ${doubt.since}`;
+    const objects = (source.standings?.environments ?? []).map(({ name, counts }) => ({
+      id: name ?? 'workspace level',
+      says: `${plural(counts.unknown, 'object')} ${says}`,
+    }));
+    const details = source.troubles.map(({ why: text }) => text).join('; ');
+    return [{ kind: 'unknown', source, run, summary: details === '' ? says : details, objects }];
   }
 
   #kindOf(source: string, run: RunRecord): RunKind | undefined {

@@ -26,9 +26,15 @@ export function startNotifications(
     const messages = memory.messagesFor(source, run);
     for (const delivery of deliveries) for (const each of messages) delivery.add(each);
   });
+  // A confirmation changes what is known without a run.
+  const stopChanges = view.onChange(() => {
+    const messages = view.sources().flatMap((source) => memory.messagesAbout(source));
+    for (const delivery of deliveries) for (const each of messages) delivery.add(each);
+  });
   return {
     close: async () => {
       stop();
+      stopChanges();
       await Promise.all(deliveries.map(async (delivery) => delivery.close()));
     },
   };

@@ -3,6 +3,7 @@ import { FORMATS } from '../../../../src/daemon/notify/formats.js';
 import { Metrics } from '../../../../src/daemon/metrics/metrics.js';
 import { startNotifications } from '../../../../src/daemon/notify/notifications.js';
 import type { NotifyTarget } from '../../../../src/daemon/notify/formats.js';
+import { standingsUnder } from '../../../../src/daemon/standings.js';
 import type { RunRecord } from '../../../../src/daemon/view.js';
 import type { Reminder } from '../../../../src/model/plan.js';
 import { createLog } from '../../../../src/platform/log.js';
@@ -246,6 +247,43 @@ describe('something that is not as git says', () => {
     await close();
 
     expect(bodies().map(({ event }) => event)).toEqual(['changed']);
+  });
+});
+
+describe('an object that a person has to look at', () => {
+  const CONFLICT = aWithheld('flag/pay@production', 'update', 'conflict-held', {
+    reason: 'conflict',
+    wayOut: 'flagkeel drift --adopt',
+  });
+
+  it('is told once when it is held, with its way out, and once when it is live again', async () => {
+    const { daemon, bodies, close } = await fixture();
+
+    for (const withheld of [[CONFLICT], [CONFLICT], [], []]) {
+      daemon.end(aRun(aReport({ withheld }), { result: withheld.length > 0 ? 'held' : 'in-sync' }));
+    }
+    await close();
+
+    const says = expect.stringContaining('→ flagkeel drift --adopt') as string;
+    expect(bodies()).toMatchObject([
+      { event: 'held', objects: [{ id: CONFLICT.id, says }] },
+      { event: 'live-again', objects: [{ id: CONFLICT.id }] },
+    ]);
+  });
+
+  it('is told once of a whole source that nobody can confirm, without a run', async () => {
+    const { daemon, bodies, close } = await fixture();
+    const source = daemon.end(aRun(aReport({ unchanged: ['flag/a@production'] })));
+    const doubt = { why: 'service-away', since: '2026-10-03T14:00:00.000Z' } as const;
+    const known = source.standings;
+    if (known === null) throw new Error('no standings');
+    const away = { ...source, standings: standingsUnder(known, doubt) };
+
+    for (const each of [away, away, source, source]) daemon.show(each);
+    await close();
+
+    expect(bodies().map(({ event }) => event)).toEqual(['unknown', 'live-again']);
+    expect(JSON.stringify(bodies()[0]?.['objects'])).toContain('the service does not answer');
   });
 });
 
