@@ -10,6 +10,17 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
+function isClosedPipe(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EPIPE';
+}
+
+// A reader such as `head` may leave before the end. The work goes on, because it may write, and its output goes nowhere.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error) => {
+    if (!isClosedPipe(error)) throw error;
+  });
+}
+
 try {
   const { runCli } = await import('./cli/program.js');
   process.exitCode = await runCli(process.argv.slice(2), {
@@ -24,6 +35,7 @@ try {
     onHangup: (listener) => process.on('SIGHUP', listener),
   });
 } catch (error) {
+  if (isClosedPipe(error)) process.exit(EXIT.ok);
   const { errorText } = await import('./report/text/error.js');
   process.stderr.write(errorText(error));
   process.exitCode = error instanceof FlagkeelError ? error.exitCode : EXIT.failed;
