@@ -10,11 +10,10 @@ import { planChanges, pendingWithheld } from '../plan/plan.js';
 import type { PlanInput } from '../plan/input.js';
 import { readSpecs } from '../specs/read-specs.js';
 import { definitionEdits, flagEdits } from './adopt-flag.js';
-import { editedText, type Edit } from '../specs/edit/edit-file.js';
+import { editedText } from '../specs/edit/edit-file.js';
 import { filesTree } from './read-back.js';
 import {
   type Change,
-  type KeyChange,
   type LiveKill,
   type Plan,
   type Reason,
@@ -22,8 +21,7 @@ import {
 } from '../model/plan.js';
 import { standingOfWithheld } from '../model/verdict.js';
 import { type Kind, keyOf, parseKey, type ObjectId, type ObjectRef } from '../model/ref.js';
-import { parseKeyFile } from '../specs/parse/key-lists.js';
-import { fitsKeyFile } from './object-files.js';
+import { editedKeyFile, segmentEdits } from './adopt-keys.js';
 import type { State } from '../model/state.js';
 import { strongest } from '../plan/planned-change.js';
 import { observedKind } from '../plan/objects/kinds.js';
@@ -237,47 +235,6 @@ async function stillDifferent(
   const { policy, state } = input;
   const left = driftOf(planChanges({ ...input, desired }), state, policy.environments);
   return new Set(left.differences.map(({ change }) => change.id).filter((id) => adopted.has(id)));
-}
-
-interface KeyEdit {
-  readonly add: readonly string[];
-  readonly remove: ReadonlySet<string>;
-}
-
-/**
- * Edits that give a segment its live keys. New keys go into the key file if there is one.
- *
- * @param change from live to git, as in a plan.
- * @param at path of the environment's block.
- * @param listed text of the key file, if there is one.
- */
-function segmentEdits(
-  change: KeyChange,
-  at: readonly string[],
-  listed: string | undefined,
-): { edits: Edit[]; toFile: KeyEdit } {
-  const remove = new Set(change.added);
-  const hasFile = listed !== undefined;
-  const toFile = change.removed.filter((key) => hasFile && fitsKeyFile(key));
-  const inline = change.removed.filter((key) => !hasFile || !fitsKeyFile(key));
-  const inFile = new Set(hasFile ? parseKeyFile(listed).keys : []);
-  const fromInline = [...remove].some((key) => !inFile.has(key));
-  const edits: Edit[] =
-    inline.length > 0 || fromInline || !hasFile
-      ? [{ kind: 'texts', path: [...at, 'keys'], add: inline, remove }]
-      : [];
-  return { edits, toFile: { add: toFile, remove } };
-}
-
-/** Keeps lines that are not keys, such as comments, and appends new keys. */
-function editedKeyFile(text: string, { add, remove }: KeyEdit): string {
-  const lines = text.split('\n');
-  const kept = lines.filter((line) => !remove.has(line.trim()));
-  if (add.length === 0) return kept.join('\n');
-  const end = text.includes('\r\n') ? '\r\n' : '\n';
-  const body = kept.join('\n');
-  const start = body === '' || body.endsWith('\n') ? body : `${body}${end}`;
-  return `${start}${add.map((key) => `${key}${end}`).join('')}`;
 }
 
 /** Reasons of differences that have another cause than a commit. */
