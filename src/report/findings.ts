@@ -78,7 +78,7 @@ export function sarif(findings: readonly Finding[], version: string): string {
         results: findings.map(({ rule, level, message, place }) => ({
           ruleId: rule,
           level,
-          message: { text: message },
+          message: { text: cleanLines(message) },
           ...(place && { locations: [locationOf(place)] }),
         })),
       },
@@ -110,12 +110,12 @@ export function workflowCommands(findings: readonly Finding[]): string {
   return findings
     .map(({ level, rule, message, place }) => {
       const at = place && [
-        `file=${property(place.file)}`,
+        `file=${property(clean(place.file))}`,
         `line=${String(place.line)}`,
         `col=${String(place.column)}`,
       ];
       const properties = [...(at ?? []), `title=${property(rule)}`].join(',');
-      return `::${ANNOTATION[level]} ${properties}::${commandText(message)}\n`;
+      return `::${ANNOTATION[level]} ${properties}::${commandText(cleanLines(message))}\n`;
     })
     .join('');
 }
@@ -145,12 +145,18 @@ export function junit(findings: readonly Finding[]): string {
 }
 
 function caseOf({ level, rule, subject, message, place }: Finding): string {
-  const file = place ? ` file="${attribute(place.file)}"` : '';
+  const file = place ? ` file="${attribute(clean(place.file))}"` : '';
+  const text = attribute(cleanLines(message));
   const inside =
     level === 'error'
-      ? `<failure type="${attribute(rule)}" message="${attribute(message)}"/>`
-      : `<system-out>${attribute(message)}</system-out>`;
-  return `    <testcase classname="${attribute(rule)}" name="${attribute(subject)}"${file}>${inside}</testcase>`;
+      ? `<failure type="${attribute(rule)}" message="${text}"/>`
+      : `<system-out>${text}</system-out>`;
+  return `    <testcase classname="${attribute(rule)}" name="${attribute(clean(subject))}"${file}>${inside}</testcase>`;
+}
+
+/** Viewers of these files act on control characters too. Lines stay lines. */
+function cleanLines(text: string): string {
+  return text.split('\n').map(clean).join('\n');
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

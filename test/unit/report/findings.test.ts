@@ -1,5 +1,11 @@
 import { expect, it } from 'vitest';
-import { diagnosticFindings, junit, planFindings, sarif } from '../../../src/report/findings.js';
+import {
+  diagnosticFindings,
+  junit,
+  planFindings,
+  sarif,
+  workflowCommands,
+} from '../../../src/report/findings.js';
 import { aChange, aReport } from '../../support/plan-builder.js';
 
 const ID = 'flag/new-checkout@production';
@@ -40,4 +46,24 @@ it('writes what others wrote as text, in SARIF and in XML', () => {
   expect(xml.match(/<testcase /g)).toHaveLength(1);
   expect(xml).not.toMatch(/\p{Cs}/u);
   expect(document.runs[0].results).toHaveLength(1);
+});
+
+it('leaves no escape and no bidi override of a file name in JUnit, in SARIF messages and in workflow commands', () => {
+  const hostile = 'a\u001b[31mb\u202ec\u0007';
+  const findings = diagnosticFindings([
+    {
+      severity: 'error',
+      code: 'x',
+      location: { file: `flags/${hostile}.yaml`, line: 2, column: 3 },
+      message: `first ${hostile}\nsecond`,
+    },
+  ]);
+
+  const written = [junit(findings), sarif(findings, '1.0.0'), workflowCommands(findings)];
+
+  for (const text of written) {
+    expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u202a-\u202e]/);
+    expect(text).not.toContain('\\u001b');
+    expect(text).toMatch(/U\+202E/);
+  }
 });
