@@ -265,10 +265,11 @@ class Play {
 
   #breachesOfNews(run: RunRecord, truth: Truth): string[] {
     const found: string[] = [];
+    const standings = this.#watched?.view.standings ?? null;
     const places = [null, ...truth.orders.environments];
     for (const place of places) {
       const open = mustNotWait(truth, place);
-      const { state, description } = runStatus(run, place);
+      const { state, description } = runStatus({ standings }, run, place);
       if (state === 'success' && open.length > 0)
         found.push(`the status of ${place ?? 'the whole'}: ${description}, but ${open.join()}`);
     }

@@ -153,7 +153,7 @@ export function breachesOfShown(shown: Shown, truth: Truth): string[] {
       found.push(`metrics: ${live} live in ${environment}, and not ${is}`);
     const isDiffering = [...truth.differences.keys()].some((id) => id.endsWith(`@${environment}`));
     const row = rows.get(environment) ?? '';
-    if (isDiffering && row.includes('in line')) found.push(`the row of ${environment}: ${row}`);
+    if (isDiffering && /^\W*in sync/i.test(row)) found.push(`the row of ${environment}: ${row}`);
   }
   return found;
 }
@@ -178,7 +178,7 @@ export function breachesOfAway(shown: Shown, isLong: boolean): string[] {
     metrics,
   );
   if (live) found.push(`metrics: ${live[0]}`);
-  const rows = [...rowsIn(page)].filter(([, text]) => /^\W*in line/.test(text));
+  const rows = [...rowsIn(page)].filter(([, text]) => /^\W*in sync/.test(text));
   if (rows.length > 0) found.push(`rows: ${JSON.stringify(rows)}`);
   return found;
 }

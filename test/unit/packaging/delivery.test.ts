@@ -193,6 +193,8 @@ describe('.ci/run', () => {
     expect(lines.filter((line) => /\bnpm\b/.test(line))).toEqual([
       'npm ci',
       'npm run check',
+      'npm run figures -- --check',
+      'npm run figures:touched -- --check',
       'FLAGKEEL_LAW_SEED=20261122 FLAGKEEL_TEST_ALL=1 npm test',
     ]);
   });
