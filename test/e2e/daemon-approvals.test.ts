@@ -67,7 +67,7 @@ it('lets the refused plan pass once it is approved, and says by whom in service 
 
   expect(await shares()).toEqual([60, 60]);
   expect(watched.view.approved).toBeNull();
-  const comment = `Sent although a guard refused it (maxShift): approved as ${hash} by ana`;
+  const comment = `Sent although a guard refused it (maxShift of flag/pay@staging, 50 over 20; maxShift of flag/pay@production, 50 over 20): approved as ${hash} by ana`;
   const sent = scenario.service.requests.filter(({ method }) => method === 'PATCH');
   expect(sent.map(({ query }) => query['comment']?.split('\n')[0])).toEqual([comment, comment]);
   const history = await cliRun([

@@ -275,7 +275,7 @@ class Play {
     }
     const isOpen = mustNotWait(truth).length > 0;
     const kinds = this.#sent.map(({ kind }) => kind);
-    if (isOpen && kinds.some((kind) => kind === 'recovered' || kind === 'changed'))
+    if (isOpen && kinds.some((kind) => kind === 'recovered' || kind === 'live-again'))
       found.push(`the message ${kinds.join()}`);
     if (isOpen && !this.#wasOpen && kinds.length === 0) found.push('no message');
     this.#wasOpen = isOpen;
