@@ -3,6 +3,7 @@ import type { Plan } from '../model/plan.js';
 import { keyOfId, refOfId, type ObjectId } from '../model/ref.js';
 import {
   countsOf,
+  verdictIn,
   worstOf,
   type Standing,
   type StandingName,
@@ -77,8 +78,7 @@ export class ObjectStandings {
     const all = new Map([...this.#known].map(([id, { standing }]) => [id, standing]));
     const names = new Set([...all.keys()].map(placeOf));
     const environments = [...names].map((name) => {
-      const here = new Map([...all].filter(([id]) => placeOf(id) === name));
-      return { name, ...summary(here) };
+      return { name, ...summary(verdictIn({ objects: all }, name).objects) };
     });
     const objects = [...this.#known].flatMap(([id, { standing, asOf }]) =>
       standing.is === 'live' ? [] : [{ id, standing, asOf }],

@@ -230,7 +230,10 @@ export function worstOf(standings: Iterable<Standing>): StandingName {
 }
 
 /** The part of a verdict for one environment; null for the workspace level. */
-export function verdictIn({ objects }: Verdict, environment: string | null): Verdict {
+export function verdictIn(
+  { objects }: Pick<Verdict, 'objects'>,
+  environment: string | null,
+): Verdict {
   const here = new Map(
     [...objects].filter(([id]) => (refOfId(id)?.environment ?? null) === environment),
   );
