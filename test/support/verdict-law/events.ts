@@ -160,6 +160,8 @@ export function committed(said: Said, step: Step, nowMs: number): Said {
       next.isMissing = !next.isMissing;
       break;
     case 'ramp':
+      // The ramp law holds what an edit of a running ramp does.
+      if (next.flags.f2?.staging?.rampFrom !== undefined) break;
       next.flags.f2 ??= {};
       next.flags.f2.staging = {
         ...blockOf(0),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { RequestListener } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startOperations, type Operations } from '../../../src/daemon/http/operations.js';
+import { jsonBody } from '../../../src/daemon/notify/formats.js';
 import { MessageMemory, type Message } from '../../../src/daemon/notify/message.js';
 import { runStatus } from '../../../src/daemon/statuses/commit-statuses.js';
 import type { RunRecord } from '../../../src/daemon/view.js';
@@ -31,9 +32,11 @@ import { filesOf, FLAGS, type Said } from './specs.js';
 import {
   breachesOfAway,
   breachesOfDocument,
+  breachesOfMessages,
   breachesOfRun,
   breachesOfShown,
   shownBy,
+  type MessageSaid,
   type RunSaid,
 } from './surfaces.js';
 
@@ -274,10 +277,9 @@ class Play {
         found.push(`the status of ${place ?? 'the whole'}: ${description}, but ${open.join()}`);
     }
     const isOpen = mustNotWait(truth).length > 0;
-    const kinds = this.#sent.map(({ kind }) => kind);
-    if (isOpen && kinds.some((kind) => kind === 'recovered' || kind === 'live-again'))
-      found.push(`the message ${kinds.join()}`);
-    if (isOpen && !this.#wasOpen && kinds.length === 0) found.push('no message');
+    const bodies = this.#sent.map((message) => jsonBody(message) as unknown as MessageSaid);
+    found.push(...breachesOfMessages(bodies, truth));
+    if (isOpen && !this.#wasOpen && bodies.length === 0) found.push('no message');
     this.#wasOpen = isOpen;
     return found;
   }

@@ -70,6 +70,28 @@ export function breachesOfDocument({ verdict, converged }: RunDocument, truth: T
   ];
 }
 
+/** A message as a receiver of JSON gets it. */
+export interface MessageSaid {
+  readonly event: string;
+  readonly result: string;
+  readonly summary: string;
+  readonly objects: readonly { readonly id: string }[];
+}
+
+/** `recovered` speaks of runs, and may be sent while something is held; `live-again` speaks of each object it names. */
+export function breachesOfMessages(messages: readonly MessageSaid[], truth: Truth): string[] {
+  return messages.flatMap(({ event, result, summary, objects }) => {
+    const wrong = objects.filter(({ id }) => truth.differences.has(id)).map(({ id }) => id);
+    return [
+      ...(CLAIM.test(summary) && !isAllLive(truth) ? [`the message ${event}: ${summary}`] : []),
+      ...(event === 'live-again' && wrong.length > 0 ? [`live again: ${wrong.join()}`] : []),
+      ...(event === 'recovered' && FAILED.has(result) ? [`recovered, but ${result}`] : []),
+    ];
+  });
+}
+
+const FAILED = new Set(['degraded', 'refused', 'invalid', 'partial', 'failed']);
+
 /** What a daemon shows at one moment. */
 export interface Shown {
   readonly page: string;

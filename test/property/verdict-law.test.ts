@@ -4,7 +4,7 @@ import { SERVICE_KINDS, startStoryService } from '../support/stories/service.js'
 import { BEGIN_MS, MovedTime } from '../support/verdict-law/clock.js';
 import { historyOf, type History } from '../support/verdict-law/events.js';
 import { Gate, play, textOf, type Told, type World } from '../support/verdict-law/play.js';
-import { lawSettings } from '../property/law-settings.js';
+import { lawSettings } from './law-settings.js';
 
 /** Histories over each service, with seeds of their own. */
 const { numRuns, seed } = lawSettings('the verdict', 102);
