@@ -26,12 +26,16 @@ export class MovedTime implements Time {
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     if (ms <= 0) return;
     await new Promise<void>((resolve, reject) => {
-      const sleeper = { until: Date.now() + ms, ms, wake: resolve };
-      this.#sleepers.push(sleeper);
+      const wake = (): void => {
+        signal?.removeEventListener('abort', end);
+        resolve();
+      };
+      const sleeper = { until: Date.now() + ms, ms, wake };
       const end = (): void => {
         this.#sleepers = this.#sleepers.filter((each) => each !== sleeper);
         reject(signal?.reason as Error);
       };
+      this.#sleepers.push(sleeper);
       if (signal?.aborted === true) end();
       else signal?.addEventListener('abort', end, { once: true });
     });

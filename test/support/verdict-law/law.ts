@@ -15,8 +15,12 @@ export interface Truth {
   /** Id → paths that differ. */
   readonly differences: ReadonlyMap<string, readonly string[]>;
   readonly waiting: ReadonlyMap<string, Waiting>;
-  /** Flags that git gave up, and that the service still has though they were once as git ordered. */
+  /** Flags and definitions that git gave up, and that the service still has though they were once as git ordered. */
   readonly remains: ReadonlySet<string>;
+}
+
+function flagOf(id: string): string {
+  return id.split('@')[0] ?? id;
 }
 
 /** What a person would remember who saw every look of the program. */
@@ -32,7 +36,7 @@ export class LawMemory {
       [...differences].map(([id, paths]) => [id, this.#waiting(id, paths, orders, raw)] as const),
     );
     const remains = [...raw.keys()]
-      .map((id) => id.split('@')[0] ?? id)
+      .map((id) => (orders.objects.has(flagOf(id)) ? id : flagOf(id)))
       .filter((id) => this.#ours.has(id) && !orders.objects.has(id))
       .filter((id) => !orders.broken.has(id.slice('flag/'.length)));
     return { orders, raw, differences, waiting, remains: new Set(remains) };
@@ -130,12 +134,13 @@ export function breachesOfStandings(said: StandingsDocument, truth: Truth): stri
     if ((counts['unknown'] ?? 0) === 0) found.push('an invalid file is not unknown');
     return found;
   }
-  const isOf = (id: string): boolean => remains.has(id.split('@')[0] ?? id);
+  const isOf = (id: string): boolean => remains.has(id) || remains.has(flagOf(id));
   for (const { id } of objects) {
     if (!differences.has(id) && !isOf(id)) found.push(`${id} is as git orders and not live`);
   }
   for (const id of remains) {
-    if (!objects.some((each) => each.id.split('@')[0] === id)) found.push(`${id} remains unnamed`);
+    if (!objects.some((each) => each.id === id || flagOf(each.id) === id))
+      found.push(`${id} remains unnamed`);
   }
   const live = orders.objects.size - differences.size;
   if (counts['live'] !== live) found.push(`${String(counts['live'])} are live, and not ${live}`);
