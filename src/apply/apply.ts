@@ -17,6 +17,7 @@ import {
   ChangedMeanwhileError,
   executors,
   FlagGoneError,
+  NameArchivedError,
   SegmentShrankError,
   type ApplyContext,
 } from './executors.js';
@@ -296,6 +297,7 @@ function outcomeError(error: unknown): OutcomeError {
 
 function codeOf(error: unknown): OutcomeCode {
   if (error instanceof ChangedMeanwhileError) return 'CHANGED_MEANWHILE';
+  if (error instanceof NameArchivedError) return 'NAME_ARCHIVED';
   if (error instanceof SegmentShrankError) return 'SEGMENT_SHRANK';
   return error instanceof FlagkeelError ? error.code : 'BUG';
 }

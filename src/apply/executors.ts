@@ -167,7 +167,7 @@ async function createFlag(step: StepOf<'create-flag'>, context: ApplyContext): P
   try {
     await writer.createFlag(at.workspace.id, { name, trafficType, description }, notes);
   } catch (error) {
-    if (isArchived(error)) throw archivedError(name, error);
+    if (isArchived(error)) throw new NameArchivedError(name, error);
     if (!mayExist || !(error instanceof RejectedError) || NOT_ABOUT_THE_FLAG.has(error.status))
       throw error;
     const operation = { op: 'replace' as const, path: '/description', value: description };
@@ -183,12 +183,16 @@ function isArchived(error: unknown): error is RejectedError {
 }
 
 /** Unarchiving is left to a person, because the flag would serve its old treatments at once. */
-function archivedError(flag: string, cause: RejectedError): RejectedError {
-  const { status, serviceMessage, transactionId } = cause;
-  const wayOut = `unarchive it on the service and run with --adopt, or give the new flag another name`;
-  const message = `cannot create flag "${flag}": the service keeps an archived flag of that name (${wayOut})`;
-  const answer = { status, serviceMessage, transactionId };
-  return new RejectedError(message, answer, { cause, fateUnknown: cause.fateUnknown });
+export class NameArchivedError extends RejectedError {
+  constructor(flag: string, cause: RejectedError) {
+    const { status, serviceMessage, transactionId, fateUnknown } = cause;
+    super(
+      `cannot create flag "${flag}": the service keeps an archived flag of that name`,
+      { status, serviceMessage, transactionId },
+      { cause, fateUnknown },
+    );
+    this.name = 'NameArchivedError';
+  }
 }
 
 /** An upload shrank the segment: this service replaces keys instead of appending. The keys were restored. */

@@ -60,7 +60,7 @@ export interface Plan {
    */
   converged?: boolean;
   /**
-   * After an apply: what became of the objects that the run looked at. The worst of them is the whole.
+   * After an apply, or of a plan that a guard refused: what became of the objects that the run looked at. The worst of them is the whole.
    */
   verdict?: {
     /**

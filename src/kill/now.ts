@@ -7,6 +7,7 @@ import type { AdminReader } from '../admin-api/reader.js';
 import { KILL, type WireDefinition } from '../admin-api/wire.js';
 import type { AdminWriter, DefinitionTarget } from '../admin-api/writer.js';
 import { FlagkeelError } from '../errors.js';
+import { shellWord } from '../platform/shell.js';
 import { truncateNote } from '../model/audit-note.js';
 import type { Config, Desired } from '../model/desired.js';
 import type { Location } from '../model/diagnostic.js';
@@ -73,13 +74,6 @@ export function commitCommands(
     `${git} add -- ${shellWord(path)}`,
     `${git} commit -m ${shellWord(title)} -m ${shellWord(text)} -- ${shellWord(path)}`,
   ];
-}
-
-/** A word as a POSIX shell reads it. */
-export function shellWord(text: string): string {
-  // A terminal would obey control characters.
-  const plain = text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
-  return /^[\w@%+=:,./-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", `'\\''`)}'`;
 }
 
 interface ActRequest {

@@ -162,7 +162,7 @@ export interface TimedField {
   /** Why it differs, if only the time changed it in git. */
   readonly reason?: Reason;
   /** Why it must not be written; unset if it may. */
-  readonly held?: Pick<Withheld, 'why' | 'wayOut'>;
+  readonly held?: Pick<Withheld, 'why' | 'because'>;
 }
 
 export interface Allowance {

@@ -63,12 +63,14 @@ export interface FailedIdentity {
  * Codes of single changes, which never end a run.
  *
  * - `CHANGED_MEANWHILE`: the definition changed since the plan was made; nothing was written.
+ * - `NAME_ARCHIVED`: the service keeps an archived flag of the name that a new flag wants.
  * - `SEGMENT_SHRANK`: an upload replaced the keys of a segment; the run put them back.
  * - `IDENTITIES_REFUSED`: the service refused some of the identities, see `Outcome.identities`.
  * - `BUG`: a bug of flagkeel.
  */
 export const CHANGE_CODES = [
   'CHANGED_MEANWHILE',
+  'NAME_ARCHIVED',
   'SEGMENT_SHRANK',
   'IDENTITIES_REFUSED',
   'BUG',

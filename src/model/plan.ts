@@ -112,8 +112,10 @@ export interface Change {
 
 export interface Withheld extends Change {
   readonly why: WithheldWhy;
-  /** The remedy, or the event that it waits for; one clause. */
-  readonly wayOut: string;
+  /** Clause: the exact obstacle. Unset if `why` says it all. */
+  readonly because?: string;
+  /** The environment's name in flagkeel.yaml. Unset if it is that of the id. */
+  readonly place?: string;
   /** When a later run applies it without help, ISO 8601 in UTC. Unset if that moment is unknown, or never comes. */
   readonly until?: string;
 }
@@ -168,6 +170,8 @@ export interface LiveKill {
   readonly wasOrdered?: true;
   /** The commit after the last apply that ordered this kill, if a later one took it back before any run saw it. */
   readonly orderedIn?: string;
+  /** The environment's name in flagkeel.yaml. Unset if it is that of the id. */
+  readonly place?: string;
 }
 
 /** A date in the specs at which a person wanted to look again. It changes nothing by itself. */

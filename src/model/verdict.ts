@@ -2,6 +2,14 @@ import { EXIT, type ExitCode } from '../errors.js';
 import type { Outcome, Outcomes } from './outcome.js';
 import type { Change, Plan, Reason, Withheld, WithheldWhy } from './plan.js';
 import { refOfId, type ObjectId } from './ref.js';
+import {
+  guardRemedy,
+  killRemedy,
+  remedyOf,
+  retryRemedy,
+  type Refusal,
+  type Remedy,
+} from './remedy.js';
 
 /** The event that ends a wait; the specs, the config or the operator of the run asked for it. */
 export type WaitsFor =
@@ -46,15 +54,14 @@ export type Standing =
       readonly why: WaitsFor;
       /** ISO 8601 in UTC; null if no moment is known. */
       readonly until: string | null;
-      /** Clause for people. */
-      readonly remedy: string | null;
+      /** A way not to wait; null if there is nothing to do. */
+      readonly remedy: Remedy | null;
     }
-  | { readonly is: 'held'; readonly why: HeldFor; readonly remedy: string }
+  | { readonly is: 'held'; readonly why: HeldFor; readonly remedy: Remedy }
   | {
       readonly is: 'failed';
       readonly why: 'refused' | 'not-sent' | 'not-as-written';
-      /** Clause for people; may contain text of the service. */
-      readonly remedy: string | null;
+      readonly remedy: Remedy;
     }
   | {
       readonly is: 'unknown';
@@ -124,8 +131,8 @@ export interface RunEnd {
   readonly isUnverified?: boolean;
   /** `KIND/NAME` of objects with invalid specs. */
   readonly invalid?: readonly string[];
-  /** Whether a guard refused the plan. */
-  readonly isRefused?: boolean;
+  /** Set if a guard refused the plan. */
+  readonly refusal?: Refusal | undefined;
 }
 
 /** Pure: equal ends give equal verdicts. */
@@ -138,26 +145,32 @@ export function verdictOf(end: RunEnd): Verdict {
   };
   const left = new Set(end.left?.map(({ id }) => id));
   for (const change of plan.changes) add(change.id, standingOfChange(change, end, left));
-  for (const id of left) add(id, { is: 'failed', why: 'not-as-written', remedy: null });
+  for (const id of left) add(id, notAsWritten(id));
   const withheldBy = new Map(plan.withheld.map((each) => [each.id, each]));
-  for (const each of plan.withheld) add(each.id, standingOfWithheld(each, withheldBy));
-  for (const { id } of plan.liveKills) add(id, waits('live-kill', null, LIVE_KILL_REMEDY));
+  for (const each of plan.withheld) {
+    const judged = judgeWithheld(each, withheldBy);
+    if (judged) add(each.id, { ...judged, remedy: remedyOf(each) });
+  }
+  for (const kill of plan.liveKills) add(kill.id, waits('live-kill', null, killRemedy(kill)));
   for (const id of invalid) add(id, { is: 'unknown', why: 'invalid-file', since: null });
   for (const id of plan.unchanged) add(id, LIVE);
   return { objects, whole: worstOf(objects.values()) };
 }
 
 const LIVE: Standing = { is: 'live' };
-const LIVE_KILL_REMEDY = 'flagkeel restore takes the kill back';
 
-function waits(why: WaitsFor, until: string | null = null, remedy: string | null = null): Standing {
+function notAsWritten(id: ObjectId): Standing {
+  return { is: 'failed', why: 'not-as-written', remedy: retryRemedy(id, null) };
+}
+
+function waits(why: WaitsFor, until: string | null = null, remedy: Remedy | null = null): Standing {
   return { is: 'waits', why, until, remedy };
 }
 
 /** Undefined for an object that is gone, as git orders. */
 function standingOfChange(
   { id, action }: Change,
-  { outcomes, isUnverified = false, isRefused = false, left: found = [] }: RunEnd,
+  { outcomes, isUnverified = false, refusal, left: found = [] }: RunEnd,
   left: ReadonlySet<ObjectId>,
 ): Standing | undefined {
   const outcome = outcomes?.get(id);
@@ -166,58 +179,70 @@ function standingOfChange(
     if (isUnverified && (found.length === 0 || left.has(id))) {
       return { is: 'unknown', why: 'unanswered', since: null };
     }
-    if (left.has(id)) return { is: 'failed', why: 'not-as-written', remedy: null };
+    if (left.has(id)) return notAsWritten(id);
     return action === 'delete' || action === 'deactivate' ? undefined : LIVE;
   }
-  if (isRefused) return { is: 'held', why: 'guard', remedy: GUARD_REMEDY };
+  if (refusal) return { is: 'held', why: 'guard', remedy: guardRemedy(refusal) };
   if (outcomes === undefined) return waits('apply');
-  return standingOfUndone(outcome, isUnverified);
+  return standingOfUndone(id, outcome, isUnverified);
 }
 
-const GUARD_REMEDY = 'approve the plan, see the guard';
-
 function standingOfUndone(
+  id: ObjectId,
   outcome: Exclude<Outcome, { status: 'applied' }> | undefined,
   isUnverified: boolean,
 ): Standing {
-  if (outcome === undefined) return { is: 'failed', why: 'not-sent', remedy: null };
+  if (outcome === undefined) {
+    return { is: 'failed', why: 'not-sent', remedy: retryRemedy(id, null) };
+  }
   if (outcome.status === 'failed') {
     // A second look settles a write without an answer.
     if (outcome.fateUnknown && isUnverified) {
       return { is: 'unknown', why: 'unanswered', since: null };
     }
-    return { is: 'failed', why: 'refused', remedy: outcome.error.message };
+    const { error } = outcome;
+    return { is: 'failed', why: 'refused', remedy: retryRemedy(id, error.message, error) };
   }
-  if (outcome.approvalNeeded) return { is: 'held', why: 'approval', remedy: outcome.why };
-  if (outcome.windowClosed) return waits('window', outcome.until ?? null, outcome.why);
+  if (outcome.approvalNeeded) {
+    return { is: 'held', why: 'approval', remedy: { because: outcome.why, ways: [] } };
+  }
+  if (outcome.windowClosed) {
+    const { ways } = remedyOf({ id, why: 'window-closed', action: 'update', fields: [] });
+    return waits('window', outcome.until ?? null, { because: outcome.why, ways });
+  }
   if (outcome.overtaken) return LIVE;
-  return { is: 'failed', why: 'not-sent', remedy: outcome.why };
+  return { is: 'failed', why: 'not-sent', remedy: retryRemedy(id, outcome.why) };
 }
 
 /** A withheld change, or its document. */
-type Judgeable = Pick<Withheld, 'why' | 'reason' | 'wayOut' | 'until' | 'dependsOn'>;
+type Judgeable = Pick<Withheld, 'why' | 'reason' | 'until' | 'dependsOn'>;
+
+/** A standing without its remedy. */
+type Judged =
+  | { readonly is: 'waits'; readonly why: WaitsFor; readonly until: string | null }
+  | { readonly is: 'held'; readonly why: HeldFor };
 
 /** Undefined for a difference that git does not order. */
-export function standingOfWithheld(
+export function judgeWithheld(
   withheld: Judgeable,
   all: ReadonlyMap<ObjectId, Judgeable> = new Map(),
-): Standing | undefined {
-  const { why, reason, wayOut: remedy, until = null } = withheld;
+): Judged | undefined {
+  const { why, reason, until = null } = withheld;
   if (NOT_ORDERED.has(why)) return undefined;
   if (why === 'needs-withheld') {
     const needed = withheld.dependsOn.flatMap((id) => all.get(id) ?? []);
-    const isHeld = needed.some((each) => standingOfWithheld(each)?.is === 'held');
+    const isHeld = needed.some((each) => judgeWithheld(each)?.is === 'held');
     return isHeld
-      ? { is: 'held', why: 'another-object', remedy }
-      : waits('another-object', until, remedy);
+      ? { is: 'held', why: 'another-object' }
+      : { is: 'waits', why: 'another-object', until };
   }
   if (why === 'ramp-held' && (reason === 'drift' || reason === 'conflict')) {
-    return { is: 'held', why: 'ramp-changed', remedy };
+    return { is: 'held', why: 'ramp-changed' };
   }
   const isReviewed = why === 'not-reviewed' && REVIEWED_BEFORE.has(reason);
   const held = HELD_FOR[why];
-  if (held !== undefined && !isReviewed) return { is: 'held', why: held, remedy };
-  return waits(WAITS_FOR[why] ?? 'apply', until, remedy);
+  if (held !== undefined && !isReviewed) return { is: 'held', why: held };
+  return { is: 'waits', why: WAITS_FOR[why] ?? 'apply', until };
 }
 
 function isWorse(one: Standing, other: Standing): boolean {

@@ -9,7 +9,7 @@ import { renamesAmong } from './objects/renames.js';
 import { withoutUsed } from './order/in-use.js';
 import { liveKillsIn, planKills, planUnmanagedRestores, withKills } from './kills/plan.js';
 import { ordered } from './order/order.js';
-import { plannedObjects, wantedEntries, type PlanPolicy, type WithheldReason } from './policy.js';
+import { plannedObjects, wantedEntries, type PlanPolicy } from './policy.js';
 import type { PlanInput } from './input.js';
 
 /**
@@ -78,8 +78,8 @@ function withoutUnmetNeeds(objects: readonly ObjectPlan[]): {
     for (const each of blocked) {
       const { change } = each;
       const need = needsOf(each).find((id) => missing.has(id)) ?? '';
-      const wayOut = `it needs ${need}, which is withheld`;
-      withheld.push({ ...change, dependsOn: [], why: 'needs-withheld', wayOut });
+      const because = `it needs ${need}, which is withheld`;
+      withheld.push({ ...change, dependsOn: [], why: 'needs-withheld', because });
       missing.add(change.id);
     }
     planned = planned.filter((each) => !blocked.includes(each));
@@ -144,14 +144,6 @@ export function touchedKeys(plan: Plan): ReadonlySet<string> {
   return new Set(plan.changes.map(({ ref }) => keyOf(ref.kind, ref.name)));
 }
 
-function notReviewed({ ref }: Pick<Change, 'ref'>): WithheldReason {
-  const only = keyOf(ref.kind, ref.name);
-  return {
-    why: 'not-reviewed',
-    wayOut: `run the apply of its own review again; or look at it (flagkeel plan --only ${only}) and apply it (flagkeel reconcile --only ${only})`,
-  };
-}
-
 /** Whether the specs cover an object: those of an older HEAD do not cover later objects. */
 function isCovered(
   id: ObjectId,
@@ -174,7 +166,7 @@ export function onlyReviewed(
   return planned.map((each) => {
     const { change, id, withheld } = each;
     if (!change || reviewed.has(id)) return each;
-    const held = { ...change.change, dependsOn: [], ...notReviewed(change.change) };
+    const held = { ...change.change, dependsOn: [], why: 'not-reviewed' as const };
     return { id, withheld: [...withheld, held] };
   });
 }

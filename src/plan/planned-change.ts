@@ -105,7 +105,7 @@ export function requestHold({
   if (id === undefined || id === null) return undefined;
   return {
     why: 'approval-needed',
-    wayOut: `change request ${id} is open on the service; close it there`,
+    because: `change request ${id} is open on the service`,
   };
 }
 
@@ -131,7 +131,7 @@ export function splitFields(
       continue;
     }
     // Each contested field has its own times in the message, so it needs its own group.
-    const key = `${held.why} ${held.wayOut}`;
+    const key = `${held.why} ${held.because ?? ''}`;
     const group = groups.get(key) ?? { held, fields: [] };
     group.fields.push(field);
     groups.set(key, group);

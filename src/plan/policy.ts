@@ -55,6 +55,8 @@ export interface PlannedEnvironment {
   readonly name: string;
   /** Key of the environment in the state. */
   readonly id: string;
+  /** Its name in flagkeel.yaml. Unset if that is `name`. */
+  readonly place?: string;
   readonly protected: boolean;
   readonly onDrift: DriftPolicy;
   readonly onConflict: ConflictPolicy;
@@ -77,7 +79,12 @@ export function verifyingPolicy(
 ): PlanPolicy {
   const identities = policy.identities === 'all' ? 'changed' : policy.identities;
   const forOthers = withheld.filter(({ why }) => FOR_OTHERS.has(why));
-  const held = new Map(forOthers.map(({ id, why, wayOut }) => [id, { why, wayOut }]));
+  const held = new Map(
+    forOthers.map(({ id, why, because }) => [
+      id,
+      { why, ...(because !== undefined && { because }) },
+    ]),
+  );
   return { ...policy, only: touched, identities, held };
 }
 
@@ -143,7 +150,10 @@ function namesAmong(only: ReadonlySet<string>, prefix: string): string[] {
 
 export interface WithheldReason {
   readonly why: WithheldWhy;
-  readonly wayOut: string;
+  /** Clause: the exact obstacle. Unset if `why` says it all. */
+  readonly because?: string;
+  /** The environment's name in flagkeel.yaml. Unset if it is that of the id. */
+  readonly place?: string;
   /** When a later run applies it without help, ISO 8601 in UTC. Unset if that moment is unknown, or never comes. */
   readonly until?: string;
 }
@@ -158,6 +168,8 @@ export interface FieldRules {
   readonly revertDrift: boolean;
   readonly suspended: Suspension | null;
   readonly closed?: Closed | undefined;
+  /** The environment's name in flagkeel.yaml. Unset if the service has the same, or for the workspace. */
+  readonly place?: string | undefined;
 }
 
 /**
@@ -215,6 +227,7 @@ export function environmentRules(policy: PlanPolicy, environment: PlannedEnviron
     revertDrift: policy.revertDrift,
     suspended: policy.suspended,
     closed: closedIn(policy, environment),
+    place: environment.place,
   };
 }
 
@@ -231,28 +244,21 @@ export function withholdReason(
   const { reason } = change;
   if (reason === 'kill') return undefined;
   if (reason === 'drift' && rules.onDrift !== 'revert') {
-    return {
-      why: 'drift-reported',
-      wayOut: 'write the live value into the spec, or run with --revert-drift',
-    };
+    return { why: 'drift-reported' };
   }
   if (reason === 'drift' && !rules.revertDrift && isContested(corrections)) {
     return {
       why: 'contested',
-      wayOut: `corrected at ${corrections.join(', ')}; somebody else writes it, and the service does not say who: perhaps another repository. Find out, and leave it to one side: take it out of these specs or write the live value into them; --revert-drift corrects it once more`,
+      because: `corrected at ${corrections.join(', ')}; another writer keeps changing it, perhaps another repository, and the service does not name it: find it, and leave the field to one side`,
     };
   }
   if (reason === 'conflict' && rules.onConflict === 'hold') {
-    return {
-      why: 'conflict-held',
-      wayOut: 'write the live value into the spec first, or set `onConflict: apply`',
-    };
+    return { why: 'conflict-held', ...(rules.place !== undefined && { place: rules.place }) };
   }
   if ((reason === 'adopt' || reason === 'unknown') && rules.protected && !rules.adopt) {
     return {
       why: 'adopt-needed',
-      wayOut:
-        'no run remembers it here; it may be ours: look at the values that would go, then run with --adopt',
+      because: 'no run remembers it here; it may be ours: look at the values that would go',
     };
   }
   // Permanent obstacles come first: they remain when the suspension is over.
@@ -276,7 +282,7 @@ function closedReason(closed: Closed | undefined): WithheldReason | undefined {
     untilText === null ? 'it stays until the config says otherwise' : `it goes at ${untilText}`;
   return {
     why: 'window-closed',
-    wayOut: `${why}; ${when} (--override-window REASON sends it now)`,
+    because: `${why}; ${when}`,
     ...(until !== null && { until }),
   };
 }
@@ -299,11 +305,5 @@ export function suspendedReason({
 }: Pick<PlanPolicy, 'suspended'>): WithheldReason | undefined {
   if (suspended === null) return undefined;
   const { until } = suspended;
-  return {
-    why: 'suspended',
-    wayOut:
-      until === null
-        ? 'remove `suspend: true` from flagkeel.yaml'
-        : `resume, or wait until ${until}`,
-  };
+  return { why: 'suspended', ...(until !== null && { until }) };
 }

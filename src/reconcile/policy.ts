@@ -106,6 +106,7 @@ function resolveEnvironments(
     return {
       name: live.name,
       id: live.id,
+      ...placeOf(configNames.get(live.name), live.name),
       protected: isProtected,
       onDrift: environment.onDrift ?? (isProtected ? 'report' : (config.onDrift ?? 'revert')),
       onConflict: environment.onConflict ?? (isProtected ? 'hold' : (config.onConflict ?? 'apply')),
@@ -130,6 +131,10 @@ function resolveEnvironments(
     );
   }
   return resolved;
+}
+
+function placeOf(word: string | undefined, name: string): Pick<PlannedEnvironment, 'place'> {
+  return word === undefined || word === name ? {} : { place: word };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { keyOfId, objectId } from '../model/ref.js';
 import { EXIT, type ExitCode } from '../errors.js';
 import type { Outcome, Outcomes } from '../model/outcome.js';
+import { planOptionsOf } from '../model/remedy.js';
 import { exitOf, verdictOf, type Verdict } from '../model/verdict.js';
 import type { Reminder } from '../model/plan.js';
 import { unmanagedNames } from '../plan/plan.js';
@@ -20,6 +21,7 @@ export function reportOf(
     plan: found,
     notes: notes,
     planHash,
+    planOptions: planOptionsOf(context.options),
     ...heldHashOf(result),
     impacts,
     guardFindings,
@@ -43,7 +45,7 @@ export function reportOf(
     ),
     ruleNames: ruleNamesOf(input),
     killReasons: killReasonsOf(input.desired),
-    verdict: verdictOn(result),
+    verdict: verdictOn(result, context),
     ...('outcomes' in result
       ? {
           outcomes: result.outcomes,
@@ -55,12 +57,14 @@ export function reportOf(
 }
 
 /** A plan that was not applied has a verdict too: the changes that wait for an apply, or for an approval. */
-export function verdictOn(result: Planned | Applied): Verdict {
+function verdictOn(result: Planned | Applied, { options }: Pick<RunContext, 'options'>): Verdict {
   if ('verdict' in result) return result.verdict;
-  const { plan: found, input, guardFindings } = result;
+  const { plan: found, planHash, input, guardFindings: findings } = result;
   const invalid = [...input.policy.quarantined];
   const { outcomes } = killOutcomes(result);
-  return verdictOf({ plan: found, outcomes, invalid, isRefused: guardFindings.length > 0 });
+  const refusal =
+    findings.length === 0 ? undefined : { planHash, findings, options: planOptionsOf(options) };
+  return verdictOf({ plan: found, outcomes, invalid, refusal });
 }
 
 /**

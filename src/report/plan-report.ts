@@ -23,6 +23,8 @@ export interface PlanReport {
   readonly notes: PlanNotes;
   /** `sha256:` and lower-case hex. */
   readonly planHash: string;
+  /** Options of the run that decide what its plan contains, as arguments of `reconcile`. */
+  readonly planOptions?: readonly string[];
   /** The hash that approves the changes held by guards or windows; left out if there are none. */
   readonly heldHash?: string;
   /** Scheme, host and port of the service. */

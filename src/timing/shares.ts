@@ -180,6 +180,5 @@ function holdOf(
 }
 
 function held({ treatment }: DesiredRamp, what: string): TimedField['held'] {
-  const wayOut = `"${treatment}" ${what}, and the ramp waits; take the ramp out of the spec and write what shall be, or run with --revert-drift`;
-  return { why: 'ramp-held', wayOut };
+  return { why: 'ramp-held', because: `"${treatment}" ${what}, and the ramp waits` };
 }

@@ -190,7 +190,7 @@ function scrambledMatcher(matcher: WireMatcher): WireMatcher {
 /** Segments that are left because their keys are not all ours, which depends on the path: git once gave them up. */
 export function keptForOthers({ withheld }: Plan): Set<string> {
   return new Set(
-    withheld.filter(({ wayOut }) => wayOut === KEYS_OF_OTHERS).map(({ ref }) => ref.name),
+    withheld.filter(({ because }) => because === KEYS_OF_OTHERS).map(({ ref }) => ref.name),
   );
 }
 

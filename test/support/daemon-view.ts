@@ -83,7 +83,7 @@ export function standingsAfter(runs: readonly RunRecord[]): StandingsView | null
     outcomes: isApplied ? outcomes : undefined,
     left: plan.left as unknown as Change[] | undefined,
     invalid: plan.held ?? [],
-    isRefused: (plan.guards ?? []).length > 0,
+    refusal: plan.guards && { planHash: plan.planHash, findings: plan.guards, options: [] },
   });
   known.add(verdict, { plan: end, isFull: true, at: startedAt });
   return known.view();

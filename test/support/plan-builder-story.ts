@@ -74,7 +74,6 @@ export function aStory(members: Partial<PlanReport> = {}): PlanReport {
         aWithheld('flag/legacy@production', 'update', 'drift-reported', {
           reason: 'drift',
           fields: [{ ...aField('/defaultTreatment', 'on', 'off'), reason: 'drift' }],
-          wayOut: 'run with --revert-drift, or take the change over with drift --adopt',
         }),
       ],
       steps: [...changes, ...changes.slice(0, 3)].map(({ id }) => step(id)),

@@ -40,7 +40,7 @@ export function aWithheld(
   why: WithheldWhy,
   members: Partial<Withheld> = {},
 ): Withheld {
-  return { ...aChange(id, action), why, wayOut: 'wait', ...members };
+  return { ...aChange(id, action), why, ...members };
 }
 
 /** A field that a commit changed; an undefined side is left out. */
@@ -104,7 +104,14 @@ export function aReport(plan: Partial<Plan> = {}, members: Partial<PlanReport> =
 
 /** The report with the verdict that its other members give. */
 export function judged(report: Omit<PlanReport, 'verdict'>): PlanReport {
-  const { plan, outcomes, left, held: invalid = [], guardFindings = [] } = report;
-  const isRefused = guardFindings.length > 0;
-  return { ...report, verdict: verdictOf({ plan, outcomes, left, invalid, isRefused }) };
+  const {
+    plan,
+    planHash,
+    outcomes,
+    left,
+    held: invalid = [],
+    guardFindings: findings = [],
+  } = report;
+  const refusal = findings.length === 0 ? undefined : { planHash, findings, options: [] };
+  return { ...report, verdict: verdictOf({ plan, outcomes, left, invalid, refusal }) };
 }

@@ -11,7 +11,7 @@ import {
   type ImportedFile,
   type SourceName,
 } from '../../import/from-file.js';
-import { shellWord } from '../../kill/now.js';
+import { shellWord } from '../../platform/shell.js';
 import type { Departure } from '../../import/sources/source.js';
 import { withSchemaLine, writeSchemas } from '../editor-schemas.js';
 import { tracedCommand } from '../traced-command.js';

@@ -4,8 +4,9 @@ import {
   reminderText,
   sinceText,
 } from '../../report/view/sentences.js';
-import { standingOfWithheld, type StandingName } from '../../model/verdict.js';
+import { judgeWithheld, type StandingName } from '../../model/verdict.js';
 import { plural } from '../../report/values.js';
+import { remedyText } from '../../report/view/remedy.js';
 import { headlineText, STANDING_WORDS, whyText } from '../../report/view/verdict.js';
 import { WHY_WORDS } from '../../report/view/words.js';
 import { isApplied, isDrift } from '../health.js';
@@ -78,7 +79,10 @@ function isBad(name: StandingName): boolean {
 
 function toldStanding({ id, standing }: StandingView): ToldObject {
   const remedy = 'remedy' in standing ? standing.remedy : null;
-  return { id, says: remedy === null ? whyText(standing) : `${whyText(standing)} → ${remedy}` };
+  return {
+    id,
+    says: remedy === null ? whyText(standing) : `${whyText(standing)} → ${remedyText(remedy)}`,
+  };
 }
 
 /** Finds the objects in a notable state after a run, with one line each, whose last clause may be untrusted text. */
@@ -91,7 +95,7 @@ const NOTICES: Readonly<Record<'drift' | 'live-kill' | 'held-ramp', Found>> = {
       .map(({ id }) => ({ id, says: 'changed outside git, and not put back' })),
     // What a person has to decide is reported as held.
     ...withheld
-      .filter((each) => isDrift(each) && standingOfWithheld(each)?.is === 'waits')
+      .filter((each) => isDrift(each) && judgeWithheld(each)?.is === 'waits')
       .map(({ id, why }) => ({ id, says: WHY_WORDS[why] })),
   ],
   'live-kill': ({ liveKills = [] }) =>

@@ -2,6 +2,7 @@ import { html, type Html } from '../../platform/html.js';
 import { rowHtml } from '../../report/html/rows.js';
 import type { FirstRows } from '../../report/view/open-rows.js';
 import { STANDINGS } from '../../model/verdict.js';
+import { remedyText } from '../../report/view/remedy.js';
 import { LIVE_KILLS_TITLE, sinceText } from '../../report/view/sentences.js';
 import { whyText } from '../../report/view/verdict.js';
 import { plural } from '../../report/values.js';
@@ -52,7 +53,7 @@ export function standingList({ standings }: SourceView, now: number): Html {
         until === null ? [] : html`, until ${moment(until, now)}`
       }${since === null ? [] : html`, since ${moment(since, now)}`}
       <span class="soft">as of ${moment(asOf, now)}</span>${
-        remedy === null ? [] : html`<div>→ ${untrusted(remedy)}</div>`
+        remedy === null ? [] : html`<div>→ ${untrusted(remedyText(remedy))}</div>`
       }`;
   });
   return listUnder('Not as git orders', items, all.length);

@@ -16,13 +16,7 @@ import { openRows, type OpenRows } from '../../report/view/open-rows.js';
 import { planView } from '../../report/view/plan-view.js';
 import { errorText } from '../../report/text/error.js';
 import { summaryLine } from '../../report/text/summary.js';
-import {
-  exitCodeOf,
-  exitCodeOfSignal,
-  reportOf,
-  unmanagedIn,
-  verdictOn,
-} from '../../reconcile/result.js';
+import { exitCodeOf, exitCodeOfSignal, reportOf, unmanagedIn } from '../../reconcile/result.js';
 import {
   InvalidSpecsError,
   type Applied,
@@ -171,7 +165,7 @@ function endOf(
   signal: AbortSignal,
 ): Omit<CycleEnd, 'requests'> {
   const report = reportOf(result, run);
-  const outcome = resultOf(result, signal);
+  const outcome = resultOf(result, report.verdict, signal);
   const notes = [
     ...('unverified' in result ? [`Not verified: ${result.unverified}\n`] : []),
     ...('unsaved' in result ? [`Not remembered: ${result.unsaved}\n`] : []),
@@ -194,18 +188,13 @@ function endOf(
     dueAt: firstDue(result),
     mayRetry: outcome === 'partial' || outcome === 'failed',
     accessTrouble: null,
-    judged: judgedIn(result),
+    judged: { verdict: report.verdict, plan: result.plan, isFull: result.plan.observed === 'full' },
     diagnostics: result.invalid,
     kills: killsOf(result),
     suspendedByConfig: result.input.desired.config.suspend,
     flags: flagsSeen(result),
     unmanaged: unmanagedIn(result),
   };
-}
-
-function judgedIn(result: Planned | Applied): NonNullable<CycleEnd['judged']> {
-  const { plan: done } = result;
-  return { verdict: verdictOn(result), plan: done, isFull: done.observed === 'full' };
 }
 
 /** The earliest time at which a held change or the next step of a ramp may go by itself, as ISO 8601 in UTC. */
@@ -239,12 +228,12 @@ function killsOf({ input }: Planned | Applied): OrderedKill[] {
   return [...listed, ...own];
 }
 
-function resultOf(result: Planned | Applied, signal: AbortSignal): RunResult {
+function resultOf(result: Planned | Applied, verdict: Verdict, signal: AbortSignal): RunResult {
   if (!('outcomes' in result)) {
     if (result.guardFindings.length > 0) return 'refused';
-    return verdictOn(result).whole === 'live' ? 'in-sync' : 'waiting';
+    return verdict.whole === 'live' ? 'in-sync' : 'waiting';
   }
-  const { verdict, plan: done, unsaved, invalid, input } = result;
+  const { plan: done, unsaved, invalid, input } = result;
   if (signal.aborted && verdict.whole !== 'live') return 'interrupted';
   if (!isDone(verdict)) return 'partial';
   if (unsaved !== undefined) return 'failed';

@@ -128,7 +128,7 @@ export function plannedRestore(of: KillSubject, killed: boolean, input: PlanInpu
   if (isTakenBack(of, input.desired) || input.policy.restorable.has(id)) return written('restore');
   if (definition.fields.killed !== false) return NOTHING;
   if (environment.onLiveKill === 'revert') return written('drift');
-  return { ...NOTHING, withheld: (subject) => [liveKill(subject)] };
+  return { ...NOTHING, withheld: (subject) => [liveKill(subject, environment)] };
 }
 
 /**
@@ -153,11 +153,10 @@ function killedChange(killed: boolean, reason: 'kill' | 'restore' | 'drift'): Fi
   return { path: '/killed', reason, before: !killed, after: killed };
 }
 
-function liveKill(subject: ChangeSubject): Withheld {
-  const wayOut =
-    'somebody killed the flag on the service; run `flagkeel restore`, or order the kill in git';
+function liveKill(subject: ChangeSubject, { place }: PlannedEnvironment): Withheld {
   const fields = [killedChange(false, 'drift')];
-  return withheld(subject, { action: 'update', fields }, { why: 'live-kill', wayOut });
+  const held = { why: 'live-kill' as const, ...(place !== undefined && { place }) };
+  return withheld(subject, { action: 'update', fields }, held);
 }
 
 /** The managed fields with the kills of the break-glass list, as a base remembers them. */
@@ -189,7 +188,11 @@ export function liveKillsIn(input: PlanInput, changes: readonly Change[]): LiveK
         const ref = { kind: 'flag' as const, name, environment: environment.name };
         const base = flagEntry(state, name)?.environments[environment.id];
         const [seen, commit] = [base?.liveKillSeen ?? null, base?.liveKillSeenAt ?? null];
-        const found = { id: objectId(ref), ref, location: declared.location, seen, commit };
+        const { place } = environment;
+        const found = {
+          ...{ id: objectId(ref), ref, location: declared.location, seen, commit },
+          ...(place !== undefined && { place }),
+        };
         return [base?.spec?.killed === true ? { ...found, wasOrdered: true } : found];
       }),
     )

@@ -80,10 +80,10 @@ function planUpdate(
   let target = targetOf(definition, live, allowed, restore);
   const dangling = danglingTreatment(target);
   if (dangling !== undefined) {
-    const wayOut = `what stays of the live definition names "${dangling}", which would be no treatment any more`;
+    const because = `what stays of the live definition names "${dangling}", which would be no treatment any more`;
     const broken = allowed.filter(({ path }) => path !== '/killed');
     const what = { action: 'update' as const, fields: broken };
-    withheldFields.push(withheld(subject, what, { why: 'still-in-use', wayOut }));
+    withheldFields.push(withheld(subject, what, { why: 'still-in-use', because }));
     allowed = allowed.filter(({ path }) => path === '/killed');
     target = targetOf(definition, live, allowed, restore);
   }

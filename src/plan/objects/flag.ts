@@ -73,10 +73,10 @@ function otherTrafficType(flag: DesiredFlag, actual: ActualFlag): ObjectPlan | u
   const fields: FieldChange[] = [
     { path: '/trafficType', reason: 'conflict', before: live, after: flag.trafficType },
   ];
-  const wayOut = `the traffic type of a flag is set at its creation; write \`trafficType: ${live}\`, or choose another name`;
+  const because = 'the traffic type of a flag is set at its creation';
   return {
     id: objectId(subject.ref),
-    withheld: [withheld(subject, { action: 'update', fields }, { why: 'immutable', wayOut })],
+    withheld: [withheld(subject, { action: 'update', fields }, { why: 'immutable', because })],
   };
 }
 

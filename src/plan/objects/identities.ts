@@ -7,7 +7,13 @@ import type { KeyChange, Withheld, StepRequest } from '../../model/plan.js';
 import { identitiesEntry, type IdentitiesBase, type IdentitiesEntry } from '../../model/state.js';
 import { plannedChange, withheld, type ObjectPlan, type ChangeSubject } from '../planned-change.js';
 import type { PlanInput } from '../input.js';
-import { environmentRules, withholdReason, type PlannedEnvironment, isPlanned } from '../policy.js';
+import {
+  environmentRules,
+  withholdReason,
+  type PlannedEnvironment,
+  type WithheldReason,
+  isPlanned,
+} from '../policy.js';
 import type { PlannedKind } from './planned-kind.js';
 import { isUnder } from './spec-paths.js';
 
@@ -124,10 +130,9 @@ function isKnown(
 function identitiesWithholdReason(
   { environment }: Planning,
   { policy }: PlanInput,
-): Pick<Withheld, 'why' | 'wayOut'> | undefined {
+): WithheldReason | undefined {
   if (policy.identities === 'none') {
-    const wayOut = 'the service cannot show them either; run with --identities to write them all';
-    return { why: 'not-remembered', wayOut };
+    return { why: 'not-remembered', because: 'the service cannot show them either' };
   }
   // The other rules protect live values from being overwritten, and no one can read those of identities.
   return withholdReason({ reason: 'commit' }, environmentRules(policy, environment));
@@ -145,9 +150,8 @@ function stays(
     reason: 'prune' as const,
     keys: { added: [], removed: gone, changed: thinned, sha256: identitiesSha256([]) },
   };
-  const wayOut =
-    'flagkeel deletes no identity and no attribute of one; where that matters, delete it there by hand';
-  return [withheld(subject, change, { why: 'stays-on-service', wayOut })];
+  const because = 'flagkeel deletes no identity and no attribute of one';
+  return [withheld(subject, change, { why: 'stays-on-service', because })];
 }
 
 function keyChange(

@@ -81,37 +81,26 @@ function planDeletion(removal: Removal, input: PlanInput): ObjectPlan {
   return { id, withheld: [], change: plannedChange(subject, what, requests) };
 }
 
-const PROTECTED: WithheldReason = {
-  why: 'protected',
-  wayOut: 'bring it back, take `protect: true` out of it in one commit, and remove it in the next',
-};
+const PROTECTED: WithheldReason = { why: 'protected' };
 
 /** The object on the service has another id than the state. */
 export const NOT_OURS: WithheldReason = {
   why: 'not-ours',
-  wayOut:
-    'ours was deleted outside git, and somebody made another one of that name; declare it again to take it over, or delete it on the service by hand',
+  because: 'ours was deleted outside git, and another one of that name was made',
 };
 
 function removalWithholdReason(
   removal: Removal,
   { policy }: PlanInput,
 ): WithheldReason | undefined {
-  const { ref, declared, archive, held } = removal;
+  const { ref, declared, held } = removal;
   if (declared?.protect === true) return PROTECTED;
-  if (!policy.prune) {
-    const verb = archive ? 'archive' : 'delete';
-    const wayOut = `set \`prune: true\` in flagkeel.yaml or run with --prune to ${verb} it`;
-    return { why: 'prune-off', wayOut };
-  }
+  if (!policy.prune) return { why: 'prune-off' };
   // While suspended, a run does not ask history and the service about removals, so other obstacles are unknown.
   const suspended = suspendedReason(policy);
   if (suspended) return suspended;
   if (policy.protectedRemovals?.has(keyOf(ref.kind, ref.name)) === true) return PROTECTED;
-  if (!policy.provenRemovals.has(objectId(ref))) {
-    const wayOut = 'no ancestor of HEAD declares it; delete it on the service by hand';
-    return { why: 'no-witness', wayOut };
-  }
+  if (!policy.provenRemovals.has(objectId(ref))) return { why: 'no-witness' };
   return held ?? removalClosed(policy, ref.environment);
 }
 

@@ -185,7 +185,7 @@ function segmentParts({ name, environments }: SegmentEntry, input: PlanInput): P
 
 const UNSEEN_USERS: WithheldReason = {
   why: 'still-in-use',
-  wayOut: 'the service cannot list the flags that may use it; delete it there by hand',
+  because: 'the service cannot list the flags that may use it; delete it there by hand',
 };
 
 /** Obstacle to a removal that would delete keys of others. */
@@ -199,5 +199,5 @@ function keysOfOthers(
 ): WithheldReason | undefined {
   if (!live || live.keys.length === 0) return undefined;
   if (base?.keys && sameKeys(base.keys, live.digest)) return undefined;
-  return { why: 'still-in-use', wayOut: KEYS_OF_OTHERS };
+  return { why: 'still-in-use', because: KEYS_OF_OTHERS };
 }

@@ -4,7 +4,7 @@ import { keyDifference, NO_KEYS, sameKeys, type KeyList } from '../../model/segm
 import type { ActualActivation, ActualSegment } from '../../model/actual.js';
 import type { DesiredActivation, DesiredSegment } from '../../model/desired.js';
 import { objectId } from '../../model/ref.js';
-import type { FieldChange, KeyChange, Reason, Withheld, StepRequest } from '../../model/plan.js';
+import type { FieldChange, KeyChange, Reason, StepRequest } from '../../model/plan.js';
 import { segmentEntry, type ActivationBase, type SegmentEntry } from '../../model/state.js';
 import {
   plannedChange,
@@ -20,6 +20,7 @@ import {
   withholdReason,
   workspaceRules,
   type PlannedEnvironment,
+  type WithheldReason,
 } from '../policy.js';
 
 /** Plans one segment: its workspace level, then each selected environment that the spec names. */
@@ -57,7 +58,7 @@ function planWorkspaceLevel(
     withheld(
       subject,
       { action: 'update', fields: [field] },
-      { why: 'immutable', wayOut: 'the service sets it when the segment is created' },
+      { why: 'immutable', because: 'the service sets it when the segment is created' },
     ),
   );
   const blocked = immutable.some((field) => field.path === '/trafficType');
@@ -148,7 +149,7 @@ function activationWithholdReason(
   { reason, corrections }: { reason: Reason; corrections: readonly string[] | undefined },
   environment: PlannedEnvironment,
   input: PlanInput,
-): Pick<Withheld, 'why' | 'wayOut'> | undefined {
+): WithheldReason | undefined {
   return (
     requestHold(live) ??
     withholdReason({ reason }, environmentRules(input.policy, environment), corrections)

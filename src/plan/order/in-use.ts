@@ -80,8 +80,8 @@ function takesAway(draft: PlannedChange): boolean {
   return isRemoval(draft) || treatmentChange(draft).removed.size > 0;
 }
 
-function needs(wayOut: string): WithheldReason {
-  return { why: 'needs-withheld', wayOut };
+function needs(because: string): WithheldReason {
+  return { why: 'needs-withheld', because };
 }
 
 /** Live objects may depend in a circle, which specs may not. Without removals there is no problem. */
@@ -93,8 +93,8 @@ function circular(
   const environments = input.policy.environments.map(({ name }) => name);
   const circle = circleAmong(planned, input.actual, environments) ?? [];
   const path = circle.join(' → ');
-  const wayOut = `they use each other: ${path}; take a rule of one of them away on the service`;
-  return new Map(circle.map((id) => [id, inUse(wayOut)]));
+  const because = `they use each other: ${path}; take a rule of one of them away on the service`;
+  return new Map(circle.map((id) => [id, inUse(because)]));
 }
 
 function writesRules(draft: PlannedChange): boolean {
@@ -141,8 +141,8 @@ function isMissing({ id, treatments }: Use, missing: Missing): boolean {
   return gone === 'all' || treatments.some((treatment) => gone?.has(treatment));
 }
 
-function inUse(wayOut: string): WithheldReason {
-  return { why: 'still-in-use', wayOut };
+function inUse(because: string): WithheldReason {
+  return { why: 'still-in-use', because };
 }
 
 function usesWhatGoes({ treatments }: User, draft: PlannedChange): boolean {

@@ -1,6 +1,7 @@
 import type { Plan as WrittenPlan } from '../../generated/plan.schema.d.js';
 import type { FlagImpact, Impact } from '../../model/impact.js';
 import type { Json } from '../../model/json.js';
+import { remedyOf } from '../../model/remedy.js';
 import { countsOf, type Standing, type Verdict } from '../../model/verdict.js';
 import { noteKey, type Change, type FieldChange } from '../../model/plan.js';
 import type { ObjectId } from '../../model/ref.js';
@@ -8,6 +9,7 @@ import type { Outcome } from '../../model/outcome.js';
 import { ordered } from '../json-value.js';
 import { keyCounts, maskKeys } from '../masked-keys.js';
 import { guardTexts } from '../view/guards.js';
+import { remedyText } from '../view/remedy.js';
 import { refusals as refusedIdentities } from '../view/identities.js';
 import { countDeeds, outcomeOf, type PlanReport } from '../plan-report.js';
 
@@ -48,10 +50,7 @@ export function planDocument(
     workspace: { id: workspace.id, name: workspace.name },
     revision: { commit: revision.commit, dirty: revision.dirty },
     stateless: report.stateless,
-    ...present({
-      converged: report.converged,
-      verdict: report.converged === undefined ? undefined : verdictDocument(report.verdict),
-    }),
+    ...judgement(report),
     summary: {
       create: deeds.create,
       update: deeds.update,
@@ -68,7 +67,7 @@ export function planDocument(
     withheld: plan.withheld.map((withheld) => ({
       ...changeDocument(withheld, report, options),
       why: withheld.why,
-      wayOut: withheld.wayOut,
+      wayOut: remedyText(remedyOf(withheld)),
       ...present({ until: withheld.until }),
     })),
     ...circumstances(report, options),
@@ -77,7 +76,7 @@ export function planDocument(
       flags: plan.unmanaged.flags,
       segments: plan.unmanaged.segments,
     },
-    liveKills: plan.liveKills.map(({ ref, location, ...kill }) => kill),
+    liveKills: plan.liveKills.map(({ ref, location, place, ...kill }) => kill),
     notCompared: plan.notCompared.map(({ id, what, why }) => ({ id, what, why })),
   };
 }
@@ -104,6 +103,16 @@ function circumstances(report: PlanReport, options: JsonOptions) {
   });
 }
 
+/** Without an apply the verdict would only repeat the plan, unless a guard refused it. */
+function judgement({
+  converged,
+  verdict,
+  guardFindings = [],
+}: PlanReport): Pick<PlanDocument, 'converged' | 'verdict'> {
+  const isJudged = converged !== undefined || guardFindings.length > 0;
+  return present({ converged, verdict: isJudged ? verdictDocument(verdict) : undefined });
+}
+
 /** Live objects are counted and not listed. */
 export function verdictDocument(verdict: Verdict): VerdictDocument {
   const objects = [...verdict.objects].flatMap(([id, standing]) =>
@@ -120,7 +129,7 @@ export function standingDocument(
   return {
     ...{ id, is, why },
     until: 'until' in standing ? standing.until : null,
-    remedy: 'remedy' in standing ? standing.remedy : null,
+    remedy: 'remedy' in standing && standing.remedy ? remedyText(standing.remedy) : null,
   };
 }
 

@@ -105,11 +105,14 @@ function merged(words: readonly Word[]): Span[] {
   return spans;
 }
 
+/** Commands stay on one row, so that they can be copied. */
+const COMMAND = /`flagkeel [^`]*`/g;
+
 /** The words of a paragraph. Only ordinary spaces separate words. */
 function wordsOf(spans: readonly Span[]): Word[] {
   const words: Span[][] = [[]];
   for (const { text, tone } of spans) {
-    for (const [index, part] of text.split(' ').entries()) {
+    for (const [index, part] of text.replace(COMMAND, noBreak).split(' ').entries()) {
       if (index > 0) words.push([]);
       if (part !== '') words.at(-1)?.push({ text: part, tone });
     }

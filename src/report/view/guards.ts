@@ -1,9 +1,11 @@
-import { FORCED_GUARDS, type Change, type GuardFinding, type GuardName } from '../../model/plan.js';
+import type { Change, GuardFinding, GuardName } from '../../model/plan.js';
 import { objectId } from '../../model/ref.js';
+import { guardRemedy } from '../../model/remedy.js';
 import { clean } from '../sanitize.js';
 import { cut } from '../text/layout.js';
 import { deedOf, type PlanReport } from '../plan-report.js';
 import { briefOf } from './brief.js';
+import { remedyText } from './remedy.js';
 
 /** Columns for the reason of an allowance in the specs. */
 const REASON_COLUMNS = 200;
@@ -12,22 +14,25 @@ const REASON_COLUMNS = 200;
 export interface GuardTexts {
   /** The findings that refuse the plan, each with its figures and what it would let pass. */
   readonly refusals: readonly string[];
-  /** The options that let this one plan pass. */
+  /** The command that lets this one plan pass. */
   readonly remedy: string;
   /** The findings that the specs allow, with their reasons. */
   readonly allowed: readonly string[];
 }
 
 export function guardTexts(report: PlanReport): GuardTexts {
-  const { guardFindings = [], allowed = [], planHash } = report;
-  const isForced = guardFindings.some(({ guard }) => FORCED_GUARDS.has(guard));
-  const options = `${isForced ? '--force ' : ''}--approve ${planHash}`;
+  const {
+    guardFindings: findings = [],
+    allowed = [],
+    planHash,
+    planOptions: options = [],
+  } = report;
   return {
-    refusals: guardFindings.map(
+    refusals: findings.map(
       (finding) =>
         findingText(finding, report) + evidenceText(finding, report) + spentText(finding),
     ),
-    remedy: `once reviewed, this plan and no other passes with ${options}`,
+    remedy: clean(remedyText(guardRemedy({ planHash, findings, options }))),
     allowed: allowed.map((finding) => {
       const reason = cut(clean(finding.reason), REASON_COLUMNS);
       return `${findingText(finding, report)}, allowed: ${reason}`;

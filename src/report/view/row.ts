@@ -1,4 +1,5 @@
 import { noteKey, type Action, type Change, type Reason, type Withheld } from '../../model/plan.js';
+import { remedyOf } from '../../model/remedy.js';
 import type { Outcome } from '../../model/outcome.js';
 import { keysText } from '../masked-keys.js';
 import { outcomeOf, type PlanReport } from '../plan-report.js';
@@ -9,6 +10,7 @@ import { fieldLines, sideText } from './field.js';
 import { identityLines, stayingLines } from './identities.js';
 import { impactLines } from './impact.js';
 import type { FieldContext } from './rules.js';
+import { remedyText } from './remedy.js';
 import { wholeLines } from './whole.js';
 import { ACTIONS, KIND_TEXTS, phrasesOf, REASON_WORDS, WHY_WORDS } from './words.js';
 
@@ -65,7 +67,8 @@ export function changeRow(change: Change, report: PlanReport, showKeys: boolean)
 /** A withheld change, with the reason and the remedy. */
 export function withheldRow(withheld: Withheld, report: PlanReport, showKeys: boolean): ChangeRow {
   const context = { ...contextOf(withheld, report, showKeys), isFactShown: false };
-  const { why, wayOut: remedy } = withheld;
+  const { why } = withheld;
+  const remedy = remedyText(remedyOf(withheld));
   return {
     ...originOf(withheld, report),
     change: withheld,
@@ -78,7 +81,7 @@ export function withheldRow(withheld: Withheld, report: PlanReport, showKeys: bo
         : kindLines(withheld, undefined, context)),
       ...renameLines(withheld),
       // All changes that a suspension holds have one common remedy, which is at the end of the report.
-      ...(why === 'suspended' ? [] : [[span(`→ ${cut(clean(remedy), MESSAGE_COLUMNS)}`)]]),
+      ...(why === 'suspended' ? [] : [[span(`→ ${clean(remedy)}`)]]),
     ],
   };
 }

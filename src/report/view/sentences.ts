@@ -1,10 +1,12 @@
 import type { RampStanding } from '../../model/flag/ramp.js';
 import type { LiveKill, NotCompared, Reminder } from '../../model/plan.js';
+import { killRemedy } from '../../model/remedy.js';
 import type { ClosedEnvironment, Suspension } from '../../model/run.js';
 import type { PlanReport } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { span } from '../text/layout.js';
 import { plural } from '../values.js';
+import { commandText, remedyText } from './remedy.js';
 import type { Row } from './row.js';
 
 /** For a run that did not compare everything. */
@@ -57,9 +59,10 @@ export function caveatsOf(report: PlanReport): Caveats {
 }
 
 /** The option that applies changes held by windows at once. Refusals of guards name an option of their own. */
-function approvalTexts({ heldHash, guardFindings = [] }: PlanReport): string[] {
+function approvalTexts({ heldHash, guardFindings = [], planOptions = [] }: PlanReport): string[] {
   if (heldHash === undefined || guardFindings.length > 0) return [];
-  return [`Once reviewed, what waits for a window passes with --approve ${clean(heldHash)}.`];
+  const command = commandText(['reconcile', '--approve', heldHash, ...planOptions]);
+  return [`Once reviewed, what waits for a window passes with ${clean(command)}.`];
 }
 
 /** The parts that were not compared, and the option that compares them if there is one. */
@@ -143,13 +146,12 @@ export function sinceText({
   wasOrdered,
   orderedIn,
 }: Pick<LiveKill, 'seen' | 'commit' | 'wasOrdered' | 'orderedIn'>): string {
-  const remedy = 'only `flagkeel restore`, or `killed: false` in a later commit, brings it back';
   if (orderedIn !== undefined) {
     const commit = clean(orderedIn.slice(0, SHORT_SHA));
-    return `git ordered it in commit ${commit} and took it back before a run saw it; ${remedy}`;
+    return `git ordered it in commit ${commit} and took it back before a run saw it`;
   }
   if (wasOrdered) {
-    return `git ordered it until now; ${remedy}`;
+    return 'git ordered it until now, and HEAD does not take it back';
   }
   const moment = seen === null ? undefined : `${seen.slice(0, 16).replace('T', ' ')} UTC`;
   const at = commit === null ? undefined : `commit ${commit.slice(0, SHORT_SHA)}`;
@@ -163,7 +165,7 @@ export function liveKillRow(kill: LiveKill): Row {
     subject: clean(kill.id),
     deed: span(sinceText(kill), 'faint'),
     origin: [],
-    lines: [],
+    lines: [[span(`→ ${clean(remedyText(killRemedy(kill)))}`)]],
   };
 }
 

@@ -8,6 +8,7 @@ import {
 import type { ObjectId } from '../../model/ref.js';
 import type { NotCompared } from '../../model/plan.js';
 import { clean } from '../sanitize.js';
+import { commonWay } from './remedy.js';
 import { plural } from '../values.js';
 
 /** The report of a run, as far as it decides the sentence about the whole. */
@@ -61,12 +62,25 @@ type Bad = Exclude<StandingName, 'live'>;
 
 /** The clause about all objects of one standing and cause. */
 function partText(verdict: Verdict, name: Bad): string[] {
-  const groups = new Map<string, ObjectId[]>();
-  for (const { id, ...standing } of those(verdict, name)) {
-    const why = whyText(standing);
-    groups.set(why, [...(groups.get(why) ?? []), id]);
+  const groups = new Map<string, (NotLive & { readonly id: ObjectId })[]>();
+  for (const each of those(verdict, name)) {
+    const why = whyText(each);
+    groups.set(why, [...(groups.get(why) ?? []), each]);
   }
-  return [...groups].map(([why, ids]) => `${namesOf(ids)} ${why}`);
+  return [...groups].map(
+    ([why, all]) => `${namesOf(all.map(({ id }) => id))} ${why}${outText(all)}`,
+  );
+}
+
+type NotLive = Exclude<Standing, { is: 'live' }>;
+
+/** The way out of objects that need a person, to be appended to their clause; empty if they have none in common. */
+function outText(all: readonly NotLive[]): string {
+  const remedies = all
+    .slice(0, MAX_NAMED)
+    .flatMap((each) => (each.is === 'held' || each.is === 'failed' ? [each.remedy] : []));
+  const way = commonWay(remedies);
+  return way === undefined ? '' : `: ${clean(way)}`;
 }
 
 const WAITS: Readonly<Record<Extract<Standing, { is: 'waits' }>['why'], string>> = {
@@ -110,7 +124,7 @@ const FAILED: Readonly<Record<Extract<Standing, { is: 'failed' }>['why'], string
 };
 
 /** The standing in a few words that follow a name. */
-export function whyText(standing: Exclude<Standing, { is: 'live' }>): string {
+export function whyText(standing: NotLive): string {
   switch (standing.is) {
     case 'waits':
       return standing.until === null

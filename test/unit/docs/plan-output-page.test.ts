@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { sha256 } from '../../../src/model/json.js';
+import { remedyOf } from '../../../src/model/remedy.js';
 import { environmentRules, withholdReason } from '../../../src/plan/policy.js';
+import { remedyText } from '../../../src/report/view/remedy.js';
 import { anEnvironment, aPolicy } from '../../support/builders.js';
 import { projectText } from './page.js';
 
@@ -16,5 +18,9 @@ it('docs/plan-output.md shows a hash as long as those that are printed', () => {
 it('docs/plan-output.md shows the way out that drift has', () => {
   const rules = environmentRules(aPolicy(), anEnvironment('production', { onDrift: 'report' }));
 
-  expect(PAGE).toContain(`→ ${withholdReason({ reason: 'drift' }, rules)?.wayOut ?? ''}\n`);
+  const held = withholdReason({ reason: 'drift' }, rules);
+  if (held === undefined) throw new Error('drift is not held');
+  const change = { id: 'flag/legacy@production', action: 'update', fields: [] } as const;
+  const words = (text: string): string => text.replace(/\s+/g, ' ');
+  expect(words(PAGE)).toContain(`→ ${remedyText(remedyOf({ ...change, ...held }))} `);
 });

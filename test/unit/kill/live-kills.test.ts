@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { sinceText } from '../../../src/report/view/sentences.js';
+import { plainText } from '../../../src/report/text/layout.js';
+import { liveKillRow, sinceText } from '../../../src/report/view/sentences.js';
 import {
   flagSpec,
   PIPELINE_CONFIG,
@@ -138,8 +139,12 @@ describe('a kill that was ordered in git and taken back before any run', () => {
 
     expect(plan.liveKills).toMatchObject([{ id: ID, commit: null, orderedIn: kill }]);
     expect(plan.liveKills.map(sinceText)).toEqual([
-      `git ordered it in commit ${kill.slice(0, 7)} and took it back before a run saw it; only \`flagkeel restore\`, or \`killed: false\` in a later commit, brings it back`,
+      `git ordered it in commit ${kill.slice(0, 7)} and took it back before a run saw it`,
     ]);
+    const lines = plan.liveKills.flatMap((each) => liveKillRow(each).lines);
+    expect(lines.map(plainText).join('\n')).toContain(
+      '`flagkeel restore pay --environment production`',
+    );
     await world.applied();
     world.repository.commit('Bring pay back', { [FILE]: SAYS_ALIVE });
     await world.applied();

@@ -70,7 +70,12 @@ describe('the verdict over a change', () => {
   });
 
   it('is held where a guard refuses the plan, and waits in a plan that is not refused', () => {
-    expect(ended(undefined, { outcomes: undefined, isRefused: true }).whole).toBe('held');
+    expect(
+      ended(undefined, {
+        outcomes: undefined,
+        refusal: { planHash: 'sha256:1', findings: [], options: [] },
+      }).whole,
+    ).toBe('held');
     expect(ended(undefined, { outcomes: undefined }).whole).toBe('waits');
   });
 

@@ -50,7 +50,7 @@ describe('live flags that depend on each other in a circle', () => {
       'withheld delete flag/pay: still-in-use',
       'withheld delete flag/pay@production: still-in-use',
     ]);
-    expect(plan.withheld.find(({ id }) => id === 'flag/pay@production')?.wayOut).toBe(
+    expect(plan.withheld.find(({ id }) => id === 'flag/pay@production')?.because).toBe(
       'they use each other: flag/cart@production → flag/pay@production → flag/cart@production; take a rule of one of them away on the service',
     );
   });
@@ -105,7 +105,7 @@ describe('a rule on a treatment that the specs declare and do not manage', () =>
       'create flag/cart',
       'withheld create flag/cart@production: needs-withheld',
     ]);
-    expect(plan.withheld[0]?.wayOut).toBe(
+    expect(plan.withheld[0]?.because).toBe(
       'it needs treatment "on" of flag/pay@production, which has none of that name',
     );
   });

@@ -18,8 +18,7 @@ const OPEN: FieldRules = {
 };
 const CLOSED: FieldRules = { ...OPEN, protected: true, onDrift: 'report', onConflict: 'hold' };
 
-const MAY_BE_OURS =
-  'no run remembers it here; it may be ours: look at the values that would go, then run with --adopt';
+const MAY_BE_OURS = 'no run remembers it here; it may be ours: look at the values that would go';
 
 describe('what is held back', () => {
   it.each(['kill', 'restore', 'conflict', 'commit', 'prune', 'drift', 'adopt', 'unknown'] as const)(
@@ -33,22 +32,15 @@ describe('what is held back', () => {
     ['kill', undefined],
     ['restore', undefined],
     ['commit', undefined],
-    [
-      'drift',
-      {
-        why: 'drift-reported',
-        wayOut: 'write the live value into the spec, or run with --revert-drift',
-      },
-    ],
+    ['drift', { why: 'drift-reported' }],
     [
       'conflict',
       {
         why: 'conflict-held',
-        wayOut: 'write the live value into the spec first, or set `onConflict: apply`',
       },
     ],
-    ['adopt', { why: 'adopt-needed', wayOut: MAY_BE_OURS }],
-    ['unknown', { why: 'adopt-needed', wayOut: MAY_BE_OURS }],
+    ['adopt', { why: 'adopt-needed', because: MAY_BE_OURS }],
+    ['unknown', { why: 'adopt-needed', because: MAY_BE_OURS }],
   ] as const)('in a protected environment: %s', (reason, held) => {
     expect(withholdReason({ reason }, CLOSED)).toEqual(held);
   });
@@ -59,8 +51,8 @@ describe('what is held back', () => {
 
     expect(withholdReason({ reason: 'drift' }, OPEN, moments)).toBeUndefined();
     expect(withholdReason({ reason: 'drift' }, OPEN, fought)?.why).toBe('contested');
-    expect(withholdReason({ reason: 'drift' }, OPEN, fought)?.wayOut).toBe(
-      'corrected at 2026-10-03T22:00:00.000Z, 2026-10-03T22:20:00.000Z, 2026-10-03T23:00:00.000Z; somebody else writes it, and the service does not say who: perhaps another repository. Find out, and leave it to one side: take it out of these specs or write the live value into them; --revert-drift corrects it once more',
+    expect(withholdReason({ reason: 'drift' }, OPEN, fought)?.because).toBe(
+      'corrected at 2026-10-03T22:00:00.000Z, 2026-10-03T22:20:00.000Z, 2026-10-03T23:00:00.000Z; another writer keeps changing it, perhaps another repository, and the service does not name it: find it, and leave the field to one side',
     );
     expect(
       withholdReason({ reason: 'drift' }, { ...OPEN, revertDrift: true }, fought),
@@ -78,7 +70,6 @@ describe('what is held back', () => {
 
     expect(withholdReason({ reason: 'commit' }, suspended)).toEqual({
       why: 'suspended',
-      wayOut: 'remove `suspend: true` from flagkeel.yaml',
     });
     expect(withholdReason({ reason: 'kill' }, suspended)).toBeUndefined();
   });
@@ -89,7 +80,7 @@ describe('what is held back', () => {
 
     expect(withholdReason({ reason: 'commit' }, suspended)).toEqual({
       why: 'suspended',
-      wayOut: `resume, or wait until ${until}`,
+      until,
     });
   });
 

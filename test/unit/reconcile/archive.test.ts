@@ -111,12 +111,16 @@ describe('a flag that git removes where flags are archived', () => {
 
     expect(refused.outcomes.get('flag/shop')).toMatchObject({
       status: 'failed',
-      error: { code: 'REJECTED', status: 409 },
+      error: {
+        code: 'NAME_ARCHIVED',
+        status: 409,
+        message: 'cannot create flag "shop": the service keeps an archived flag of that name',
+      },
     });
-    const outcome = refused.outcomes.get('flag/shop');
-    expect(outcome?.status === 'failed' && outcome.error.message).toContain(
-      'cannot create flag "shop": the service keeps an archived flag of that name (unarchive it on the service and run with --adopt',
-    );
+    expect(refused.verdict.objects.get('flag/shop')).toMatchObject({
+      is: 'failed',
+      remedy: { ways: [{ run: ['reconcile', '--adopt', '--only', 'flag/shop'] }, {}] },
+    });
 
     await world.live.ok('POST', `/splits/ws/${world.live.id}/shop/unarchive`);
     expect((await world.applied({ adopt: true })).converged).toBe(true);

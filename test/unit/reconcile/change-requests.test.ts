@@ -46,7 +46,7 @@ it('holds back what a change request is about, names it, and writes the rest', a
     {
       id: 'flag/pay@staging',
       why: 'approval-needed',
-      wayOut: `change request ${id} is open on the service; close it there`,
+      because: `change request ${id} is open on the service`,
     },
   ]);
   expect([...outcomes].map(([object, { status }]) => [object, status])).toEqual([

@@ -95,7 +95,7 @@ describe('where no run remembers anything', () => {
 
     expect(changesOf(done)).toEqual([]);
     expect(withheldIn(done)).toEqual([`${PAY} adopt-needed`]);
-    expect(done.plan.withheld[0]?.wayOut).toContain('it may be ours');
+    expect(done.plan.withheld[0]?.because).toContain('it may be ours');
     expect(done.unknowns.map(({ code }) => code)).toEqual(['nothing-remembered']);
   });
 

@@ -42,7 +42,10 @@ function told({ plan, outcomes }: Applied): string[] {
   const done = plan.changes.map(({ id, action }) => {
     return `${action} ${id} ${outcomes.get(id)?.status ?? ''}`;
   });
-  return [...done, ...plan.withheld.map(({ id, why, wayOut }) => `${id} ${why}: ${wayOut}`)];
+  return [
+    ...done,
+    ...plan.withheld.map(({ id, why, because }) => `${id} ${why}: ${because ?? ''}`),
+  ];
 }
 
 it.each([{ only: ['flag/pay'] }, { touchedSince: 'state' } as const])(

@@ -194,8 +194,8 @@ describe('a person who edits what a ramp is about', () => {
     const done = await world.applied({}, after(20));
 
     expect(withheldOf(done)).toEqual(['flag/shop@production ramp-held']);
-    expect(done.plan.withheld[0]?.wayOut).toMatch(
-      /^"on" went back from 25 to 5 % on the service, and the ramp waits;/,
+    expect(done.plan.withheld[0]?.because).toBe(
+      '"on" went back from 25 to 5 % on the service, and the ramp waits',
     );
     expect(await shareOf(world)).toBe(5);
     await world.applied({ revertDrift: true }, after(20));

@@ -77,8 +77,8 @@ describe('outside its window', () => {
       ...{ color: false, width: 200, showKeys: false, verbose: false },
     });
 
-    expect(planned.plan.withheld[0]?.wayOut).toBe(
-      'frozen by "sale" (Black Friday); it goes at 2026-11-30T09:00+01:00 (Europe/Madrid) (--override-window REASON sends it now)',
+    expect(planned.plan.withheld[0]?.because).toBe(
+      'frozen by "sale" (Black Friday); it goes at 2026-11-30T09:00+01:00 (Europe/Madrid)',
     );
     expect(text).toContain(
       'production is closed to changes until 2026-11-30T09:00+01:00 (Europe/Madrid): frozen by "sale" (Black Friday). Kills and restores pass.',

@@ -253,7 +253,6 @@ describe('something that is not as git says', () => {
 describe('an object that a person has to look at', () => {
   const CONFLICT = aWithheld('flag/pay@production', 'update', 'conflict-held', {
     reason: 'conflict',
-    wayOut: 'flagkeel drift --adopt',
   });
 
   it('is told once when it is held, with its way out, and once when it is live again', async () => {
@@ -264,7 +263,9 @@ describe('an object that a person has to look at', () => {
     }
     await close();
 
-    const says = expect.stringContaining('→ flagkeel drift --adopt') as string;
+    const says = expect.stringContaining(
+      '→ run `flagkeel drift --adopt --only flag/pay`',
+    ) as string;
     expect(bodies()).toMatchObject([
       { event: 'held', objects: [{ id: CONFLICT.id, says }] },
       { event: 'live-again', objects: [{ id: CONFLICT.id }] },

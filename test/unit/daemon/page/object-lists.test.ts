@@ -49,9 +49,9 @@ it('says of what is withheld what the text report says, with a link to its line'
 
 it('shows the first rows and counts the others, and cuts long ones before the way out', () => {
   const fields = Array.from({ length: 30 }, (_, at) => aField(`/f${String(at)}`, 1, 2));
-  const wayOut = 'ask ana';
+  const because = 'ask ana';
   const withheld = Array.from({ length: 60 }, (_, at) =>
-    aWithheld(`flag/f${String(at)}`, 'update', 'drift-reported', { fields, wayOut }),
+    aWithheld(`flag/f${String(at)}`, 'update', 'drift-reported', { fields, because }),
   );
   const page = words(pageOf(aReport({ withheld })));
 

@@ -47,7 +47,7 @@ const DOWN = { what: 'service', why: 'no answer', since: minutesAgo(1) } as cons
 function hostileSource() {
   const text = `${HOSTILE} \u202Eevil\u202C ${'w'.repeat(3_000)}`;
   const commit = { commit: HOSTILE, subject: text, committedAt: minutesAgo(3) };
-  const held = aWithheld('flag/legacy@production', 'update', 'drift-reported', { wayOut: text });
+  const held = aWithheld('flag/legacy@production', 'update', 'drift-reported', { because: text });
   const run = aRun(aReport({ withheld: [held] }), {
     subject: text,
     summary: text,
@@ -139,7 +139,7 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
       'full look 14:11 UTC, in 6 min',
       'production ! 1 object waiting 3f9c2ab 13:44 UTC, 21 min ago',
       'flag/legacy@production changed on the service, which the config leaves so as of',
-      'run with --revert-drift',
+      'flagkeel reconcile --revert-drift --only',
       '! flag/legacy@production would be updated: changed outside git, which is reported here',
       'applied 3f9c2ab Ramp checkout to 25 %',
       '3 looks, since 13:11 UTC',

@@ -223,8 +223,6 @@ describe('a live kill that nobody ordered', () => {
         id: ID,
         action: 'update',
         why: 'live-kill',
-        wayOut:
-          'somebody killed the flag on the service; run `flagkeel restore`, or order the kill in git',
         fields: [{ path: '/killed', reason: 'drift', before: true, after: false }],
       },
     ]);
@@ -275,7 +273,7 @@ describe('the live kills of a plan', () => {
 
     expect(plan).toMatchObject({ changes: [], liveKills: [{ id: ID, wasOrdered: true }] });
     expect(plan.liveKills.map(sinceText)).toEqual([
-      'git ordered it until now; only `flagkeel restore`, or `killed: false` in a later commit, brings it back',
+      'git ordered it until now, and HEAD does not take it back',
     ]);
     expect(planOf({ killed: false }, { state: killed }).liveKills).toEqual([]);
   });

@@ -208,7 +208,7 @@ describe('a treatment that goes', () => {
       {
         action: 'update',
         why: 'still-in-use',
-        wayOut:
+        because:
           'what stays of the live definition names "v2", which would be no treatment any more',
         fields: [{ path: '/treatments' }, { path: '/defaultRule' }],
       },

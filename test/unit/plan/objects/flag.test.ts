@@ -165,8 +165,7 @@ describe('another traffic type', () => {
     action: 'update',
     why: 'immutable',
     fields: [{ path: '/trafficType', reason: 'conflict', before: 'user', after: 'account' }],
-    wayOut:
-      'the traffic type of a flag is set at its creation; write `trafficType: user`, or choose another name',
+    because: 'the traffic type of a flag is set at its creation',
   };
 
   it('is told by the flag itself', () => {

@@ -128,7 +128,7 @@ describe('a flag that left the specs', () => {
       'delete flag/pay@staging (prune)',
       'withheld delete flag/pay: still-in-use',
     ]);
-    expect(plan.withheld[0]?.wayOut).toBe('it is still in production');
+    expect(plan.withheld[0]?.because).toBe('it is still in production');
   });
 
   it('stays wholly while it is in several, and says in which', () => {
@@ -137,7 +137,7 @@ describe('a flag that left the specs', () => {
     );
     const plan = planWithout(before, anActual({ flags: [livePay] }), { policy: { environments } });
 
-    expect(plan.withheld.map(({ wayOut }) => wayOut)).toEqual([
+    expect(plan.withheld.map(({ because }) => because)).toEqual([
       'it is still in staging, production',
     ]);
   });
@@ -261,7 +261,7 @@ describe('a segment that left the specs', () => {
       'withheld delete segment/beta: still-in-use',
       'withheld deactivate segment/beta@staging: still-in-use',
     ]);
-    expect(plan.withheld[1]?.wayOut).toBe(
+    expect(plan.withheld[1]?.because).toBe(
       'it holds keys that git did not put there; empty it on the service first',
     );
   });
@@ -283,19 +283,13 @@ describe('a removal is held back', () => {
   const heldBy = (policy: Partial<PlanPolicy>, look = actual) => {
     const { changes, withheld } = planWithout(before, look, { policy });
     expect(changes).toEqual([]);
-    return new Set(withheld.map(({ why, wayOut }) => `${why}: ${wayOut}`));
+    return new Set(withheld.map(({ why }) => why));
   };
 
   it.each<[string, Partial<PlanPolicy>]>([
-    [
-      'prune-off: set `prune: true` in flagkeel.yaml or run with --prune to delete it',
-      { prune: false, suspended: SUSPENDED_BY_CONFIG },
-    ],
-    ['suspended: remove `suspend: true` from flagkeel.yaml', { suspended: SUSPENDED_BY_CONFIG }],
-    [
-      'no-witness: no ancestor of HEAD declares it; delete it on the service by hand',
-      { provenRemovals: new Set() },
-    ],
+    ['prune-off', { prune: false, suspended: SUSPENDED_BY_CONFIG }],
+    ['suspended', { suspended: SUSPENDED_BY_CONFIG }],
+    ['no-witness', { provenRemovals: new Set() }],
   ])('%s', (held, policy) => {
     expect(heldBy(policy)).toEqual(new Set([held]));
   });
@@ -312,7 +306,7 @@ describe('a removal is held back', () => {
       'withheld deactivate segment/beta@production: still-in-use',
       'withheld deactivate segment/beta@staging: still-in-use',
     ]);
-    expect(plan.withheld[0]?.wayOut).toBe(
+    expect(plan.withheld[0]?.because).toBe(
       'the service cannot list the flags that may use it; delete it there by hand',
     );
   });
@@ -327,11 +321,14 @@ describe('a removal of what others use', () => {
   const before = aDesired({ segments: [desiredSegment('beta', { staging: ['a'] })] });
 
   it('names who uses it, one or several', () => {
-    const wayOutWith = (...names: string[]) =>
-      planWithout(before, withFlags(...names)).withheld.map(({ wayOut }) => wayOut);
+    const becauseWith = (...names: string[]) =>
+      planWithout(before, withFlags(...names)).withheld.map(({ because }) => because);
 
-    expect(wayOutWith('one')).toEqual(['it is still in staging', 'flag/one@staging still uses it']);
-    expect(wayOutWith('one', 'two')).toEqual([
+    expect(becauseWith('one')).toEqual([
+      'it is still in staging',
+      'flag/one@staging still uses it',
+    ]);
+    expect(becauseWith('one', 'two')).toEqual([
       'it is still in staging',
       'flag/one@staging, flag/two@staging still use it',
     ]);
@@ -371,7 +368,7 @@ describe('a removal of what others use', () => {
     const plan = planWithout(chain(['low', 'mid']), actual);
 
     expect(plan.steps).toEqual([]);
-    expect(new Set(plan.withheld.map(({ id, wayOut }) => `${id}: ${wayOut}`))).toEqual(
+    expect(new Set(plan.withheld.map(({ id, because }) => `${id}: ${because ?? ''}`))).toEqual(
       new Set([
         'flag/mid@staging: flag/theirs@staging still uses it',
         'flag/mid: it is still in staging',

@@ -122,7 +122,7 @@ describe('what the service sets at creation only', () => {
     ]);
     expect(plan.withheld[0]).toMatchObject({
       fields: [{ path: '/description', reason: 'conflict', before: '', after: 'New' }],
-      wayOut: 'the service sets it when the segment is created',
+      because: 'the service sets it when the segment is created',
     });
   });
 
@@ -201,7 +201,7 @@ describe('the environments of a segment', () => {
       {
         id: 'segment/beta@staging',
         why: 'approval-needed',
-        wayOut: 'change request cr-1 is open on the service; close it there',
+        because: 'change request cr-1 is open on the service',
         keys: { added: ['a'], removed: ['b'] },
       },
     ]);

@@ -241,7 +241,6 @@ export const GOLDEN_PLANS: readonly GoldenPlan[] = [
         aWithheld('flag/legacy@production', 'update', 'drift-reported', {
           reason: 'drift',
           fields: [{ ...aField('/defaultTreatment', 'on', 'off'), reason: 'drift' }],
-          wayOut: 'run with --revert-drift, or take the change over with drift --adopt',
         }),
       ],
     }),

@@ -31,7 +31,6 @@ const BETA = aChange('segment/beta@production', 'activate', { keys: keyChange(['
 const GONE = aWithheld('flag/old', 'delete', 'prune-off', {
   location: null,
   reason: 'prune',
-  wayOut: 'set prune: true',
 });
 const WORDS = new Map([
   ['flag/new-checkout@production', { title: 'Ramp to 25 %', comment: '3f9c2ab ana: Ramp' }],
@@ -88,7 +87,8 @@ describe('planDocument', () => {
       line: null,
       title: null,
       why: 'prune-off',
-      wayOut: 'set prune: true',
+      wayOut:
+        'run `flagkeel reconcile --prune --only flag/old` to delete it, or write `prune: true` into flagkeel.yaml to have every run do that',
     });
   });
 

@@ -88,7 +88,7 @@ function hostile(text: string): PlanReport {
     fields: [aField('/description', text, `${text}!`), aField(`/${text}`, text, [text])],
   });
   return aReport(
-    { changes: [change], withheld: [aWithheld(id, 'update', 'live-kill', { wayOut: text })] },
+    { changes: [change], withheld: [aWithheld(id, 'update', 'live-kill', { because: text })] },
     {
       notes: new Map([[id, { title: text, comment: text }]]),
       environments: ['staging', text],

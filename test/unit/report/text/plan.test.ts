@@ -66,7 +66,9 @@ describe('a plan', () => {
         ! flag/legacy@production would be updated: changed outside git, which is reported here and not
             reverted · flags/legacy.yaml:1
             defaultTreatment: on → off
-            → run with --revert-drift, or take the change over with drift --adopt
+            → run \`flagkeel drift --adopt --only flag/legacy\` to write what is live into the files, and
+                commit, or run \`flagkeel reconcile --revert-drift --only flag/legacy\` to write what git
+                says
 
       Not managed here: 12 flags, 1 segment.
       40 unchanged hidden
@@ -124,8 +126,11 @@ describe('a plan', () => {
             git, which is reported here and not reverted ·
             flags/legacy.yaml:1
             defaultTreatment: on → off
-            → run with --revert-drift, or take the change over
-                with drift --adopt
+            → run \`flagkeel drift --adopt --only flag/legacy\` to
+                write what is live into the files, and commit, or
+                run
+                \`flagkeel reconcile --revert-drift --only flag/legacy\`
+                to write what git says
 
       Not managed here: 12 flags, 1 segment.
       40 unchanged hidden
@@ -304,8 +309,9 @@ describe('a plan', () => {
         'Refused by a guard, nothing is sent',
         '  ✗ production: 12 deletions, the limit is 5 (maxDeletes); flag/a@production deleted, commit 3f9c2ab',
         '  ✗ 41 % of the keys would be removed, the limit is 20 % (maxKeyRemovalPercent)',
-        '      → once reviewed, this plan and no other passes with --approve',
-        `          ${report.planHash}`,
+        '      → run',
+        `          \`flagkeel reconcile --approve ${report.planHash}\``,
+        '          to let this plan and no other pass, once reviewed',
       ].join('\n'),
     );
   });
@@ -403,7 +409,7 @@ describe('a plan', () => {
     const report = aReport(
       {
         changes: [change],
-        withheld: [aWithheld(evil, 'update', 'drift-reported', { wayOut: evil })],
+        withheld: [aWithheld(evil, 'update', 'drift-reported', { because: evil })],
       },
       {
         notes: new Map([[change.id, { title: evil, comment: evil }]]),
@@ -477,7 +483,9 @@ describe('an apply', () => {
         ! flag/legacy@production would be updated: changed outside git, which is reported here and not
             reverted · flags/legacy.yaml:1
             defaultTreatment: on → off
-            → run with --revert-drift, or take the change over with drift --adopt
+            → run \`flagkeel drift --adopt --only flag/legacy\` to write what is live into the files, and
+                commit, or run \`flagkeel reconcile --revert-drift --only flag/legacy\` to write what git
+                says
 
       Not managed here: 12 flags, 1 segment.
       40 unchanged hidden
@@ -537,12 +545,15 @@ describe('an apply', () => {
         ! flag/legacy@production would be updated: changed outside git, which is reported here and not
             reverted · flags/legacy.yaml:1
             defaultTreatment: on → off
-            → run with --revert-drift, or take the change over with drift --adopt
+            → run \`flagkeel drift --adopt --only flag/legacy\` to write what is live into the files, and
+                commit, or run \`flagkeel reconcile --revert-drift --only flag/legacy\` to write what git
+                says
 
       Not managed here: 12 flags, 1 segment.
       40 unchanged hidden
       Applied: 2 created, 1 updated, 1 deleted; 1 failed, 1 skipped; 40 unchanged; 1 withheld. Not in
-          sync: segment/beta@production failed; flag/new-checkout@production not sent;
+          sync: segment/beta@production failed: \`flagkeel reconcile --only segment/beta\`;
+          flag/new-checkout@production not sent: \`flagkeel reconcile --only flag/new-checkout\`;
           flag/legacy@production changed on the service, which the config leaves so; 43 other objects in
           sync.
       "
@@ -596,7 +607,7 @@ describe('nothing to do', () => {
     const left = [aChange('flag/7', 'update')];
     const report = aReport({ unchanged }, { outcomes: new Map(), converged: false, left });
     expect(text(report)).toContain(
-      'Applied: 0 created, 0 updated, 0 deleted; 43 unchanged. Not in sync: flag/7 written, but different\n    on the service; 42 other objects in sync.\n',
+      'Applied: 0 created, 0 updated, 0 deleted; 43 unchanged. Not in sync: flag/7 written, but different\n    on the service: `flagkeel reconcile --only flag/7`; 42 other objects in sync.\n',
     );
   });
 
@@ -606,7 +617,6 @@ describe('nothing to do', () => {
       withheld: [
         aWithheld('flag/old', 'delete', 'prune-off', {
           location: null,
-          wayOut: 'set prune: true, or declare it again',
         }),
       ],
     });
@@ -616,7 +626,8 @@ describe('nothing to do', () => {
 
       Withheld
         ! flag/old would be deleted: no longer in git, and pruning is off
-            → set prune: true, or declare it again
+            → run \`flagkeel reconcile --prune --only flag/old\` to delete it, or write \`prune: true\` into
+                flagkeel.yaml to have every run do that
 
       43 unchanged hidden
       planHash sha256:0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a
@@ -626,9 +637,7 @@ describe('nothing to do', () => {
   });
 
   it('says a suspension once, with who asked for it and until when', () => {
-    const held = ['flag/a', 'flag/b'].map((id) =>
-      aWithheld(id, 'update', 'suspended', { wayOut: 'resume' }),
-    );
+    const held = ['flag/a', 'flag/b'].map((id) => aWithheld(id, 'update', 'suspended'));
     const until = '2026-10-03T14:00:00.000Z';
     const suspended = { reason: 'ana: INC-4711\u001b[31m', until };
 

@@ -1,0 +1,118 @@
+import type { Change, LiveKill, Plan, Reason, Withheld } from '../model/plan.js';
+import { keyOf, parseKey, type ObjectId, type ObjectRef } from '../model/ref.js';
+import type { State } from '../model/state.js';
+import { judgeWithheld } from '../model/verdict.js';
+import { observedKind } from '../plan/objects/kinds.js';
+import { pendingWithheld } from '../plan/plan.js';
+import { strongest } from '../plan/planned-change.js';
+import type { PlannedEnvironment } from '../plan/policy.js';
+
+/** Reasons of differences that have another cause than a commit. */
+const OUTSIDE: ReadonlySet<Reason> = new Set(['drift', 'conflict', 'adopt', 'unknown']);
+
+/** The differences of a plan, separated by cause. */
+export interface Drift {
+  /** Objects whose live value differs from git for another reason than a commit, one entry each, sorted by id. */
+  readonly differences: readonly Difference[];
+  /** Number of changes in git that the service does not have yet. */
+  readonly pending: number;
+  /** How many of these the specs do not delay: a run has to apply them, or a person has to approve them. */
+  readonly unapplied: number;
+  /** Identities, which the service cannot show, so that it is unknown whether they differ. */
+  readonly unseen: readonly ObjectId[];
+}
+
+export interface Difference {
+  /** The change that would undo it, with only the fields that were changed outside git. */
+  readonly change: Change;
+  /** The object was equal to git before and is gone from the service. */
+  readonly gone: boolean;
+}
+
+/** Finds the changes made outside git in a plan. Ignores differences that the service can never change. */
+export function driftOf(
+  plan: Plan,
+  state: State,
+  environments: readonly PlannedEnvironment[],
+): Drift {
+  const all: (Change | Withheld)[] = [...plan.changes, ...pendingWithheld(plan)];
+  const found = new Map<string, Difference>();
+  let [pending, unapplied] = [0, 0];
+  for (const change of all) {
+    const outside = outsidePart(change, state, environments);
+    if (outside === undefined || isPartly(change, outside)) {
+      pending += 1;
+      if (isUnapplied(change)) unapplied += 1;
+    }
+    if (outside === undefined) continue;
+    const known = found.get(change.id);
+    found.set(change.id, known ? joined(known, outside) : outside);
+  }
+  for (const kill of plan.liveKills) {
+    const known = found.get(kill.id);
+    if (known?.change.fields.some(({ path }) => path === '/killed')) continue;
+    found.set(kill.id, known ? joined(known, killedOutside(kill)) : killedOutside(kill));
+  }
+  const ids = [...found.keys()].sort();
+  const seen = [...plan.unchanged, ...[...plan.changes, ...plan.withheld].map(({ id }) => id)];
+  const unseen = [...new Set(seen)].filter(isUnseen).sort();
+  return { differences: ids.flatMap((id) => found.get(id) ?? []), pending, unapplied, unseen };
+}
+
+/** Whether a run has to apply the change, or a person has to decide about it. */
+function isUnapplied(change: Change | Withheld): boolean {
+  return 'why' in change ? judgeWithheld(change)?.is === 'held' : change.reason !== 'ramp';
+}
+
+/** A plan has no change for a live kill, but git does not order it, so it counts as a difference. */
+function killedOutside({ id, ref, location }: LiveKill): Difference {
+  const fields = [{ path: '/killed', reason: 'drift' as const, before: true, after: false }];
+  const change = { id, ref, location, action: 'update', reason: 'drift', fields } as const;
+  return { change: { ...change, dependsOn: [] }, gone: false };
+}
+
+function isUnseen(id: ObjectId): boolean {
+  const ref = parseKey(id);
+  return ref !== undefined && observedKind(ref.kind) === null;
+}
+
+function outsidePart(
+  change: Change,
+  state: State,
+  environments: readonly PlannedEnvironment[],
+): Difference | undefined {
+  if (change.action === 'create' || change.action === 'activate') {
+    return wasThere(change.ref, state, environments) ? { change, gone: true } : undefined;
+  }
+  if (change.action !== 'update') return undefined;
+  const fields = change.fields.filter(({ reason }) => OUTSIDE.has(reason));
+  if (fields.length > 0) {
+    const reason = strongest(fields.map((field) => field.reason));
+    return { change: { ...change, fields, reason }, gone: false };
+  }
+  return change.keys && OUTSIDE.has(change.reason) ? { change, gone: false } : undefined;
+}
+
+function isPartly({ fields }: Change, { change }: Difference): boolean {
+  return change.fields.length < fields.length;
+}
+
+/** One object may have fields among the changes and among the withheld ones; this merges both. */
+function joined(a: Difference, b: Difference): Difference {
+  const fields = [...a.change.fields, ...b.change.fields];
+  return {
+    ...a,
+    change: { ...a.change, fields, reason: strongest([a.change.reason, b.change.reason]) },
+  };
+}
+
+function wasThere(
+  { kind, name, environment }: ObjectRef,
+  state: State,
+  environments: readonly PlannedEnvironment[],
+): boolean {
+  const entry = state.get(keyOf(kind, name));
+  if (environment === null) return entry?.workspace?.spec !== undefined;
+  const id = environments.find((each) => each.name === environment)?.id;
+  return id !== undefined && entry?.environments[id]?.spec !== undefined;
+}

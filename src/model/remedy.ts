@@ -1,0 +1,220 @@
+import { FORCED_GUARDS, type GuardFinding, type Withheld, type WithheldWhy } from './plan.js';
+import type { OutcomeError } from './outcome.js';
+import { keyOfId, refOfId, type ObjectId } from './ref.js';
+import type { RunOptions } from './run.js';
+
+/** A way out of a hold or a failure; one of `ways` is enough. Data: `report/view/remedy.ts` has the words. */
+export interface Remedy {
+  /** Clause for people on the exact obstacle; may contain text of the service. Null if the reason itself says it all. */
+  readonly because: string | null;
+  /** The one that loses least comes first. Empty if the obstacle is another object, which has its own ways. */
+  readonly ways: readonly Way[];
+}
+
+export type Way =
+  | {
+      /** Arguments of `flagkeel`, to be run in the config directory. Filters for objects come last. */
+      readonly run: readonly string[];
+      /** Effect, as an infinitive without `to`. */
+      readonly to: string;
+    }
+  | {
+      /** One line, or several members, of YAML to put into a file and commit. */
+      readonly write: string;
+      /** Relative to the config directory; null if the specs no longer have the object. */
+      readonly file: string | null;
+      /** Mapping of the file that gets the line; unset for the top. */
+      readonly under?: string;
+      readonly to: string;
+    }
+  /** Clause: other work on files, which ends with a commit. */
+  | { readonly edit: string }
+  /** Clause: work on the service or the forge. */
+  | { readonly elsewhere: string };
+
+/** The parts of a withheld change, or of its document, that decide about its remedy. */
+export type Remediable = Pick<Withheld, 'id' | 'why' | 'action' | 'fields' | 'archive' | 'until'> &
+  Partial<Pick<Withheld, 'because' | 'place' | 'location'>>;
+
+/** Pure. Every reason has an entry; an empty list says that the way out is that of another object. */
+export function remedyOf(withheld: Remediable): Remedy {
+  return { because: withheld.because ?? null, ways: WAYS[withheld.why](withheld) };
+}
+
+type Ways = (withheld: Remediable) => readonly Way[];
+
+const WAYS: Readonly<Record<WithheldWhy, Ways>> = {
+  'prune-off': ({ id, archive }) => [
+    onlyThis(id, `${archive ? 'archive' : 'delete'} it`, 'reconcile', '--prune'),
+    { write: 'prune: true', file: CONFIG, to: 'have every run do that' },
+  ],
+  protected: () => [
+    {
+      edit: 'bring it back, take `protect: true` out of it in one commit, and remove it in the next',
+    },
+  ],
+  'no-witness': ({ id }) => [
+    { elsewhere: 'delete it on the service by hand' },
+    forget(id, 'leave it there and forget it here'),
+  ],
+  'not-ours': ({ id }) => [
+    { edit: 'declare it again to take it over' },
+    { elsewhere: 'delete it on the service by hand' },
+    forget(id, 'leave it to its maker'),
+  ],
+  'still-in-use': () => [],
+  'drift-reported': driftWays,
+  contested: driftWays,
+  'conflict-held': (withheld) => [
+    ...keepLive(withheld),
+    {
+      write: 'onConflict: apply',
+      file: CONFIG,
+      under: environmentBlock(withheld),
+      to: 'have runs write what git says',
+    },
+  ],
+  'adopt-needed': (withheld) => [
+    onlyThis(withheld.id, 'write what git says', 'reconcile', '--adopt'),
+    ...(isGone(withheld) ? [] : keepLive(withheld)),
+  ],
+  immutable: writeLive,
+  'live-kill': (kill) => killRemedy(kill).ways,
+  'approval-needed': () => [{ elsewhere: 'have it approved or closed there' }],
+  suspended: ({ until }) =>
+    until === undefined
+      ? [{ write: 'suspend: false', file: CONFIG, to: 'let runs write again' }]
+      : [{ elsewhere: `resume, or wait until ${until}` }],
+  'ramp-held': (withheld) => [
+    ...keepLive(withheld),
+    onlyThis(withheld.id, 'write the share of the ramp', 'reconcile', '--revert-drift'),
+  ],
+  'window-closed': ({ id }) => [
+    onlyThis(id, 'write it now', 'reconcile', '--override-window', 'REASON'),
+  ],
+  'needs-withheld': () => [],
+  'not-reviewed': ({ id }) => [
+    { elsewhere: 'run the apply of its own review again' },
+    onlyThis(id, 'apply it without that review', 'reconcile'),
+  ],
+  'not-remembered': ({ id }) => [onlyThis(id, 'write them all', 'reconcile', '--identities')],
+  'stays-on-service': () => [{ elsewhere: 'where that matters, delete it there by hand' }],
+};
+
+const CONFIG = 'flagkeel.yaml';
+
+function onlyThis(id: ObjectId, to: string, ...args: readonly string[]): Way {
+  return { run: [...args, '--only', keyOfId(id)], to };
+}
+
+function forget(id: ObjectId, to: string): Way {
+  return { run: ['state', 'rm', keyOfId(id)], to };
+}
+
+/** The service no longer has the object, or never had it, so that there is no live value to keep. */
+function isGone({ action }: Pick<Remediable, 'action'>): boolean {
+  return action === 'create' || action === 'activate';
+}
+
+/** Has git say what is live. */
+function keepLive(withheld: Remediable): Way[] {
+  if (isGone(withheld)) return [{ edit: 'take it out of git' }];
+  return [
+    onlyThis(withheld.id, 'write what is live into the files, and commit', 'drift', '--adopt'),
+  ];
+}
+
+function driftWays(withheld: Remediable): Way[] {
+  return [
+    ...keepLive(withheld),
+    onlyThis(withheld.id, 'write what git says', 'reconcile', '--revert-drift'),
+  ];
+}
+
+/** The block of flagkeel.yaml for the environment of a change; a change of the whole workspace concerns all of them. */
+function environmentBlock({ id, place }: Remediable): string {
+  const environment = place ?? refOfId(id)?.environment ?? null;
+  return environment === null ? 'each environment' : `environments.${environment}`;
+}
+
+/** Has git say what the service set at the creation of the object. */
+function writeLive({ fields, location }: Remediable): Way[] {
+  const lines = fields.map(({ path, before }) => `${path.slice(1)}: ${asYaml(before)}`);
+  return [
+    { write: lines.join('\n'), file: location?.file ?? null, to: 'say what the service has' },
+    { edit: 'choose another name' },
+  ];
+}
+
+/** A scalar that YAML reads as this text. */
+function asYaml(value: unknown): string {
+  const text = String(value);
+  return /^[a-z][\w-]*$/i.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text)
+    ? text
+    : JSON.stringify(text);
+}
+
+/** The ways out of a kill that git does not order. */
+export function killRemedy({ id, place }: Pick<Remediable, 'id' | 'place'>): Remedy {
+  const { name = '', environment = '' } = refOfId(id) ?? {};
+  const at = [name, '--environment', place ?? environment ?? ''];
+  return {
+    because: null,
+    ways: [
+      { run: ['restore', ...at], to: 'bring it back' },
+      { run: ['kill', ...at], to: 'have git order the kill' },
+    ],
+  };
+}
+
+/** Failures with an obstacle that another try alone would meet again. */
+const NO_MERE_RETRY: Readonly<Partial<Record<OutcomeError['code'], (id: ObjectId) => Way[]>>> = {
+  NAME_ARCHIVED: (id) => [
+    onlyThis(id, 'take it over, once it is unarchived on the service', 'reconcile', '--adopt'),
+    { edit: 'give the new flag another name' },
+  ],
+};
+
+/** @param error unset if nothing was refused. */
+export function retryRemedy(
+  id: ObjectId,
+  because: string | null,
+  error?: Pick<OutcomeError, 'code'>,
+): Remedy {
+  const ways = error && NO_MERE_RETRY[error.code]?.(id);
+  return { because, ways: ways ?? [onlyThis(id, 'try again', 'reconcile')] };
+}
+
+/** A plan that a guard refused. */
+export interface Refusal {
+  readonly planHash: string;
+  readonly findings: readonly Pick<GuardFinding, 'guard'>[];
+  /** Options of the refused run, which decide what its plan contains. */
+  readonly options: readonly string[];
+}
+
+export function guardRemedy({ planHash, findings, options }: Refusal): Remedy {
+  const isForced = findings.some(({ guard }) => FORCED_GUARDS.has(guard));
+  const force = isForced ? ['--force'] : [];
+  const run = ['reconcile', ...force, '--approve', planHash, ...options];
+  return { because: null, ways: [{ run, to: 'let this plan and no other pass, once reviewed' }] };
+}
+
+/** The options that a further run needs to make the same plan. */
+export function planOptionsOf(options: RunOptions): string[] {
+  const flag = (name: string, isSet: boolean | undefined): string[] => (isSet ? [name] : []);
+  const value = (name: string, given: string | undefined): string[] =>
+    given === undefined ? [] : [name, given];
+  return [
+    ...flag('--prune', options.prune),
+    ...flag('--adopt', options.adopt),
+    ...flag('--revert-drift', options.revertDrift),
+    ...flag('--identities', options.identities),
+    ...flag('--allow-older', options.allowOlder),
+    ...flag('--touched', options.touchedSince === 'state'),
+    ...value('--since', options.since),
+    ...value('--override-window', options.overrideWindow),
+    ...options.environments.flatMap((each) => ['--environment', each]),
+    ...options.only.flatMap((each) => ['--only', each]),
+  ];
+}

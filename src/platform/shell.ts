@@ -1,0 +1,6 @@
+/** A word as a POSIX shell reads it. */
+export function shellWord(text: string): string {
+  // A terminal would obey control characters.
+  const plain = text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
+  return /^[\w@%+=:,./-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", `'\\''`)}'`;
+}

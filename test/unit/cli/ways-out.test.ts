@@ -1,0 +1,417 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseDocument } from 'yaml';
+import type { WithheldWhy } from '../../../src/model/plan.js';
+import type { HeldFor, Standing } from '../../../src/model/verdict.js';
+import { ConfigRepository } from '../../support/config-repository.js';
+import { liveWorkspace, type LiveWorkspace } from '../../support/live-workspace.js';
+import { aDefinition } from '../../support/service-calls.js';
+import { startTestService, type TestService } from '../../support/service.js';
+import { flagText, PROTECTED_CONFIG, UNPROTECTED_CONFIG } from '../../support/spec-texts.js';
+import { cliRun, type CliRun } from '../../support/terminal.js';
+
+const PAY = 'flag/pay@production';
+const ONLY_PRODUCTION = { production: '' };
+const CAME_TO_AN_END = [0, 8];
+
+interface Document {
+  readonly changes: readonly { id: string; outcome?: string }[];
+  readonly withheld: readonly { id: string; why: string; wayOut: string }[];
+  readonly liveKills: readonly { id: string }[];
+  readonly verdict?: {
+    readonly objects: readonly { id: string; is: string; why: string; remedy: string | null }[];
+  };
+}
+
+let service: TestService;
+let live: LiveWorkspace;
+let repository: ConfigRepository;
+
+beforeEach(async () => {
+  service = await startTestService();
+  live = await liveWorkspace(service);
+  repository = new ConfigRepository();
+});
+afterEach(async () => {
+  await service.stop();
+  repository[Symbol.dispose]();
+});
+
+/** Runs a command in the config directory, as a person would type it there. */
+async function typed(...args: readonly string[]): Promise<CliRun> {
+  const before = process.cwd();
+  process.chdir(repository.directory);
+  try {
+    return await cliRun(args, {
+      FLAGKEEL_API_KEY: service.key,
+      FLAGKEEL_URL: service.origin,
+      GIT_AUTHOR_NAME: 'Ana',
+      GIT_AUTHOR_EMAIL: 'ana@example.com',
+    });
+  } finally {
+    process.chdir(before);
+  }
+}
+
+function commit(files: Readonly<Record<string, string>>): void {
+  repository.write(files);
+  repository.commit('Change the specs');
+}
+
+async function applied(...args: readonly string[]): Promise<void> {
+  const done = await typed('reconcile', ...args);
+  expect(CAME_TO_AN_END, done.stdout + done.stderr).toContain(done.exitCode);
+}
+
+async function patchPay(path: string, value: unknown): Promise<void> {
+  const at = `/splits/ws/${live.id}/pay/environments/${live.production}`;
+  await live.ok('PATCH', at, [{ op: 'replace', path, value }]);
+}
+
+const shares = (on: number) => [
+  { treatment: 'on', size: on },
+  { treatment: 'off', size: 100 - on },
+];
+
+const pay = (on: number | string, members = ''): Readonly<Record<string, string>> => ({
+  'flags/pay.yaml': flagText('pay', on, { production: members }),
+});
+
+/** A flag that a run put into production. */
+async function begin(config = PROTECTED_CONFIG, spec = pay(10)): Promise<void> {
+  commit({
+    'flagkeel.yaml': config,
+    'flags/other.yaml': flagText('other', 5, ONLY_PRODUCTION),
+    ...spec,
+  });
+  await applied('--adopt');
+}
+
+async function makeByHand(name: string): Promise<void> {
+  await live.ok('POST', `/splits/ws/${live.id}/trafficTypes/user`, { name });
+  const at = `/splits/ws/${live.id}/${name}/environments/${live.production}`;
+  await live.ok('POST', at, aDefinition({ defaultRule: shares(40) }));
+}
+
+async function deleteByHand(name: string): Promise<void> {
+  await live.ok('DELETE', `/splits/ws/${live.id}/${name}/environments/${live.production}`);
+  await live.ok('DELETE', `/splits/ws/${live.id}/${name}`);
+}
+
+interface Situation {
+  readonly id: string;
+  readonly prepare: () => Promise<void>;
+  /** The run that says so. Default: `reconcile`. */
+  readonly run?: readonly string[];
+  /** Ways that no test can go, by the text of their beginning. */
+  readonly byHand?: readonly string[];
+  /** Whether a run without a state says so again, because it forgets what it wrote. */
+  readonly forgets?: true;
+}
+
+type Covered = Situation | { readonly noCommand: string };
+
+const DRIFTED: Situation = {
+  id: PAY,
+  prepare: async () => {
+    await begin();
+    await patchPay('/defaultRule', shares(70));
+  },
+};
+
+const removed = async (config?: string): Promise<void> => {
+  await begin(config);
+  repository.remove('flags/pay.yaml');
+  repository.commit('Remove pay');
+};
+
+const RAMPED: Situation = {
+  id: PAY,
+  prepare: async () => {
+    await begin(PROTECTED_CONFIG, pay(0));
+    commit(pay(0, 'ramp: "10, 1d, 50, 1d, 100", '));
+    await applied();
+    await patchPay('/defaultRule', shares(3));
+  },
+};
+
+const KILLED: Situation = {
+  id: PAY,
+  prepare: async () => {
+    await begin(PROTECTED_CONFIG, pay(10, 'killed: false, '));
+    await patchPay('/killed', true);
+  },
+};
+
+/** Every reason for which a change is held back. A reason that is missing here does not compile. */
+const WITHHELD: Readonly<Record<WithheldWhy, Covered>> = {
+  'prune-off': { id: PAY, prepare: removed },
+  'no-witness': {
+    id: PAY,
+    prepare: async () => {
+      await begin();
+      repository.git('checkout', '--quiet', '--orphan', 'fresh');
+      repository.remove('flags/pay.yaml');
+      repository.commit('Begin anew');
+    },
+    run: ['reconcile', '--prune', '--allow-older'],
+    byHand: ['delete it on the service by hand'],
+  },
+  'not-ours': {
+    id: PAY,
+    prepare: async () => {
+      await begin();
+      await deleteByHand('pay');
+      await makeByHand('pay');
+      repository.remove('flags/pay.yaml');
+      repository.commit('Remove pay');
+    },
+    run: ['reconcile', '--prune'],
+    byHand: ['declare it again', 'delete it on the service by hand'],
+  },
+  protected: { noCommand: 'it takes three commits of a person, on purpose' },
+  'still-in-use': { noCommand: 'the ways out are those of the objects that it names' },
+  'drift-reported': DRIFTED,
+  contested: {
+    id: PAY,
+    prepare: async () => {
+      await begin(UNPROTECTED_CONFIG);
+      for (const on of [70, 71, 72]) {
+        await patchPay('/defaultRule', shares(on));
+        await applied();
+      }
+      await patchPay('/defaultRule', shares(73));
+    },
+  },
+  'conflict-held': {
+    id: PAY,
+    prepare: async () => {
+      await begin();
+      await patchPay('/defaultRule', shares(70));
+      commit(pay(20));
+    },
+  },
+  'adopt-needed': {
+    id: PAY,
+    prepare: async () => {
+      await makeByHand('pay');
+      commit({ 'flagkeel.yaml': PROTECTED_CONFIG, ...pay(10) });
+    },
+  },
+  immutable: {
+    id: 'segment/staff',
+    prepare: async () => {
+      const staff =
+        'segment: staff\ntrafficType: user\ndescription: Staff\nenvironments: { production: { keys: [a] } }\n';
+      await begin(PROTECTED_CONFIG, { ...pay(10), 'segments/staff.yaml': staff });
+      commit({ 'segments/staff.yaml': staff.replace('Staff', 'All of the staff') });
+    },
+    byHand: ['choose another name'],
+  },
+  'live-kill': KILLED,
+  'approval-needed': {
+    noCommand: 'only people with rights on the service can approve or close a request',
+  },
+  suspended: {
+    id: PAY,
+    prepare: async () => {
+      await begin();
+      commit({ 'flagkeel.yaml': `${PROTECTED_CONFIG}suspend: true\n`, ...pay(20) });
+    },
+  },
+  'ramp-held': RAMPED,
+  'window-closed': {
+    id: PAY,
+    prepare: async () => {
+      await begin();
+      const day = (days: number): string =>
+        new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+      const freeze = `freezes:\n  sale: { from: ${day(-2)}, to: ${day(2)}, zone: UTC, environments: [production], reason: Sale }\n`;
+      commit({ 'flagkeel.yaml': PROTECTED_CONFIG + freeze, ...pay(20) });
+    },
+  },
+  'needs-withheld': { noCommand: 'the ways out are those of the object that it names' },
+  'not-reviewed': {
+    id: PAY,
+    prepare: async () => {
+      await begin();
+      commit(pay(20));
+      commit({ 'flags/other.yaml': flagText('other', 6, ONLY_PRODUCTION) });
+    },
+    run: ['reconcile', '--since', 'HEAD~1'],
+    byHand: ['run the apply of its own review again'],
+  },
+  'not-remembered': {
+    id: 'identities/user@production',
+    prepare: async () => {
+      const identities =
+        'identities:\n  trafficType: user\n  environment: production\n  keys:\n    u-1: { plan: pro }\n';
+      const attribute = { id: 'plan', displayName: 'Plan', dataType: 'STRING' };
+      await live.call('POST', `/schema/ws/${live.id}/trafficTypes/user`, attribute);
+      repository.write({ 'flagkeel.yaml': PROTECTED_CONFIG, 'identities/user.yaml': identities });
+      execFileSync('rm', ['-rf', '.git'], { cwd: repository.directory });
+      await Promise.resolve();
+    },
+    forgets: true,
+  },
+  'stays-on-service': { noCommand: 'flagkeel has no command that deletes identities, on purpose' },
+};
+
+const GUARDED: Situation = {
+  id: PAY,
+  prepare: async () => removed(`${PROTECTED_CONFIG}guards: { maxDeletes: 0 }\n`),
+  run: ['reconcile', '--prune'],
+};
+
+const HELD: Readonly<Record<HeldFor, Covered>> = {
+  conflict: WITHHELD['conflict-held'],
+  adoption: WITHHELD['adopt-needed'],
+  approval: WITHHELD['approval-needed'],
+  review: WITHHELD['not-reviewed'],
+  guard: GUARDED,
+  'ramp-changed': RAMPED,
+  contested: WITHHELD.contested,
+  'another-object': WITHHELD['needs-withheld'],
+};
+
+/** The service fails so often that the client gives up. */
+function refuse(path: RegExp): void {
+  service.failNext({ method: 'PATCH', path }, 404);
+}
+
+const FAILED: Readonly<Record<Extract<Standing, { is: 'failed' }>['why'], Covered>> = {
+  refused: {
+    id: PAY,
+    prepare: async () => {
+      await begin();
+      commit(pay(20));
+      refuse(/\/pay\//);
+    },
+  },
+  'not-sent': {
+    noCommand: 'a run is cut, or a change that it needs failed; the retry is the one of `refused`',
+  },
+  'not-as-written': {
+    noCommand: 'another writer undid it within the run; the retry is the one of `refused`',
+  },
+};
+
+/** The reasons that a run gives for an object, and its text for people. */
+async function heldBy({ id, run = ['reconcile'] }: Pick<Situation, 'id' | 'run'>) {
+  const { stdout, stderr } = await typed(...run, '--format', 'json');
+  const document = JSON.parse(stdout === '' ? '{}' : stdout) as Document;
+  expect(document, stderr).toHaveProperty('withheld');
+  const standing = document.verdict?.objects.find((each) => each.id === id);
+  const withheld = document.withheld.filter((each) => each.id === id);
+  return { document, standing, withheld };
+}
+
+/** The ways out as they are printed: commands, and lines to write. */
+interface Printed {
+  readonly commands: readonly string[];
+  readonly lines: readonly { text: string; under: string; file: string }[];
+}
+
+function printedIn(text: string): Printed {
+  const commands = [...text.matchAll(/`flagkeel ([^`]+)`/g)].map(([, command = '']) => command);
+  const written = text.matchAll(/write `([^`]+)`(?: under (\S+))? into (\S+) to/g);
+  return {
+    commands,
+    lines: [...written].map(([, line = '', under = '', file = '']) => ({
+      text: line,
+      under,
+      file,
+    })),
+  };
+}
+
+/** The words of a command line, as a shell reads them. */
+function words(command: string): string[] {
+  const script = `for word in ${command}; do printf '%s\\0' "$word"; done`;
+  return execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\0').slice(0, -1);
+}
+
+/** Puts the line where the text says. */
+function write({ text, under, file }: Printed['lines'][number]): void {
+  const path = join(repository.directory, file);
+  const document = parseDocument(readFileSync(path, 'utf8'));
+  const [[member, value] = []] = Object.entries(parseDocument(text).toJS() as object);
+  document.setIn([...under.split('.').filter((part) => part !== ''), member], value);
+  writeFileSync(path, String(document));
+}
+
+/** What the printed ways lead to. @param said the text that has them. */
+async function follow(act: () => Promise<void>): Promise<void> {
+  await act();
+  if (repository.git('status', '--porcelain') !== '') repository.commit('Take the way out');
+}
+
+const situations = Object.entries({ ...WITHHELD, ...HELD, ...FAILED }).flatMap(([why, covered]) =>
+  'id' in covered ? [{ why, ...covered }] : [],
+);
+
+describe.each(situations)('a way out of $why', (situation) => {
+  const { id, why, run = ['reconcile'] } = situation;
+
+  async function said(): Promise<string> {
+    const { withheld, standing } = await heldBy({ id, run });
+    const mine = withheld.find((each) => each.why === why);
+    const text = mine?.wayOut ?? standing?.remedy ?? '';
+    expect([mine?.why, standing?.why], text).toContain(why);
+    return text;
+  }
+
+  /** Whether a later run still gives this reason for the object. */
+  async function isOut(): Promise<void> {
+    const { withheld, standing, document } = await heldBy({ id });
+    expect(withheld.map((each) => each.why)).not.toContain(why);
+    expect(standing?.why, JSON.stringify(document.verdict)).not.toBe(why);
+    expect(['live', undefined]).toContain(standing?.is);
+  }
+
+  it('is printed with the object and leads out, each of them', async () => {
+    await situation.prepare();
+    const text = await said();
+    const { commands, lines } = printedIn(text);
+    expect(commands.length + lines.length, text).toBeGreaterThan(0);
+    const other = (situation.byHand ?? []).filter((clause) => text.includes(clause));
+    expect(other).toEqual(situation.byHand ?? []);
+
+    const ways = [
+      ...commands.map((command) => async () => {
+        const done = await typed(...words(command));
+        expect(CAME_TO_AN_END, command + done.stdout + done.stderr).toContain(done.exitCode);
+      }),
+      ...lines.map((line) => async () => {
+        write(line);
+        await Promise.resolve();
+      }),
+    ];
+    for (const [at, way] of ways.entries()) {
+      if (at > 0) {
+        await service.stop();
+        repository[Symbol.dispose]();
+        service = await startTestService();
+        live = await liveWorkspace(service);
+        repository = new ConfigRepository();
+        await situation.prepare();
+        // The hash of a plan and the ids of the service are those of this world.
+        expect(printedIn(await said()).commands).toHaveLength(commands.length);
+      }
+      if (situation.forgets) await way();
+      else {
+        await follow(way);
+        await isOut();
+      }
+    }
+  });
+
+  it('stands in the text of the run, which names the object', async () => {
+    await situation.prepare();
+    const { stdout } = await typed(...run);
+    expect(stdout).toContain(id.split('@')[0]);
+    if (why !== 'suspended') expect(stdout).toMatch(/`[^`]+`/);
+  });
+});
