@@ -92,7 +92,7 @@ export function approvalOptions(command: Command): void {
     .option('--approve-comment', 'likewise one that a comment of the pull request approves')
     .option('--override-window <reason>', 'write although windows or freezes hold it back')
     .option('--force', 'also an empty repository or another workspace; asks, or needs --approve')
-    .option('--allow-older', 'apply a HEAD that is older than what was applied')
+    .option('--allow-older', 'apply a HEAD that is older than that of the last apply')
     .option('--allow-dirty', 'apply the working tree instead of HEAD')
     .option('--allow-held', 'exit 0 also where something waits for a person')
     .option('--title <text>', 'title of every write, instead of the commits’')

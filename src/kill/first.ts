@@ -170,7 +170,7 @@ export class KillSender {
     await this.sendAdded(desired);
     const workspace = await findWorkspace(reader, desired.config.workspace);
     if (await this.#context.isOutdated(workspace)) {
-      const why = 'a newer commit was applied (use --allow-older)';
+      const why = 'the last apply was of a newer commit (use --allow-older)';
       throw new FlagkeelError('OLDER_HEAD', `cannot send the kills of this commit: ${why}`);
     }
     const { results } = await this.#sendMissing(orders, { reader, workspace });

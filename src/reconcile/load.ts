@@ -124,12 +124,12 @@ async function isBehindApplied(context: RunContext, applied: string | null): Pro
   if (head === null || applied === null || !(await isOlderThan(context, applied))) return false;
   if (context.options.mayBeBehind === true) {
     context.note(
-      `HEAD ${head.slice(0, 8)} is behind ${applied.slice(0, 8)}, which was applied: only what its review covers is looked at, and what later commits changed is left alone`,
+      `HEAD ${head.slice(0, 8)} is behind ${applied.slice(0, 8)}, the commit of the last apply: only what its review covers is looked at, and what later commits changed is left alone`,
     );
     return true;
   }
   throw new FlagkeelError(
     'OLDER_HEAD',
-    `cannot go back to ${head.slice(0, 8)}: ${applied.slice(0, 8)}, which is newer, was applied (use --allow-older)`,
+    `cannot go back to ${head.slice(0, 8)}: the last apply was of ${applied.slice(0, 8)}, which is newer (use --allow-older)`,
   );
 }

@@ -144,7 +144,7 @@ function policyOptions(command: Command): void {
     .option('--prune', 'delete what the specs used to declare and no longer do')
     .option('--adopt', 'take over live objects that differ, also in protected environments')
     .option('--revert-drift', 'undo changes made outside git, also where they are only reported')
-    .option('--allow-older', 'apply a commit that is older than what was applied')
+    .option('--allow-older', 'apply a commit that is older than that of the last apply')
     .option('--title <text>', 'title of every write, instead of the commits’')
     .option('--comment <text>', 'comment of every write, instead of the commits’');
 }

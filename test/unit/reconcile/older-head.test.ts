@@ -5,6 +5,7 @@ import {
   pipelineWorld,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
+import { cliRun } from '../../support/terminal.js';
 
 let world: PipelineWorld;
 let older: string;
@@ -46,3 +47,40 @@ it('goes on from a commit beside the applied one', async () => {
   world.repository.commit('Another way', { 'flags/pay.yaml': flagSpec('pay', { on: 30 }) });
   expect(await world.applied()).toMatchObject({ converged: true });
 });
+
+it('does not call the newer commit applied, because a part of it may be held', async () => {
+  const protectedConfig = PIPELINE_CONFIG.replace(
+    'production: {}',
+    'production: { protected: true }',
+  );
+  world.repository.git('checkout', '--quiet', '-');
+  const { live, repository } = world;
+  const before = repository.commit('Protect production', { 'flagkeel.yaml': protectedConfig });
+  await world.applied();
+  const path = `/splits/ws/${live.id}/pay/environments/${live.production}`;
+  const value = [
+    { treatment: 'on', size: 70 },
+    { treatment: 'off', size: 30 },
+  ];
+  await live.ok('PATCH', path, [{ op: 'replace', path: '/defaultRule', value }]);
+  const held = repository.commit('Ramp pay', { 'flags/pay.yaml': flagSpec('pay', { on: 30 }) });
+  const done = await world.applied();
+  expect(done.plan.withheld.map(({ why }) => why)).toEqual(['conflict-held']);
+  repository.git('checkout', '--quiet', before);
+
+  const refused = await typedRefusal('drift');
+  expect(refused).toContain(held.slice(0, 8));
+  expect(refused).not.toContain('applied');
+  expect(await typedRefusal('reconcile')).not.toContain('applied');
+});
+
+/** The text of a command that refuses to go back. */
+async function typedRefusal(command: string): Promise<string> {
+  const { repository, service } = world;
+  const { exitCode, stdout, stderr } = await cliRun([command, repository.directory], {
+    FLAGKEEL_API_KEY: service.key,
+    FLAGKEEL_URL: service.origin,
+  });
+  expect(exitCode).toBe(7);
+  return stdout + stderr;
+}
