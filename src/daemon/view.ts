@@ -213,7 +213,9 @@ export interface SourceView {
   readonly leader: boolean;
 }
 
-export interface LiveKillView extends Omit<LiveKill, 'ref' | 'location'> {
+export interface LiveKillView extends Omit<LiveKill, 'ref' | 'location' | 'place'> {
+  /** Commands for the config directory; untrusted text. */
+  readonly wayOut: string;
   /** Set while the file of the flag is invalid, so that no run looks at it: the kill is the last one known. */
   readonly invalid?: true;
 }

@@ -234,6 +234,10 @@ export interface Plan {
      * The commit that ordered this kill, where a later one took it back before any run saw it.
      */
     orderedIn?: string;
+    /**
+     * How to end it, or to have git order it: commands for the config directory.
+     */
+    wayOut: string;
   }[];
   /**
    * What was looked at less closely than the rest, so that being in sync does not cover it; sorted by id.

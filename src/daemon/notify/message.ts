@@ -96,10 +96,13 @@ const NOTICES: Readonly<Record<'drift' | 'live-kill' | 'held-ramp', Found>> = {
     // What a person has to decide is reported as held.
     ...withheld
       .filter((each) => isDrift(each) && judgeWithheld(each)?.is === 'waits')
-      .map(({ id, why }) => ({ id, says: WHY_WORDS[why] })),
+      .map(({ id, why, wayOut }) => ({ id, says: `${WHY_WORDS[why]} → ${wayOut}` })),
   ],
   'live-kill': ({ liveKills = [] }) =>
-    liveKills.map((kill) => ({ id: kill.id, says: `${LIVE_KILLS_TITLE}: ${sinceText(kill)}` })),
+    liveKills.map((kill) => ({
+      id: kill.id,
+      says: `${LIVE_KILLS_TITLE}: ${sinceText(kill)} → ${kill.wayOut}`,
+    })),
   // `held` is null before a ramp begins, because no step is due then.
   'held-ramp': ({ ramps = [] }) =>
     ramps

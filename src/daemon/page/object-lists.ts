@@ -83,7 +83,11 @@ export function openLists({ runs, location }: SourceView): Html {
 export function invalidKillList({ liveKills }: SourceView): Html {
   const items = liveKills
     .filter(({ invalid }) => invalid === true)
-    .map((kill) => html`<strong>${untrusted(kill.id)}</strong>: ${untrusted(sinceText(kill))}`);
+    .map(
+      (kill) =>
+        html`<strong>${untrusted(kill.id)}</strong>: ${untrusted(sinceText(kill))}
+          <div>→ ${untrusted(kill.wayOut)}</div>`,
+    );
   return listUnder(`${LIVE_KILLS_TITLE} (invalid file, as last known)`, items);
 }
 

@@ -1,9 +1,9 @@
 import type { Plan as WrittenPlan } from '../../generated/plan.schema.d.js';
 import type { FlagImpact, Impact } from '../../model/impact.js';
 import type { Json } from '../../model/json.js';
-import { remedyOf } from '../../model/remedy.js';
+import { killRemedy, remedyOf } from '../../model/remedy.js';
 import { countsOf, type Standing, type Verdict } from '../../model/verdict.js';
-import { noteKey, type Change, type FieldChange } from '../../model/plan.js';
+import { noteKey, type Change, type FieldChange, type LiveKill } from '../../model/plan.js';
 import type { ObjectId } from '../../model/ref.js';
 import type { Outcome } from '../../model/outcome.js';
 import { ordered } from '../json-value.js';
@@ -76,9 +76,14 @@ export function planDocument(
       flags: plan.unmanaged.flags,
       segments: plan.unmanaged.segments,
     },
-    liveKills: plan.liveKills.map(({ ref, location, place, ...kill }) => kill),
+    liveKills: plan.liveKills.map(liveKillDocument),
     notCompared: plan.notCompared.map(({ id, what, why }) => ({ id, what, why })),
   };
+}
+
+function liveKillDocument(kill: LiveKill) {
+  const { ref, location, place, ...known } = kill;
+  return { ...known, wayOut: remedyText(killRemedy(kill)) };
 }
 
 /** The members that many plans lack: what stops or surrounds the changes. */

@@ -221,6 +221,22 @@ describe('something that is not as git says', () => {
     expect(told(bodies())).toEqual([[kind, [id]]]);
   });
 
+  it.each([
+    [{ withheld: [HELD] }, '`flagkeel drift --adopt --only flag/legacy`'],
+    [
+      { liveKills: [aLiveKill('flag/pay@production')] },
+      '`flagkeel restore pay --environment production`',
+    ],
+  ])('is told with the command that ends it: %#', async (plan, command) => {
+    const { daemon, bodies, close } = await fixture();
+
+    daemon.end(aRun(appliedReport(aReport(plan))));
+    await close();
+
+    const objects = bodies().flatMap((body) => body['objects'] as ToldObject[]);
+    expect(objects.map(({ says }) => says)).toEqual([expect.stringContaining(command)]);
+  });
+
   it('is told again when it begins again, and what is new beside it alone', async () => {
     const { daemon, bodies, close } = await fixture();
     const touched = aReport({ observed: 'touched' });
