@@ -105,7 +105,7 @@ interface Situation {
   readonly prepare: () => Promise<void>;
   /** The run that says so. Default: `reconcile`. */
   readonly run?: readonly string[];
-  /** Ways that no test can go, by the text of their beginning. */
+  /** Ways that are no command, by the beginning of their text. */
   readonly byHand?: readonly string[];
   /** Whether a run without a state says so again, because it forgets what it wrote. */
   readonly forgets?: true;
@@ -276,18 +276,13 @@ const HELD: Readonly<Record<HeldFor, Covered>> = {
   'another-object': WITHHELD['needs-withheld'],
 };
 
-/** The service fails so often that the client gives up. */
-function refuse(path: RegExp): void {
-  service.failNext({ method: 'PATCH', path }, 404);
-}
-
 const FAILED: Readonly<Record<Extract<Standing, { is: 'failed' }>['why'], Covered>> = {
   refused: {
     id: PAY,
     prepare: async () => {
       await begin();
       commit(pay(20));
-      refuse(/\/pay\//);
+      service.failNext({ method: 'PATCH', path: /\/pay\// }, 404);
     },
   },
   'not-sent': {
@@ -298,7 +293,7 @@ const FAILED: Readonly<Record<Extract<Standing, { is: 'failed' }>['why'], Covere
   },
 };
 
-/** The reasons that a run gives for an object, and its text for people. */
+/** The reasons that a run gives for an object. */
 async function heldBy({ id, run = ['reconcile'] }: Pick<Situation, 'id' | 'run'>) {
   const { stdout, stderr } = await typed(...run, '--format', 'json');
   const document = JSON.parse(stdout === '' ? '{}' : stdout) as Document;
@@ -342,17 +337,54 @@ function write({ text, under, file }: Printed['lines'][number]): void {
   writeFileSync(path, String(document));
 }
 
-/** What the printed ways lead to. @param said the text that has them. */
+/** Takes a way, with the commit that it asks for. */
 async function follow(act: () => Promise<void>): Promise<void> {
   await act();
   if (repository.git('status', '--porcelain') !== '') repository.commit('Take the way out');
 }
 
-const situations = Object.entries({ ...WITHHELD, ...HELD, ...FAILED }).flatMap(([why, covered]) =>
-  'id' in covered ? [{ why, ...covered }] : [],
-);
+/** Further ways into the same reasons. */
+const MORE: readonly (Situation & { readonly why: string; readonly title: string })[] = [
+  {
+    why: 'live-kill',
+    title: 'a kill that git ordered, and that HEAD dropped without a restore',
+    id: PAY,
+    prepare: async () => {
+      await begin(PROTECTED_CONFIG, pay(10, 'killed: true, '));
+      commit(pay(10));
+    },
+  },
+  {
+    why: 'live-kill',
+    title: 'a second kill, after the first was restored',
+    id: PAY,
+    prepare: async () => {
+      await KILLED.prepare();
+      await applied();
+      await typed('restore', 'pay', '--environment', 'production');
+      await applied();
+      await patchPay('/killed', true);
+    },
+  },
+  {
+    why: 'ramp-held',
+    title: 'a share beyond the step of its ramp',
+    id: PAY,
+    prepare: async () => {
+      await RAMPED.prepare();
+      await patchPay('/defaultRule', shares(60));
+    },
+  },
+];
 
-describe.each(situations)('a way out of $why', (situation) => {
+const situations = [
+  ...Object.entries({ ...WITHHELD, ...HELD, ...FAILED }).flatMap(([why, covered]) =>
+    'id' in covered ? [{ why, title: why, ...covered }] : [],
+  ),
+  ...MORE,
+];
+
+describe.each(situations)('a way out of $title', (situation) => {
   const { id, why, run = ['reconcile'] } = situation;
 
   async function said(): Promise<string> {
