@@ -17,6 +17,8 @@ export type Way =
       readonly run: readonly string[];
       /** Effect, as an infinitive without `to`. */
       readonly to: string;
+      /** Clause: what has to be done elsewhere before. */
+      readonly once?: string;
     }
   | {
       /** One line, or several members, of YAML to put into a file and commit. */
@@ -58,7 +60,7 @@ const WAYS: Readonly<Record<WithheldWhy, Ways>> = {
     forget(id, 'leave it there and forget it here'),
   ],
   'not-ours': ({ id }) => [
-    { edit: 'declare it again to take it over' },
+    { edit: 'declare it again with its live values to take it over' },
     { elsewhere: 'delete it on the service by hand' },
     forget(id, 'leave it to its maker'),
   ],
@@ -103,7 +105,11 @@ const WAYS: Readonly<Record<WithheldWhy, Ways>> = {
 
 const CONFIG = 'flagkeel.yaml';
 
-function onlyThis(id: ObjectId, to: string, ...args: readonly string[]): Way {
+function onlyThis(
+  id: ObjectId,
+  to: string,
+  ...args: readonly string[]
+): Extract<Way, { run: unknown }> {
   return { run: [...args, '--only', keyOfId(id)], to };
 }
 
@@ -170,7 +176,10 @@ export function killRemedy({ id, place }: Pick<Remediable, 'id' | 'place'>): Rem
 /** Failures with an obstacle that another try alone would meet again. */
 const NO_MERE_RETRY: Readonly<Partial<Record<OutcomeError['code'], (id: ObjectId) => Way[]>>> = {
   NAME_ARCHIVED: (id) => [
-    onlyThis(id, 'take it over, once it is unarchived on the service', 'reconcile', '--adopt'),
+    {
+      ...onlyThis(id, 'take it over', 'reconcile', '--adopt'),
+      once: 'it is unarchived on the service',
+    },
     { edit: 'give the new flag another name' },
   ],
 };

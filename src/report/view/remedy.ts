@@ -16,13 +16,17 @@ export function remedyText({ because, ways }: Remedy): string {
 }
 
 export function wayText(way: Way): string {
-  if ('run' in way) return `run ${commandText(way.run)} to ${way.to}`;
+  if ('run' in way) return `run ${commandText(way.run)} to ${way.to}${onceText(way)}`;
   if ('write' in way) {
     const lines = way.write.split('\n').map((line) => `\`${line}\``);
     const under = way.under === undefined ? '' : ` under ${way.under}`;
     return `write ${lines.join(' and ')}${under} into ${way.file ?? 'its file'} to ${way.to}`;
   }
   return 'edit' in way ? way.edit : way.elsewhere;
+}
+
+function onceText({ once }: { readonly once?: string }): string {
+  return once === undefined ? '' : `, once ${once}`;
 }
 
 /** @param args of `flagkeel`. */
@@ -41,7 +45,8 @@ export function commonWay(remedies: readonly Remedy[]): string | undefined {
     const tails = firsts.map((way) => (way && 'run' in way ? tailOf(way.run, head) : undefined));
     if (tails.includes(undefined)) return undefined;
     const only = new Set(tails.flatMap((tail) => tail ?? []));
-    return commandText([...head, ...[...only].flatMap((each) => ['--only', each])]);
+    const command = commandText([...head, ...[...only].flatMap((each) => ['--only', each])]);
+    return command + onceText(first);
   }
   const texts = new Set(firsts.map((way) => way && wayText(way)));
   return texts.size === 1 ? wayText(first) : undefined;

@@ -4,10 +4,18 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
 import type { WithheldWhy } from '../../../src/model/plan.js';
+import {
+  guardRemedy,
+  killRemedy,
+  remedyOf,
+  retryRemedy,
+  type Remedy,
+  type Way,
+} from '../../../src/model/remedy.js';
 import type { HeldFor, Standing } from '../../../src/model/verdict.js';
 import { ConfigRepository } from '../../support/config-repository.js';
 import { liveWorkspace, type LiveWorkspace } from '../../support/live-workspace.js';
-import { aDefinition } from '../../support/service-calls.js';
+import { aDefinition, callsOf } from '../../support/service-calls.js';
 import { startTestService, type TestService } from '../../support/service.js';
 import { flagText, PROTECTED_CONFIG, UNPROTECTED_CONFIG } from '../../support/spec-texts.js';
 import { cliRun, type CliRun } from '../../support/terminal.js';
@@ -95,8 +103,17 @@ async function makeByHand(name: string): Promise<void> {
   await live.ok('POST', at, aDefinition({ defaultRule: shares(40) }));
 }
 
-async function deleteByHand(name: string): Promise<void> {
+async function deleteDefinition(name: string): Promise<void> {
   await live.ok('DELETE', `/splits/ws/${live.id}/${name}/environments/${live.production}`);
+}
+
+async function removeFile(path: string): Promise<void> {
+  repository.remove(path);
+  await Promise.resolve();
+}
+
+async function deleteByHand(name: string): Promise<void> {
+  await deleteDefinition(name);
   await live.ok('DELETE', `/splits/ws/${live.id}/${name}`);
 }
 
@@ -105,8 +122,10 @@ interface Situation {
   readonly prepare: () => Promise<void>;
   /** The run that says so. Default: `reconcile`. */
   readonly run?: readonly string[];
-  /** Ways that are no command, by the beginning of their text. */
-  readonly byHand?: readonly string[];
+  /** What to do for the ways that are no command, by the beginning of their text. */
+  readonly byHand?: Readonly<Record<string, () => Promise<void>>>;
+  /** What the text of the command on this object asks a person to do first. */
+  readonly first?: () => Promise<void>;
   /** Whether a run without a state says so again, because it forgets what it wrote. */
   readonly forgets?: true;
 }
@@ -120,6 +139,17 @@ const DRIFTED: Situation = {
     await patchPay('/defaultRule', shares(70));
   },
 };
+
+const PRUNING = `${PROTECTED_CONFIG}prune: true\n`;
+
+const protectedPay = (isProtected: boolean): Readonly<Record<string, string>> => ({
+  'flags/pay.yaml': `${flagText('pay', 10, ONLY_PRODUCTION)}protect: ${String(isProtected)}\n`,
+});
+
+/** Id of a change request on the service. */
+let request: string;
+/** Hash of the plan that a review showed. */
+let reviewed: string;
 
 const removed = async (config?: string): Promise<void> => {
   await begin(config);
@@ -157,7 +187,7 @@ const WITHHELD: Readonly<Record<WithheldWhy, Covered>> = {
       repository.commit('Begin anew');
     },
     run: ['reconcile', '--prune', '--allow-older'],
-    byHand: ['delete it on the service by hand'],
+    byHand: { 'delete it on the service by hand': async () => deleteByHand('pay') },
   },
   'not-ours': {
     id: PAY,
@@ -169,9 +199,34 @@ const WITHHELD: Readonly<Record<WithheldWhy, Covered>> = {
       repository.commit('Remove pay');
     },
     run: ['reconcile', '--prune'],
-    byHand: ['declare it again', 'delete it on the service by hand'],
+    byHand: {
+      'declare it again': async () => {
+        const text = flagText('pay', 40, ONLY_PRODUCTION);
+        const live = text.replace('{ "on": "", "off": "" }', '{ "on": new, "off": old }');
+        repository.write({ 'flags/pay.yaml': live });
+        await Promise.resolve();
+      },
+      'delete it on the service by hand': async () => deleteByHand('pay'),
+    },
   },
-  protected: { noCommand: 'it takes three commits of a person, on purpose' },
+  protected: {
+    id: PAY,
+    prepare: async () => {
+      await begin(PRUNING, protectedPay(true));
+      repository.remove('flags/pay.yaml');
+      repository.commit('Remove pay');
+    },
+    byHand: {
+      'bring it back': async () => {
+        commit(protectedPay(true));
+        await applied();
+        commit(protectedPay(false));
+        await applied();
+        repository.remove('flags/pay.yaml');
+        await Promise.resolve();
+      },
+    },
+  },
   'still-in-use': { noCommand: 'the ways out are those of the objects that it names' },
   'drift-reported': DRIFTED,
   contested: {
@@ -205,14 +260,38 @@ const WITHHELD: Readonly<Record<WithheldWhy, Covered>> = {
     prepare: async () => {
       const staff =
         'segment: staff\ntrafficType: user\ndescription: Staff\nenvironments: { production: { keys: [a] } }\n';
-      await begin(PROTECTED_CONFIG, { ...pay(10), 'segments/staff.yaml': staff });
+      await begin(PRUNING, { ...pay(10), 'segments/staff.yaml': staff });
       commit({ 'segments/staff.yaml': staff.replace('Staff', 'All of the staff') });
     },
-    byHand: ['choose another name'],
+    byHand: {
+      'choose another name': async () => {
+        const path = join(repository.directory, 'segments/staff.yaml');
+        const text = readFileSync(path, 'utf8').replace('segment: staff', 'segment: team');
+        repository.remove('segments/staff.yaml');
+        repository.write({ 'segments/team.yaml': text });
+        await Promise.resolve();
+      },
+    },
   },
   'live-kill': KILLED,
   'approval-needed': {
-    noCommand: 'only people with rights on the service can approve or close a request',
+    id: PAY,
+    prepare: async () => {
+      await begin();
+      const at = `/splits/ws/${live.id}/pay/environments/${live.production}`;
+      const split = { ...(await live.ok<object>('GET', at)), defaultRule: shares(20) };
+      const wanted = { split, operationType: 'UPDATE', title: 'Raise', comment: 'By hand' };
+      const requests = `/changeRequests/ws/${live.id}/environments/${live.production}`;
+      ({ id: request } = await live.ok<{ id: string }>('POST', requests, wanted));
+      commit(pay(20));
+    },
+    byHand: {
+      'have it approved or closed there': async () => {
+        const key = await service.createKey('approver');
+        const approver = callsOf({ origin: service.origin, key });
+        await approver.ok('PUT', `/changeRequests/${request}`, { status: 'APPROVED' });
+      },
+    },
   },
   suspended: {
     id: PAY,
@@ -238,10 +317,18 @@ const WITHHELD: Readonly<Record<WithheldWhy, Covered>> = {
     prepare: async () => {
       await begin();
       commit(pay(20));
+      const review = await typed('plan', '--since', 'HEAD~1', '--format', 'json');
+      reviewed = (JSON.parse(review.stdout) as { planHash: string }).planHash;
       commit({ 'flags/other.yaml': flagText('other', 6, ONLY_PRODUCTION) });
     },
     run: ['reconcile', '--since', 'HEAD~1'],
-    byHand: ['run the apply of its own review again'],
+    byHand: {
+      'run the apply of its own review again': async () => {
+        repository.git('checkout', '--quiet', '--detach', 'HEAD~1');
+        await applied('--since', 'HEAD~1', '--plan-hash', reviewed);
+        repository.git('checkout', '--quiet', 'main');
+      },
+    },
   },
   'not-remembered': {
     id: 'identities/user@production',
@@ -367,6 +454,46 @@ const MORE: readonly (Situation & { readonly why: string; readonly title: string
     },
   },
   {
+    why: 'drift-reported',
+    title: 'a definition that is gone from the service',
+    id: PAY,
+    prepare: async () => {
+      await begin();
+      await deleteDefinition('pay');
+    },
+    byHand: { 'take it out of git': async () => removeFile('flags/pay.yaml') },
+  },
+  {
+    why: 'guard',
+    title: 'a repository that lost everything',
+    id: PAY,
+    prepare: async () => {
+      await begin(PRUNING);
+      repository.remove('flags/pay.yaml');
+      repository.remove('flags/other.yaml');
+      repository.commit('Remove everything');
+    },
+  },
+  {
+    why: 'refused',
+    title: 'a new flag whose name the service keeps archived',
+    id: 'flag/pay',
+    prepare: async () => {
+      await makeByHand('pay');
+      await live.ok('POST', `/splits/ws/${live.id}/pay/archive`);
+      commit({ 'flagkeel.yaml': PROTECTED_CONFIG, ...pay(10) });
+    },
+    first: async () => {
+      await live.ok('POST', `/splits/ws/${live.id}/pay/unarchive`);
+    },
+    byHand: {
+      'give the new flag another name': async () => {
+        repository.write({ 'flags/pay-2.yaml': flagText('pay-2', 10, ONLY_PRODUCTION) });
+        await removeFile('flags/pay.yaml');
+      },
+    },
+  },
+  {
     why: 'ramp-held',
     title: 'a share beyond the step of its ramp',
     id: PAY,
@@ -384,6 +511,25 @@ const situations = [
   ...MORE,
 ];
 
+/** The ways that were run, and led where they say, as `REASON: WAY`. */
+const ran = new Set<string>();
+
+/** A command without the object and the values that vary. */
+function shapeOf(args: readonly string[]): string {
+  const names = ['drift', 'kill', 'reconcile', 'restore', 'rm', 'state'];
+  const filters = ['--environment', '--only', '--since', '--allow-older'];
+  const options = args.filter((each) => each.startsWith('--') && !filters.includes(each));
+  // An approval repeats the options of the run that it approves.
+  const own = options.includes('--approve')
+    ? options.filter((each) => each !== '--prune')
+    : options;
+  return `\`${[...args.filter((each) => names.includes(each)), ...own].join(' ')}\``;
+}
+
+function memberOf(line: string): string {
+  return `\`${line.split(':')[0] ?? ''}:\``;
+}
+
 describe.each(situations)('a way out of $title', (situation) => {
   const { id, why, run = ['reconcile'] } = situation;
 
@@ -395,48 +541,65 @@ describe.each(situations)('a way out of $title', (situation) => {
     return text;
   }
 
-  /** Whether a later run still gives this reason for the object. */
+  /** A later run no longer gives this reason for the object, nor another one. */
   async function isOut(): Promise<void> {
     const { withheld, standing, document } = await heldBy({ id });
     expect(withheld.map((each) => each.why)).not.toContain(why);
     expect(standing?.why, JSON.stringify(document.verdict)).not.toBe(why);
-    expect(['live', undefined]).toContain(standing?.is);
+    expect(['live', undefined], JSON.stringify(document)).toContain(standing?.is);
+  }
+
+  /** A new service and repository, brought to where the ways are printed. */
+  async function again(): Promise<void> {
+    await service.stop();
+    repository[Symbol.dispose]();
+    service = await startTestService();
+    live = await liveWorkspace(service);
+    repository = new ConfigRepository();
+    await situation.prepare();
+    // The hash of a plan and the ids of the service are those of this world.
+    await said();
   }
 
   it('is printed with the object and leads out, each of them', async () => {
     await situation.prepare();
     const text = await said();
     const { commands, lines } = printedIn(text);
-    expect(commands.length + lines.length, text).toBeGreaterThan(0);
-    const other = (situation.byHand ?? []).filter((clause) => text.includes(clause));
-    expect(other).toEqual(situation.byHand ?? []);
-
-    const ways = [
-      ...commands.map((command) => async () => {
-        const done = await typed(...words(command));
-        expect(CAME_TO_AN_END, command + done.stdout + done.stderr).toContain(done.exitCode);
-      }),
-      ...lines.map((line) => async () => {
-        write(line);
-        await Promise.resolve();
-      }),
+    const byHand = Object.entries(situation.byHand ?? {});
+    expect(byHand.filter(([clause]) => !text.includes(clause))).toEqual([]);
+    const ways: (readonly [string, () => Promise<void>])[] = [
+      ...commands.map(
+        (command) =>
+          [
+            shapeOf(words(command)),
+            async () => {
+              await situation.first?.();
+              const done = await typed(...words(command));
+              expect(CAME_TO_AN_END, command + done.stdout + done.stderr).toContain(done.exitCode);
+            },
+          ] as const,
+      ),
+      ...lines.map(
+        (line) =>
+          [
+            memberOf(line.text),
+            async () => {
+              write(line);
+              await Promise.resolve();
+            },
+          ] as const,
+      ),
+      ...byHand,
     ];
-    for (const [at, way] of ways.entries()) {
-      if (at > 0) {
-        await service.stop();
-        repository[Symbol.dispose]();
-        service = await startTestService();
-        live = await liveWorkspace(service);
-        repository = new ConfigRepository();
-        await situation.prepare();
-        // The hash of a plan and the ids of the service are those of this world.
-        expect(printedIn(await said()).commands).toHaveLength(commands.length);
-      }
+    expect(ways.length, text).toBeGreaterThan(0);
+    for (const [at, [name, way]] of ways.entries()) {
+      if (at > 0) await again();
       if (situation.forgets) await way();
       else {
         await follow(way);
         await isOut();
       }
+      ran.add(`${why}: ${name}`);
     }
   });
 
@@ -444,6 +607,61 @@ describe.each(situations)('a way out of $title', (situation) => {
     await situation.prepare();
     const { stdout } = await typed(...run);
     expect(stdout).toContain(id.split('@')[0]);
-    if (why !== 'suspended') expect(stdout).toMatch(/`[^`]+`/);
+    // One sentence at the end says it of everything that is suspended.
+    if (why !== 'suspended') expect(stdout).toMatch(/→ |`flagkeel /);
+  });
+});
+
+/** The ways that no test of this file can take. */
+const NOT_RUN: Readonly<Record<string, string>> = {
+  'suspended: resume': 'an operator suspended a daemon, whose own tests resume it',
+  'stays-on-service: where that matters': 'nothing is held back: no later run can see a difference',
+};
+
+/** Reasons that objects can have which the service lacks, where other ways are printed. */
+const OF_WHAT_IS_GONE: ReadonlySet<string> = new Set<WithheldWhy>([
+  'drift-reported',
+  'adopt-needed',
+]);
+
+/** Every way that the program can print, as `REASON: WAY`. */
+function printable(): ReadonlySet<string> {
+  const fields = [{ path: '/description', reason: 'commit', before: 'a', after: 'b' }] as const;
+  const withheld = (Object.keys(WITHHELD) as WithheldWhy[]).flatMap((why) => {
+    const of = { id: PAY, why, fields } as const;
+    const remedies = [
+      remedyOf({ ...of, action: 'update' }),
+      remedyOf({ ...of, action: 'update', until: '2027-01-01' }),
+      ...(OF_WHAT_IS_GONE.has(why) ? [remedyOf({ ...of, action: 'create' })] : []),
+    ];
+    return remedies.map((remedy) => [why, remedy] as const);
+  });
+  const refusal = { planHash: 'sha256:0', options: [] };
+  const all: (readonly [string, Remedy])[] = [
+    ...withheld,
+    ['live-kill', killRemedy({ id: PAY })],
+    ['guard', guardRemedy({ ...refusal, findings: [{ guard: 'maxDeletes' }] })],
+    ['guard', guardRemedy({ ...refusal, findings: [{ guard: 'emptyRepository' }] })],
+    ['refused', retryRemedy(PAY, 'no')],
+    ['refused', retryRemedy(PAY, 'no', { code: 'NAME_ARCHIVED' })],
+  ];
+  return new Set(all.flatMap(([why, { ways }]) => ways.map((way) => `${why}: ${nameOf(way)}`)));
+}
+
+function nameOf(way: Way): string {
+  if ('run' in way) return shapeOf(way.run);
+  if ('write' in way) return memberOf(way.write);
+  return 'edit' in way ? way.edit : way.elsewhere;
+}
+
+it('was run, whichever the program can print, and led where it says', () => {
+  const all = [...printable()];
+  const isOneOf = (names: Iterable<string>) => (way: string) =>
+    [...names].some((name) => way.startsWith(name));
+
+  expect(all.filter((way) => !isOneOf([...ran, ...Object.keys(NOT_RUN)])(way))).toEqual([]);
+  expect({ printable: all.length, run: all.filter(isOneOf(ran)).length }).toEqual({
+    printable: 36,
+    run: 34,
   });
 });
