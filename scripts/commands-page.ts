@@ -83,5 +83,5 @@ function takes({
   const type = each.type ?? each.value?.type ?? '';
   const what = choices?.map((word) => `\`${word}\``).join(', ') ?? type;
   const text = [usual].flat().join(' ');
-  return text !== '' && type !== 'duration' ? `${what} (default \`${text}\`)` : what;
+  return text !== '' ? `${what} (default \`${text}\`)` : what;
 }

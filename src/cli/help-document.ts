@@ -50,7 +50,7 @@ export interface OptionDocument {
   readonly choices: readonly string[] | null;
   readonly required: boolean;
   readonly repeatable: boolean;
-  /** Durations are milliseconds. Null also where only the description names the default. */
+  /** As the option gives it, durations as they can be typed. Null also where only the description names the default. */
   readonly default: unknown;
   /** Options that cannot stand beside it. */
   readonly conflicts: readonly string[];
@@ -134,7 +134,7 @@ function optionDocument(option: Option): OptionDocument {
     choices: argChoices ?? null,
     required: option.mandatory,
     repeatable: variadic || isCollected(parseArg),
-    default: (option.defaultValue as unknown) ?? null,
+    default: option.defaultValueDescription ?? (option.defaultValue as unknown) ?? null,
     conflicts: conflictsOf(option),
   };
 }

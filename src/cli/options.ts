@@ -56,7 +56,7 @@ export function placeOptions(command: Command): Command {
 
 export function timeoutOption(command: Command): Command {
   const what = 'give a dead network up after so long (default: 30s)';
-  return command.option('--timeout <duration>', what, duration);
+  return command.addOption(durationOption('--timeout', what));
 }
 
 /** Which part of the service a run works on, and how hard it may press. */
@@ -99,12 +99,14 @@ export function forgeOptions(command: Command, what: string): Command {
 export type LockOptions = Pick<RunFlags, 'lockTimeout'>;
 
 export function lockOption(command: Command): Command {
-  return command.option(
-    '--lock-timeout <duration>',
-    'wait so long for another run to end',
-    duration,
-    0,
-  );
+  const what = 'wait so long for another run to end';
+  return command.addOption(durationOption('--lock-timeout', what, '0'));
+}
+
+/** @param preset the default as it can be typed, for example `30s`; the help shows it so. */
+export function durationOption(name: string, what: string, preset?: string): Option {
+  const option = new Option(`${name} <duration>`, what).argParser(duration);
+  return preset === undefined ? option : option.default(duration(preset), preset);
 }
 
 const EXAMPLES = new WeakMap<Command, readonly string[]>();
@@ -158,17 +160,24 @@ export function place(text: string): number {
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** `30s`, `5m`, `250ms`, `7d`; a bare number is seconds. In milliseconds. */
+/** `30s`, `5m`, `250ms`, `7d`, or `0`. In milliseconds. */
 export function duration(text: string): number {
   const ms = parseDuration(text);
-  if (ms === undefined) throw new InvalidArgumentError('Expected a duration such as 30s or 5m.');
-  return ms;
+  if (ms !== undefined) return ms;
+  // People mean seconds as often as minutes, so that a number alone says too little.
+  const number = /^\d+$/.test(text) ? text : undefined;
+  throw new InvalidArgumentError(
+    number === undefined
+      ? 'Expected a duration such as 30s or 5m.'
+      : `Expected a duration with its unit: ${number}s, ${number}m or ${number}h.`,
+  );
 }
 
 /** As `duration`; undefined where the text is none. */
 export function parseDuration(text: string): number | undefined {
-  const match = /^(\d+)(ms|s|m|h|d)?$/.exec(text);
-  return match ? Number(match[1]) * UNIT_MS[(match[2] ?? 's') as keyof typeof UNIT_MS] : undefined;
+  if (text === '0') return 0;
+  const match = /^(\d+)(ms|s|m|h|d)$/.exec(text);
+  return match ? Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS] : undefined;
 }
 
 /** A day or a time of ISO 8601, or how long ago: `24h`, `7d`. Milliseconds since the epoch. */

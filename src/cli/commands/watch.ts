@@ -23,7 +23,7 @@ import { createLog, type Log } from '../../platform/log.js';
 import { exitCodeOfSignal } from '../../reconcile/result.js';
 import {
   collect,
-  duration,
+  durationOption,
   positive,
   lockOption,
   logFormatOption,
@@ -36,9 +36,6 @@ import { ending, type DeclareCommand } from '../command.js';
 import { aborted, isTerminal, type Terminal } from '../terminal.js';
 import { watchedSources, type SourceOptions } from '../watched-sources.js';
 
-const DEFAULT_INTERVAL_MS = 30_000;
-const DEFAULT_DEBOUNCE_MS = 500;
-const DEFAULT_LEASE_MS = 15_000;
 const HOURLY = '0 * * * *';
 
 interface WatchOptions
@@ -91,18 +88,11 @@ function sourceOptions(command: Command): void {
 /** When a source is looked at. */
 function rhythmOptions(command: Command): void {
   command
-    .option('--interval <duration>', 'look for commits so often', duration, DEFAULT_INTERVAL_MS)
-    .option(
-      '--jitter <duration>',
-      'added to the interval by chance (default: a tenth of it)',
-      duration,
+    .addOption(durationOption('--interval', 'look for commits so often', '30s'))
+    .addOption(
+      durationOption('--jitter', 'added to the interval by chance (default: a tenth of it)'),
     )
-    .option(
-      '--debounce <duration>',
-      'wait so long for more changes before a run',
-      duration,
-      DEFAULT_DEBOUNCE_MS,
-    )
+    .addOption(durationOption('--debounce', 'wait so long for more changes before a run', '500ms'))
     .option('--schedule <cron>', 'full check for drift; or `off`', HOURLY);
 }
 
@@ -128,11 +118,12 @@ function surfaceOptions(command: Command): void {
 function replicaOptions(command: Command): void {
   command
     .option('--database <url>', 'share the work with other replicas, over PostgreSQL')
-    .option(
-      '--lease <duration>',
-      'with --database: a replica that is silent for so long is replaced',
-      duration,
-      DEFAULT_LEASE_MS,
+    .addOption(
+      durationOption(
+        '--lease',
+        'with --database: a replica that is silent for so long is replaced',
+        '15s',
+      ),
     );
 }
 

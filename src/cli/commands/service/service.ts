@@ -9,7 +9,7 @@ import type { ServiceLog } from '../../../service/http/key-check.js';
 import { DEFAULT_SEED, parseSeed, type Seed } from '../../../service/seed.js';
 import { ServiceMetrics } from '../../../service/metrics.js';
 import { startService } from '../../../service/service.js';
-import { duration, port, examples } from '../../options.js';
+import { durationOption, port, examples } from '../../options.js';
 import type { DeclareCommand } from '../../command.js';
 import { aborted } from '../../terminal.js';
 import {
@@ -47,10 +47,11 @@ export const declareService: DeclareCommand = (command, { terminal }) => {
     .option('--strict', 'answer the documented contract only')
     .option('--no-console', 'have no pages for people at /')
     .option('--rate-limit <requests/seconds>', 'answer 429 beyond, for example 20/10')
-    .option(
-      '--requests-expire <duration>',
-      'withdraw change requests that stay open for longer (default: 30d)',
-      duration,
+    .addOption(
+      durationOption(
+        '--requests-expire',
+        'withdraw change requests that stay open for longer (default: 30d)',
+      ),
     )
     .addOption(
       new Option('--log-format <format>', 'of the log')

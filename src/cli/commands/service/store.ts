@@ -6,7 +6,7 @@ import { reachText, type NamedKey } from '../../../service/key-reach.js';
 import type { AuditEntry, AuditFilter } from '../../../service/store/audit.js';
 import { backUp, restore, type BackupSummary } from '../../../service/store/backup.js';
 import type { StoreLocation } from '../../../service/store/store.js';
-import { collect, duration } from '../../options.js';
+import { collect, durationOption } from '../../options.js';
 import type { Terminal } from '../../terminal.js';
 import { prettyJson } from '../../terminal.js';
 
@@ -111,7 +111,7 @@ function addKeys(service: Command, terminal: Terminal): void {
       collect,
       [],
     )
-    .option('--expires <duration>', 'refuse the key after that time, for example 90d', duration)
+    .addOption(durationOption('--expires', 'refuse the key after that time, for example 90d'))
     .action(async (name: string, _own: unknown, command: Command) => {
       const options = command.optsWithGlobals<KeyOptions>();
       const { workspace, environment, expires } = options;
