@@ -6,6 +6,7 @@ import { failureMarkdown } from '../report/markdown/failure.js';
 import { diagnosticsText } from '../report/text/diagnostics.js';
 import { errorText } from '../report/text/error.js';
 import type { PlanDocument } from '../report/json/plan.js';
+import { killsText } from '../report/view/verdict.js';
 import type { DirectoryResult } from './directories.js';
 import type { Screen, Terminal } from './terminal.js';
 
@@ -27,11 +28,10 @@ export interface KillsDocument {
 export function killsDirectory(directory: string, results: KillResults): PlannedDirectory {
   const failed = [...results.values()].filter(({ status }) => status === 'failed').length;
   const sent = [...results.values()].filter(({ status }) => status === 'killed').length;
-  const left = failed === 0 ? 'All kills that git orders are live' : `${String(failed)} not live`;
   return {
     directory,
     exitCode: failed === 0 ? EXIT.ok : EXIT.notConverged,
-    text: `Kills: ${String(sent)} sent. ${left}.\n`,
+    text: `Kills: ${String(sent)} sent. ${killsText(failed)}.\n`,
     document: {
       formatVersion: 1,
       kills: [...results].map(([id, { status }]) => ({ id, status })),

@@ -115,7 +115,7 @@ export const COMMANDS: readonly CommandRow[] = [
   },
   {
     synopsis: 'watch [options] [directory]',
-    summary: 'keep the service in line with a directory, a branch, or many of them',
+    summary: 'apply each commit of a directory, a branch, or many of them, and look for drift',
     page: 'watch',
     load: async () => (await import('./commands/watch.js')).declareWatch,
   },

@@ -71,7 +71,7 @@ export function planOptions(command: Command): void {
     .option('--since <revision>', 'plan only objects whose specs differ from this revision')
     .option(
       '--touched',
-      'look only at what commits touched since the last apply, and what was not in sync then',
+      'look only at what commits touched since the last apply, and what was open then',
     );
 }
 

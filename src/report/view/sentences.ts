@@ -11,7 +11,7 @@ import type { Row } from './row.js';
 
 /** For a run that did not compare everything. */
 const TOUCHED_TEXT =
-  'Only what changed in git, or was not in sync before, was looked at; drift elsewhere was not.';
+  'Only what changed in git, or was open before, was looked at; drift elsewhere was not.';
 
 /** A sentence names this many flags; a service that hides them may have hundreds. */
 const MAX_UNSEEN = 5;

@@ -147,6 +147,11 @@ function namesOf(ids: readonly string[]): string {
   return `${ids.slice(0, MAX_NAMED).map(clean).join(', ')}${more}`;
 }
 
+/** What became of the kills that git orders, of which so many could not be sent; without a full stop. */
+export function killsText(failed: number): string {
+  return failed === 0 ? 'All kills that git orders are live' : `${String(failed)} not live`;
+}
+
 /** The words to append to a claim if not everything was compared. */
 export function asFarAsCompared({ notCompared }: Judged['plan']): string {
   return notCompared.length === 0 ? '' : ' as far as was compared';

@@ -348,7 +348,7 @@ async function migrate(db: Db, dialect: Dialect, upTo: string | undefined): Prom
   if (error === undefined) return;
   throw new FlagkeelError(
     'STATE_UNREADABLE',
-    `cannot bring the store up to date: ${messageOf(error)}`,
+    `cannot take the missing steps of the store: ${messageOf(error)}`,
     { cause: error },
   );
 }

@@ -286,7 +286,7 @@ describe('a plan', () => {
         ~ the flag itself will be updated
 
       Stateless: drift cannot be told from a change in git, and nothing is pruned.
-      Only what changed in git, or was not in sync before, was looked at; drift elsewhere was not.
+      Only what changed in git, or was open before, was looked at; drift elsewhere was not.
       planHash sha256:0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a
       Plan: 0 to create, 1 to update, 0 to delete, 0 requests; 0 unchanged.
       "
