@@ -1,5 +1,6 @@
 import { EXIT, type ExitCode } from '../errors.js';
 import { tracedRun } from '../platform/telemetry.js';
+import type { PlanDocument } from '../report/json/plan.js';
 import type { Terminal } from './terminal.js';
 
 interface CommandRun {
@@ -32,7 +33,10 @@ export async function tracedCommand<T extends CommandEnd>(
 function wellResult(document: object, writes: boolean | undefined): string {
   if (writes === undefined) return 'done';
   if (!writes) return 'planned';
-  const { changes = [] } = document as { readonly changes?: readonly { outcome?: string }[] };
+  const { changes = [], verdict } = document as Partial<Pick<PlanDocument, 'changes' | 'verdict'>>;
+  // Kills alone have no verdict.
+  if (verdict === undefined) return 'done';
+  if (verdict.whole !== 'live') return verdict.whole === 'waits' ? 'waiting' : verdict.whole;
   return changes.some(({ outcome }) => outcome === 'applied') ? 'applied' : 'in-sync';
 }
 
