@@ -28,8 +28,8 @@ function newcomer(): Record<string, string> {
     HOME: home,
     GIT_AUTHOR_NAME: name,
     GIT_AUTHOR_EMAIL: email,
-    GIT_COMMITTER_NAME: name,
-    GIT_COMMITTER_EMAIL: email,
+    GIT_COMMITTER_NAME: 'Forge',
+    GIT_COMMITTER_EMAIL: 'forge@example.com',
   };
 }
 

@@ -33,8 +33,9 @@ export class ConfigRepository implements Disposable {
         GIT_CONFIG_NOSYSTEM: '1',
         GIT_AUTHOR_NAME: 'Ana Alvarez',
         GIT_AUTHOR_EMAIL: 'ana@example.com',
-        GIT_COMMITTER_NAME: 'Ana Alvarez',
-        GIT_COMMITTER_EMAIL: 'ana@example.com',
+        // Another one than the author, as after a merge by a forge, so that no test takes one for the other.
+        GIT_COMMITTER_NAME: 'Forge',
+        GIT_COMMITTER_EMAIL: 'forge@example.com',
       },
     }).trim();
   }

@@ -86,8 +86,9 @@ function environment(): Record<string, string> {
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_AUTHOR_NAME: 'Ana',
     GIT_AUTHOR_EMAIL: 'ana@example.com',
-    GIT_COMMITTER_NAME: 'Ana',
-    GIT_COMMITTER_EMAIL: 'ana@example.com',
+    // Another one than the author, as after a merge by a forge, so that no test takes one for the other.
+    GIT_COMMITTER_NAME: 'Forge',
+    GIT_COMMITTER_EMAIL: 'forge@example.com',
     GIT_AUTHOR_DATE: date,
     GIT_COMMITTER_DATE: date,
   };

@@ -88,6 +88,18 @@ describe('attribution', () => {
     });
   });
 
+  it('names the author of a commit, and not the one who committed it', async () => {
+    const repository = makeRepository();
+    const base = repository.commit('Add', { 'flags/pay.yaml': '1' });
+    const change = repository.commit('Change', { 'flags/pay.yaml': '2' });
+
+    const { comment } = await wordsFor(repository.directory, { base });
+
+    const [author, committer] = repository.git('log', '-1', '--format=%an%n%cn').trim().split('\n');
+    expect(author).not.toBe(committer);
+    expect(comment).toBe(`${change.slice(0, 8)} ${author ?? ''}: Change`);
+  });
+
   it('takes a folder that was renamed for no change', async () => {
     const repository = makeRepository();
     const base = repository.commit('Add', { 'flags/pay.yaml': '1' });
