@@ -42,9 +42,12 @@ export function usagesOf({ kind, name }: Named, parts: SpecParts): Usage[] {
     .map(({ location, environment }): Usage => ({ location, by: `kill in ${environment}` }));
   const inConditions =
     kind === 'condition'
-      ? conditionUses(parts.specs)
-          .filter(({ condition }) => condition.use === name)
-          .map((each) => placeOf(each, ['use']))
+      ? conditionUses(parts.specs).flatMap(({ condition: { use = '' }, ...each }) => {
+          if (use === name) return [placeOf(each, ['use'])];
+          const isThrough = conditionsBehind(use, parts.specs).has(name);
+          const by = `${each.by}, through condition ${use}`;
+          return isThrough ? [placeOf({ ...each, by }, ['use'])] : [];
+        })
       : namedConditions(parts.specs).flatMap(({ condition, ...place }) => {
           const named = namedIn(condition);
           return named?.kind === kind && named.name === name
@@ -64,6 +67,8 @@ interface WrittenCondition {
   readonly path: SpecPath;
   /** The part of the specs that contains it, for people. */
   readonly by: string;
+  /** The name that this condition is, or belongs to; unset in rules. */
+  readonly defines?: string;
 }
 
 /** The conditions that flagkeel.yaml gives a name. */
@@ -71,7 +76,8 @@ function namedConditions({ loaded }: SpecParts['specs']): WrittenCondition[] {
   return validOf<ConfigSpec>(loaded.files.get('config') ?? []).flatMap(({ file, spec }) =>
     Object.entries(spec.conditions ?? {}).flatMap(([name, written]) =>
       placed(written).map(({ condition, path }) => {
-        return { condition, file, path: ['conditions', name, ...path], by: `condition ${name}` };
+        const by = `condition ${name}`;
+        return { condition, defines: name, file, path: ['conditions', name, ...path], by };
       }),
     ),
   );
@@ -100,6 +106,21 @@ function conditionUses(specs: SpecParts['specs']): WrittenCondition[] {
   return [...namedConditions(specs), ...ruleConditions(specs)].filter(
     ({ condition }) => condition.use !== undefined,
   );
+}
+
+/** Names of the conditions that a named condition uses, itself or through others; not its own. */
+export function conditionsBehind(name: string, specs: SpecParts['specs']): ReadonlySet<string> {
+  const named = namedConditions(specs);
+  const found = new Set<string>();
+  const open = [name];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const { condition, defines } of named) {
+      if (defines !== next || condition.use === undefined || found.has(condition.use)) continue;
+      found.add(condition.use);
+      open.push(condition.use);
+    }
+  }
+  return found;
 }
 
 /** Names of conditions that a rule or another condition uses. */

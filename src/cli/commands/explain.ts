@@ -15,6 +15,7 @@ import {
   type ExplainedRule,
 } from '../../report/text/explain.js';
 import { didYouMean } from '../../specs/parse/suggest.js';
+import { conditionsBehind } from '../../specs/usage.js';
 import {
   collect,
   collectObject,
@@ -243,7 +244,9 @@ function rulesOf(
     const { file, path } = written?.rules ?? {};
     const ruleName = ruleNames[position];
     const conditions = [written?.rules?.value[position]?.if ?? []].flat();
-    const uses = conditions.flatMap(({ use }) => use ?? []);
+    const named = conditions.flatMap(({ use }) => use ?? []);
+    const behind = named.flatMap((use) => [use, ...conditionsBehind(use, parts.specs)]);
+    const uses = [...new Set(behind)];
     return {
       ...rule,
       ...(ruleName !== undefined && { name: ruleName }),

@@ -100,6 +100,27 @@ conditions:
     expect(none.stderr).toContain('did you mean "insiders"?');
   });
 
+  it('tells the rules that use a condition through another one', async () => {
+    write({
+      'specs/flagkeel.yaml': `workspace: Default
+environments: { production: {} }
+conditions:
+  insiders: [{ segment: staff }]
+  testers: { use: insiders }
+`,
+      'specs/flags/pay.yaml': flagText('pay', '        - { if: [{ use: testers }], serve: "on" }'),
+    });
+
+    expect((await find('condition/insiders')).stdout).toBe(
+      [
+        'flagkeel.yaml:5  condition testers',
+        'flags/pay.yaml:8  rule 1 of flag/pay in production, through condition testers',
+        '2 places in the specs',
+        '',
+      ].join('\n'),
+    );
+  });
+
   it('tells the rules and the kills that name a flag', async () => {
     expect((await find('flag/pay')).stdout)
       .toBe(`flags/ship.yaml:9  rule 2 of flag/ship in production
