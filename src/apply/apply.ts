@@ -29,10 +29,12 @@ const APPROVAL_WANTED =
 
 /** Reports the progress of the run. */
 export interface ApplyProgress {
-  /** Called before each step is sent. @param done number of steps that ended, or were skipped. */
-  onStep?(step: Step, done: number, total: number, note: ChangeNote | undefined): void;
+  /** Called before each step is sent. */
+  onStep?(step: Step, note: ChangeNote | undefined): void;
   /** Called when a step has ended, or was skipped; once for each, also where it was sent twice. */
   onEnd?(step: Step, end: StepEnd): void;
+  /** Called when the last step of a change has ended, or was skipped. */
+  onOutcome?(change: Change, outcome: Outcome): void;
 }
 
 type Skipped = Extract<Outcome, { status: 'skipped' }>;
@@ -46,6 +48,8 @@ type StepResult =
 export interface ApplySettings extends ApplyProgress {
   /** Most steps under way at once; with 1 the steps go in the order of the plan. */
   readonly concurrency?: number;
+  /** Called when a step has ended, or was skipped, with the numbers of steps that have and of all. */
+  readonly onCount?: (done: number, total: number) => void;
   /** Called before each step: the reason why its change may not be written now. Default: none. */
   readonly closedNow?: (change: Change) => Closed | undefined;
 }
@@ -67,6 +71,10 @@ export async function applyPlan(
   const changeOf = new Map(plan.steps.map((step) => [step.id, step.change]));
   const closedNow = closedByChange(plan, settings);
   const results = new Map<StepId, StepResult>();
+  const changes = new Map(plan.changes.map((change) => [change.id, change]));
+  const stepsOf = stepsByChange(plan);
+  const resultsOf: ResultsOf = (id) =>
+    (stepsOf.get(id) ?? []).flatMap((step) => results.get(step.id) ?? []);
   const attempts = new Map<StepId, number>();
   const turns = plan.steps.map((step): Turn => {
     const { id, needs, change } = step;
@@ -76,17 +84,29 @@ export async function applyPlan(
     concurrency,
     skip: ({ step }) => reasonToSkip(step, results, changeOf, signal) ?? closedNow(step),
     send: async ({ step }) => {
-      const note = context.notes.get(step.change);
-      settings.onStep?.(step, results.size, plan.steps.length, note);
+      settings.onStep?.(step, context.notes.get(step.change));
       return tracedResult(step, context, attempts);
     },
     isRefusedBeside: (result) => result.status === 'failed' && isConflict(result.error),
     end: ({ id, step }, result) => {
       results.set(id, result);
+      settings.onCount?.(results.size, plan.steps.length);
       settings.onEnd?.(step, endOf(result));
+      const change = changes.get(step.change);
+      if (change && resultsOf(change.id).length === stepsOf.get(change.id)?.length)
+        settings.onOutcome?.(change, outcomeFor(change, resultsOf));
     },
   });
-  return outcomesOf(plan, results);
+  return new Map(plan.changes.map((change) => [change.id, outcomeFor(change, resultsOf)]));
+}
+
+/** Results of the steps of a change that have ended so far, in the order of the plan. */
+type ResultsOf = (id: ObjectId) => readonly StepResult[];
+
+function stepsByChange({ steps }: Plan): ReadonlyMap<ObjectId, readonly Step[]> {
+  const found = new Map<ObjectId, Step[]>();
+  for (const step of steps) found.set(step.change, [...(found.get(step.change) ?? []), step]);
+  return found;
 }
 
 function endOf(result: StepResult): StepEnd {
@@ -206,31 +226,17 @@ async function execute(step: Step, context: ApplyContext): Promise<IdentitiesAns
   return undefined;
 }
 
-/** One outcome for each change, from the results of its steps. */
-function outcomesOf(plan: Plan, results: ReadonlyMap<StepId, StepResult>): Outcomes {
-  const stepsOf = new Map<ObjectId, StepResult[]>();
-  for (const step of plan.steps) {
-    const result = results.get(step.id);
-    if (result) stepsOf.set(step.change, [...(stepsOf.get(step.change) ?? []), result]);
-  }
-  return new Map(
-    plan.changes.map((change) => {
-      const { id } = change;
-      const own = [...(stepsOf.get(id) ?? []), ...carriedResults(change, stepsOf)];
-      const identities = identitiesOf(own);
-      return [id, identities ? withIdentities(outcomeOf(own), identities) : outcomeOf(own)];
-    }),
-  );
+function outcomeFor(change: Change, resultsOf: ResultsOf): Outcome {
+  const own = [...resultsOf(change.id), ...carriedResults(change, resultsOf)];
+  const identities = identitiesOf(own);
+  return identities ? withIdentities(outcomeOf(own), identities) : outcomeOf(own);
 }
 
 /** Results for an archived definition: it goes with its flag, and stays if that failed. */
-function carriedResults(
-  { id, ref, archive }: Change,
-  stepsOf: ReadonlyMap<ObjectId, readonly StepResult[]>,
-): readonly StepResult[] {
+function carriedResults({ id, ref, archive }: Change, resultsOf: ResultsOf): readonly StepResult[] {
   if (!archive || ref.environment === null) return [];
   const whole = keyOfId(id);
-  const results = stepsOf.get(whole) ?? [];
+  const results = resultsOf(whole);
   const hasFailed = results.some(({ status }) => status === 'failed');
   return hasFailed ? [{ status: 'skipped', why: `needs ${whole}, which failed` }] : results;
 }

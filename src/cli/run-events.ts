@@ -5,6 +5,7 @@ import type { Writable } from 'node:stream';
 import { FlagkeelError, messageOf, type ExitCode } from '../errors.js';
 import type { ChangeNote, KillResult, StepEnd } from '../model/outcome.js';
 import type { Step } from '../model/plan.js';
+import type { ProgressView } from '../model/run.js';
 import { planDocument } from '../report/json/plan.js';
 import type { PlanReport } from '../report/plan-report.js';
 import { quoted } from '../report/sanitize.js';
@@ -136,6 +137,11 @@ export class RunEvents {
     else if (end.status === 'skipped') this.#tell('skipped', { ...write, why: end.why });
     else this.#tell('answered', { ...write, ...(end.identities && countsOf(end.identities)) });
   }
+
+  /** How far long work has come: after five seconds, and then once a minute. */
+  readonly progress = (view: ProgressView): void => {
+    this.#tell('progress', view);
+  };
 
   /** What a second look found; of an apply alone. */
   verified(report: PlanReport): void {

@@ -81,15 +81,16 @@ export interface Screen {
   readonly note: (text: string) => void;
   /** From now on the first signal is answered by a line: what is under way may take a while. */
   noteInterrupt(): void;
-  /** Of long work; absent with `--quiet`. To be ended before anything else is written to standard error. */
-  readonly progress?: ProgressReporter | undefined;
+  /** Of long work; nothing shows it with `--quiet`. To be ended before anything else is written to standard error. */
+  readonly progress: ProgressReporter;
 }
 
 export function openScreen(options: CommonOptions, terminal: Terminal): Screen {
   const { stdout, stderr, environment } = terminal;
-  const progress = options.quiet === true ? undefined : progressOn(terminal, options.logFormat);
+  const isQuiet = options.quiet === true;
+  const progress = new ProgressReporter(isQuiet ? [] : [sinkOn(terminal, options.logFormat)]);
   const note = (text: string): void => {
-    progress?.print(() => stderr.write(`${text}\n`));
+    if (!isQuiet) progress.print(() => stderr.write(`${text}\n`));
   };
   const isTTY = options.output === undefined && isTerminal(stdout);
   return {
@@ -106,28 +107,24 @@ export function openScreen(options: CommonOptions, terminal: Terminal): Screen {
   };
 }
 
-function progressOn(
+function sinkOn(
   { stderr, environment }: Terminal,
   logFormat: CommonOptions['logFormat'],
-): ProgressReporter {
+): ProgressSink {
   const write = (text: string): unknown => stderr.write(text);
-  return new ProgressReporter(sinkOf());
-
-  function sinkOf(): ProgressSink {
-    if (logFormat === 'json') {
-      const log = createLog({ level: 'info', format: 'json', stream: stderr });
-      return {
-        kind: 'facts',
-        tell: (facts) => {
-          log.info({ ...facts }, 'progress');
-        },
-      };
-    }
-    if (!isTerminal(stderr) || environment['TERM'] === 'dumb') return { kind: 'plain', write };
+  if (logFormat === 'json') {
+    const log = createLog({ level: 'info', format: 'json', stream: stderr });
     return {
-      kind: 'terminal',
-      write,
-      columns: () => resolveWidth({ env: {}, isTTY: true, columns: stderr.columns }),
+      kind: 'facts',
+      tell: (facts) => {
+        log.info({ ...facts }, 'progress');
+      },
     };
   }
+  if (!isTerminal(stderr) || environment['TERM'] === 'dumb') return { kind: 'plain', write };
+  return {
+    kind: 'terminal',
+    write,
+    columns: () => resolveWidth({ env: {}, isTTY: true, columns: stderr.columns }),
+  };
 }

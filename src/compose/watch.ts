@@ -142,6 +142,7 @@ function runsOf(
     signal,
     fence,
     approval,
+    progress,
   }) => {
     return openRun(
       directory,
@@ -156,7 +157,7 @@ function runsOf(
         ...(isShared ? { pushState: true } : pushState !== undefined && { pushState }),
       },
       {
-        ...{ settings, signal, note, open, limiters, traffic, fence },
+        ...{ settings, signal, note, open, limiters, traffic, fence, progress },
         memory: mode === 'isolated' ? memory.isolated() : memory,
       },
     );

@@ -2,6 +2,7 @@ import type { ExitCode } from '../errors.js';
 import type { Bucket } from '../model/flag/flag.js';
 import type { LiveKill } from '../model/plan.js';
 import type { ObjectId } from '../model/ref.js';
+import type { ProgressView } from '../model/run.js';
 import type { StandingsView } from './standings.js';
 import type { PlanDocument } from '../report/json/plan.js';
 import type { OpenRows } from '../report/view/open-rows.js';
@@ -175,6 +176,8 @@ export interface SourceView {
   readonly location: string;
   readonly branch: string | null;
   readonly phase: Phase;
+  /** Of the run under way; null between runs and before its first request. */
+  readonly progress: ProgressView | null;
   /** Origin of the service and name of the workspace; null before the first plan. */
   readonly service: string | null;
   readonly workspace: string | null;

@@ -56,6 +56,25 @@ export interface Progress {
   requests(sent: () => number): void;
 }
 
+/** How far the phase of a run has come. */
+export interface ProgressView {
+  readonly phase: Phase;
+  /** Objects observed, or steps sent. */
+  readonly done: number;
+  /** 0 while unknown. */
+  readonly total: number;
+  /** Requests of the whole run, each try counted. */
+  readonly requests: number;
+  /** Requests a minute in this phase. Not set in its first seconds. */
+  readonly perMinute?: number;
+  /** ISO 8601 end of the phase at the rate so far. Not set in its first seconds. */
+  readonly expectedEnd?: string;
+  /** Milliseconds until held requests are sent again; 0 if none is held. */
+  readonly waitMs: number;
+  /** Why requests are held, as a clause. */
+  readonly why?: string;
+}
+
 /** Options of one run from the command line. */
 export interface RunOptions {
   /** Names or ids; empty for all. */

@@ -1,4 +1,4 @@
-import { applyPlan, type ApplyProgress } from '../apply/apply.js';
+import { applyPlan, type ApplyProgress, type ApplySettings } from '../apply/apply.js';
 import type { AdminWriter } from '../admin-api/writer.js';
 import { FlagkeelError, messageOf } from '../errors.js';
 import { overridden, notesFor } from '../history/change-notes.js';
@@ -153,8 +153,11 @@ async function send(
   const writing = { reader, at, notes, observedAtMs, now, killed, writer: openWriter() };
   context.progress?.phase('apply');
   const { concurrency } = context.options;
-  const settings = {
+  const settings: ApplySettings = {
     ...progress,
+    onCount: (done, total) => {
+      context.progress?.count(done, total);
+    },
     closedNow: closedByNow(input, now),
     ...(concurrency !== undefined && { concurrency }),
   };

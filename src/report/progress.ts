@@ -1,4 +1,4 @@
-import type { Phase, Progress, Wait } from '../model/run.js';
+import type { Phase, Progress, ProgressView, Wait } from '../model/run.js';
 import { clean } from './sanitize.js';
 
 /** The form of progress: one line that is rewritten in place, a plain line now and then, or facts for a log. */
@@ -9,22 +9,11 @@ export type ProgressSink =
       readonly columns: () => number;
     }
   | { readonly kind: 'plain'; readonly write: (text: string) => unknown }
-  | { readonly kind: 'facts'; readonly tell: (facts: ProgressFacts) => void };
-
-/** The progress of a run. */
-export interface ProgressFacts {
-  readonly phase: Phase;
-  readonly done: number;
-  readonly total: number;
-  readonly requests: number;
-  /** Milliseconds until held requests are sent again; 0 if none is held. */
-  readonly waitMs: number;
-  readonly why?: string;
-}
+  | { readonly kind: 'facts'; readonly tell: (facts: ProgressView) => void };
 
 /** Clock and ticks, as a parameter so that tests need not wait. */
 export interface Ticker {
-  /** Milliseconds. */
+  /** Milliseconds since the epoch. */
   now(): number;
   /** Calls `tick` until the returned function is called. Does not keep the process alive. */
   every(ms: number, tick: () => void): () => void;
@@ -42,9 +31,13 @@ const realTicker: Ticker = {
 };
 
 const REDRAWN_EACH_MS = 200;
-const TOLD_EACH_MS = 5_000;
-/** Longer waits get a plain line of their own. */
+/** Where lines stay, the first comes after this time, so that a short run stays silent. */
+const FIRST_AFTER_MS = 5_000;
+const TOLD_EACH_MS = 60_000;
+/** A longer wait is reported at once, unless a line of the last minute exists. */
 const LONG_WAIT_MS = 2_000;
+/** Before this time a rate would be a guess. */
+const RATE_AFTER_MS = 5_000;
 /** Goes to the beginning of the line and clears the line. */
 const ERASE = '\r\u001b[K';
 
@@ -62,13 +55,16 @@ const COUNTED: Readonly<Record<Phase, string>> = {
 };
 
 /**
- * Shows the progress of a run. Shows nothing before the first tick, so that a short run stays silent. All other text
- * for the same stream has to go through `print` or come after `end`.
+ * Measures the progress of a run and shows it. All other text for the same stream has to go through `print` or come
+ * after `end`.
  */
 export class ProgressReporter implements Progress {
-  readonly #sink: ProgressSink;
+  #sinks: readonly { readonly to: ProgressSink; toldAt: number | null }[];
   readonly #ticker: Ticker;
+  #beganAt = 0;
   #phase: Phase | undefined;
+  #phaseAt = 0;
+  #requestsBefore = 0;
   #done = 0;
   #total = 0;
   #sent = (): number => 0;
@@ -77,19 +73,33 @@ export class ProgressReporter implements Progress {
   #isDrawn = false;
   #stop: (() => void) | undefined;
 
-  constructor(sink: ProgressSink, ticker: Ticker = realTicker) {
-    this.#sink = sink;
+  constructor(sinks: readonly ProgressSink[], ticker: Ticker = realTicker) {
+    this.#sinks = sinks.map((to) => ({ to, toldAt: null }));
     this.#ticker = ticker;
+  }
+
+  /** Shows the progress in one more place. @returns ends that. */
+  add(to: ProgressSink): () => void {
+    const sink = { to, toldAt: null };
+    this.#sinks = [...this.#sinks, sink];
+    return () => {
+      this.#sinks = this.#sinks.filter((each) => each !== sink);
+    };
   }
 
   /** Begins a phase; its numbers start at zero. */
   phase(phase: Phase): void {
     this.#phase = phase;
+    this.#phaseAt = this.#ticker.now();
+    this.#requestsBefore = this.#sent();
     this.#done = 0;
     this.#total = 0;
-    const eachMs = this.#sink.kind === 'terminal' ? REDRAWN_EACH_MS : TOLD_EACH_MS;
-    this.#stop ??= this.#ticker.every(eachMs, () => {
-      this.#show();
+    if (this.#stop !== undefined) return;
+    this.#beganAt = this.#phaseAt;
+    const isDrawing = this.#sinks.some(({ to }) => to.kind === 'terminal');
+    this.#stop = this.#ticker.every(isDrawing ? REDRAWN_EACH_MS : FIRST_AFTER_MS, () => {
+      this.#draw();
+      this.#tell(FIRST_AFTER_MS);
     });
   }
 
@@ -103,16 +113,33 @@ export class ProgressReporter implements Progress {
   }
 
   /** Reports that requests are held. Of several waits at once, the one that ends last is shown. */
-  waiting({ waitMs, why, what }: Wait): void {
+  waiting({ waitMs, why }: Wait): void {
     const until = this.#ticker.now() + waitMs;
     if (until <= this.#waitingUntil) return;
     this.#waitingUntil = until;
     this.#why = clean(why);
-    if (waitMs < LONG_WAIT_MS) return;
-    if (this.#sink.kind === 'facts') this.#show();
-    if (this.#sink.kind === 'plain') {
-      this.#sink.write(`waiting ${seconds(waitMs)} s to ${clean(what)}: ${clean(why)}\n`);
-    }
+    if (waitMs >= LONG_WAIT_MS) this.#tell(0);
+  }
+
+  /** null before the first phase and after the end. */
+  view(): ProgressView | null {
+    const phase = this.#phase;
+    if (phase === undefined) return null;
+    const now = this.#ticker.now();
+    const [done, total, requests] = [this.#done, this.#total, this.#sent()];
+    const waitMs = Math.max(0, this.#waitingUntil - now);
+    const passedMs = now - this.#phaseAt;
+    const minutes = passedMs / 60_000;
+    const isCounted = done > 0 && done < total;
+    const endMs = isCounted ? now + (passedMs / done) * (total - done) : null;
+    return {
+      ...{ phase, done, total, requests, waitMs },
+      ...(waitMs > 0 && { why: this.#why }),
+      ...(passedMs >= RATE_AFTER_MS && {
+        perMinute: Math.round((requests - this.#requestsBefore) / minutes),
+        ...(endMs !== null && { expectedEnd: new Date(endMs).toISOString() }),
+      }),
+    };
   }
 
   /** Writes other text in the place of the line; the next tick draws the line again. */
@@ -129,50 +156,55 @@ export class ProgressReporter implements Progress {
     this.#erase();
   }
 
-  /** Shows the current progress. */
-  #show(): void {
-    const phase = this.#phase;
-    if (phase === undefined) return;
-    const waitMs = Math.max(0, this.#waitingUntil - this.#ticker.now());
-    const facts: ProgressFacts = {
-      ...{ phase, done: this.#done, total: this.#total, requests: this.#sent(), waitMs },
-      ...(waitMs > 0 && { why: this.#why }),
-    };
-    const sink = this.#sink;
-    switch (sink.kind) {
-      case 'facts':
-        sink.tell(facts);
-        return;
-      case 'plain':
-        sink.write(`${lineOf(facts)}\n`);
-        return;
-      case 'terminal':
-        // One column stays free: at the last column a terminal would wrap, and the line could not be overwritten.
-        sink.write(ERASE + lineOf(facts).slice(0, Math.max(0, sink.columns() - 1)));
-        this.#isDrawn = true;
+  #draw(): void {
+    const view = this.view();
+    if (view === null) return;
+    for (const { to } of this.#sinks) {
+      if (to.kind !== 'terminal') continue;
+      // One column stays free: at the last column a terminal would wrap, and the line could not be overwritten.
+      to.write(ERASE + progressText(view).slice(0, Math.max(0, to.columns() - 1)));
+      this.#isDrawn = true;
+    }
+  }
+
+  /** Tells each place where lines stay once a minute. @param afterMs time before the first line. */
+  #tell(afterMs: number): void {
+    const view = this.view();
+    if (view === null) return;
+    const now = this.#ticker.now();
+    for (const sink of this.#sinks) {
+      const { to, toldAt } = sink;
+      const dueAt = toldAt === null ? this.#beganAt + afterMs : toldAt + TOLD_EACH_MS;
+      if (to.kind === 'terminal' || now < dueAt) continue;
+      sink.toldAt = now;
+      if (to.kind === 'facts') to.tell(view);
+      else to.write(`${progressText(view)}\n`);
     }
   }
 
   #erase(): void {
-    if (this.#sink.kind !== 'terminal' || !this.#isDrawn) return;
-    this.#sink.write(ERASE);
+    if (!this.#isDrawn) return;
+    for (const { to } of this.#sinks) if (to.kind === 'terminal') to.write(ERASE);
     this.#isDrawn = false;
   }
 }
 
-/** Parts without information are left out. */
-function lineOf({ phase, done, total, requests, waitMs, why }: ProgressFacts): string {
+/** One line, without untrusted text. Parts without information are left out. */
+export function progressText(view: ProgressView): string {
+  const { phase, done, total, requests, perMinute, expectedEnd, waitMs, why } = view;
+  const rate = perMinute === undefined ? '' : ` (${grouped(perMinute)} a minute)`;
   const parts = [
     DOING[phase],
     ...(total > 0 ? [`${grouped(done)}/${grouped(total)} ${COUNTED[phase]}`] : []),
-    `${grouped(requests)} ${requests === 1 ? 'request' : 'requests'}`,
+    `${grouped(requests)} ${requests === 1 ? 'request' : 'requests'}${rate}`,
+    ...(expectedEnd === undefined ? [] : [`until about ${expectedEnd.slice(11, 16)} UTC`]),
     ...(waitMs > 0 ? [`waiting ${seconds(waitMs)} s: ${why ?? ''}`] : []),
   ];
   return parts.join(' · ');
 }
 
 function seconds(ms: number): number {
-  return Math.ceil(ms / 1_000);
+  return Math.max(0, Math.ceil(ms / 1_000));
 }
 
 function grouped(number: number): string {

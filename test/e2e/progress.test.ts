@@ -49,7 +49,7 @@ it('elsewhere, says at once that the service makes it wait, and for how long', a
   const { code, stderr } = await run.ended;
 
   expect(code).toBe(0);
-  expect(stderr).toMatch(/^waiting \d+ s to .+: .*the service/m);
+  expect(stderr).toMatch(/^looking at the service · .*waiting \d+ s: .*the service/m);
 });
 
 it('with --log-format json, is lines of a log', async () => {

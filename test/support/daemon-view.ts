@@ -99,6 +99,7 @@ export function aSource(members: Partial<SourceView> = {}): SourceView {
     location: 'https://git.example.com/shop/flags.git',
     branch: 'main',
     phase: 'idle',
+    progress: null,
     service: 'https://admin.example.com',
     workspace: 'Default',
     environments: ['staging', 'production'],

@@ -80,7 +80,7 @@ async function runDirectory(
     progress: screen.progress,
   });
   const planned = await plan(run.context).finally(() => {
-    screen.progress?.end();
+    screen.progress.end();
   });
   const found = driftOf(planned.plan, planned.input.state, planned.input.policy.environments);
   const adoption = options.adopt === true ? await adopt(found, planned, run, terminal) : undefined;

@@ -177,7 +177,7 @@ async function importInto(
     const { progress } = screen;
     const wanted = { workspace, environments, only, progress };
     const imported = await importWorkspace(opened.reader, wanted).finally(() => {
-      progress?.end();
+      progress.end();
     });
     await writeSpecs(directory, imported.files);
     const isJson = options.format === 'json';

@@ -136,6 +136,7 @@ async function runDirectory(
     screen.note(`warning: ${warning}`);
   });
   const reporting = { run, options, terminal, screen, events };
+  const endEvents = events && screen.progress.add({ kind: 'facts', tell: events.progress });
   try {
     if (options.kills === true) {
       const applying = applyOptions(run, options, reporting);
@@ -143,13 +144,15 @@ async function runDirectory(
       return killsDirectory(directory, results);
     }
     const result = await planOrApply(run, reporting, reviewed).finally(() => {
-      screen.progress?.end();
+      screen.progress.end();
     });
     return reported(directory, result, reporting);
   } catch (error) {
     if (!(error instanceof PlanDiffersError)) throw error;
     terminal.stderr.write(errorText(error));
     return { ...reported(directory, error.planned, reporting), exitCode: error.exitCode };
+  } finally {
+    endEvents?.();
   }
 }
 
@@ -208,7 +211,7 @@ function applyOptions(
   { terminal, screen, events }: Omit<Reporting, 'run' | 'options'>,
 ): Omit<ApplyOptions, 'reviewed' | 'onKill'> {
   const ask = async (planned: Planned): Promise<boolean> => {
-    screen.progress?.end();
+    screen.progress.end();
     return askToForce(reportOf(planned, run), terminal, screen);
   };
   return {
@@ -216,10 +219,7 @@ function applyOptions(
     now: Date.now,
     signal: terminal.signal,
     progress: {
-      onStep: (step, done, total, note) => {
-        screen.progress?.count(done, total);
-        events?.sent(step, note);
-      },
+      onStep: (step, note) => events?.sent(step, note),
       onEnd: (step, end) => events?.ended(step, end),
     },
     note: { ...(title !== undefined && { title }), ...(comment !== undefined && { comment }) },

@@ -86,6 +86,11 @@ export class Metrics {
     this.#prometheus.set('pinned', { source }, yesNo(view.pinned !== null));
     this.#prometheus.set('leader', { source }, yesNo(view.leader));
     this.#prometheus.set('lag', { source }, lagSeconds(view, now));
+    if (view.progress !== null) {
+      const { phase, done, total } = view.progress;
+      this.#prometheus.set('progressDone', { source, phase }, done);
+      this.#prometheus.set('progressTotal', { source, phase }, total);
+    }
     if (view.applied !== null) {
       const seconds = Date.parse(view.applied.committedAt) / 1_000;
       this.#prometheus.set('appliedCommit', { source }, seconds);
@@ -230,6 +235,18 @@ export const METRICS = {
     type: 'gauge',
     labels: ['source'],
     help: 'How long ago the newest commit was made, while it is not applied; otherwise 0.',
+  },
+  progressDone: {
+    name: 'flagkeel_progress_done',
+    type: 'gauge',
+    labels: ['source', 'phase'],
+    help: 'Objects looked at, or steps sent, in the phase of the run under way; absent between runs.',
+  },
+  progressTotal: {
+    name: 'flagkeel_progress_total',
+    type: 'gauge',
+    labels: ['source', 'phase'],
+    help: 'How many the phase of the run under way has in all; 0 while unknown, absent between runs.',
   },
   guardRefusals: {
     name: 'flagkeel_guard_refusals_total',

@@ -1,4 +1,5 @@
 import { html, type Html } from '../../platform/html.js';
+import { progressText } from '../../report/progress.js';
 import { plural } from '../../report/values.js';
 import { headlineText, whyText } from '../../report/view/verdict.js';
 import {
@@ -54,12 +55,23 @@ export function sourceArticle(
       ({ what, why, since }) =>
         html`<p>${AWAY[what]}, since ${moment(since, now)}: ${untrusted(why)}</p>`,
     )}
-    ${overrideLines(source, now)} ${approvalLine(source, now)} ${factsOf(source, now)}
-    ${takesRequests ? buttonBar(source) : []} ${diagnosticList(source)}
+    ${progressLine(source)} ${overrideLines(source, now)} ${approvalLine(source, now)}
+    ${factsOf(source, now)} ${takesRequests ? buttonBar(source) : []} ${diagnosticList(source)}
     ${environmentTable(environments, source, now)} ${standingList(source, now)}
     ${orderedKillList(source)} ${invalidKillList(source)} ${openLists(source)}
     ${flagLists(source, now)} ${unmanagedList(source, now)} ${runList(source, now)}
   </article>`;
+}
+
+/** The bar has no value while the number of things to do is unknown. */
+function progressLine({ progress }: SourceView): Html {
+  if (progress === null) return html``;
+  const { done, total } = progress;
+  const bar =
+    total === 0
+      ? html`<progress aria-label="Progress"></progress>`
+      : html`<progress aria-label="Progress" value="${String(done)}" max="${String(total)}"></progress>`;
+  return html`<p class="progress">${bar} ${progressText(progress)}</p>`;
 }
 
 function overrideLines({ suspended, pinned, location }: SourceView, now: number): Html[] {

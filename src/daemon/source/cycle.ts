@@ -2,10 +2,10 @@ import { EXIT, FlagkeelError, messageOf, type ExitCode } from '../../errors.js';
 import type { AdminWriter } from '../../admin-api/writer.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import { byCodeUnits } from '../../model/json.js';
-import type { Approval, Fence, Suspension } from '../../model/run.js';
-import type { KillResult, ChangeNote } from '../../model/outcome.js';
+import type { Approval, Fence, Progress, Suspension } from '../../model/run.js';
+import type { ChangeNote, KillResult, Outcome } from '../../model/outcome.js';
 import { objectId } from '../../model/ref.js';
-import type { Plan } from '../../model/plan.js';
+import type { Change, Plan } from '../../model/plan.js';
 import { isDone, type Verdict } from '../../model/verdict.js';
 import { plan, reconcile } from '../../reconcile/reconcile.js';
 import { clean } from '../../report/sanitize.js';
@@ -59,6 +59,7 @@ export interface RunOrder {
   readonly fence?: Fence | undefined;
   /** Lets the plan with this hash pass guards, windows and freezes; null without an approval. */
   readonly approval: Approval | null;
+  readonly progress: Progress;
 }
 
 /**
@@ -88,6 +89,7 @@ export interface CycleEvents {
   /** Fields that replace those of the commits. */
   readonly note: Partial<ChangeNote>;
   readonly onKill: (id: string, result: KillResult) => void;
+  readonly onOutcome: (change: Change, outcome: Outcome) => void;
 }
 
 export interface CycleEnd {
@@ -149,7 +151,7 @@ export async function runCycle(
           openWriter: run.openWriter,
           now: events.now,
           signal: order.signal,
-          progress: {},
+          progress: { onOutcome: events.onOutcome },
           note: events.note,
           onKill,
         });

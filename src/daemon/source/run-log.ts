@@ -55,7 +55,7 @@ export class RunLog {
     const misfortune = level === 'info' ? '' : misfortuneOf(record, end);
     const isTold = misfortune !== '' && misfortune === this.#told;
     if (record.result !== 'interrupted') this.#told = misfortune;
-    changes(log, record, isTold);
+    failures(log, record, isTold);
     if (!isTold) details(log, record, end);
     const { result, durationMs, requests, triggers } = record;
     const facts = {
@@ -73,13 +73,12 @@ function misfortuneOf({ result, text }: RunRecord, { diagnostics = [] }: CycleEn
   return JSON.stringify([result, found.length > 0 ? found : text]);
 }
 
-function changes(log: Log, { plan }: RunRecord, isTold: boolean): void {
+function failures(log: Log, { plan }: RunRecord, isTold: boolean): void {
+  if (isTold) return;
   for (const { id, action, reason, outcome, error } of plan?.changes ?? []) {
-    const facts = { object: clean(id), action, reason, outcome };
-    if (outcome === 'applied') log.info(facts, 'change');
-    else if (error && !isTold) {
-      log.error({ ...facts, code: error.code, why: clean(error.message) }, 'change failed');
-    }
+    if (!error) continue;
+    const facts = { object: clean(id), action, reason, outcome, code: error.code };
+    log.error({ ...facts, why: clean(error.message) }, 'change failed');
   }
 }
 

@@ -213,6 +213,7 @@ export class SourceLoop {
       location: upstream.location,
       branch: upstream.branch,
       phase: this.#driver.phase,
+      progress: this.#runs.progress,
       ...this.#record.view(),
       suspended: this.#overrides.suspended ?? this.#record.suspendedByGit,
       pinned: this.#overrides.pinned,

@@ -17,7 +17,10 @@ import {
 } from './cycle.js';
 import type { Overrides } from './overrides.js';
 import type { SourceRecord } from './run-log.js';
-import type { ChangeNote } from '../../model/outcome.js';
+import type { ChangeNote, Outcome } from '../../model/outcome.js';
+import type { Change } from '../../model/plan.js';
+import type { ProgressView } from '../../model/run.js';
+import { ProgressReporter } from '../../report/progress.js';
 import type { Leadership } from './leadership.js';
 
 export interface ChosenRun {
@@ -50,10 +53,16 @@ export class SourceRuns {
   readonly #known: RunSurroundings;
   /** Fingerprint of the last planned local changes; null if there were none. */
   #plannedLocally: string | null = null;
+  #progress: ProgressReporter | null = null;
 
   constructor(options: SourceOptions, known: RunSurroundings) {
     this.#options = options;
     this.#known = known;
+  }
+
+  /** Of the run under way; null between runs. */
+  get progress(): ProgressView | null {
+    return this.#progress?.view() ?? null;
   }
 
   /** Reconciles the commit. Then plans new local changes, which are never applied. */
@@ -63,6 +72,11 @@ export class SourceRuns {
     if (seen === null) return unseenEnd(record.why(this.#options.upstream.kind));
     const { openRun, upstream, note, allowOlder } = this.#options;
     const log = this.#known.log.child({ run: id, revision: commit });
+    const tell = (facts: ProgressView): void => {
+      log.info({ ...facts }, 'progress');
+    };
+    const progress = new ProgressReporter([{ kind: 'facts', tell }]);
+    this.#progress = progress;
     const order: RunOrder = {
       open: async (memory) => this.#open(commit, seen, memory),
       mode: observationFor(triggers),
@@ -72,13 +86,18 @@ export class SourceRuns {
       allowOlder: allowOlder || overrides.pinned !== null,
       adopt: triggers.includes('adopt') && record.isOfNewestPlan(commit),
       dryRun: false,
-      ...{ signal, fence, approval },
+      ...{ signal, fence, approval, progress },
     };
     const events = {
       now,
       note,
       onKill: (object: string, { status }: { readonly status: string }) => {
         log[status === 'killed' ? 'info' : 'error']({ object: clean(object), status }, 'kill');
+      },
+      // A change that failed is reported at the end, and in full only once.
+      onOutcome: ({ id, action, reason }: Change, { status: outcome }: Outcome) => {
+        if (outcome === 'applied')
+          log.info({ object: clean(id), action, reason, outcome }, 'change');
       },
     };
     const end = await tracedRun(
@@ -96,6 +115,7 @@ export class SourceRuns {
         events,
       ),
     );
+    progress.end();
     if (local === null) return end;
     log.warn({ summary: clean(local.summary) }, 'local changes are planned, not applied');
     return {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ProgressReporter, type ProgressFacts, type Ticker } from '../../../src/report/progress.js';
+import type { ProgressView } from '../../../src/model/run.js';
+import { ProgressReporter, type Ticker } from '../../../src/report/progress.js';
 
 const ERASE = '\r\u001b[K';
 
@@ -31,7 +32,7 @@ function reporter(kind: 'terminal' | 'plain', columns = 100) {
   const written: string[] = [];
   const write = (text: string): unknown => written.push(text);
   const sink = kind === 'terminal' ? { kind, write, columns: () => columns } : { kind, write };
-  return { ticker, written, progress: new ProgressReporter(sink, ticker) };
+  return { ticker, written, progress: new ProgressReporter([sink], ticker) };
 }
 
 const LIMIT = {
@@ -108,20 +109,36 @@ describe('progress on a terminal', () => {
 });
 
 describe('progress that is no terminal’s', () => {
-  it('is a plain line every five seconds, and one at once for a long wait', () => {
+  it('is a plain line after five seconds and then once a minute, with rate and end', () => {
     const { ticker, written, progress } = reporter('plain');
+    progress.requests(() => ticker.nowMs / 500);
     progress.phase('look');
-    progress.count(5, 10);
-    ticker.tick();
-    progress.waiting({ waitMs: 1_500, ...LIMIT });
-    progress.waiting({ waitMs: 8_000, ...LIMIT });
-    progress.waiting({ waitMs: 7_000, ...LIMIT });
+    progress.count(5, 200);
+    for (let times = 0; times < 13; times += 1) ticker.tick();
     progress.end();
 
     expect(ticker.everyMs).toBe(5_000);
+    const rate = '(120 a minute)';
     expect(written).toEqual([
-      'looking at the service · 5/10 objects · 0 requests\n',
-      'waiting 8 s to send what is waiting (3): the service limits the number of requests\n',
+      `looking at the service · 5/200 objects · 10 requests ${rate} · until about 00:03 UTC\n`,
+      `looking at the service · 5/200 objects · 130 requests ${rate} · until about 00:43 UTC\n`,
+    ]);
+  });
+
+  it('says at once that a service makes it wait, and repeats that once a minute', () => {
+    const { ticker, written, progress } = reporter('plain');
+    progress.phase('look');
+    progress.waiting({ waitMs: 1_500, ...LIMIT });
+    progress.waiting({ waitMs: 8_000, ...LIMIT });
+    for (let times = 0; times < 12; times += 1) {
+      progress.waiting({ waitMs: 9_000, ...LIMIT });
+      ticker.tick();
+    }
+
+    const line = (said: string): string => `looking at the service · ${said}: ${LIMIT.why}\n`;
+    expect(written).toEqual([
+      line('0 requests · waiting 8 s'),
+      line('0 requests (0 a minute) · waiting 4 s'),
     ]);
   });
 
@@ -133,20 +150,29 @@ describe('progress that is no terminal’s', () => {
     expect(written.join('')).not.toContain('\u001b');
   });
 
-  it('is facts for a log, and one line at once for a long wait', () => {
+  it('is facts for a log', () => {
     const ticker = new ManualTicker();
-    const told: ProgressFacts[] = [];
-    const tell = (facts: ProgressFacts): void => void told.push(facts);
-    const progress = new ProgressReporter({ kind: 'facts', tell }, ticker);
+    const told: ProgressView[] = [];
+    const tell = (facts: ProgressView): void => void told.push(facts);
+    const progress = new ProgressReporter([{ kind: 'facts', tell }], ticker);
     progress.phase('apply');
     progress.count(2, 9);
     ticker.tick();
-    progress.waiting({ waitMs: 3_000, ...LIMIT });
 
-    const facts = { phase: 'apply', done: 2, total: 9, requests: 0 };
+    const expectedEnd = new Date(22_500).toISOString();
     expect(told).toEqual([
-      { ...facts, waitMs: 0 },
-      { ...facts, waitMs: 3_000, why: LIMIT.why },
+      { phase: 'apply', done: 2, total: 9, requests: 0, waitMs: 0, perMinute: 0, expectedEnd },
     ]);
+  });
+
+  it('can be asked for at any moment of a run, and is nothing before and after', () => {
+    const { progress } = reporter('plain');
+    const before = progress.view();
+    progress.phase('verify');
+    const during = progress.view();
+    progress.end();
+
+    expect([before, progress.view()]).toEqual([null, null]);
+    expect(during).toEqual({ phase: 'verify', done: 0, total: 0, requests: 0, waitMs: 0 });
   });
 });
