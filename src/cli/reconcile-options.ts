@@ -1,22 +1,19 @@
 import { Option, type Command } from 'commander';
-import { examples, forgeOptions, momentOption, type CommonOptions } from './options.js';
+import { collect, examples, forgeOptions, momentOption, type CommonOptions } from './options.js';
 import type { RunFlags } from '../compose/run.js';
 import { type ForgeFlags, commentApprovals } from '../review/pull-request.js';
 import { open } from 'node:fs/promises';
 import { FlagkeelError, messageOf } from '../errors.js';
 import type { RefusedApproval } from '../forge/approvals.js';
-import type { Approval } from '../model/run.js';
+import type { Approval, ShownChanges } from '../model/run.js';
 import { clean } from '../report/sanitize.js';
-import {
-  type ReviewedPlan,
-  parseReviewedPlans,
-  reviewedHash,
-} from '../report/json/reviewed-plan.js';
+import { shownIn } from '../plan/shown.js';
+import type { PlanDocument } from '../report/json/plan.js';
+import { parseReviewedPlans } from '../report/json/reviewed-plan.js';
 
 export interface ReconcileOptions
   extends
     CommonOptions,
-    ReviewedOptions,
     ForgeFlags,
     Omit<
       RunFlags,
@@ -25,12 +22,15 @@ export interface ReconcileOptions
       | 'keys'
       | 'pushState'
       | 'quarantineInvalid'
+      | 'shown'
       | 'suspend'
       | 'touchedSince'
     > {
   /** File to which each event is written as it happens; `-` is standard output. */
   readonly events?: string;
   readonly detailedExitcode?: boolean;
+  /** Files with the JSON of reviewed plans. */
+  readonly plan: readonly string[];
   readonly everyKey?: boolean;
   readonly countKeys?: boolean;
   readonly touched?: boolean;
@@ -63,9 +63,13 @@ export function planOptions(command: Command): void {
       ),
     )
     .addOption(
-      new Option('--plan <file>', 'apply only what equals this plan, JSON of a dry run').conflicts(
-        'planHash',
-      ),
+      new Option(
+        '--plan <file>',
+        'apply only changes that this plan shows, JSON of a review (repeatable)',
+      )
+        .argParser(collect)
+        .default([])
+        .conflicts('planHash'),
     )
     .option('--plan-hash <hash>', 'apply only the plan with this hash')
     .option('--since <revision>', 'plan only objects whose specs differ from this revision')
@@ -116,33 +120,32 @@ const RECONCILE_EXAMPLES = [
   'flagkeel reconcile --only flag/new-checkout --environment staging',
 ];
 
-/** What a run may apply: at most one of the two. */
-export interface ReviewedOptions {
-  /** File with the JSON of a dry run. */
-  readonly plan?: string;
-  readonly planHash?: string;
-}
-
 /** A plan of a hundred thousand changes is smaller. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * The reviewed plan of each directory, in the order of the command line; undefined: nothing was reviewed.
+ * What reviewed plans showed, for each directory in the order of the command line; undefined: no plan limits the run. A
+ * file with an empty list shows nothing.
  *
  * @throws FlagkeelError `USAGE`
  */
-export async function readReviewed(
-  { plan, planHash }: ReviewedOptions,
+export async function readShown(
+  { plan: files }: Pick<ReconcileOptions, 'plan'>,
   directories: readonly string[],
-): Promise<readonly ReviewedPlan[] | undefined> {
-  if (planHash !== undefined) return directories.map(() => reviewedHash(planHash));
-  if (plan === undefined) return undefined;
-  const plans = await parseReviewedPlans(await readBounded(plan), plan);
-  if (plans.length === directories.length) return plans;
-  throw new FlagkeelError(
-    'USAGE',
-    `cannot use "${plan}": it holds ${plans.length} plans, for ${directories.length} directories`,
-  );
+): Promise<readonly ShownChanges[] | undefined> {
+  if (files.length === 0) return undefined;
+  const found: PlanDocument[][] = directories.map(() => []);
+  for (const file of files) {
+    const plans = await parseReviewedPlans(await readBounded(file), file);
+    if (plans.length > 0 && plans.length !== directories.length) {
+      throw new FlagkeelError(
+        'USAGE',
+        `cannot use "${file}": it holds ${plans.length} plans, for ${directories.length} directories`,
+      );
+    }
+    plans.forEach((plan, index) => found[index]?.push(plan));
+  }
+  return found.map(shownIn);
 }
 
 /**

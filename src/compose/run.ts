@@ -14,6 +14,7 @@ import type {
   Progress,
   RunOptions,
   Fence,
+  ShownChanges,
   StateSharing,
   Suspension,
 } from '../model/run.js';
@@ -99,8 +100,9 @@ export interface RunFlags extends ConnectionFlags, PassedOn {
   readonly committedOnly?: boolean;
   /** Revision of git: only objects whose specs differ from it are planned. */
   readonly since?: string;
-  /** A reviewed plan, as a file or as its hash. */
-  readonly plan?: string;
+  /** What reviewed plans showed; the rest is held back. */
+  readonly shown?: ShownChanges | undefined;
+  /** Hash of the only plan that may be applied. */
   readonly planHash?: string;
   /** Milliseconds to wait for another run over the same state; 0: a lock that is taken is an error at once. */
   readonly lockTimeout: number;
@@ -258,7 +260,9 @@ function runOptions(flags: RunFlags): RunOptions {
     touchedSince: flags.touchedSince,
     quarantineInvalid: flags.quarantineInvalid === true,
     since: flags.since,
-    mayBeBehind: flags.since !== undefined && (flags.plan ?? flags.planHash) !== undefined,
+    shown: flags.shown,
+    mayBeBehind:
+      flags.shown !== undefined || (flags.since !== undefined && flags.planHash !== undefined),
     concurrency: flags.concurrency,
     suspend: flags.suspend ?? undefined,
     overrideWindow: flags.overrideWindow,

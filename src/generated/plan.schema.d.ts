@@ -257,6 +257,47 @@ export interface Plan {
     why: "counted" | "not-shown";
   }[];
   /**
+   * The fields of the changes as `--plan` compares them with the plan of an apply; only in the plan of a dry run that has changes.
+   *
+   * @minItems 1
+   *
+   * Items: One field. Each value is the SHA-256 of its RFC 8785 form.
+   */
+  shown?: {
+    /**
+     * Id of the change.
+     */
+    id: string;
+    /**
+     * JSON Pointer into the canonical form.
+     */
+    path: string;
+    /**
+     * The value where the field starts, without the shares of `onRamp`; null if there is none.
+     */
+    from: string | null;
+    /**
+     * Positions of the rules that are on a ramp at the start; the default rule is 0.
+     */
+    onRamp?: number[];
+    /**
+     * The new value, with the shares of ramps as they are written; null if there is none.
+     */
+    to: string | null;
+    /**
+     * The new value as `from` of a later change has it; only where it has ramps.
+     */
+    next?: string | null;
+    /**
+     * The ramps of the new value, as they are written; only where it has any.
+     */
+    ramp?: string | null;
+    /**
+     * The service had neither the value of the start nor the new one.
+     */
+    moved?: true;
+  }[];
+  /**
    * What could not be known, and what that costs; absent where all was.
    *
    * @minItems 1

@@ -110,6 +110,26 @@ export interface Change {
   readonly dependsOn: readonly ObjectId[];
 }
 
+/** One field of a change as a review shows it: the parts that the hash of a plan covers, as SHA-256 each. */
+export interface ShownField {
+  /** Of the change. */
+  readonly id: string;
+  /** JSON Pointer into the canonical form. */
+  readonly path: string;
+  /** The value where the field starts, without the buckets of `onRamp`; null if there is none. */
+  readonly from: string | null;
+  /** Rules that are on a ramp at the start, by position; the default rule is 0. Unset: none. */
+  readonly onRamp?: readonly number[];
+  /** The new value, with the written buckets of ramps; null if there is none. */
+  readonly to: string | null;
+  /** The new value as `from` of a change that starts there. Unset: the same as `to`. */
+  readonly next?: string | null;
+  /** The ramps of the new value, as the specs write them. Unset: none. */
+  readonly ramp?: string | null;
+  /** The service had neither the value of the start nor the new one. */
+  readonly moved?: true;
+}
+
 export interface Withheld extends Change {
   readonly why: WithheldWhy;
   /** Clause: the exact obstacle. Unset if `why` says it all. */

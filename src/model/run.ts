@@ -1,3 +1,8 @@
+import type { BoundDesired } from './bound-desired.js';
+import type { Ladder } from './flag/ramp.js';
+import type { Change } from './plan.js';
+import type { ObjectId } from './ref.js';
+
 /** The write that a fence is asked about. */
 export interface FencedWrite {
   /** It only kills and changes nothing else. */
@@ -102,6 +107,8 @@ export interface RunOptions {
   readonly quarantineInvalid?: boolean;
   /** Plan only objects whose specs differ from this revision's, and hold back the others. */
   readonly since?: string | undefined;
+  /** Hold back what these reviewed plans did not show. */
+  readonly shown?: ShownChanges | undefined;
   /** Why this run ignores windows and freezes; quoted in the comment of each write that they would have held. */
   readonly overrideWindow?: string | undefined;
   /** A plan with one of these hashes passes guards, windows and freezes. */
@@ -122,6 +129,30 @@ export interface Suspension {
   readonly reason: string;
   /** ISO 8601; null if it lasts until git ends it. */
   readonly until: string | null;
+}
+
+/** The place that a plan is for. */
+export interface Place {
+  /** Name of the service in plans. */
+  readonly origin: string;
+  readonly workspaceId: string;
+}
+
+/** The changes that reviewed plans showed. */
+export interface ShownChanges {
+  /** Objects that the plans change. */
+  readonly ids: ReadonlySet<ObjectId>;
+  /** Whether the plans for this place show every part of a change. Kills and steps of ramps that began need no plan. */
+  readonly shows: (
+    change: Omit<Change, 'dependsOn'>,
+    facts: {
+      readonly place: Place;
+      /** The specs where the changes start. Default: each field starts at its base. */
+      readonly start?: BoundDesired | undefined;
+      /** The ramps of the specs, by definition. */
+      readonly ladders: ReadonlyMap<ObjectId, readonly Ladder[]>;
+    },
+  ) => boolean;
 }
 
 /** Approval of one plan. */

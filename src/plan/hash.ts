@@ -59,7 +59,7 @@ function hashedChange(change: Change, facts: HashFacts): object {
       ...(field.keys && { keys: hashedKeys(field.keys) }),
     })),
     ...(keys && { keys: hashedKeys(keys) }),
-    ...(ladders.length > 0 && { ramp: ladders.map(({ ramp }) => writtenRamp(ramp)) }),
+    ...(ladders.length > 0 && { ramp: writtenRamps(ladders) }),
   };
 }
 
@@ -68,14 +68,18 @@ function hashedChange(change: Change, facts: HashFacts): object {
  * of nothing else keeps them, so that no two steps have the same hash.
  */
 function withoutSteps({ fields }: Change, ladders: readonly Ladder[]): readonly FieldChange[] {
-  const others = fields.filter(({ path, reason }) => {
-    const own = ladders.filter(({ ramp }) => pathOf(ramp) === path);
-    return reason !== 'ramp' || !own.every(({ ramp, record }) => record?.ladder === formOf(ramp));
-  });
+  const others = fields.filter((field) => !isKnownStep(field, ladders));
   return others.length === 0 ? fields : others;
 }
 
-function pathOf({ rule }: DesiredRamp): string {
+/** Whether a field only takes steps of ramps that a run has begun: they were reviewed with the ramps. */
+export function isKnownStep({ path, reason }: FieldChange, ladders: readonly Ladder[]): boolean {
+  const own = ladders.filter(({ ramp }) => pathOf(ramp) === path);
+  return reason === 'ramp' && own.every(({ ramp, record }) => record?.ladder === formOf(ramp));
+}
+
+/** JSON Pointer to the field that a ramp moves. */
+export function pathOf({ rule }: DesiredRamp): string {
   return rule === null ? '/defaultRule' : '/rules';
 }
 
@@ -83,8 +87,8 @@ function pathOf({ rule }: DesiredRamp): string {
 const MOVED: ReadonlySet<Reason> = new Set(['drift', 'conflict', 'adopt', 'unknown']);
 
 /** The value from which a field starts; `moved` if the service has neither that nor the wanted value. */
-function startOf(
-  change: Change,
+export function startOf(
+  change: Omit<Change, 'dependsOn'>,
   field: FieldChange,
   { start }: HashFacts,
 ): { readonly before?: unknown; readonly moved?: true } {
@@ -145,7 +149,7 @@ function withoutShares(path: string, value: Json, ramps: readonly DesiredRamp[])
 }
 
 /** The new value of a field, with the written buckets in place of those that a ramp has now. */
-function writtenValue({ path, after }: FieldChange, ladders: readonly Ladder[]): unknown {
+export function writtenValue({ path, after }: FieldChange, ladders: readonly Ladder[]): unknown {
   const own = ladders.map(({ ramp }) => ramp).filter((ramp) => pathOf(ramp) === path);
   if (path === '/defaultRule') return own[0]?.written ?? after;
   if (own.length === 0) return after;
@@ -155,7 +159,11 @@ function writtenValue({ path, after }: FieldChange, ladders: readonly Ladder[]):
   });
 }
 
-/** A ramp as the specs write it. */
+/** Ramps as the specs write them. */
+export function writtenRamps(ladders: readonly Ladder[]): object[] {
+  return ladders.map(({ ramp }) => writtenRamp(ramp));
+}
+
 function writtenRamp({
   key,
   treatment,

@@ -158,14 +158,13 @@ function isCovered(
  */
 export function onlyReviewed(
   planned: readonly ObjectPlan[],
-  policy: Pick<PlanPolicy, 'reviewed' | 'behind'>,
+  policy: Pick<PlanPolicy, 'reviewed' | 'shows' | 'behind'>,
 ): readonly ObjectPlan[] {
-  const { reviewed, behind } = policy;
-  if (!reviewed) return planned;
-  if (behind === true) return planned.filter(({ id }) => reviewed.has(id));
-  return planned.map((each) => {
+  const { reviewed = null, shows = () => true, behind = false } = policy;
+  const covered = behind ? planned.filter(({ id }) => reviewed?.has(id)) : planned;
+  return covered.map((each) => {
     const { change, id, withheld } = each;
-    if (!change || reviewed.has(id)) return each;
+    if (!change || ((reviewed?.has(id) ?? true) && shows(change.change))) return each;
     const held = { ...change.change, dependsOn: [], why: 'not-reviewed' as const };
     return { id, withheld: [...withheld, held] };
   });

@@ -125,7 +125,10 @@ export function splitFields(
   const allowed: FieldChange[] = [];
   const groups = new Map<string, { held: WithheldReason; fields: FieldChange[] }>();
   for (const field of fields) {
-    const held = holdOf(field) ?? withholdReason(field, rules, base?.corrections?.[field.path]);
+    const held =
+      holdOf(field) ??
+      withholdReason(field, rules, base?.corrections?.[field.path]) ??
+      unshown(subject, field, rules);
     if (!held) {
       allowed.push(field);
       continue;
@@ -133,7 +136,9 @@ export function splitFields(
     // Each contested field has its own times in the message, so it needs its own group.
     const key = `${held.why} ${held.because ?? ''}`;
     const group = groups.get(key) ?? { held, fields: [] };
-    group.fields.push(field);
+    const isNewRamp = held.why === 'not-reviewed' && field.reason === 'ramp';
+    // Steps of a ramp that began need no review, so a commit must have brought this one.
+    group.fields.push(isNewRamp ? { ...field, reason: 'commit' } : field);
     groups.set(key, group);
   }
   return {
@@ -142,4 +147,13 @@ export function splitFields(
       withheld(subject, { action: 'update', fields: group.fields }, group.held),
     ),
   };
+}
+
+function unshown(
+  subject: ChangeSubject,
+  field: FieldChange,
+  { shows = () => true }: FieldRules,
+): WithheldReason | undefined {
+  const part = changeOf(subject, { action: 'update', fields: [field] });
+  return shows(part) ? undefined : { why: 'not-reviewed' };
 }

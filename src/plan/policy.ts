@@ -43,6 +43,8 @@ export interface PlanPolicy {
   readonly reviewed?: ReadonlySet<string> | null;
   /** The specs where the reviewed plan starts. Default: there was no review, or there were no specs yet. */
   readonly start?: BoundDesired | undefined;
+  /** Whether the reviewed plans show a change; what they do not is held back. Unset: no such plans limit the run. */
+  readonly shows?: ((change: Omit<Change, 'dependsOn'>) => boolean) | undefined;
   /**
    * Set if HEAD is older than the last applied commit. Then `reviewed` names only objects that no later commit changed,
    * and the specs do not cover any other: those are neither changed nor held, and keep their bases.
@@ -170,6 +172,7 @@ export interface FieldRules {
   readonly closed?: Closed | undefined;
   /** The environment's name in flagkeel.yaml. Unset if the service has the same, or for the workspace. */
   readonly place?: string | undefined;
+  readonly shows?: PlanPolicy['shows'];
 }
 
 /**
@@ -189,6 +192,7 @@ export function workspaceRules(policy: PlanPolicy): FieldRules {
     revertDrift: policy.revertDrift,
     suspended: policy.suspended,
     closed: closedEverywhere(policy),
+    shows: policy.shows,
   };
 }
 
@@ -228,6 +232,7 @@ export function environmentRules(policy: PlanPolicy, environment: PlannedEnviron
     suspended: policy.suspended,
     closed: closedIn(policy, environment),
     place: environment.place,
+    shows: policy.shows,
   };
 }
 

@@ -15,8 +15,6 @@ import {
 } from '../plan/bases/next-state.js';
 import type { Time } from '../platform/clock.js';
 import { traced } from '../platform/telemetry.js';
-import type { ReviewedPlan } from '../report/json/reviewed-plan.js';
-
 import type { StateMeta } from '../state/store.js';
 import type { Applied, Planned, RunContext } from './context.js';
 import type { GuardOverride } from './approvals.js';
@@ -44,8 +42,8 @@ export interface ApplyOptions {
   readonly progress: ApplyProgress;
   /** Replaces title or comment from the commits. */
   readonly note: Partial<ChangeNote>;
-  /** The reviewed plan: any other is refused. */
-  readonly reviewed?: ReviewedPlan | undefined;
+  /** Hash of the reviewed plan: any other is refused. */
+  readonly reviewed?: string | undefined;
   /** Plans that may pass the guards. */
   readonly override?: GuardOverride;
   /** Called once, with the plan as it is judged. */

@@ -42,11 +42,18 @@ export async function decidePolicy(
     options.since === undefined
       ? null
       : await objectsChangedSince(history, options.since, { desired, environments });
-  const reviewed = since?.ids ?? null;
+  const { shown } = options;
+  const { isBehind } = known.remembered;
+  const reviewed = since?.ids ?? (isBehind ? (shown?.ids ?? null) : null);
   const review = await reviewPolicy(history, known, { only: resolved.only, reviewed });
   const moment = await momentOfRun(context, desired, resolved, known.remembered);
   const start = since?.before ?? undefined;
-  const policy = { ...resolved, ...review, start, quarantined, closed: moment.closed };
+  const facts = {
+    place: { origin: context.originName(), workspaceId: workspace.workspace.id },
+    ...{ start, ladders: moment.ladders },
+  };
+  const shows: PlanPolicy['shows'] = shown && ((change) => shown.shows(change, facts));
+  const policy = { ...resolved, ...review, start, shows, quarantined, closed: moment.closed };
   const head = source.revision.commit;
   const restorable = await restorableKills({ desired, state, policy, history, head, applied });
   return { policy: { ...policy, restorable }, moment };

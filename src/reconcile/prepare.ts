@@ -1,3 +1,4 @@
+import { withPullRequests } from '../history/pull-requests.js';
 import type { SentKills } from '../kill/first.js';
 import { withLostOrders } from '../kill/in-git.js';
 import type { Killing } from '../kill/send.js';
@@ -78,7 +79,9 @@ async function planFrom(
   const history = historyOf(context, desired);
   const { applied } = remembered;
   const liveKills = await withLostOrders(planned.changes.liveKills, { history, applied });
-  const changes = { ...planned.changes, liveKills };
+  const { checkout, revision } = context.source;
+  const named = await withPullRequests(checkout, revision.commit, planned.changes);
+  const changes = { ...named, liveKills };
   return assess(approving, { ...planned, changes, at, service, remembered, sent, invalid });
 }
 

@@ -4,6 +4,7 @@ import type { Outcome, Outcomes } from '../model/outcome.js';
 import { planOptionsOf } from '../model/remedy.js';
 import { exitOf, verdictOf, type Verdict } from '../model/verdict.js';
 import type { Reminder } from '../model/plan.js';
+import { shownFields } from '../plan/shown.js';
 import { unmanagedNames } from '../plan/plan.js';
 import type { PlanPolicy } from '../plan/policy.js';
 import type { PlanReport } from '../report/plan-report.js';
@@ -52,7 +53,10 @@ export function reportOf(
           converged: result.converged,
           left: result.left,
         }
-      : killOutcomes(result)),
+      : {
+          shown: shownFields(found, { start: input.policy.start, ladders: input.moment.ladders }),
+          ...killOutcomes(result),
+        }),
   };
 }
 

@@ -6,6 +6,7 @@ import type {
   Plan,
   PlanNotes,
   Reminder,
+  ShownField,
 } from '../model/plan.js';
 import type { RampStanding } from '../model/flag/ramp.js';
 import type { Impact } from '../model/impact.js';
@@ -25,6 +26,8 @@ export interface PlanReport {
   readonly planHash: string;
   /** Options of the run that decide what its plan contains, as arguments of `reconcile`. */
   readonly planOptions?: readonly string[];
+  /** The fields of the changes in the form in which `--plan` compares them. */
+  readonly shown?: readonly ShownField[];
   /** The hash that approves the changes held by guards or windows; left out if there are none. */
   readonly heldHash?: string;
   /** Scheme, host and port of the service. */

@@ -143,7 +143,7 @@ it('what changed meanwhile stays as it is under a reviewed plan', async () => {
   await using dry = await opened(true);
   const { planHash } = await plan(dry.context);
 
-  const result = await overtaken({ reviewed: { planHash } });
+  const result = await overtaken({ reviewed: planHash });
 
   expect(result.outcomes.get(BETA)).toMatchObject({
     status: 'failed',

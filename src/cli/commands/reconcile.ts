@@ -1,12 +1,12 @@
 import { openRun, type Run } from '../../compose/run.js';
 import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
-import type { Approval } from '../../model/run.js';
+import type { Approval, ShownChanges } from '../../model/run.js';
 import { pendingWithheld } from '../../plan/plan.js';
 import { planMarkdown } from '../../report/markdown/plan.js';
 import { planDocument } from '../../report/json/plan.js';
+import { reviewedHash } from '../../report/json/reviewed-plan.js';
 import { planSummary, planText, type TextOptions } from '../../report/text/plan.js';
 import type { PlanReport } from '../../report/plan-report.js';
-import type { ReviewedPlan } from '../../report/json/reviewed-plan.js';
 import { errorText } from '../../report/text/error.js';
 import type { ApplyOptions } from '../../reconcile/apply.js';
 import { sendKillsAlone } from '../../reconcile/kills.js';
@@ -28,7 +28,7 @@ import {
   reconcileExamples,
   type ReconcileOptions,
   readCommentApprovals,
-  readReviewed,
+  readShown,
 } from '../reconcile-options.js';
 import { openEventSink, RunEvents } from '../run-events.js';
 import { askToForce, openScreen, type Screen, type Terminal } from '../terminal.js';
@@ -85,7 +85,7 @@ async function reconcileAll(
   screen.noteInterrupt();
   const writes = options.dryRun !== true;
   const name = writes ? 'reconcile' : 'plan';
-  const reviewed = await readReviewed(options, directories);
+  const shown = await readShown(options, directories);
   const { note } = screen;
   const approvals = await readCommentApprovals(options, terminal.environment, note);
   await using sink = await openEventSink(options.events, { stdout: terminal.stdout, note });
@@ -95,7 +95,7 @@ async function reconcileAll(
     async (directory, index) => {
       const events = sink && new RunEvents(sink, directory);
       events?.started({ dryRun: !writes });
-      const run = { terminal, screen, approvals, events, reviewed: reviewed?.[index] };
+      const run = { terminal, screen, approvals, events, shown: shown?.[index] };
       const task = async () => runDirectory(directory, options, run);
       const result = await tracedCommand({ name, directory, terminal, writes }, async () =>
         plannedOrRefused(directory, { format, screen, terminal }, task),
@@ -118,18 +118,18 @@ async function runDirectory(
   around: {
     terminal: Terminal;
     screen: Screen;
-    reviewed: ReviewedPlan | undefined;
+    shown: ShownChanges | undefined;
     approvals: readonly Approval[];
     events: RunEvents | undefined;
   },
 ): Promise<PlannedDirectory> {
-  const { terminal, screen, reviewed, approvals, events } = around;
+  const { terminal, screen, shown, approvals, events } = around;
   const root = await repositoryOf(directory, options, screen);
   const keys = options.everyKey ? 'listed' : options.countKeys ? 'counted' : undefined;
   const touchedSince = options.touched ? 'state' : undefined;
   await using run = await openRun(
     root,
-    { ...options, keys, touchedSince, approvals },
+    { ...options, keys, touchedSince, approvals, shown },
     { ...surroundingsOf(terminal, screen), progress: screen.progress },
   );
   run.context.source.warnings.forEach((warning) => {
@@ -143,7 +143,7 @@ async function runDirectory(
       const results = await sendKillsAlone(run.context, { ...applying, onKill: onKill(reporting) });
       return killsDirectory(directory, results);
     }
-    const result = await planOrApply(run, reporting, reviewed).finally(() => {
+    const result = await planOrApply(run, reporting).finally(() => {
       screen.progress.end();
     });
     return reported(directory, result, reporting);
@@ -183,8 +183,8 @@ async function repositoryOf(
 async function planOrApply(
   run: Run,
   { options, terminal, screen, events }: Omit<Reporting, 'run'>,
-  reviewed: ReviewedPlan | undefined,
 ): Promise<Planned | Applied> {
+  const reviewed = options.planHash === undefined ? undefined : reviewedHash(options.planHash);
   const onPlanned = (planned: Planned): void => events?.planned(reportOf(planned, run));
   if (options.dryRun !== true) {
     const applying = applyOptions(run, options, { terminal, screen, events });

@@ -78,6 +78,7 @@ export function planDocument(
     },
     liveKills: plan.liveKills.map(liveKillDocument),
     notCompared: plan.notCompared.map(({ id, what, why }) => ({ id, what, why })),
+    ...present({ shown: some(report.shown) }),
   };
 }
 

@@ -1,0 +1,194 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import {
+  flagSpec,
+  PIPELINE_CONFIG,
+  pipelineWorld,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
+import { cliRun, type CliRun } from '../../support/terminal.js';
+
+let world: PipelineWorld;
+let folder: string;
+let first: string;
+
+/** Two merges, each with a plan that was reviewed; neither was applied. */
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'flagkeel-reviewed-'));
+  world = await pipelineWorld();
+  const { repository } = world;
+  repository.commit('Add pay and cart', {
+    'flagkeel.yaml': PIPELINE_CONFIG.replace('production: {}', 'production: { protected: true }'),
+    'flags/pay.yaml': flagSpec('pay'),
+    'flags/cart.yaml': flagSpec('cart'),
+  });
+  await world.applied();
+  first = await merged('first', 'Ramp pay (#7)', { pay: 20 });
+  await merged('second', 'Ramp cart (#8)', { cart: 30 });
+  world.writes();
+});
+
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const planFile = (name: string): string => join(folder, `${name}.json`);
+
+async function merged(
+  name: string,
+  subject: string,
+  shares: Readonly<Record<string, number>>,
+): Promise<string> {
+  const files = Object.entries(shares).map(
+    ([flag, on]) => [`flags/${flag}.yaml`, flagSpec(flag, { on })] as const,
+  );
+  return reviewed(name, subject, Object.fromEntries(files));
+}
+
+/** Commits files, and keeps the plan of the commit as its review would show it. */
+async function reviewed(
+  name: string,
+  subject: string,
+  files: Readonly<Record<string, string>>,
+): Promise<string> {
+  const commit = world.repository.commit(subject, files);
+  const shown = ['--since', 'HEAD^1', '--format', 'json', '--output', planFile(name)];
+  expect(await run('plan', ...shown)).toMatchObject({ exitCode: 0 });
+  return commit;
+}
+
+async function run(...args: readonly string[]): Promise<CliRun> {
+  const { repository, service } = world;
+  return cliRun([...args, repository.directory, '--url', service.origin], {
+    FLAGKEEL_API_KEY: service.key,
+  });
+}
+
+async function apply(...names: readonly string[]): Promise<CliRun> {
+  return run('reconcile', '--touched', ...names.flatMap((name) => ['--plan', planFile(name)]));
+}
+
+async function shareOf(flag: string, place: 'production' | 'staging' = 'production') {
+  const { id } = world.live;
+  const path = `/splits/ws/${id}/${flag}/environments/${world.live[place]}`;
+  const { defaultRule } = await world.live.ok<{ defaultRule: { size: number }[] }>('GET', path);
+  return defaultRule[0]?.size;
+}
+
+it('a merge whose apply was lost goes out with the apply of the next one', async () => {
+  const done = await apply('first', 'second');
+
+  expect(done, done.stderr).toMatchObject({ exitCode: 0 });
+  expect([await shareOf('pay'), await shareOf('cart')]).toEqual([20, 30]);
+});
+
+it('a change that no reviewed plan showed is held, and named with the pull request that brought it', async () => {
+  const done = await apply('second');
+
+  expect(done, done.stderr).toMatchObject({ exitCode: 8 });
+  expect(done.stdout.replaceAll(/\s+/g, ' ')).toContain('pull request #7 should have shown it');
+  expect([await shareOf('pay'), await shareOf('cart')]).toEqual([10, 30]);
+});
+
+it('a change whose value is another than the one that was shown is held, beside those that were shown', async () => {
+  world.repository.commit('Ramp pay by far', { 'flags/pay.yaml': flagSpec('pay', { on: 90 }) });
+
+  const done = await apply('first', 'second');
+
+  expect(done, done.stderr).toMatchObject({ exitCode: 8 });
+  expect([await shareOf('pay'), await shareOf('cart')]).toEqual([10, 30]);
+});
+
+it('fields of one flag that two reviews showed go together', async () => {
+  const described = flagSpec('pay', { on: 20 }).replace(
+    'environments:',
+    'environments:\n  "*": { trafficAllocation: 40 }',
+  );
+  world.repository.commit('Less traffic (#9)', { 'flags/pay.yaml': described });
+  const args = ['--since', 'HEAD^1', '--format', 'json', '--output', planFile('third')];
+  // The first merge went out while the third was reviewed.
+  world.repository.git('checkout', '--quiet', '--detach', first);
+  expect(await apply('first')).toMatchObject({ exitCode: 0 });
+  world.repository.git('checkout', '--quiet', '-');
+  expect(await run('plan', ...args)).toMatchObject({ exitCode: 0 });
+
+  const done = await apply('second', 'third');
+
+  expect(done, done.stderr).toMatchObject({ exitCode: 0 });
+  expect([await shareOf('pay'), await shareOf('cart')]).toEqual([20, 30]);
+});
+
+it('nothing but kills goes where a file shows nothing', async () => {
+  writeFileSync(planFile('none'), '[]');
+
+  const done = await apply('none');
+
+  expect(done, done.stderr).toMatchObject({ exitCode: 8 });
+  expect(world.writes()).toEqual([]);
+});
+
+it('the job of an older merge ends well when it runs late, and again', async () => {
+  expect(await apply('second')).toMatchObject({ exitCode: 8 });
+  world.repository.git('checkout', '--quiet', '--detach', first);
+
+  const late = await apply('first');
+  const again = await apply('first');
+
+  expect(late, late.stderr).toMatchObject({ exitCode: 0 });
+  expect(again, again.stderr).toMatchObject({ exitCode: 0 });
+  expect([await shareOf('pay'), await shareOf('cart')]).toEqual([20, 30]);
+});
+
+it('two merges of one field that were not applied go together', async () => {
+  await merged('third', 'Ramp pay further (#9)', { pay: 35 });
+
+  const done = await apply('first', 'second', 'third');
+
+  expect(done, done.stderr).toMatchObject({ exitCode: 0 });
+  expect(await shareOf('pay')).toBe(35);
+});
+
+it('a change from another start than the one that was shown is held', async () => {
+  world.repository.commit('Raise pay by hand', { 'flags/pay.yaml': flagSpec('pay', { on: 50 }) });
+  await world.applied();
+  world.repository.commit('Back to the share of the review', {
+    'flags/pay.yaml': flagSpec('pay', { on: 20 }),
+  });
+
+  const done = await apply('first', 'second');
+
+  expect(done, done.stderr).toMatchObject({ exitCode: 8 });
+  expect(await shareOf('pay')).toBe(50);
+});
+
+it('a ramp is held where the review showed its first share alone', async () => {
+  const production = "ramp: '20, 1d, 100'";
+  world.repository.commit('Ramp pay to all', {
+    'flags/pay.yaml': flagSpec('pay', { on: 20, production }),
+  });
+
+  const done = await apply('first', 'second');
+
+  expect(done, done.stderr).toMatchObject({ exitCode: 8 });
+  expect([await shareOf('pay'), await shareOf('pay', 'staging')]).toEqual([10, 20]);
+});
+
+it('a reviewed ramp goes step by step, and a reviewed end of it goes from any step', async () => {
+  const ramp = `ramp: { start: ${daysAgo(3)}, steps: '20, 1d, 40, 60d, 100' }`;
+  const onRamp = flagSpec('pay', { on: 20, production: ramp });
+  await reviewed('ramp', 'Ramp pay to all (#9)', { 'flags/pay.yaml': onRamp });
+  expect(await apply('first', 'second', 'ramp')).toMatchObject({ exitCode: 0 });
+  expect(await shareOf('pay')).toBe(40);
+  await reviewed('end', 'Pay for all (#10)', { 'flags/pay.yaml': flagSpec('pay', { on: 90 }) });
+
+  const done = await apply('first', 'second', 'ramp', 'end');
+
+  expect(done, done.stderr).toMatchObject({ exitCode: 0 });
+  expect(await shareOf('pay')).toBe(90);
+});
+
+function daysAgo(days: number): string {
+  return new Date(Date.now() - days * 86_400_000).toISOString();
+}
