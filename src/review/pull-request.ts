@@ -160,6 +160,8 @@ export interface ReviewOptions
   readonly commit?: string;
   /** Page that the status links to. */
   readonly planUrl?: string;
+  /** Files for other programs. */
+  readonly json?: string;
   readonly sarif?: string;
   readonly junit?: string;
 }
@@ -222,10 +224,7 @@ function githubContext(environment: Environment, event: unknown): CiContext {
         ? `${server}/${repository}/actions/runs/${run}`
         : undefined,
     token: filled(environment['GITHUB_TOKEN']),
-    isFork: differs(
-      member(member(member(pull, 'head'), 'repo'), 'id'),
-      member(member(member(pull, 'base'), 'repo'), 'id'),
-    ),
+    isFork: isForked(pull),
     summaryFile: filled(environment['GITHUB_STEP_SUMMARY']),
   };
 }
@@ -259,6 +258,12 @@ function gitlabContext(environment: Environment): CiContext {
       environment['CI_MERGE_REQUEST_PROJECT_ID'],
     ),
   };
+}
+
+/** The repository of a head is null once the fork is deleted. */
+function isForked(pull: unknown): boolean {
+  const [head, base] = ['head', 'base'].map((side) => member(member(pull, side), 'repo'));
+  return head === null || differs(member(head, 'id'), member(base, 'id'));
 }
 
 function differs(a: unknown, b: unknown): boolean {

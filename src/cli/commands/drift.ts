@@ -90,7 +90,7 @@ async function runDirectory(
   const { notCompared } = planned.plan;
   const report = { ...found, unchanged, unseen: found.unseen.length, notCompared };
   const text = driftText(report, { ...screen, showKeys });
-  const open = adoption ? adoption.left.length : found.differences.length + found.unapplied;
+  const open = (adoption?.left ?? found.differences).length + found.unapplied;
   return {
     directory,
     exitCode: open > 0 ? EXIT.changes : EXIT.ok,

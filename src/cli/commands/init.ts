@@ -12,6 +12,8 @@ import { nearestWith } from '../directories.js';
 import { schemaFiles, withSchemaLine, writeNew } from '../editor-schemas.js';
 import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 
+type ForgeName = 'github' | 'gitlab';
+
 interface InitOptions extends CommonOptions {
   readonly workspace: string;
   /** Names in the order of application; empty: `staging` and `production`. */
@@ -19,6 +21,8 @@ interface InitOptions extends CommonOptions {
   readonly trafficType: string;
   /** The flags of a small shop in place of one flag. */
   readonly example?: boolean;
+  /** Whose workflows are written. */
+  readonly forge: ForgeName;
   /** False where the command line has `--no-workflows`; commander makes it true otherwise. */
   readonly workflows: boolean;
 }
@@ -42,13 +46,21 @@ export const declareInit: DeclareCommand = (command, invocation) => {
         'trafficType',
       ]),
     )
-    .option('--no-workflows', 'without the workflows of GitHub for review, apply and drift');
+    .addOption(
+      new Option('--forge <name>', 'whose workflows are written')
+        .choices(['github', 'gitlab'])
+        .default('github'),
+    )
+    .option(
+      '--no-workflows',
+      'without the workflows for review, apply, approvals, kills and drift',
+    );
   commonOptions(command).action(ending(init, invocation));
 };
 
 /**
  * Writes a config repository to begin with: a config, one flag with its spec test, an empty break-glass list, the schemas
- * for editors, what git and a forge want to know, and workflows at the top of a repository, where alone GitHub reads them.
+ * for editors, what git and a forge want to know, and workflows at the top of a repository, where alone a forge reads them.
  * Files that are there stay as they are, so it may be repeated. Nothing is committed, and no service is asked.
  *
  * @returns 0.
@@ -70,9 +82,9 @@ async function init(
   const results: { readonly path: string; readonly written: boolean }[] = [];
   const top = await nearestWith('.git', directory);
   const isAtTop = top === null || top === resolve(directory);
-  const workflows = options.workflows && isAtTop ? await workflowFiles() : [];
+  const workflows = options.workflows && isAtTop ? await workflowFiles(options.forge) : [];
   if (options.workflows && !isAtTop) {
-    const why = 'GitHub reads them at the top of a repository alone, and calls of "." there';
+    const why = 'a forge reads them at the top of a repository alone, and calls of "." there';
     screen.note(`no workflows are written: ${why} would not find this directory`);
   }
   const specs =
@@ -88,19 +100,32 @@ async function init(
   return EXIT.ok;
 }
 
+/** Where a forge keeps its workflows, and where they are in this package. */
+const WORKFLOWS: Readonly<Record<ForgeName, { from: string; to: string }>> = {
+  github: { from: 'workflows/', to: '.github/workflows/' },
+  gitlab: { from: 'templates/', to: '.gitlab/flagkeel/' },
+};
+
 /**
  * Path → text: the workflows that come with this package. They keep their names, by which they refer
  * to each other.
  */
-async function workflowFiles(): Promise<[path: string, text: string][]> {
-  const folder = packageFile('workflows/');
+async function workflowFiles(forge: ForgeName): Promise<[path: string, text: string][]> {
+  const { from, to } = WORKFLOWS[forge];
+  const folder = packageFile(from);
   const names = (await readdir(folder)).sort();
-  return Promise.all(
+  const copies = await Promise.all(
     names.map(async (name): Promise<[string, string]> => {
-      return [`.github/workflows/${name}`, await readFile(new URL(name, folder), 'utf8')];
+      return [`${to}${name}`, await readFile(new URL(name, folder), 'utf8')];
     }),
   );
+  if (forge === 'github') return copies;
+  const includes = copies.map(([path]) => `  - local: ${path}\n`).join('');
+  return [...copies, ['.gitlab-ci.yml', `${GITLAB_STAGES}include:\n${includes}`]];
 }
+
+const GITLAB_STAGES = `stages: [test, deploy]
+`;
 
 /** Path → text: the specs of a small shop, as they come with this package. Schemas lie within, not beside. */
 async function exampleFiles(): Promise<[path: string, text: string][]> {
@@ -134,15 +159,31 @@ Next:
   flagkeel validate${place}
   flagkeel test${place}
   flagkeel plan --embedded${place}
-${example ? `  flagkeel reconcile --embedded${place}\n` : ''}${results.some(({ path }) => path.startsWith('.github/')) ? WORKFLOW_NEEDS : ''}`;
+${example ? `  flagkeel reconcile --embedded${place}\n` : ''}${needsOf(results)}`;
+}
+
+function needsOf(results: readonly { readonly path: string }[]): string {
+  const has = (folder: string): boolean => results.some(({ path }) => path.startsWith(folder));
+  const forges = Object.keys(WORKFLOWS) as ForgeName[];
+  return forges.map((forge) => (has(WORKFLOWS[forge].to) ? WORKFLOW_NEEDS[forge] : '')).join('');
 }
 
 /** docs/review.md says the same in the same words. */
-const WORKFLOW_NEEDS = `
-On GitHub, set the variable \`FLAGKEEL_URL\` of the repository, and a secret \`FLAGKEEL_API_KEY\` in each of two environments.
+const WORKFLOW_NEEDS: Readonly<Record<ForgeName, string>> = {
+  github: `
+On GitHub, set the variable \`FLAGKEEL_URL\` of the repository, and a secret \`FLAGKEEL_API_KEY\` in each of three environments.
 In \`production\` it is a key that may write: allow only the branch \`main\` there, and require reviewers.
 In \`flagkeel-review\` it is a key that may only read, because a branch can change the workflow of its own review.
-`;
+In \`flagkeel-kill\` it is a key that may write: allow only the branch \`main\` there, and require no reviewers.
+`,
+  gitlab: `
+On GitLab, set the variable \`FLAGKEEL_URL\` of the project, and a masked variable \`FLAGKEEL_API_KEY\` in the scope of each of three environments.
+In \`production\` and in \`flagkeel-kill\` it is a key that may write: make both variables protected, so that only pipelines of \`main\` get them.
+In \`flagkeel-review\` it is a key that may only read, and the variable is not protected: pipelines of merge requests get no protected one.
+Set \`FLAGKEEL_GIT_TOKEN\`, masked and protected, to a project access token that may write the repository.
+Set \`GITLAB_TOKEN\`, masked and not protected, to one with the scope \`api\` that may not push to \`main\`.
+`,
+};
 
 interface Starter {
   readonly workspace: string;

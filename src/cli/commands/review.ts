@@ -13,6 +13,7 @@ import {
   type Finding,
 } from '../../report/findings.js';
 import { failureMarkdown } from '../../report/markdown/failure.js';
+import { planDocument, planJson, type PlanDocument } from '../../report/json/plan.js';
 import { summaryOf, planMarkdown } from '../../report/markdown/plan.js';
 import { writeResult } from '../../report/output.js';
 import type { PlanReport } from '../../report/plan-report.js';
@@ -63,6 +64,7 @@ export const declareReview: DeclareCommand = (command, invocation) => {
   forgeOptions(command, 'whom to tell')
     .option('--commit <sha>', 'the commit that gets the statuses')
     .option('--plan-url <url>', 'where a reader finds the full plan')
+    .option('--json <file>', 'write the plan as JSON, for reconcile --plan')
     .option('--sarif <file>', 'write findings as SARIF')
     .option('--junit <file>', 'write findings as JUnit XML');
   commonOptions(serviceOptions(momentOption(command)), ['markdown']).action(
@@ -108,6 +110,8 @@ interface Reviewed {
   readonly exitCode: ExitCode;
   readonly markdown: string;
   readonly findings: readonly Finding[];
+  /** Absent where there is no plan. */
+  readonly document?: PlanDocument;
   /** Of the directory, from the top of the repository. */
   readonly prefix: string;
 }
@@ -196,6 +200,7 @@ async function judge(
       exitCode: report.guardFindings?.length ? EXIT.guardRefused : EXIT.ok,
       summary: summaryOf(report, about),
       findings: planFindings(report),
+      document: planDocument(report),
       markdown: planMarkdown(report, { ...about, planUrl: place.runUrl, madeAt: new Date() }),
     };
   } catch (error) {
@@ -285,10 +290,10 @@ async function annotate(
   }
 }
 
-/** Writes the files for scanners. Paths in them start at the top of the repository, not at the directory. */
+/** Writes the files for other programs. Paths in them start at the top of the repository, not at the directory. */
 async function writeReports(
   results: readonly Reviewed[],
-  { sarif: sarifFile, junit: junitFile }: ReviewCommandOptions,
+  { json: jsonFile, sarif: sarifFile, junit: junitFile }: ReviewCommandOptions,
   { stdout }: Terminal,
 ): Promise<void> {
   const findings = results.flatMap(({ findings: each, prefix }) =>
@@ -297,6 +302,11 @@ async function writeReports(
       place: finding.place && { ...finding.place, file: `${prefix}${finding.place.file}` },
     })),
   );
+  const documents = results.flatMap(({ document }) => document ?? []);
+  // A part of the directories would be taken for all of them.
+  if (jsonFile !== undefined && documents.length === results.length) {
+    await writeResult(planJson(documents), { file: jsonFile, stdout });
+  }
   if (sarifFile !== undefined) {
     await writeResult(sarif(findings, packageVersion()), { file: sarifFile, stdout });
   }

@@ -1,7 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { cliRun } from '../../support/terminal.js';
 import { projectText, sectionOf } from '../docs/page.js';
@@ -74,7 +74,7 @@ describe('the workflows that init writes', () => {
   it('have names of their own', () => {
     const names = written.map(({ workflow }) => workflow.name);
 
-    expect(new Set(names).size).toBe(4);
+    expect(new Set(names).size).toBe(5);
   });
 
   it('download only artifacts and files that one of them uploads', () => {
@@ -85,8 +85,9 @@ describe('the workflows that init writes', () => {
       .map((step) => step.with ?? {});
 
     expect(uploads.map(({ name }) => name)).toEqual(found(/gh run download .*--name (\S+)/g));
-    expect(uploads.map(({ path }) => basename(String(path)))).toEqual(
-      found(/"\$RUNNER_TEMP\/review\/(\S+)"/g),
+    const uploaded = uploads.flatMap(({ path }) => String(path).trim().split('\n'));
+    expect(uploaded.map((path) => basename(path))).toEqual(
+      expect.arrayContaining(found(/"\$RUNNER_TEMP\/reviews\/\$1\/(\S+)"/g)),
     );
   });
 
@@ -94,7 +95,7 @@ describe('the workflows that init writes', () => {
     const jobs = written.flatMap(jobsOf);
     const outputs = jobs.flatMap(({ steps }) =>
       steps.flatMap(({ id = '', run = '' }) =>
-        [...run.matchAll(/"(\w+)=[^"]*" >> "\$GITHUB_OUTPUT"/g)].map(
+        [...run.matchAll(/echo "(\w+)=[^"]*"(?=.*>> "\$GITHUB_OUTPUT")/g)].map(
           ([, name = '']) => `${id}.${name}`,
         ),
       ),
@@ -134,14 +135,42 @@ describe('the workflows that init writes', () => {
     expect(needed.sort()).toEqual([
       'FLAGKEEL_API_KEY',
       'FLAGKEEL_URL',
+      'flagkeel-kill',
       'flagkeel-review',
       'production',
     ]);
   });
 });
 
+describe('what init writes for GitLab', () => {
+  it('is the components that come with the package, and a pipeline that includes them all', async () => {
+    const other = mkdtempSync(join(tmpdir(), 'flagkeel-init-gitlab-'));
+    onTestFinished(() => {
+      rmSync(other, { recursive: true });
+    });
+
+    const { stdout } = await cliRun(['init', '--forge', 'gitlab', other]);
+
+    const { include } = parse(readFileSync(join(other, '.gitlab-ci.yml'), 'utf8')) as {
+      include: { local: string }[];
+    };
+    const files = readdirSync(join(other, '.gitlab/flagkeel'));
+    expect(files).toEqual(['apply.yml', 'approve.yml', 'drift.yml', 'kill.yml', 'review.yml']);
+    expect(include.map(({ local }) => local)).toEqual(
+      files.map((name) => `.gitlab/flagkeel/${name}`),
+    );
+    expect(existsSync(join(other, '.github'))).toBe(false);
+    const needs = words(stdout.slice(stdout.indexOf('\nOn GitLab'))).trim();
+    expect(needs).toMatch(/^On GitLab, set /);
+    expect(
+      words(sectionOf(projectText('docs/review.md'), '## The keys of the workflows')),
+    ).toContain(needs);
+  });
+});
+
+const words = (text: string): string => text.replaceAll(/\s+/g, ' ');
+
 it('the place of the key is said by init in the words of docs/review.md, and the how-to refers to them', () => {
-  const words = (text: string): string => text.replaceAll(/\s+/g, ' ');
   const needs = words(message.slice(message.indexOf('\nOn GitHub'))).trim();
 
   expect(needs).toMatch(/^On GitHub, set /);

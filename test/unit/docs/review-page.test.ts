@@ -1,14 +1,15 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { planMarkdown } from '../../../src/report/markdown/plan.js';
-import { aReport } from '../../support/plan-builder.js';
 import { commandFiles, declarationsOf, projectText } from './page.js';
 
 const PAGE = projectText('docs/review.md');
 const COMMANDS = declarationsOf(...commandFiles());
 const FOLDER = new URL('../../../workflows/', import.meta.url);
 const WORKFLOWS = readdirSync(FOLDER).map((name) => `workflows/${name}`);
+const TEMPLATES = readdirSync(new URL('../../../templates/', import.meta.url)).map(
+  (name) => `templates/${name}`,
+);
 
 /** Long options of lines that call the program. */
 function optionsIn(text: string): string[] {
@@ -31,16 +32,11 @@ describe('docs/review.md', () => {
   });
 
   it('links every workflow that is there', () => {
-    expect(WORKFLOWS.filter((path) => !PAGE.includes(path))).toEqual([]);
+    expect([...WORKFLOWS, ...TEMPLATES].filter((path) => !PAGE.includes(path))).toEqual([]);
   });
 });
 
-describe.each([
-  ...WORKFLOWS,
-  'templates/review.yml',
-  'templates/approve.yml',
-  '.pre-commit-hooks.yaml',
-])('%s', (path) => {
+describe.each([...WORKFLOWS, ...TEMPLATES, '.pre-commit-hooks.yaml'])('%s', (path) => {
   const text = projectText(path);
 
   it('is YAML', () => {
@@ -103,28 +99,29 @@ describe.each(WORKFLOWS)('%s', (path) => {
   });
 });
 
-describe('the hash of the plan that is applied', () => {
+describe('the plans that are applied', () => {
   const apply = projectText('workflows/flagkeel-apply.yml');
   const review = projectText('workflows/flagkeel-review.yml');
 
-  it('comes from no comment, which any workflow of the same account may write', () => {
+  it('come from no comment, which any workflow of the same account may write', () => {
     expect(apply).not.toMatch(/\/comments|github-actions\[bot\]/);
   });
 
-  it('comes from what the review workflow kept, and from no run of a fork', () => {
+  it('come from what the review workflow kept, and from no run of a fork', () => {
     const artifact = 'flagkeel-review';
     expect(review).toContain(
-      `name: ${artifact}\n          path: \${{ runner.temp }}/${artifact}.md`,
+      `name: ${artifact}\n          path: |\n            \${{ runner.temp }}/flagkeel-plan.json`,
     );
     expect(apply).toContain('REVIEW: flagkeel-review.yml');
     expect(apply).toContain(`--name ${artifact} `);
     expect(apply).toContain('.head_repository.full_name == env.GITHUB_REPOSITORY');
   });
+});
 
-  it('is read as the review writes it', () => {
-    const [, pattern] = /grep -oE '(plan <code>[^']*)'/.exec(apply) ?? [];
-    const markdown = planMarkdown(aReport());
+it.each(WORKFLOWS)('%s leaves no credentials in the checkout', (path) => {
+  const text = projectText(path);
+  const checkouts = text.match(/uses: actions\/checkout@/g) ?? [];
 
-    expect(markdown).toMatch(new RegExp(pattern ?? 'no pattern'));
-  });
+  expect(checkouts.length).toBeGreaterThan(0);
+  expect(text.match(/persist-credentials: false/g)).toHaveLength(checkouts.length);
 });
