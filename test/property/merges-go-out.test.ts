@@ -2,36 +2,40 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { flagSpec, PIPELINE_CONFIG, pipelineWorld } from '../support/pipeline-world.js';
 import { cliRun } from '../support/terminal.js';
+import { lawSettings } from './law-settings.js';
 
 const FLAGS = ['a', 'b', 'c'];
-/** Each costs some twenty runs; `MERGE_ORDERS=200` looks further. */
-const ORDERS = Number(process.env['MERGE_ORDERS'] ?? '2');
+const MERGES = 4;
+/** Each order costs some twenty runs. */
+const LIMIT_MS = 120_000;
 
-/** The job of a merge, in the order in which jobs run: done, dropped, or run while the service is away. */
-const jobs = fc.array(
-  fc.record({ merge: fc.nat(3), fate: fc.constantFrom('runs', 'dropped', 'away') }),
-  { maxLength: 5 },
+/**
+ * A merge, or a job of any merge before: it runs, never starts, meets a service that is away, or one that refuses every
+ * write after the first. The same job may come again, and behind a later one.
+ */
+const event = fc.oneof(
+  fc.record({
+    flag: fc.constantFrom(...FLAGS),
+    share: fc.integer({ min: 1, max: 99 }),
+  }),
+  fc.record({ job: fc.nat(MERGES - 1), fate: fc.constantFrom('runs', 'dropped', 'away', 'cut') }),
 );
-const merges = fc.array(
-  fc.record({ flag: fc.constantFrom(...FLAGS), share: fc.integer({ min: 1, max: 99 }) }),
-  { minLength: 4, maxLength: 4 },
-);
+type Event = typeof event extends fc.Arbitrary<infer Item> ? Item : never;
+const events = fc
+  .array(event, { minLength: MERGES, maxLength: 3 * MERGES })
+  .filter((list) => list.filter((each) => 'flag' in each).length >= 2);
 
-it(
-  'no merged change is lost, in whatever order jobs run, fail, are dropped and run again',
-  async () => {
-    await fc.assert(fc.asyncProperty(merges, jobs, ending), { numRuns: ORDERS });
-  },
-  ORDERS * 60_000,
-);
+const { numRuns, seed } = lawSettings('merges go out', 6);
+vi.setConfig({ testTimeout: numRuns * LIMIT_MS });
 
-async function ending(
-  wanted: readonly { flag: string; share: number }[],
-  order: readonly { merge: number; fate: string }[],
-): Promise<void> {
+it('no merged change is lost, in whatever order jobs run, fail, are dropped and run again', async () => {
+  await fc.assert(fc.asyncProperty(events, ending), { numRuns, seed, endOnFailure: true });
+});
+
+async function ending(order: readonly Event[]): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'flagkeel-merges-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true, force: true });
@@ -47,31 +51,53 @@ async function ending(
   });
   await world.applied();
   const commits: string[] = [];
-  for (const [at, { flag, share }] of wanted.entries()) {
+  const planFile = (at: number): string => join(folder, `${String(at)}.json`);
+  const merge = async (flag: string, share: number): Promise<void> => {
+    const at = commits.length;
+    repository.git('checkout', '--quiet', '--detach', commits.at(-1) ?? 'HEAD');
     const text = `${flagSpec(flag, { on: share })}# ${String(at)}\n`;
     commits.push(
       repository.commit(`Ramp ${flag} (#${String(at)})`, { [`flags/${flag}.yaml`]: text }),
     );
-    const plan = ['--format', 'json', '--output', join(folder, `${String(at)}.json`)];
-    expect(await run(service.origin, 'plan', '--since', 'HEAD^1', ...plan)).toMatchObject({
-      exitCode: 0,
-    });
-  }
-  const apply = async (merge: number, url = service.origin) => {
-    repository.git('checkout', '--quiet', '--detach', commits[merge] ?? '');
-    const shown = Array.from({ length: merge + 1 }, (_, at) => [
-      '--plan',
-      join(folder, `${String(at)}.json`),
-    ]);
-    return run(url, 'reconcile', '--touched', ...shown.flat());
+    const plan = ['--format', 'json', '--output', planFile(at)];
+    const reviewed = await run(service.origin, 'plan', '--since', 'HEAD^1', ...plan);
+    expect(reviewed.exitCode, reviewed.stderr).toBe(0);
   };
-  for (const { merge, fate } of order) {
-    if (fate === 'dropped') continue;
-    const done = await apply(merge, fate === 'away' ? 'http://127.0.0.1:9' : service.origin);
-    expect(done.exitCode, done.stderr).toBe(fate === 'away' ? 6 : 0);
+  const apply = async (job: number, url = service.origin) => {
+    repository.git('checkout', '--quiet', '--detach', commits[job] ?? '');
+    const shown = commits.slice(0, job + 1).flatMap((_, at) => ['--plan', planFile(at)]);
+    return run(url, 'reconcile', '--touched', '--timeout', '5', ...shown);
+  };
+  const codes: Readonly<Record<string, readonly number[]>> = {
+    runs: [0],
+    away: [6],
+    cut: [0, 5],
+  };
+  for (const each of order) {
+    if ('flag' in each) {
+      if (commits.length < MERGES) await merge(each.flag, each.share);
+      continue;
+    }
+    const { job, fate } = each;
+    if (commits[job] === undefined || fate === 'dropped') continue;
+    if (fate === 'cut') refuseLaterWrites(service);
+    const done = await apply(job, fate === 'away' ? 'http://127.0.0.1:9' : service.origin);
+    service.failAtRandom(() => undefined);
+    expect(codes[fate], done.stdout + done.stderr).toContain(done.exitCode);
   }
-  const last = await apply(3);
+  const last = await apply(commits.length - 1);
   expect(last.exitCode, last.stdout + last.stderr).toBe(0);
   const rest = await run(service.origin, 'plan', '--detailed-exitcode');
   expect(rest.exitCode, rest.stdout).toBe(0);
+}
+
+function refuseLaterWrites(
+  service: Pick<Awaited<ReturnType<typeof pipelineWorld>>['service'], 'failAtRandom'>,
+): void {
+  let writes = 0;
+  service.failAtRandom((method) => {
+    if (method === 'GET') return undefined;
+    writes += 1;
+    return writes > 1 ? 500 : undefined;
+  });
 }
