@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Option } from 'commander';
 import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { packageFile } from '../../platform/package-files.js';
+import { packageVersion } from '../../platform/version.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { mapping, yamlText } from '../../specs/edit/yaml-text.js';
 import { collect, commonOptions, type CommonOptions, examples } from '../options.js';
@@ -100,27 +101,44 @@ async function init(
   return EXIT.ok;
 }
 
-/** Where a forge keeps its workflows, and where they are in this package. */
-const WORKFLOWS: Readonly<Record<ForgeName, { from: string; to: string }>> = {
-  github: { from: 'workflows/', to: '.github/workflows/' },
-  gitlab: { from: 'templates/', to: '.gitlab/flagkeel/' },
+/** Where a forge keeps its workflows, where they are in this package, and the files of bots that keep them current. */
+const WORKFLOWS: Readonly<
+  Record<ForgeName, { from: string; to: string; bots: Readonly<Record<string, string>> }>
+> = {
+  github: {
+    from: 'workflows/',
+    to: '.github/workflows/',
+    bots: { 'dependabot.yml': '.github/dependabot.yml', 'renovate.json': 'renovate.json' },
+  },
+  gitlab: {
+    from: 'templates/',
+    to: '.gitlab/flagkeel/',
+    bots: { 'renovate.json': 'renovate.json' },
+  },
 };
 
+/** `bots/renovate.json` finds the version of flagkeel by the same words. */
+const VERSION = /(flagkeel@|Of flagkeel\.\s+default: )\d+\.\d+\.\d+/g;
+
 /**
- * Path → text: the workflows that come with this package. They keep their names, by which they refer
- * to each other.
+ * Path → text: the workflows that come with this package, at this version of flagkeel, and the files of bots. Workflows
+ * keep their names, by which they refer to each other.
  */
 async function workflowFiles(forge: ForgeName): Promise<[path: string, text: string][]> {
-  const { from, to } = WORKFLOWS[forge];
+  const { from, to, bots } = WORKFLOWS[forge];
   const folder = packageFile(from);
   const names = (await readdir(folder)).sort();
   const copies = await Promise.all(
     names.map(async (name): Promise<[string, string]> => {
-      return [`${to}${name}`, await readFile(new URL(name, folder), 'utf8')];
+      const text = await readFile(new URL(name, folder), 'utf8');
+      return [`${to}${name}`, text.replaceAll(VERSION, `$1${packageVersion()}`)];
     }),
   );
+  for (const [name, path] of Object.entries(bots)) {
+    copies.push([path, await readFile(packageFile(`bots/${name}`), 'utf8')]);
+  }
   if (forge === 'github') return copies;
-  const includes = copies.map(([path]) => `  - local: ${path}\n`).join('');
+  const includes = names.map((name) => `  - local: ${to}${name}\n`).join('');
   return [...copies, ['.gitlab-ci.yml', `${GITLAB_STAGES}include:\n${includes}`]];
 }
 

@@ -168,6 +168,36 @@ describe('what init writes for GitLab', () => {
   });
 });
 
+describe.each(['github', 'gitlab'])('the bots of what init writes for %s', (forge) => {
+  it('find the version of flagkeel in each file, and it is the version of the program', async () => {
+    const other = mkdtempSync(join(tmpdir(), 'flagkeel-init-bots-'));
+    onTestFinished(() => {
+      rmSync(other, { recursive: true });
+    });
+
+    await cliRun(['init', '--forge', forge, other]);
+
+    const { version } = JSON.parse(projectText('package.json')) as { version: string };
+    const { customManagers } = JSON.parse(readFileSync(join(other, 'renovate.json'), 'utf8')) as {
+      customManagers: { managerFilePatterns: string[]; matchStrings: string[] }[];
+    };
+    const [manager] = customManagers;
+    const isMeant = (path: string): boolean =>
+      manager?.managerFilePatterns.some((pattern) => new RegExp(pattern.slice(1, -1)).test(path)) ??
+      false;
+    const files = readdirSync(other, { recursive: true, encoding: 'utf8' }).filter(isMeant);
+    const versions = files.map((file) => {
+      const text = readFileSync(join(other, file), 'utf8');
+      return manager?.matchStrings.flatMap((pattern) =>
+        [...text.matchAll(new RegExp(pattern, 'g'))].map((match) => match.groups?.['currentValue']),
+      );
+    });
+    expect(files).toHaveLength(5);
+    expect(versions).toEqual(files.map(() => [version]));
+    expect(existsSync(join(other, '.github/dependabot.yml'))).toBe(forge === 'github');
+  });
+});
+
 const words = (text: string): string => text.replaceAll(/\s+/g, ' ');
 
 it('the place of the key is said by init in the words of docs/review.md, and the how-to refers to them', () => {

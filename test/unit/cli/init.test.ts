@@ -113,6 +113,7 @@ defaults:
       'flagkeel-apply.yml',
       'flagkeel-approve.yml',
       'flagkeel-drift.yml',
+      'flagkeel-kill.yml',
       'flagkeel-review.yml',
     ]);
     for (const name of readdirSync(written)) {
@@ -139,7 +140,7 @@ defaults:
 
     expect(existsSync(join(directory, 'flags-of-shop/flagkeel.yaml'))).toBe(true);
     expect(existsSync(join(directory, 'flags-of-shop/.github'))).toBe(false);
-    expect(run.stderr).toContain('no workflows are written: GitHub reads them at the top');
+    expect(run.stderr).toContain('no workflows are written: a forge reads them at the top');
   });
 
   it('refuses an environment that would lead its files elsewhere', async () => {
