@@ -39,6 +39,8 @@ export interface ReconcileOptions
   /** Plans that comments of the pull request approve may pass too. */
   readonly approveComment?: boolean;
   readonly force?: boolean;
+  /** Tells the forge which environments have the commit. */
+  readonly commitStatuses?: boolean;
   /** What waits for a person does so on purpose. */
   readonly allowHeld?: boolean;
   readonly title?: string;
@@ -79,19 +81,27 @@ export function planOptions(command: Command): void {
     );
 }
 
-export function killsOption(command: Command): void {
-  command.addOption(
-    new Option('--kills', 'send the kills that git orders, and nothing else').conflicts([
-      'dryRun',
-      'plan',
-      'planHash',
-    ]),
-  );
+/** What only an apply has. */
+export function applyingOptions(command: Command): void {
+  command
+    .addOption(
+      new Option('--kills', 'send the kills that git orders, and nothing else').conflicts([
+        'dryRun',
+        'plan',
+        'planHash',
+      ]),
+    )
+    .addOption(
+      new Option(
+        '--commit-statuses',
+        'set statuses on the commit: which environments have it',
+      ).conflicts(['dryRun', 'kills']),
+    );
 }
 
 /** What lets a plan pass, and what is written beside its changes. */
 export function approvalOptions(command: Command): void {
-  forgeOptions(command, 'where --approve-comment looks')
+  forgeOptions(command, 'for --approve-comment and --commit-statuses')
     .option('--approve <hash>', 'let the plan with this hash pass guards, windows and freezes')
     .option('--approve-comment', 'likewise one that a comment of the pull request approves')
     .option('--override-window <reason>', 'write although windows or freezes hold it back')

@@ -69,6 +69,18 @@ export async function openCommitForge(options: ForgeOptions<CommitTarget>): Prom
   return (await import('./gitlab.js')).openGitlabCommit(options);
 }
 
+/**
+ * Opens the forge of a commit that this command applied. Loads the forge's library.
+ *
+ * @throws FlagkeelError as `openForge`.
+ */
+export async function openAppliedForge(
+  place: CommitTarget,
+  known: Pick<ForgeOptions, 'token' | 'version'>,
+): Promise<CommitForge> {
+  return openCommitForge(optionsFor(place, known));
+}
+
 /** @throws FlagkeelError `USAGE` if the address is not safe for a token. */
 export function refuseUnsafeApi(apiUrl: string): void {
   const url = URL.canParse(apiUrl) ? new URL(apiUrl) : null;

@@ -107,9 +107,9 @@ export const OVERALL = '';
 const NAME = 'flagkeel';
 
 /** `flagkeel/production`, with the config directory unless that is the root of the repository. */
-export function statusContext(environment: string, prefix: string): string {
+export function statusContext(environment: string, prefix: string, name = NAME): string {
   const where = prefix === '' ? '' : ` (${clean(prefix.replace(/\/$/, ''))})`;
-  return `${NAME}${environment === OVERALL ? '' : `/${clean(environment)}`}${where}`;
+  return `${name}${environment === OVERALL ? '' : `/${clean(environment)}`}${where}`;
 }
 
 interface ToldOf {

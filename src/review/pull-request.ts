@@ -2,8 +2,14 @@ import { open } from 'node:fs/promises';
 import { forgeToken } from '../compose/settings.js';
 import { FlagkeelError } from '../errors.js';
 import type { CommentApprovals } from '../forge/approvals.js';
-import type { Forge, ForgeTarget, PullRequestTarget } from '../forge/forge.js';
-import { DEFAULT_API, openForge, readApprovals } from '../forge/open.js';
+import type {
+  CommitForge,
+  Forge,
+  ForgeTarget,
+  PullRequestTarget,
+  RepositoryTarget,
+} from '../forge/forge.js';
+import { DEFAULT_API, openAppliedForge, openForge, readApprovals } from '../forge/open.js';
 import { packageVersion } from '../platform/version.js';
 import type { ConnectionFlags, RunFlags } from '../compose/run.js';
 
@@ -69,6 +75,31 @@ export async function commentApprovals(
   );
 }
 
+/**
+ * Opens the forge of the options or of the CI job, for statuses of an applied commit.
+ *
+ * @throws FlagkeelError `USAGE` if the repository or the token is unknown.
+ */
+export async function appliedForge(
+  flags: ForgeFlags,
+  commit: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<CommitForge> {
+  const ci = ciContext(environment, undefined);
+  const place = repositoryTarget(flags, ci);
+  const token = forgeToken(environment) ?? ci?.token;
+  if (place && token !== undefined) {
+    const target = { ...place, commit, runUrl: ci?.runUrl };
+    return openAppliedForge(target, { token, version: packageVersion() });
+  }
+  throw new FlagkeelError(
+    'USAGE',
+    place
+      ? 'cannot set statuses: there is no token (set FLAGKEEL_FORGE_TOKEN or FLAGKEEL_FORGE_TOKEN_FILE)'
+      : 'cannot set statuses: it is not known of which repository (set --forge and --repository)',
+  );
+}
+
 /** Without a base, the review would blame this branch for every difference from the service. */
 export function noBase(): FlagkeelError {
   return new FlagkeelError(
@@ -108,14 +139,20 @@ function forgeTarget(flags: ReviewOptions, ci: CiContext | null): ForgeTarget | 
 
 /** @returns null if no pull request is known. */
 function pullRequestTarget(flags: ForgeFlags, ci: CiContext | null): PullRequestTarget | null {
+  const place = repositoryTarget(flags, ci);
+  const known = ci?.kind === place?.kind ? ci : null;
+  const pullRequest = flags.pullRequest ?? known?.pullRequest;
+  return place && pullRequest !== undefined ? { ...place, pullRequest } : null;
+}
+
+/** @returns null if no repository is known. */
+function repositoryTarget(flags: ForgeFlags, ci: CiContext | null): RepositoryTarget | null {
   const kind = flags.forge ?? ci?.kind;
   if (kind === undefined || kind === 'none') return null;
   const known = ci?.kind === kind ? ci : null;
   const apiUrl = flags.forgeUrl ?? known?.apiUrl ?? DEFAULT_API[kind];
   const repository = flags.repository ?? known?.repository;
-  const pullRequest = flags.pullRequest ?? known?.pullRequest;
-  if (repository === undefined || pullRequest === undefined) return null;
-  return { kind, apiUrl, repository, pullRequest };
+  return repository === undefined ? null : { kind, apiUrl, repository };
 }
 
 /** Limit for an event file; a forge's event has some hundred kilobytes. */

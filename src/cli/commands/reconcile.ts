@@ -1,5 +1,5 @@
 import { openRun, type Run } from '../../compose/run.js';
-import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
+import { EXIT, FlagkeelError, messageOf, type ExitCode } from '../../errors.js';
 import type { Approval, ShownChanges } from '../../model/run.js';
 import { pendingWithheld } from '../../plan/plan.js';
 import { planMarkdown } from '../../report/markdown/plan.js';
@@ -18,12 +18,13 @@ import { combinedResult, forEachDirectory, configDirectoryOf } from '../director
 import { tracedCommand } from '../traced-command.js';
 import { surroundingsOf } from '../on-service.js';
 import { killsDirectory, plannedOrRefused, type PlannedDirectory } from '../planned-directory.js';
-import { quoted } from '../../report/sanitize.js';
+import { setApplyStatuses } from '../../review/apply-statuses.js';
+import { clean, quoted } from '../../report/sanitize.js';
 import type { DeclareCommand } from '../command.js';
 import { commonOptions, lockOption, serviceOptions } from '../options.js';
 import {
   approvalOptions,
-  killsOption,
+  applyingOptions,
   planOptions,
   reconcileExamples,
   type ReconcileOptions,
@@ -43,7 +44,7 @@ export const declareReconcile: DeclareCommand = (command, { terminal, done }) =>
     .option('--dry-run', 'plan only: what would change, and why')
     .option('--detailed-exitcode', 'with --dry-run: exit 2 when there are changes');
   planOptions(command);
-  if (!isPlan) killsOption(command);
+  if (!isPlan) applyingOptions(command);
   approvalOptions(command);
   commonOptions(serviceOptions(lockOption(command)), ['text', 'json', 'markdown']).action(
     async (directories: string[], options: ReconcileOptions) => {
@@ -137,6 +138,7 @@ async function runDirectory(
   });
   const reporting = { run, options, terminal, screen, events };
   const endEvents = events && screen.progress.add({ kind: 'facts', tell: events.progress });
+  let report: PlanReport | undefined;
   try {
     if (options.kills === true) {
       const applying = applyOptions(run, options, reporting);
@@ -146,14 +148,33 @@ async function runDirectory(
     const result = await planOrApply(run, reporting).finally(() => {
       screen.progress.end();
     });
-    return reported(directory, result, reporting);
+    report = reportOf(result, run);
+    return reported(directory, result, { ...reporting, report });
   } catch (error) {
     if (!(error instanceof PlanDiffersError)) throw error;
     terminal.stderr.write(errorText(error));
-    return { ...reported(directory, error.planned, reporting), exitCode: error.exitCode };
+    report = reportOf(error.planned, run);
+    const refused = reported(directory, error.planned, { ...reporting, report });
+    return { ...refused, exitCode: error.exitCode };
   } finally {
+    if (options.commitStatuses === true) await tellForge(report, reporting);
     endEvents?.();
   }
+}
+
+/** Writes are done by now, so that a forge that refuses a status is only a warning. */
+async function tellForge(
+  report: PlanReport | undefined,
+  { run, options, terminal, screen }: Omit<Reporting, 'events'>,
+): Promise<void> {
+  const { checkout, revision } = run.context.source;
+  const applied = { commit: revision.commit, prefix: checkout.repository?.prefix ?? '' };
+  const { environment } = terminal;
+  await setApplyStatuses(report, applied, { flags: options, environment }).catch(
+    (error: unknown) => {
+      screen.note(`warning: ${clean(messageOf(error))}`);
+    },
+  );
 }
 
 /**
@@ -240,9 +261,8 @@ interface Reporting {
 function reported(
   directory: string,
   result: Planned | Applied,
-  { run, options, terminal, screen, events }: Reporting,
+  { report, options, terminal, screen, events }: Omit<Reporting, 'run'> & { report: PlanReport },
 ): PlannedDirectory {
-  const report = reportOf(result, run);
   events?.verified(report);
   result.unknowns.forEach(({ message }) => {
     screen.note(`warning: ${message}`);

@@ -1,11 +1,10 @@
 import type { ReviewStatus, CommitStatus } from '../../forge/forge.js';
 import { refOfId } from '../../model/ref.js';
-import type { StandingName, WaitsFor } from '../../model/verdict.js';
 import type { Log } from '../../platform/log.js';
 import type { DaemonView, RunBegin, SourceView, RunRecord, RunResult } from '../view.js';
 import type { StatusTarget } from '../../forge/open.js';
 import { clean } from '../../report/sanitize.js';
-import { headlineText } from '../../report/view/verdict.js';
+import { appliedStatus } from '../../report/view/commit-status.js';
 import { messageOf } from '../../errors.js';
 import { BoundedMap } from '../../platform/bounded-map.js';
 
@@ -108,18 +107,6 @@ const CUT: Partial<Record<RunResult, ReviewStatus>> = {
   failed: { state: 'error', description: 'the run failed; the status page and the log say why' },
 };
 
-const STATES: Readonly<Record<StandingName, ReviewStatus['state']>> = {
-  live: 'success',
-  waits: 'success',
-  // The commit is not on the service as written, though nothing broke.
-  held: 'failure',
-  unknown: 'failure',
-  failed: 'failure',
-};
-
-/** Waits that end with a run of this commit. The others may last as long as people like, and leave a commit a success. */
-const PENDING: ReadonlySet<WaitsFor> = new Set(['apply', 'window', 'suspended', 'another-object']);
-
 /** For a commit whose run ended without a result to report. */
 const BROKEN_OFF: ReviewStatus = { state: 'error', description: 'the run broke off' };
 
@@ -138,17 +125,13 @@ export function runStatus(
       ? standings
       : standings.environments.find(({ name }) => name === environment);
   if (place === undefined) return { state: 'success', description: 'no objects' };
-  const isPending = standings.objects.some(
-    ({ id, standing }) =>
-      standing.is === 'waits' &&
-      PENDING.has(standing.why) &&
-      (environment === null || refOfId(id)?.environment === environment),
+  const own = standings.objects.filter(
+    ({ id }) => environment === null || refOfId(id)?.environment === environment,
   );
-  const state = STATES[place.whole];
-  return {
-    state: state === 'success' && isPending ? 'pending' : state,
-    description: headlineText(place),
-  };
+  return appliedStatus(
+    place,
+    own.map(({ standing }) => standing),
+  );
 }
 
 export interface DueStatus extends CommitStatus {

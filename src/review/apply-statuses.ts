@@ -1,0 +1,65 @@
+import { FlagkeelError } from '../errors.js';
+import type { CommitStatus } from '../forge/forge.js';
+import { verdictIn, countsOf, type Verdict } from '../model/verdict.js';
+import type { PlanReport } from '../report/plan-report.js';
+import { appliedStatus } from '../report/view/commit-status.js';
+import { OVERALL, statusContext } from './plan.js';
+import { appliedForge, type ForgeFlags } from './pull-request.js';
+
+const NAME = 'flagkeel-apply';
+
+/** What the statuses of an apply are set on. */
+export interface AppliedCommit {
+  /** Full hash; null without a commit. */
+  readonly commit: string | null;
+  /** Of the config directory, from the top of the repository. */
+  readonly prefix: string;
+}
+
+/**
+ * Sets one status for the whole and one for each environment on the applied commit: which of them have it. The name
+ * differs from a review's, because after a fast-forward both stand on the same commit.
+ *
+ * @param report undefined if the run broke off.
+ * @throws FlagkeelError `USAGE` as `appliedForge`; `FORGE`.
+ */
+export async function setApplyStatuses(
+  report: Pick<PlanReport, 'verdict' | 'environments'> | undefined,
+  { commit, prefix }: AppliedCommit,
+  {
+    flags,
+    environment,
+  }: {
+    readonly flags: ForgeFlags;
+    readonly environment: Readonly<Record<string, string | undefined>>;
+  },
+): Promise<void> {
+  if (commit === null) {
+    throw new FlagkeelError('USAGE', 'cannot set statuses: what was applied is no commit');
+  }
+  const forge = await appliedForge(flags, commit, environment);
+  for (const status of applyStatuses(report, prefix)) await forge.setStatus(status);
+}
+
+function applyStatuses(
+  report: Pick<PlanReport, 'verdict' | 'environments'> | undefined,
+  prefix: string,
+): CommitStatus[] {
+  const context = statusContext(OVERALL, prefix, NAME);
+  if (!report) {
+    return [{ context, state: 'error', description: 'the apply broke off; its log says why' }];
+  }
+  const { verdict, environments } = report;
+  return [
+    { context, ...statusOf(verdict) },
+    ...environments.map((name) => ({
+      context: statusContext(name, prefix, NAME),
+      ...statusOf(verdictIn(verdict, name)),
+    })),
+  ];
+}
+
+function statusOf(verdict: Verdict): Pick<CommitStatus, 'state' | 'description'> {
+  const { whole, objects } = verdict;
+  return appliedStatus({ whole, counts: countsOf(verdict) }, objects.values());
+}
