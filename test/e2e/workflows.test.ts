@@ -1,173 +1,159 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startTestForge, type TestForge } from '../support/forge.js';
-import {
-  githubJobs,
-  gitlabJobs,
-  jobFolder,
-  type ForgeJobs,
-  type JobSurroundings,
-  type Merged,
-} from '../support/forge-jobs.js';
-import { testRepository } from '../support/git.js';
+import process from 'node:process';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Merged } from '../support/forge-jobs.js';
 import { liveWorkspace } from '../support/live-workspace.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
+import { workflowWorld, type Played, type WorkflowWorld } from '../support/workflow-world.js';
+import { projectText, sectionOf } from '../unit/docs/page.js';
 
-const flag = (name: string, percent: number): string => flagText(name, percent, { staging: '' });
+const CONFIG = `${STAGING_CONFIG}guards: { maxShift: 60 }\n`;
+const share = (name: string, percent: number): Readonly<Record<string, string>> => ({
+  [`flags/${name}.yaml`]: flagText(name, percent, { staging: '' }),
+});
+const NO_KILLS = { 'kills/staging.yaml': 'kills: {}\n' };
+const KILL = { 'kills/staging.yaml': 'kills:\n  b: { reason: INC-1, by: ana }\n' };
+/** A service that does not answer: its port is closed. */
+const AWAY = { FLAGKEEL_URL: 'http://127.0.0.1:9' };
+
+type Row = readonly [situation: string, jobs: string, live: string];
+
+/** The table of docs/review.md is what these tests expect. */
+const DOCUMENTED = sectionOf(projectText('docs/review.md'), '### What the jobs do')
+  .split('\n')
+  .filter((line) => line.startsWith('| ') && !/^\| (-|situation )/.test(line))
+  .map((line) => line.split('|').map((cell) => cell.trim().replaceAll(/\s+/g, ' ')))
+  .map(([, situation = '', github = '', gitlab = '', live = '']) => ({
+    ...{ situation, github, gitlab, live },
+  }));
+
+/** Rows that were played, by situation and forge, with requests and seconds; `npm run test:workflows` prints them. */
+const played = new Map<string, Map<string, string>>();
 
 describe.each(['github', 'gitlab'] as const)('what init writes, run on %s', (kind) => {
   const scenario = useScenario();
-  let folder: string;
-  let forge: TestForge;
-  let jobs: ForgeJobs;
-  let merged: Merged[];
-  let count: number;
+  let world: WorkflowWorld;
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'flagkeel-workflows-'));
-    forge = await startTestForge(kind);
-    jobs = kind === 'github' ? githubJobs(folder) : await gitlabJobs(folder);
-    [merged, count] = [[], 0];
-    const { repository } = scenario;
-    const files = { 'flagkeel.yaml': STAGING_CONFIG, 'flags/a.yaml': flag('a', 10) };
-    scenario.commit({ ...files, 'flags/b.yaml': flag('b', 10) }, 'Add flags');
-    repository.git(
-      'init',
-      '--quiet',
-      '--bare',
-      '--initial-branch=main',
-      join(folder, 'origin.git'),
-    );
-    repository.git('remote', 'add', 'origin', join(folder, 'origin.git'));
-    repository.git('push', '--quiet', 'origin', 'main');
+    const files = { ...share('a', 10), ...share('b', 10), ...NO_KILLS };
+    scenario.commit({ 'flagkeel.yaml': CONFIG, ...files }, 'Add flags');
+    world = await workflowWorld(kind, scenario);
+    world.forge.members.set('ana', kind === 'github' ? 'write' : 40);
+    world.forge.members.set('stranger', kind === 'github' ? 'read' : 20);
     expect(await scenario.reconcile()).toMatchObject({ code: 0 });
   });
 
   afterEach(async () => {
-    await jobs[Symbol.asyncDispose]();
-    await forge.close();
-    rmSync(folder, { recursive: true });
+    await world[Symbol.asyncDispose]();
   });
 
-  /** A job with a checkout of its own, of a commit of `main`. */
-  function job(commit: string, env: Readonly<Record<string, string>> = {}): JobSurroundings {
-    count += 1;
-    const temporary = jobFolder(folder, `job-${String(count)}`);
-    const checkout = join(temporary, 'checkout');
-    const { directory } = scenario.repository;
-    scenario.repository.git('clone', '--quiet', join(folder, 'origin.git'), checkout);
-    const cloned = testRepository(checkout);
-    cloned.git('fetch', '--quiet', directory, commit);
-    cloned.git('checkout', '--quiet', '--detach', commit);
-    return {
-      ...{ checkout, temporary },
-      env: {
-        ...{ FLAGKEEL_URL: scenario.service.origin, FLAGKEEL_API_KEY: scenario.service.key },
-        ...(kind === 'github' ? { token: forge.token } : { GITLAB_TOKEN: forge.token }),
-        ...env,
-      },
-    };
-  }
-
   /** A pull request that is reviewed and merged; its own apply does not run. */
-  async function merge(
-    name: string,
-    percent: number,
-    { isFork = false }: { readonly isFork?: boolean } = {},
-  ): Promise<string> {
-    const { repository } = scenario;
-    const number = merged.length + 11;
-    const base = repository.git('rev-parse', 'main');
-    repository.git('checkout', '--quiet', '-b', `branch-${String(number)}`);
-    const head = scenario.commit({ [`flags/${name}.yaml`]: flag(name, percent) }, `Ramp ${name}`);
-    const { env, ...rest } = job(head);
-    const { FLAGKEEL_API_KEY: key, ...keyless } = env;
-    const given = {
-      ...rest,
-      env: { ...(isFork ? keyless : env), ...reviewed(base, head, isFork) },
+  async function merged(...args: Parameters<WorkflowWorld['open']>) {
+    const done = await world.open(...args);
+    expect(done.codes, textOf(done)).toBe('review 0');
+    return world.merge();
+  }
+
+  it('brings out everything that was merged and may go, whatever becomes of single jobs', async () => {
+    const rows: Row[] = [];
+    const tell = async (situation: string, done: Played | null): Promise<void> => {
+      const live = await world.live(['a', 'b']);
+      rows.push([situation, done?.codes === '' ? 'none' : (done?.codes ?? 'none'), live]);
+      const { requests = 0, requestsToLive = null, secondsToLive = null } = done ?? {};
+      const first =
+        requestsToLive === null
+          ? ''
+          : `; live after ${String(requestsToLive)} requests, ${(secondsToLive ?? 0).toFixed(1)} s`;
+      const cells = played.get(situation) ?? new Map<string, string>();
+      cells.set(kind, `${done?.codes ?? 'none'} (${String(requests)} requests${first})`);
+      played.set(situation, cells.set('live', live));
     };
-    expect(key).toBeDefined();
-    const done = await jobs.review(head, given);
-    expect(done, done.stderr).toMatchObject({ code: 0 });
-    repository.git('checkout', '--quiet', 'main');
-    const words =
-      kind === 'github'
-        ? `Merge pull request #${String(number)} from acme/branch`
-        : `Merge branch\n\nSee merge request acme/flags!${String(number)}`;
-    repository.git('merge', '--quiet', '--no-ff', '-m', words, `branch-${String(number)}`);
-    repository.git('push', '--quiet', 'origin', 'main');
-    const commit = repository.git('rev-parse', 'main');
-    merged.push({ number, head, merge: commit, isFork });
-    return commit;
-  }
+    const expected = DOCUMENTED.map((row) => [row.situation, row[kind], row.live]);
 
-  function reviewed(base: string, head: string, isFork: boolean): Record<string, string> {
-    if (kind === 'gitlab') {
-      return {
-        ...{ CI_API_V4_URL: forge.url, CI_COMMIT_SHA: head, CI_MERGE_REQUEST_IID: '7' },
-        ...{ CI_MERGE_REQUEST_PROJECT_ID: '42', CI_MERGE_REQUEST_DIFF_BASE_SHA: base },
-        CI_MERGE_REQUEST_SOURCE_PROJECT_ID: isFork ? '99' : '42',
-      };
-    }
-    const event = join(folder, 'event.json');
-    const from = { sha: head, repo: { id: isFork ? 2 : 1 } };
-    const pull = { number: 7, head: from, base: { sha: base, repo: { id: 1 } } };
-    writeFileSync(event, JSON.stringify({ pull_request: pull }));
-    return { GITHUB_API_URL: forge.url, GITHUB_EVENT_PATH: event };
-  }
-
-  const apply = async (commit: string, env: Readonly<Record<string, string>> = {}) =>
-    jobs.apply(commit, merged, job(commit, env));
-
-  async function live(): Promise<readonly (number | undefined)[]> {
-    const service = await liveWorkspace(scenario.service);
-    const shares = ['a', 'b'].map(async (name) => {
-      const path = `/splits/ws/${service.id}/${name}/environments/${service.staging}`;
-      return (await service.ok<{ defaultRule: { size: number }[] }>('GET', path)).defaultRule[0]
-        ?.size;
+    await tell('pull request, `a` 20', await world.open(share('a', 20)));
+    await tell('push of a broken file to it', await world.push({ 'flags/a.yaml': 'flag: [' }));
+    await tell('push that mends it, `a` 25', await world.push(share('a', 25)));
+    expect(world.forge.comments).toHaveLength(1);
+    const first = world.merge();
+    await tell('merge', await world.land(first));
+    expect(statusesOf(first)).toEqual({
+      'flagkeel-apply': 'success',
+      'flagkeel-apply/staging': 'success',
     });
-    return Promise.all(shares);
+    await merged(share('a', 30));
+    await tell('merge of `a` 30, the job is dropped', null);
+    const failed = await merged(share('b', 30));
+    await tell('merge of `b` 30, the service is away', await world.land(failed, AWAY));
+    await tell('that job again', await world.land(failed));
+    const dropped = await merged(share('a', 35));
+    await tell(
+      'merge of `b` 40, behind a dropped job of `a` 35',
+      await world.land(await merged(share('b', 40))),
+    );
+    await tell('that dropped job, late', await world.land(dropped));
+    expect(scenario.writes()).toEqual([]);
+
+    await tell('pull request that a guard refuses, `a` 99', await world.open(share('a', 99)));
+    expect(world.offeredHash()).toMatch(/^sha256:/);
+    const approved = `/flagkeel approve ${world.offeredHash()}`;
+    const refused = world.merge();
+    await tell('merge of it', await world.land(refused));
+    await tell(
+      'comment of a stranger approves it',
+      await world.comment(refused, 'stranger', approved),
+    );
+    await tell(
+      'comment of a maintainer approves it',
+      await world.comment(refused, 'ana', approved),
+    );
+
+    await tell('push of a kill of `b`', await world.pushToMain(KILL));
+    await tell('merge that takes the kill back', await world.land(await merged(NO_KILLS)));
+    await tell('the nightly look', await world.night());
+    expect(world.jobs.opened).toEqual([]);
+    await byHand('b', 5);
+    await tell('the nightly look, `b` was set to 5 by hand', await world.night());
+    expect(world.jobs.opened).toEqual(['flagkeel/drift: Drift: take over the live values']);
+    await byHand('b', 40);
+
+    await tell('pull request of a fork, `b` 50', await world.open(share('b', 50), 'fork'));
+    const fork = world.merge();
+    await tell('merge of it, `b` 50', await world.land(fork));
+    expect(statusesOf(fork)).toEqual({
+      'flagkeel-apply': kind === 'github' ? 'failure' : 'failed',
+      'flagkeel-apply/staging': kind === 'github' ? 'failure' : 'failed',
+    });
+    await tell('the nightly look, with a merge that is held', await world.night());
+    await tell('pull request of a deleted fork', await world.open(share('b', 60), 'deleted-fork'));
+
+    expect(rows).toEqual(expected);
+  }, 600_000);
+
+  function statusesOf({ merge }: Merged): Readonly<Record<string, string>> {
+    const own = world.forge.statuses.filter(({ sha }) => sha === merge);
+    return Object.fromEntries(own.map(({ context, state }) => [context, state]));
   }
 
-  /** A service that does not answer: its port is closed. */
-  const away = { FLAGKEEL_URL: 'http://127.0.0.1:9' };
+  async function byHand(name: string, on: number): Promise<void> {
+    const live = await liveWorkspace(scenario.service);
+    const path = `/splits/ws/${live.id}/${name}/environments/${live.staging}`;
+    const sizes = [
+      { treatment: 'on', size: on },
+      { treatment: 'off', size: 100 - on },
+    ];
+    await live.ok('PATCH', path, [{ op: 'replace', path: '/defaultRule', value: sizes }]);
+  }
+});
 
-  it('brings out what was merged, whatever became of the jobs before', async () => {
-    const told: [situation: string, code: number | null, ...shares: (number | undefined)[]][] = [];
-    const tell = async (situation: string, { code }: { code: number | null }): Promise<void> => {
-      told.push([situation, code, ...(await live())]);
-    };
+function textOf({ results }: Played): string {
+  return [...results.values()].map(({ stdout, stderr }) => stdout + stderr).join('\n');
+}
 
-    await tell('merge', await apply(await merge('a', 20)));
-    await merge('a', 30);
-    await tell('the next merge after a dropped job', await apply(await merge('b', 30)));
-    const failed = await merge('a', 40);
-    await tell('the service is away', await apply(failed, away));
-    await tell('the next merge after a failed job', await apply(await merge('b', 40)));
-    scenario.service.requests.length = 0;
-    await tell('the failed job again', await apply(failed));
-    const rewritten = scenario.writes();
-    await tell(
-      'the nightly look',
-      await jobs.drift(job(scenario.repository.git('rev-parse', 'main'))),
-    );
-    const fork = await merge('b', 50, { isFork: true });
-    await tell('merge of a fork', await apply(fork));
-    await tell('the nightly look after it', await jobs.drift(job(fork)));
-
-    expect(told).toEqual([
-      ['merge', 0, 20, 10],
-      ['the next merge after a dropped job', 0, 30, 30],
-      ['the service is away', 6, 30, 30],
-      ['the next merge after a failed job', 0, 40, 40],
-      ['the failed job again', 0, 40, 40],
-      ['the nightly look', 0, 40, 40],
-      ['merge of a fork', 8, 40, 40],
-      ['the nightly look after it', 2, 40, 40],
-    ]);
-    expect(rewritten).toEqual([]);
-  }, 180_000);
+afterAll(() => {
+  if (process.env['WORKFLOWS_TABLE'] !== '1') return;
+  const lines = [...played].map(
+    ([situation, cells]) =>
+      `| ${situation} | ${['github', 'gitlab', 'live'].map((name) => cells.get(name) ?? '').join(' | ')} |`,
+  );
+  process.stdout.write(`${lines.join('\n')}\n`);
 });
