@@ -68,12 +68,13 @@ function shownOf(
   });
 }
 
-/** Where neither base nor earlier specs are known, a field starts at its live value. */
+/** A restore starts at the live kill. Where neither base nor earlier specs are known, a field starts at its live value. */
 function knownStart(
   change: Omit<Change, 'dependsOn'>,
   field: Change['fields'][number],
   facts: HashFacts,
 ): { readonly start: unknown; readonly moved: boolean } {
+  if (field.reason === 'restore') return { start: field.before, moved: false };
   const { before, moved = false } = startOf(change, field, facts);
   const isUnknown = facts.start === undefined && before === undefined && moved;
   return isUnknown ? { start: field.before, moved: false } : { start: before, moved };

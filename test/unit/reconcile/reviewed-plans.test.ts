@@ -163,6 +163,25 @@ it('a change from another start than the one that was shown is held', async () =
   expect(await shareOf('pay')).toBe(50);
 });
 
+it('a kill that a merge takes back is restored where a review showed it', async () => {
+  const kills = { 'kills/production.yaml': 'kills:\n  cart: { reason: INC-1, by: ana }\n' };
+  world.repository.commit('Kill cart', kills);
+  expect(await apply('first', 'second')).toMatchObject({ exitCode: 0 });
+  await reviewed('back', 'Take the kill back (#9)', { 'kills/production.yaml': 'kills: {}\n' });
+
+  const held = await apply('first', 'second');
+  const done = await apply('first', 'second', 'back');
+
+  expect([held.exitCode, done.exitCode]).toEqual([8, 0]);
+  expect(await isKilled('cart')).toBe(false);
+});
+
+async function isKilled(flag: string): Promise<boolean> {
+  const { id, production } = world.live;
+  const path = `/splits/ws/${id}/${flag}/environments/${production}`;
+  return (await world.live.ok<{ killed: boolean }>('GET', path)).killed;
+}
+
 it('a ramp is held where the review showed its first share alone', async () => {
   const production = "ramp: '20, 1d, 100'";
   world.repository.commit('Ramp pay to all', {
