@@ -168,7 +168,8 @@ function contextOf(payload: object, event: ForgeEvent, { forge }: ForgeWorld): C
   const context: Context = new Map([['github.token', forge.token]]);
   const walk = (name: string, value: unknown): void => {
     const isObject = typeof value === 'object' && value !== null;
-    context.set(name, isObject ? 'true' : typeof value === 'string' ? value : '');
+    const isPlain = typeof value === 'string' || typeof value === 'number';
+    context.set(name, isObject ? 'true' : isPlain ? String(value) : '');
     if (!isObject) return;
     for (const [member, inner] of Object.entries(value)) walk(`${name}.${member}`, inner);
   };
