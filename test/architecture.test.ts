@@ -16,7 +16,7 @@ const ROOMS: Record<string, readonly string[]> = {
   model: ['errors.ts', 'admin-api/wire.ts', 'generated'],
   platform: ['errors.ts'],
   timing: ['model', 'platform'],
-  forge: ['errors.ts'],
+  forge: ['errors.ts', 'platform'],
   'admin-api': ['errors.ts', 'admin-api/wire.ts', 'model', 'platform'],
   git: ['errors.ts', 'model', 'platform'],
   plan: ['admin-api/wire.ts', 'model'],
@@ -194,6 +194,14 @@ describe('architecture', () => {
   it('knows the room of every file', () => {
     const strangers = files.filter((file) => !(roomOf(file) in ROOMS));
     expect(strangers).toEqual([]);
+  });
+
+  it('sends every request by way of the file that knows the proxies of the environment', () => {
+    const senders = files.filter((file) =>
+      /(?:await|return|=>|[=(])\s*fetch\(/.test(readFileSync(join(SRC, file), 'utf8')),
+    );
+    // The health check of the image asks its own container.
+    expect(senders).toEqual(['health/check.ts', 'platform/http-client.ts']);
   });
 
   it('lets a room import only from the rooms that the table names', () => {

@@ -1,5 +1,6 @@
 import { FlagkeelError } from '../errors.js';
 import type { Location } from '../model/diagnostic.js';
+import { isLoopback } from '../platform/proxy.js';
 
 /** Headers that may carry the key: as a Bearer token, or plain. */
 export const AUTH_HEADERS = ['authorization', 'x-api-key'] as const;
@@ -72,12 +73,6 @@ export function parseOrigins(text: string): readonly string[] {
 /** Scheme, host and port, without a slash at the end. The URL must be valid. */
 export function originOf(url: string): string {
   return new URL(url).origin;
-}
-
-/** Whether the host of a valid URL is this machine, by name or address alone; does not resolve names. */
-export function isLoopback(url: string): boolean {
-  const { hostname } = new URL(url);
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
 /** Checks a URL to which the key would be sent. */

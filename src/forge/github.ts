@@ -1,5 +1,6 @@
 import { Octokit } from '@octokit/rest';
 import { FlagkeelError, messageOf } from '../errors.js';
+import { fetchFault, fetchFor } from '../platform/http-client.js';
 import {
   type Annotation,
   type CommitForge,
@@ -233,6 +234,7 @@ function githubClient(options: ForgeOptions<RepositoryTarget>): Octokit {
   const { place, token, version, timeoutMs, wait, now, signal } = options;
   const silent = (): void => undefined;
   const octokit = new Octokit({
+    request: { fetch: fetchFor(place.apiUrl) },
     auth: token,
     baseUrl: place.apiUrl,
     userAgent: `flagkeel/${version}`,
@@ -266,7 +268,7 @@ function refusalOf(error: unknown, now: () => number): ForgeRefusal {
   // The library sets a status of its own if no answer came.
   const answered = typeof status === 'number' && response !== undefined ? status : null;
   const what = answered === null ? 'no answer' : `status ${String(answered)}`;
-  const message = `cannot tell GitHub: ${what}, ${messageOf(error)}${wayOut(answered)}`;
+  const message = `cannot tell GitHub: ${what}, ${answered === null ? fetchFault(error) : messageOf(error)}${wayOut(answered)}`;
   return {
     error: new GithubError(message, answered, error),
     status: answered,

@@ -1,5 +1,7 @@
+import type { Agent } from 'node:http';
 import { Gitlab } from '@gitbeaker/rest';
 import { FlagkeelError, messageOf } from '../errors.js';
+import { dispatcherFor, fetchFault } from '../platform/http-client.js';
 import {
   type CommitForge,
   type CommitTarget,
@@ -152,10 +154,13 @@ export function openGitlabCommit(options: ForgeOptions<CommitTarget>): CommitFor
 
 /** A client of the API, with the token and the time limit of these options. */
 function gitlabClient({ place, token, timeoutMs }: ForgeOptions<RepositoryTarget>) {
+  const dispatcher = dispatcherFor(place.apiUrl);
   return new Gitlab({
     host: place.apiUrl.replace(/\/api\/v4\/?$/, ''),
     token,
     queryTimeout: timeoutMs,
+    // The library's types say that this is an agent of Node; it hands it to `fetch` as the dispatcher.
+    ...(dispatcher && { agent: dispatcher as unknown as Agent }),
   });
 }
 
@@ -201,7 +206,7 @@ function gitlabRefusal(error: unknown): ForgeRefusal {
   const isLimited = error instanceof Error && error.name === RETRY_ERROR;
   const what = status === null ? 'no answer' : `status ${String(status)}`;
   const hint = status === 401 || status === 403 ? ' (the token needs the scope api)' : '';
-  const message = `cannot tell GitLab: ${what}, ${messageOf(error)}${hint}`;
+  const message = `cannot tell GitLab: ${what}, ${status === null ? fetchFault(error) : messageOf(error)}${hint}`;
   return {
     error: new GitlabError(message, status, error),
     status,

@@ -37,7 +37,7 @@ class GitExit extends Error {
   readonly stdout: string;
 
   constructor(exitCode: number, stderr: string, stdout = '') {
-    super(firstLines(stderr) || `git ended with code ${String(exitCode)}`);
+    super(complaintOf(stderr) || `git ended with code ${String(exitCode)}`);
     this.name = 'GitExit';
     this.exitCode = exitCode;
     this.stdout = stdout;
@@ -154,9 +154,22 @@ export function gitError(purpose: string, cause: unknown): FlagkeelError {
   return new FlagkeelError('GIT', `cannot ${purpose}: ${messageOf(cause)}`, { cause });
 }
 
-/** The start of a complaint of git that fits into one line of ours. */
-function firstLines(stderr: string): string {
-  return stderr.trim().split('\n').slice(0, 3).join('; ').slice(0, 500);
+/** The start of a complaint of git that fits into one line of ours, with the way out where git names none that helps. */
+function complaintOf(stderr: string): string {
+  const root = /dubious ownership in repository at '(.+)'/.exec(stderr)?.[1];
+  // Git's own advice is a setting of the user, and commands without a network ignore those.
+  if (root !== undefined) {
+    return `the config directory and the repository around it belong to different users (sudo chown -R "$(id -un)" ${quoted(root)})`;
+  }
+  const complaint = stderr.trim().split('\n').slice(0, 3).join('; ').slice(0, 500);
+  return /certificate problem|certificate verification failed/.test(complaint)
+    ? `${complaint} (if an authority of your own signed it: export GIT_SSL_CAINFO=/path/to/its-certificate.pem)`
+    : complaint;
+}
+
+/** For a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 const TIMEOUT_MS = 60_000;

@@ -1,4 +1,6 @@
-import { Pool, type Dispatcher } from 'undici';
+import { fetch, Pool, ProxyAgent, type Dispatcher, type RequestInit } from 'undici';
+import { messageOf } from '../errors.js';
+import { proxyFor } from './proxy.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -50,41 +52,100 @@ export class NoAnswerError extends Error {
   }
 }
 
-/** Requests to one origin, with limits on time and size, and without retries or redirects. */
+/**
+ * Requests to one origin, with limits on time and size, and without retries or redirects. They go through the proxy that
+ * the environment names for this origin.
+ */
 export class HttpClient {
   /** Scheme, host and port, without a slash at the end. */
   readonly origin: string;
-  readonly #pool: Pool;
+  readonly #proxy: URL | null;
+  readonly #connections: Dispatcher;
   readonly #maxAnswerBytes: number;
 
+  /** @throws FlagkeelError (USAGE) the environment names something else than a proxy. */
   constructor({ url, maxAnswerBytes, connectTimeoutMs, ...options }: HttpClientOptions) {
     this.origin = new URL(url).origin;
     this.#maxAnswerBytes = maxAnswerBytes;
-    this.#pool = new Pool(this.origin, {
+    const limits = {
       connections: options.connections,
       pipelining: 1,
-      connect: { timeout: connectTimeoutMs },
       headersTimeout: options.headersTimeoutMs,
       bodyTimeout: options.bodyTimeoutMs,
       maxResponseSize: maxAnswerBytes,
-    });
+    };
+    this.#proxy = proxyFor(url);
+    this.#connections =
+      this.#proxy === null
+        ? new Pool(this.origin, { ...limits, connect: { timeout: connectTimeoutMs } })
+        : throughProxy(this.#proxy, connectTimeoutMs, limits);
   }
 
   /** @throws NoAnswerError if no complete answer arrived. */
   async send(request: HttpRequest): Promise<Answer> {
     try {
-      const answer = await this.#pool.request({ ...request, headers: { ...request.headers } });
+      const answer = await this.#connections.request({
+        ...request,
+        origin: this.origin,
+        headers: { ...request.headers },
+      });
       refuseUnread(answer, this.#maxAnswerBytes);
       const bytes = await answer.body.arrayBuffer();
       return { status: answer.statusCode, headers: flat(answer.headers), text: decode(bytes) };
     } catch (error) {
-      throw error instanceof NoAnswerError ? error : noAnswer(error, this.#maxAnswerBytes);
+      throw error instanceof NoAnswerError
+        ? error
+        : noAnswer(error, this.#maxAnswerBytes, this.#proxy);
     }
   }
 
   async close(): Promise<void> {
-    await this.#pool.destroy();
+    await this.#connections.destroy();
   }
+}
+
+/** Connections through a tunnel of the proxy, so that the proxy sees the name of the host and nothing else. */
+function throughProxy(proxy: URL, timeout: number, limits: Pool.Options = {}): ProxyAgent {
+  return new ProxyAgent({
+    ...limits,
+    uri: proxy.href,
+    proxyTls: { timeout },
+    requestTls: { timeout },
+    // The library's own limit for the proxy's answer is five minutes.
+    clientFactory: (origin, options: object) =>
+      new Pool(origin, { ...options, headersTimeout: timeout }),
+  });
+}
+
+const CONNECT_MS = 5_000;
+
+/** `fetch` for a library that takes one, see `dispatcherFor`. */
+export function fetchFor(url: string): typeof fetch {
+  const dispatcher = dispatcherFor(url);
+  return async (input, init?: RequestInit) =>
+    fetch(input, { ...init, ...(dispatcher && { dispatcher }) });
+}
+
+/**
+ * Connections for a library that calls `fetch` by itself, for the option `dispatcher` of that.
+ *
+ * @returns undefined if the environment names no proxy for this URL.
+ * @throws FlagkeelError (USAGE) the environment names something else than a proxy.
+ */
+export function dispatcherFor(url: string): Dispatcher | undefined {
+  const proxy = proxyFor(url);
+  return proxy === null ? undefined : throughProxy(proxy, CONNECT_MS);
+}
+
+/**
+ * The cause of a failed `fetch` in words, with the way out if there is one. The library's own message says only that it
+ * failed.
+ */
+export function fetchFault(error: unknown): string {
+  // Libraries wrap the error of the connection, some more than once.
+  if (error instanceof Error && error.cause instanceof Error) return fetchFault(error.cause);
+  const code = codeOf(error);
+  return UNTRUSTED.test(code) ? untrusted(code) : messageOf(error);
 }
 
 function flat(headers: Record<string, string | string[] | undefined>): Record<string, string> {
@@ -131,17 +192,34 @@ const NOT_SENT = new Set([
   'EADDRNOTAVAIL',
 ]);
 
-/** OpenSSL's and Node's error codes for a certificate that is not accepted. */
-const UNTRUSTED = /^(CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|INVALID_CA|HOSTNAME_)/;
+/** OpenSSL's, Node's and the library's error codes for a certificate that is not accepted. */
+const UNTRUSTED =
+  /^(CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|INVALID_CA|HOSTNAME_|UND_ERR_PRX_TLS)/;
 
-function noAnswer(cause: unknown, maxAnswerBytes: number): NoAnswerError {
+/** The codes of these that another list of authorities would mend. */
+const UNKNOWN_AUTHORITY = /^(DEPTH_ZERO_SELF|SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY))/;
+
+function untrusted(code: string): string {
+  const wayOut = UNKNOWN_AUTHORITY.test(code)
+    ? '; if an authority of your own signed it: export NODE_EXTRA_CA_CERTS=/path/to/its-certificate.pem'
+    : '';
+  return `its certificate is not accepted (${code})${wayOut}`;
+}
+
+/** @param proxy the proxy that the request went to; null if it went to the server itself. */
+function noAnswer(cause: unknown, maxAnswerBytes: number, proxy: URL | null): NoAnswerError {
   const code = codeOf(cause);
   const options = { cause };
-  if (UNTRUSTED.test(code)) {
-    return new NoAnswerError('untrusted', `its certificate is not accepted (${code})`, options);
+  if (UNTRUSTED.test(code)) return new NoAnswerError('untrusted', untrusted(code), options);
+  // Without user and password.
+  const name = proxy === null ? '' : `the proxy ${proxy.origin}`;
+  const status = /^Proxy response \((\d+)\)/.exec(messageOf(cause))?.[1];
+  if (status !== undefined) {
+    return new NoAnswerError('not-sent', `${name} refuses the connection (${status})`, options);
   }
   if (NOT_SENT.has(code)) {
-    return new NoAnswerError('not-sent', `no connection (${code})`, options);
+    const where = proxy === null ? '' : ` to ${name}`;
+    return new NoAnswerError('not-sent', `no connection${where} (${code})`, options);
   }
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return tooLarge(maxAnswerBytes, cause);
   if (code === 'UND_ERR_HEADERS_OVERFLOW') {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Workspace } from '../admin-api/workspace.js';
-import { isLoopback } from '../admin-api/origin.js';
+import { isLoopback } from '../platform/proxy.js';
 import { FlagkeelError } from '../errors.js';
 import { isOlder, type Checkout } from '../git/checkout.js';
 import type { ObjectReader } from '../git/objects.js';

@@ -1,4 +1,4 @@
-import { isLoopback } from '../../admin-api/origin.js';
+import { isLoopback } from '../../platform/proxy.js';
 import { FlagkeelError } from '../../errors.js';
 import { clean } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';

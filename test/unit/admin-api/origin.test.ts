@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { decideOrigin, isLoopback, originOf, parseOrigins } from '../../../src/admin-api/origin.js';
+import { decideOrigin, originOf, parseOrigins } from '../../../src/admin-api/origin.js';
+import { isLoopback } from '../../../src/platform/proxy.js';
 import { FlagkeelError } from '../../../src/errors.js';
 
 const proposal = {

@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openGithub } from '../../../src/forge/github.js';
 import { openGitlab } from '../../../src/forge/gitlab.js';
 import { syncComment, type Forge, type ForgeOptions } from '../../../src/forge/forge.js';
 import { startTestForge, type TestComment, type TestForge } from '../../support/forge.js';
+import { portOf, startTunnelProxy } from '../../support/tunnel-proxy.js';
 
 const LONG = '🙂'.repeat(400);
 
@@ -10,14 +11,15 @@ describe.each(['github', 'gitlab'] as const)('%s', (kind) => {
   let server: TestForge;
   let forge: Forge;
   let waits: number[];
+  let openAt: (apiUrl: string) => Forge;
 
   beforeEach(async () => {
     server = await startTestForge(kind);
     waits = [];
-    const options: ForgeOptions = {
+    const optionsAt = (apiUrl: string): ForgeOptions => ({
       place: {
         kind,
-        apiUrl: server.url,
+        apiUrl,
         repository: kind === 'github' ? 'acme/flags' : '42',
         pullRequest: 7,
         commit: 'a'.repeat(40),
@@ -30,8 +32,10 @@ describe.each(['github', 'gitlab'] as const)('%s', (kind) => {
         return Promise.resolve();
       },
       now: () => 0,
-    };
-    forge = kind === 'github' ? openGithub(options) : openGitlab(options);
+    });
+    const open = kind === 'github' ? openGithub : openGitlab;
+    openAt = (apiUrl) => open(optionsAt(apiUrl));
+    forge = openAt(server.url);
   });
 
   afterEach(async () => server.close());
@@ -42,6 +46,22 @@ describe.each(['github', 'gitlab'] as const)('%s', (kind) => {
     const [status] = server.statuses;
     expect(status?.description.length).toBeLessThanOrEqual(kind === 'github' ? 140 : 255);
     expect(status?.description).not.toMatch(/\p{Cs}/u);
+  });
+
+  it('is reached through the proxy that the environment names', async () => {
+    const proxy = await startTunnelProxy({ port: portOf(server.url) });
+    vi.stubEnv('HTTP_PROXY', proxy.url);
+    try {
+      const away = openAt(server.url.replace('127.0.0.1', 'forge.test'));
+      await away.setStatus({ context: 'flagkeel', state: 'success', description: 'in sync' });
+      await forge.setStatus({ context: 'other', state: 'success', description: 'in sync' });
+    } finally {
+      vi.unstubAllEnvs();
+      await proxy.close();
+    }
+
+    expect(server.statuses.map(({ context }) => context)).toEqual(['flagkeel', 'other']);
+    expect(proxy.asked).toEqual([`forge.test:${portOf(server.url)}`]);
   });
 
   it('sets the same pending status twice without failing', async () => {

@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
@@ -73,7 +81,13 @@ describe('checkout', () => {
 
       expect((await checkoutOf(config)).head).not.toBeNull();
       execFileSync('chown', ['-R', '0', config]);
-      await expect(openCheckout(config)).rejects.toMatchObject({ code: 'GIT' });
+      const root = realpathSync(repository.directory);
+      await expect(openCheckout(config)).rejects.toMatchObject({
+        code: 'GIT',
+        message: expect.stringContaining(
+          `belong to different users (sudo chown -R "$(id -un)" '${root}')`,
+        ) as string,
+      });
     },
   );
 

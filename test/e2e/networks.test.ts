@@ -1,0 +1,135 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openGithub } from '../../src/forge/github.js';
+import { openGitlab } from '../../src/forge/gitlab.js';
+import { Clone } from '../../src/git/clone.js';
+import { flagkeel, type CliResult } from '../support/cli.js';
+import { useScenario } from '../support/scenario.js';
+import { portOf, startTunnelProxy, type TunnelProxy } from '../support/tunnel-proxy.js';
+
+const HOST = 'admin.flags.test';
+
+/** Ends TLS before the service, with a certificate that no authority of this machine knows. */
+async function startTls(origin: string, folder: string): Promise<Server> {
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const name = ['-subj', `/CN=${HOST}`, '-addext', `subjectAltName=DNS:${HOST}`];
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-noenc'];
+  const files = ['-keyout', key, '-out', cert];
+  execFileSync('openssl', ['req', '-x509', '-days', '2', ...kind, ...name, ...files], {
+    stdio: 'pipe',
+  });
+  const tls = { key: readFileSync(key), cert: readFileSync(cert) };
+  const server = createServer(tls, (incoming, response) => {
+    const { method, url = '', headers } = incoming;
+    const onward = request(origin + url, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(response);
+    });
+    incoming.pipe(onward);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+describe('a service beyond a proxy, with a certificate of a private authority', () => {
+  const scenario = useScenario();
+  let folder: string;
+  let tls: Server;
+  let proxy: TunnelProxy;
+
+  beforeEach(async () => {
+    scenario.commit(
+      { 'flagkeel.yaml': 'workspace: Default\nenvironments: { staging: {} }\n' },
+      'Begin',
+    );
+    folder = mkdtempSync(join(tmpdir(), 'flagkeel-tls-'));
+    tls = await startTls(scenario.service.origin, folder);
+    proxy = await startTunnelProxy({ port: (tls.address() as AddressInfo).port });
+  });
+
+  afterEach(async () => {
+    await proxy.close();
+    tls.closeAllConnections();
+    tls.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  async function plan(url: string, env: Readonly<Record<string, string>>): Promise<CliResult> {
+    const args = ['reconcile', '--dry-run', '--timeout', '2s', '--url', url];
+    const all = { ...scenario.env, HTTPS_PROXY: proxy.url, HTTP_PROXY: proxy.url, ...env };
+    return flagkeel([...args, scenario.repository.directory], { env: all });
+  }
+
+  it('is planned for through the proxy that the environment names', async () => {
+    const run = await plan(`https://${HOST}`, { NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem') });
+
+    expect(run).toMatchObject({ code: 0 });
+    expect(new Set(proxy.asked)).toEqual(new Set([`${HOST}:443`]));
+    expect(scenario.service.requests.length).toBeGreaterThan(0);
+  });
+
+  it('names the setting for its certificate while nothing trusts it', async () => {
+    const run = await plan(`https://${HOST}`, {});
+
+    expect(run.code).toBe(6);
+    expect(run.stderr).toContain(
+      'if an authority of your own signed it: export NODE_EXTRA_CA_CERTS=/path/to/its-certificate.pem',
+    );
+  });
+
+  it('is not asked through the proxy where NO_PROXY names it', async () => {
+    const run = await plan(`https://${HOST}`, { NO_PROXY: '.flags.test' });
+
+    expect(run.code).toBe(6);
+    expect(run.stderr).toMatch(/ENOTFOUND|EAI_AGAIN/);
+    expect(proxy.asked).toEqual([]);
+  });
+
+  it('names a proxy that is away', async () => {
+    await proxy.close();
+
+    const run = await plan(`https://${HOST}`, {});
+
+    expect(run.code).toBe(6);
+    expect(run.stderr).toContain(`no connection to the proxy ${proxy.url} (ECONNREFUSED)`);
+  });
+
+  it('is named with the setting of git where a git server has it', async () => {
+    const url = `https://127.0.0.1:${(tls.address() as AddressInfo).port}/flags.git`;
+    const remote = { url, settings: () => ({}), variables: () => ({}) };
+    const directory = join(folder, 'clone');
+
+    await expect(
+      new Clone({ directory, remote, branch: 'main', path: '' }).fetch(),
+    ).rejects.toThrow('export GIT_SSL_CAINFO=/path/to/its-certificate.pem');
+  });
+
+  it.each(['github', 'gitlab'] as const)('is named where %s has it', async (kind) => {
+    const apiUrl = `https://127.0.0.1:${(tls.address() as AddressInfo).port}`;
+    const forge = (kind === 'github' ? openGithub : openGitlab)({
+      place: { kind, apiUrl, repository: 'acme/flags', pullRequest: 7, commit: 'a'.repeat(40) },
+      token: 'made-up',
+      version: '0.0.0',
+      timeoutMs: 5_000,
+      wait: async () => Promise.resolve(),
+      now: () => 0,
+    });
+
+    await expect(
+      forge.setStatus({ context: 'flagkeel', state: 'success', description: 'in sync' }),
+    ).rejects.toThrow('export NODE_EXTRA_CA_CERTS=/path/to/its-certificate.pem');
+  });
+
+  it('is no matter to a service on loopback', async () => {
+    const run = await plan(`http://127.0.0.1:${portOf(scenario.service.origin)}`, {});
+
+    expect(run).toMatchObject({ code: 0 });
+    expect(proxy.asked).toEqual([]);
+  });
+});
