@@ -53,7 +53,7 @@ export class Access {
   async look(request: FastifyRequest): Promise<void> {
     // The routes that handle POST check the token themselves.
     if (request.method === 'POST' || OPEN.has(request.routeOptions.url)) return;
-    await this.#tokenOf(request, bearerOf(request) ?? passwordOf(request));
+    await this.#tokenOf(request, bearerOf(request) ?? passwordOf(request.headers));
   }
 
   nameOf(request: FastifyRequest): string {
@@ -98,10 +98,15 @@ function bearerOf({ headers }: FastifyRequest): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
 }
 
-/** Password of a `Basic` header, where browsers put the token that their user typed. The user name is ignored. */
-function passwordOf({ headers }: FastifyRequest): string | undefined {
+/**
+ * Password of a `Basic` header, where browsers put the token that their user typed, and forges without signatures the
+ * secret. The user name is ignored.
+ */
+export function passwordOf(
+  headers: Pick<FastifyRequest['headers'], 'authorization'>,
+): string | undefined {
   const [, encoded = ''] = /^Basic +([A-Za-z0-9+/=]+) *$/i.exec(headers.authorization ?? '') ?? [];
-  return /^[^:]*:(\S+)$/.exec(Buffer.from(encoded, 'base64').toString('utf8'))?.[1];
+  return /^[^:]*:(.+)$/.exec(Buffer.from(encoded, 'base64').toString('utf8'))?.[1];
 }
 
 /** An endpoint named after a scope requires that scope, because fewer people may approve than may ask for a run. */

@@ -1,13 +1,11 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { isSameSecret, readSecrets, Refusal } from './access.js';
+import { isSameSecret, passwordOf, readSecrets, Refusal } from './access.js';
+import { concerns, pushOf, type Push, type WebhookHeaders } from './push.js';
 import type { SourceView, DaemonControls, DaemonView } from '../view.js';
 import { BoundedMap } from '../../platform/bounded-map.js';
 import type { Log } from '../../platform/log.js';
 import type { Metrics, WebhookResult } from '../metrics/metrics.js';
-
-/** Header names are in lower case. */
-type WebhookHeaders = Readonly<Record<string, string | undefined>>;
 
 type WebhookFlaw =
   /** No signature of a known kind. */
@@ -25,13 +23,15 @@ export type Verified =
 /** How far a signed time may be from ours, as the Standard Webhooks text recommends. */
 const TOLERANCE_MS = 5 * 60_000;
 
-const GITHUB = 'x-hub-signature-256';
-const GITLAB = 'x-gitlab-token';
 const STANDARD = 'webhook-signature';
+const GITHUB = 'x-hub-signature-256';
+const BITBUCKET = 'x-hub-signature';
+const GITLAB = 'x-gitlab-token';
 
 /** Whether the request has any signature; checked before reading its body. */
 function isSigned(headers: WebhookHeaders): boolean {
-  return [GITHUB, GITLAB, STANDARD].some((name) => headers[name] !== undefined);
+  const isNamed = [STANDARD, GITHUB, BITBUCKET, GITLAB].some((name) => headers[name] !== undefined);
+  return isNamed || passwordOf(headers) !== undefined;
 }
 
 /**
@@ -39,9 +39,10 @@ function isSigned(headers: WebhookHeaders): boolean {
  *
  * - `webhook-signature`, `webhook-id`, `webhook-timestamp`: Standard Webhooks, as GitLab's signing token sends it and
  *   any script can;
- * - `x-hub-signature-256`: GitHub, Gitea, Forgejo. It covers no time, so only the memory of deliveries prevents a
- *   replay;
- * - `x-gitlab-token`: GitLab's older secret token. It is no signature: a person who sees one can send another request.
+ * - `x-hub-signature-256`: GitHub, Gitea, Forgejo; `x-hub-signature`: Bitbucket. They cover no time, so only the memory
+ *   of deliveries prevents a replay;
+ * - `x-gitlab-token`: GitLab's older secret token, and the password of `authorization`: Azure DevOps, which knows nothing
+ *   better. They are no signatures: a person who sees one can send another request.
  *
  * Only the strongest one present counts: if it fails, a valid weaker one does not help.
  */
@@ -53,19 +54,19 @@ function verifyWebhook(
 ): Verified {
   const standard = headers[STANDARD];
   if (standard !== undefined) return verifyStandard(standard, headers, body, secrets, now);
-  const github = headers[GITHUB];
-  if (github !== undefined) {
+  const hub = headers[GITHUB] ?? headers[BITBUCKET];
+  if (hub !== undefined) {
     const isRight = secrets.some((secret) =>
-      isSameSecret(github, `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`),
+      isSameSecret(hub, `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`),
     );
-    // GitHub does not sign the header with the delivery's id, so the signature identifies the body.
-    return isRight ? { ok: true, delivery: github } : WRONG;
+    // The header with the delivery's id is not signed, so the signature identifies the body.
+    return isRight ? { ok: true, delivery: hub } : WRONG;
   }
-  const token = headers[GITLAB];
+  const token = headers[GITLAB] ?? passwordOf(headers);
   if (token === undefined) return { ok: false, flaw: 'unsigned' };
   if (!secrets.some((secret) => isSameSecret(token, secret))) return WRONG;
   const id = headers['idempotency-key'] ?? createHash('sha256').update(body).digest('hex');
-  return { ok: true, delivery: `gitlab ${id}` };
+  return { ok: true, delivery: `token ${id}` };
 }
 
 const WRONG = { ok: false, flaw: 'wrong-signature' } as const;
@@ -118,78 +119,6 @@ export class SeenDeliveries {
   }
 }
 
-/** The content of a push; all of it is untrusted. */
-interface Push {
-  /** Short name of the branch. */
-  readonly branch: string;
-  /** URLs and names of the repository as the sender gives them; empty if it gives none. */
-  readonly repositories: readonly string[];
-}
-
-/** @returns undefined if this is not a push to a branch, or if the push deleted the branch. */
-function pushOf(headers: WebhookHeaders, payload: unknown): Push | undefined {
-  const event = headers['x-github-event'] ?? headers['x-gitlab-event'];
-  if (event !== undefined && !PUSH_EVENTS.has(event)) return undefined;
-  const { ref, deleted, after, repository, project } = recordOf(payload);
-  const branch = typeof ref === 'string' ? /^refs\/heads\/(.+)$/.exec(ref)?.[1] : undefined;
-  const isGone = deleted === true || (typeof after === 'string' && /^0+$/.test(after));
-  if (branch === undefined || isGone) return undefined;
-  return { branch, repositories: [...namesIn(repository), ...namesIn(project)] };
-}
-
-/** GitLab's system hook reports pushes and everything else; its payload then decides. */
-const PUSH_EVENTS: ReadonlySet<string> = new Set(['push', 'Push Hook', 'System Hook']);
-
-const URL_MEMBERS = ['clone_url', 'ssh_url', 'git_http_url', 'git_ssh_url', 'http_url'] as const;
-
-function namesIn(repository: unknown): string[] {
-  const members = recordOf(repository);
-  return URL_MEMBERS.map((name) => members[name]).filter((url) => typeof url === 'string');
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
-    ? (value as Readonly<Record<string, unknown>>)
-    : {};
-}
-
-/**
- * Whether a push is about this source: same branch, and same repository if both sides name one. Hosts are not compared,
- * because a repository is often cloned under another host name than its pages have.
- */
-function concerns(push: Push, { branch, location }: SourceView): boolean {
-  if (branch !== null && branch !== push.branch) return false;
-  const ours = repositoryPath(location);
-  const theirs = push.repositories.map(repositoryPath).filter((path) => path !== undefined);
-  return ours === undefined || theirs.length === 0 || theirs.includes(ours);
-}
-
-/**
- * `shop/flags` of `https://host/shop/flags.git` and `git@host:shop/flags`; undefined for a directory. Takes linear
- * time, because an attacker can send a text as long as a body.
- */
-function repositoryPath(location: string): string | undefined {
-  const path = /^[a-z][a-z+]*:\/\/[^/]+\/(.+)$/i.exec(location)?.[1] ?? sshPath(location);
-  return path === undefined
-    ? undefined
-    : withoutEndSlashes(path)
-        .replace(/\.git$/, '')
-        .toLowerCase();
-}
-
-/** The part after the first colon of `user@host:path`, skipping the colons of an address in brackets. */
-function sshPath(location: string): string | undefined {
-  const [, host, path] = /^([^/\s:[]+)(?:\[[^\]/\s]*\])?:(.+)$/.exec(location) ?? [];
-  return host !== undefined && host.indexOf('@') > 0 ? path : undefined;
-}
-
-/** Scans once from the end: a regular expression would begin anew at each slash in the text. */
-function withoutEndSlashes(text: string): string {
-  let end = text.length;
-  while (text[end - 1] === '/') end -= 1;
-  return text.slice(0, end);
-}
-
 export interface WebhookOptions {
   readonly view: DaemonView;
   readonly controls: DaemonControls;
@@ -237,7 +166,7 @@ export function addWebhookRoute(app: FastifyInstance, options: WebhookOptions): 
     const push = pushOf(headers, payloadOf(body, headers['content-type'] ?? ''));
     const answer = take(push, seen.note(verified.delivery), options);
     options.metrics.noteWebhook(answer.result);
-    options.log.info({ ...answer, branch: push?.branch }, 'webhook');
+    options.log.info({ ...answer, branches: push?.branches.slice(0, 10) }, 'webhook');
     return reply.code(answer.result === 'accepted' ? 202 : 200).send(answer);
   });
 }

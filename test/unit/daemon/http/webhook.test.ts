@@ -59,6 +59,54 @@ const gitlab = (token = SECRET, more: Headers = {}): Headers => ({
   ...more,
 });
 
+const COMMIT = PUSH.after;
+
+const BITBUCKET_CLOUD = {
+  push: {
+    changes: [
+      { old: { type: 'branch', name: 'topic' }, new: null },
+      { old: { type: 'branch', name: 'main' }, new: { type: 'branch', name: 'main' } },
+    ],
+  },
+  repository: {
+    full_name: 'shop/flags',
+    links: { html: { href: 'https://bitbucket.org/shop/flags' } },
+  },
+};
+
+const BITBUCKET_DATA_CENTER = {
+  changes: [{ ref: { id: 'refs/heads/main', displayId: 'main' }, toHash: COMMIT, type: 'UPDATE' }],
+  repository: { slug: 'flags', project: { key: 'SHOP' } },
+};
+
+const AZURE = {
+  id: '03c164c2-8912-4d5e-8009-3707d5f83734',
+  eventType: 'git.push',
+  resource: {
+    refUpdates: [{ name: 'refs/heads/main', newObjectId: COMMIT }],
+    repository: { remoteUrl: 'https://dev.azure.com/acme/shop/_git/flags' },
+  },
+};
+
+function bitbucket(body: string, event: string, secret = SECRET): Headers {
+  const signature = createHmac('sha256', secret).update(body).digest('hex');
+  return {
+    'content-type': 'application/json',
+    'x-event-key': event,
+    'x-hub-signature': `sha256=${signature}`,
+  };
+}
+
+function azureEnd(): object {
+  const gone = { name: 'refs/heads/main', newObjectId: ZEROES };
+  return { ...AZURE, resource: { ...AZURE.resource, refUpdates: [gone] } };
+}
+
+const azure = (password = SECRET): Headers => ({
+  'content-type': 'application/json',
+  authorization: `Basic ${btoa(`flagkeel:${password}`)}`,
+});
+
 async function start(daemon: DaemonInMemory): Promise<TestOperations> {
   return startTestOperations(daemon, { secrets: [STANDARD_SECRET, SECRET] });
 }
@@ -91,7 +139,52 @@ describe('a webhook', () => {
     expect(daemon.asked).toEqual(['trigger shop-flags webhook']);
   });
 
+  it.each([
+    ['Bitbucket', BITBUCKET_CLOUD, 'git@bitbucket.org:shop/flags.git', 'repo:push'],
+    [
+      'Bitbucket Data Center',
+      BITBUCKET_DATA_CENTER,
+      'https://git.example.com/scm/shop/flags.git',
+      'repo:refs_changed',
+    ],
+    [
+      'Bitbucket Data Center over ssh',
+      BITBUCKET_DATA_CENTER,
+      'ssh://git@git.example.com:7999/shop/flags.git',
+      'repo:refs_changed',
+    ],
+    ['Azure DevOps', AZURE, 'https://acme@dev.azure.com/acme/shop/_git/flags', null],
+    ['Azure DevOps over ssh', AZURE, 'git@ssh.dev.azure.com:v3/acme/shop/flags', null],
+  ])('of %s triggers a run of its repository, and of no other', async (_, payload, url, event) => {
+    const other = aSource({ name: 'other', location: url.replace('flags', 'others') });
+    const daemon = new DaemonInMemory(aSource({ location: url }), other);
+    await using operations = await start(daemon);
+    const headers = event === null ? azure() : bitbucket(text(payload), event);
+
+    const first = await post(operations, text(payload), headers);
+    const second = await post(operations, text(payload), headers);
+
+    expect(first).toEqual({ status: 202, result: 'accepted', sources: ['shop-flags'] });
+    expect(second.result).toBe('repeated');
+  });
+
+  it.each([
+    ['Bitbucket, of a tag', { push: { changes: [{ new: { type: 'tag', name: 'main' } }] } }],
+    ['Bitbucket, of an end', { push: { changes: [{ new: null }] } }],
+    ['Azure DevOps, of an end', azureEnd()],
+    ['a sender of lists of nothing', { changes: [null, 1, []], push: { changes: 'x' } }],
+  ])('from %s triggers nothing', async (_, payload) => {
+    const daemon = new DaemonInMemory(aSource());
+    await using operations = await start(daemon);
+
+    expect(await post(operations, text(payload), azure())).toMatchObject({ result: 'ignored' });
+    expect(daemon.asked).toEqual([]);
+  });
+
   it.each<[string, Headers]>([
+    ['signed with another secret, as Bitbucket signs', bitbucket(text(PUSH), 'repo:push', 'other')],
+    ['with another password', azure('another')],
+    ['with a right password beside a wrong signature', { ...azure(), 'x-hub-signature': 'sha1=1' }],
     ['without a signature', { 'content-type': 'application/json' }],
     ['signed with another secret', github(text(PUSH), 'another')],
     ['signed for another body', github(text({ ...PUSH, after: ZEROES }))],
