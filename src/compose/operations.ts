@@ -13,6 +13,7 @@ import type { DaemonControls, DaemonView } from '../daemon/view.js';
 import { FlagkeelError, messageOf } from '../errors.js';
 import type { Log } from '../platform/log.js';
 import { realTime } from '../platform/clock.js';
+import { isLoopbackHost } from '../platform/proxy.js';
 import { forgeToken } from './settings.js';
 import { startCommitStatuses, type SendStatus } from '../daemon/statuses/commit-statuses.js';
 import {
@@ -30,6 +31,8 @@ import type { WatchedSource } from './watch.js';
 export interface OperationsRequest {
   /** `[HOST:]PORT`. */
   readonly listen?: string;
+  /** Further names of the host, see `OperationsOptions.allowedHosts`. */
+  readonly allowHost: readonly string[];
   readonly tokenFile?: string;
   /** Whether a token is needed to look. */
   readonly private?: boolean;
@@ -48,7 +51,7 @@ export interface OperationsPlan {
   /** Null where the daemon does not listen. */
   readonly surface: Pick<
     OperationsOptions,
-    'host' | 'port' | 'tokenFile' | 'isPrivate' | 'webhookSecretFile'
+    'host' | 'port' | 'allowedHosts' | 'tokenFile' | 'isPrivate' | 'webhookSecretFile'
   > | null;
 }
 
@@ -58,18 +61,31 @@ export interface OperationsPlan {
  * @throws FlagkeelError USAGE
  */
 export async function readOperations(options: OperationsRequest): Promise<OperationsPlan> {
-  const { listen, tokenFile, webhookSecretFile, private: isPrivate = false } = options;
+  const { listen, allowHost, tokenFile, webhookSecretFile, private: isPrivate = false } = options;
   const notify = await targetsOf(options);
   if (listen === undefined) {
-    if (tokenFile === undefined && webhookSecretFile === undefined && !isPrivate) {
-      return { notify, surface: null };
-    }
-    const them = '--token-file, --private or --webhook-secret-file';
+    const isAlone = tokenFile === undefined && webhookSecretFile === undefined && !isPrivate;
+    if (isAlone && allowHost.length === 0) return { notify, surface: null };
+    const them = '--token-file, --private, --webhook-secret-file or --allow-host';
     throw usage(`cannot use ${them} without --listen`);
   }
   if (isPrivate && tokenFile === undefined)
     throw usage('cannot use --private without --token-file');
-  return { notify, surface: { ...parseListen(listen), tokenFile, webhookSecretFile, isPrivate } };
+  const at = parseListen(listen);
+  const allowedHosts = hostsOf(allowHost, at.host);
+  return { notify, surface: { ...at, allowedHosts, tokenFile, webhookSecretFile, isPrivate } };
+}
+
+/** @param host where the daemon listens. */
+function hostsOf(names: readonly string[], host = '127.0.0.1'): readonly string[] {
+  if (names.length > 0 && !isLoopbackHost(host)) {
+    throw usage('cannot use --allow-host: beyond loopback the daemon answers for every name');
+  }
+  const stranger = names.find((name) => !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(name));
+  if (stranger === undefined) return names;
+  throw usage(
+    `cannot use --allow-host ${JSON.stringify(stranger)}: a name without port is expected`,
+  );
 }
 
 /**

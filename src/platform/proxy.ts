@@ -20,8 +20,14 @@ export function proxyFor(url: string, variables: Variables = process.env): URL |
 
 /** Whether the host of a valid URL is this machine, by name or address alone; does not resolve names. */
 export function isLoopback(url: string): boolean {
-  const { hostname } = new URL(url);
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+  return isLoopbackHost(new URL(url).hostname);
+}
+
+/** @param host in lower case; an address of IPv6 with or without brackets. */
+export function isLoopbackHost(host: string): boolean {
+  return (
+    host === 'localhost' || withoutBrackets(host) === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
+  );
 }
 
 function valueOf(name: string, variables: Variables): string {

@@ -100,6 +100,12 @@ function rhythmOptions(command: Command): void {
 function surfaceOptions(command: Command): void {
   command
     .option('--listen <[host:]port>', 'serve status page, metrics, health and webhooks')
+    .option(
+      '--allow-host <name>',
+      'with --listen on loopback: answer under this name of a proxy too (repeatable)',
+      collect,
+      [],
+    )
     .option('--token-file <file>', 'with --listen: take requests that bear one of these tokens')
     .option('--private', 'with --token-file: let nobody look without one of these tokens')
     .option('--webhook-secret-file <file>', 'with --listen: take webhooks signed with one of these')

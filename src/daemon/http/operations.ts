@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { closeApp, listenOn } from '../../platform/http-server.js';
+import { isLoopbackHost } from '../../platform/proxy.js';
 import type { Log } from '../../platform/log.js';
 import { Metrics } from '../metrics/metrics.js';
 import type { DaemonControls, DaemonView } from '../view.js';
@@ -15,6 +16,8 @@ export interface OperationsOptions {
   readonly host?: string | undefined;
   /** 0 picks a free port. */
   readonly port: number;
+  /** Names, beside those of loopback, that requests to a loopback address may give as their host. */
+  readonly allowedHosts?: readonly string[] | undefined;
   /** File with the tokens of the write endpoints, one a line. Without it these endpoints are off. */
   readonly tokenFile?: string | undefined;
   /** Whether reading needs one of those tokens too. Default: false. */
@@ -49,7 +52,8 @@ export async function startOperations(
 ): Promise<Operations> {
   const { log, now = Date.now, metrics = new Metrics() } = options;
   const app = createApp(log, options.requestTimeoutMs ?? REQUEST_WITHIN_MS);
-  const { tokenFile, webhookSecretFile: secretFile } = options;
+  const { tokenFile, webhookSecretFile: secretFile, host = '127.0.0.1', allowedHosts } = options;
+  if (isLoopbackHost(host)) refuseForeignHosts(app, allowedHosts ?? []);
   const access = new Access(tokenFile);
   if (options.isPrivate === true) app.addHook('onRequest', async (request) => access.look(request));
   addViewRoutes(app, { view, metrics, now, takesRequests: tokenFile !== undefined });
@@ -64,7 +68,7 @@ export async function startOperations(
     addWebhookRoute(scope, { view, controls, secretFile, metrics, log, now });
     done();
   });
-  const url = await listenOn(app, options.host ?? '127.0.0.1', options.port);
+  const url = await listenOn(app, host, options.port);
   const stopCounting = view.onRun((source, run) => {
     metrics.noteRun(source, run);
   });
@@ -123,6 +127,28 @@ function createApp(log: Log, requestTimeout: number): FastifyInstance {
     reply.code(404).send({ error: 'there is no such page' }),
   );
   return app;
+}
+
+/**
+ * Refuses requests for other names than loopback's. A page of another site could make its own name stand for 127.0.0.1,
+ * and a browser would then let it read what the daemon answers.
+ */
+function refuseForeignHosts(app: FastifyInstance, allowed: readonly string[]): void {
+  const names = new Set(allowed.map((name) => name.toLowerCase()));
+  app.addHook('onRequest', (request, _, done) => {
+    const { host } = request.headers;
+    const name = hostnameOf(host ?? 'localhost');
+    const isKnown = name !== null && (isLoopbackHost(name) || names.has(name));
+    done(isKnown ? undefined : new Refusal(421, FOREIGN_HOST));
+  });
+}
+
+const FOREIGN_HOST =
+  'cannot answer for that host: the daemon listens on loopback (start it with --allow-host NAME if a proxy passes this name on)';
+
+/** In lower case and without the port; null if it is no host. */
+function hostnameOf(host: string): string | null {
+  return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : null;
 }
 
 const MOST_LISTENERS = 100;

@@ -24,7 +24,7 @@ afterEach(async () => {
 async function open(flags: Partial<OperationsRequest>, daemon = new DaemonInMemory(aSource())) {
   const log = createLog({ level: 'silent', format: 'json', stream: { write: () => undefined } });
   const around = { metrics: new Metrics(), log };
-  const plan = await readOperations({ notify: [], ...flags });
+  const plan = await readOperations({ notify: [], allowHost: [], ...flags });
   const operations = await openOperations(daemon, plan, around);
   closing.push(operations.close);
   return operations;
@@ -55,6 +55,23 @@ describe('where the daemon listens', () => {
       expect(() => parseListen(text)).toThrow(expect.objectContaining({ code: 'USAGE' }) as Error);
     },
   );
+});
+
+describe('names of a proxy before the daemon', () => {
+  it.each([
+    ['without --listen', { allowHost: ['flags.example.com'] }],
+    ['where it listens beyond loopback', { allowHost: ['a.example'], listen: '0.0.0.0:0' }],
+    ['with a port', { allowHost: ['a.example:8080'], listen: '0' }],
+    ['with a scheme', { allowHost: ['https://a.example'], listen: '0' }],
+  ])('are refused %s', async (_, flags) => {
+    await expect(open(flags)).rejects.toMatchObject({ code: 'USAGE' });
+  });
+
+  it('are taken where it listens on loopback', async () => {
+    const { url } = await open({ allowHost: ['flags.example.com'], listen: 'localhost:0' });
+
+    expect(url).not.toBeNull();
+  });
 });
 
 describe('the header of the key', () => {

@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { aSource, DaemonInMemory } from '../../../support/daemon-view.js';
@@ -60,7 +61,7 @@ function pour(socket: Socket): void {
 }
 
 const head = (path: string, headers: string): string =>
-  `POST ${path} HTTP/1.1\r\nhost: daemon\r\n${headers}`;
+  `POST ${path} HTTP/1.1\r\nhost: localhost\r\n${headers}`;
 const LONG = 'content-length: 1000000\r\n\r\n';
 const SHORT = 'content-length: 1000\r\n\r\n';
 const ENDLESS = 'transfer-encoding: chunked\r\n\r\n';
@@ -89,10 +90,13 @@ describe('a request to the daemon', () => {
   });
 
   it.each([
-    ['a URL of a million characters', `GET /${'x'.repeat(MiB)} HTTP/1.1\r\nhost: daemon\r\n\r\n`],
+    [
+      'a URL of a million characters',
+      `GET /${'x'.repeat(MiB)} HTTP/1.1\r\nhost: localhost\r\n\r\n`,
+    ],
     [
       'a hundred thousand headers',
-      `GET /status HTTP/1.1\r\nhost: daemon\r\n${'x-more: x\r\n'.repeat(100_000)}\r\n`,
+      `GET /status HTTP/1.1\r\nhost: localhost\r\n${'x-more: x\r\n'.repeat(100_000)}\r\n`,
     ],
   ])('with %s is refused and cut off', async (_, request) => {
     await using operations = await start(new DaemonInMemory(aSource()));
@@ -101,5 +105,59 @@ describe('a request to the daemon', () => {
 
     expect(answer).toMatch(answered(431));
     expect((await fetch(`${operations.url}/healthz`)).status).toBe(200);
+  });
+});
+
+/** Asks under a name, as the page of a site does whose name stands for 127.0.0.1. @returns the status. */
+async function askAs(host: string, { url }: TestOperations, path: string): Promise<number> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    request({ hostname, port, path, headers: { host } }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+describe('a request to a daemon on loopback for the host', () => {
+  it.each([
+    ['evil.example', 421],
+    ['127.0.0.1.evil.example:8080', 421],
+    ['localhost.evil.example', 421],
+    ['flags.example.com', 421],
+    ['10.0.0.1', 421],
+    [' ', 421],
+    ['localhost', 200],
+    ['LOCALHOST:9', 200],
+    ['127.0.0.1:8080', 200],
+    ['[::1]:8080', 200],
+  ])('%j is answered with %i, by every endpoint', async (host, status) => {
+    await using operations = await startTestOperations(new DaemonInMemory(aSource()));
+
+    for (const path of ['/status', '/', '/metrics', '/healthz']) {
+      expect(await askAs(host, operations, path)).toBe(status);
+    }
+    expect(await askAs(host, operations, '/none')).toBe(status === 200 ? 404 : status);
+  });
+
+  it('that the operator allows is answered, and no other', async () => {
+    const allowedHosts = ['Flags.example.com'];
+    await using operations = await startTestOperations(new DaemonInMemory(aSource()), {
+      allowedHosts,
+    });
+
+    expect(await askAs('flags.example.com', operations, '/status')).toBe(200);
+    expect(await askAs('flags.example.com:443', operations, '/status')).toBe(200);
+    expect(await askAs('more.flags.example.com', operations, '/status')).toBe(421);
+  });
+
+  it('is any where the daemon listens beyond loopback', async () => {
+    const daemon = new DaemonInMemory(aSource());
+    await using operations = await startTestOperations(daemon, { host: '0.0.0.0' });
+    const here = { ...operations, url: operations.url.replace('0.0.0.0', '127.0.0.1') };
+
+    expect(await askAs('flags.example.com', here, '/status')).toBe(200);
   });
 });
