@@ -69,6 +69,7 @@ const ROOMS: Record<string, readonly string[]> = {
     'errors.ts',
     'admin-api/wire.ts',
     'model',
+    'platform',
     'admin-api',
     'git',
     'plan',

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
-import { appendFileSync } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
+import { appendFileSync, constants, openSync } from 'node:fs';
+import { open, stat, type FileHandle } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { FlagkeelError, messageOf, type ExitCode } from '../errors.js';
 import type { ChangeNote, KillResult, StepEnd } from '../model/outcome.js';
 import type { Step } from '../model/plan.js';
@@ -46,12 +48,45 @@ interface Destination {
   readonly close: () => Promise<void>;
 }
 
+/** Events of many thousand writes, which a reader that is only slow may leave for a while. */
+const MOST_WAITING_BYTES = 16 * 1024 * 1024;
+
+/** How long a reader may take to open the pipe, and to take the rest at the end. */
+const READER_WITHIN_MS = 5_000;
+const LOOK_EVERY_MS = 50;
+
 function streamSink(stream: Writable, failed: (error: unknown) => void): Destination {
   stream.on('error', failed);
-  return { write: (line) => stream.write(line), close: async () => Promise.resolve() };
+  return {
+    write: (line) => {
+      stream.write(line);
+      if (stream.writableLength > MOST_WAITING_BYTES) failed(new Error('their reader is too slow'));
+    },
+    close: async () => Promise.resolve(),
+  };
+}
+
+/** What is written, in the background: a reader that is slow, or reads nothing, must not hold up the run. */
+function backgroundSink(stream: Writable, failed: (error: unknown) => void): Destination {
+  const closed = once(stream, 'close').catch(() => undefined);
+  return {
+    write: streamSink(stream, failed).write,
+    close: async () => {
+      stream.end();
+      const timer = setTimeout(() => {
+        stream.destroy(new Error('their reader did not take the rest'));
+      }, READER_WITHIN_MS);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
 }
 
 async function fileSink(path: string, failed: (error: unknown) => void): Promise<Destination> {
+  if ((await stat(path).catch(() => null))?.isFIFO() === true) {
+    const fd = await openedPipe(path);
+    return backgroundSink(new Socket({ fd, readable: false, writable: true }), failed);
+  }
   const file = await openedFile(path);
   if ((await file.stat()).isFile()) {
     return {
@@ -65,25 +100,36 @@ async function fileSink(path: string, failed: (error: unknown) => void): Promise
       close: async () => file.close(),
     };
   }
-  // A pipe whose reader is slow would hold up the run, and its writes, if each line were waited for.
-  const stream = file.createWriteStream();
-  const closed = once(stream, 'close').catch(() => undefined);
-  return {
-    write: streamSink(stream, failed).write,
-    close: async () => {
-      stream.end();
-      await closed;
-    },
-  };
+  return backgroundSink(file.createWriteStream(), failed);
 }
 
 async function openedFile(path: string): Promise<FileHandle> {
   try {
     return await open(path, 'w');
   } catch (error) {
-    const message = `cannot write events to ${quoted(path)}: ${messageOf(error)}`;
-    throw new FlagkeelError('OUTPUT', message, { cause: error });
+    throw unwritable(path, messageOf(error), error);
   }
+}
+
+/** Waits a while for a reader: opening a pipe that none reads would wait for ever, and could not be interrupted. */
+async function openedPipe(path: string): Promise<number> {
+  const until = performance.now() + READER_WITHIN_MS;
+  for (;;) {
+    try {
+      return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    } catch (error) {
+      const isUnread = error instanceof Error && 'code' in error && error.code === 'ENXIO';
+      if (!isUnread) throw unwritable(path, messageOf(error), error);
+      if (performance.now() > until) {
+        throw unwritable(path, 'no program reads this pipe (start its reader first)', error);
+      }
+    }
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+function unwritable(path: string, why: string, cause: unknown): FlagkeelError {
+  return new FlagkeelError('OUTPUT', `cannot write events to ${quoted(path)}: ${why}`, { cause });
 }
 
 /**

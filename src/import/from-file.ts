@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { FlagkeelError, messageOf } from '../errors.js';
 import type { Desired } from '../model/desired.js';
 import type { Definition } from '../model/flag/flag.js';
 import { byCodeUnits, sameJson } from '../model/json.js';
 import { isSelected } from '../model/run.js';
+import { readBounded } from '../platform/bounded-file.js';
 import { cannotSay, readBack } from './read-back.js';
 import type {
   EnvironmentToWrite,
@@ -94,9 +94,12 @@ function rightNames<T extends { readonly name: string }>(
   return [objects.filter((_, at) => problems[at] === undefined), told];
 }
 
+/** Far more than any export; parsing takes a multiple of it in memory. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
 async function textOf(path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return await readBounded(path, MOST_BYTES);
   } catch (error) {
     throw noSuch(path, messageOf(error));
   }

@@ -1,11 +1,14 @@
 import {
   appendFileSync,
   existsSync,
+  lstatSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -181,6 +184,33 @@ describe('a backup', () => {
     await expect(backUp(location, file, Date.now())).rejects.toMatchObject({ code: 'USAGE' });
 
     expect(readFileSync(file, 'utf8')).toBe('mine');
+  });
+
+  it('is written through no link that stands where it is prepared', async () => {
+    const location = await aStore();
+    await start(location);
+    const other = join(folder, 'other');
+    writeFileSync(other, 'of somebody else');
+    symlinkSync(other, `${file}.partial`);
+
+    await backUp(location, file, Date.now());
+
+    expect(readFileSync(other, 'utf8')).toBe('of somebody else');
+    expect(lstatSync(file).isFile()).toBe(true);
+    expect(existsSync(`${file}.partial`)).toBe(false);
+  });
+
+  it('is not restored from a device without end, nor from a line without end', async () => {
+    const target = await aStore();
+    const sparse = join(folder, 'sparse');
+    writeFileSync(sparse, '');
+    truncateSync(sparse, 1024 ** 3);
+
+    await expect(restore(target, '/dev/zero')).rejects.toMatchObject({
+      code: 'STATE_UNREADABLE',
+      message: 'cannot restore "/dev/zero": it is no regular file',
+    });
+    await expect(restore(target, sparse)).rejects.toThrow('a line has no end');
   });
 
   it('is not restored into a store that holds something, nor into one that is open', async () => {

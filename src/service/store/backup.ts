@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { open, rename, rm, type FileHandle } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
+import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { FlagkeelError, messageOf } from '../../errors.js';
 import { sql } from 'kysely';
 import { packageVersion } from '../../platform/version.js';
@@ -87,7 +86,9 @@ export async function backUp(
 async function intoFile<T>(file: string, write: (handle: FileHandle) => Promise<T>): Promise<T> {
   const partial = `${file}.partial`;
   try {
-    const handle = await open(partial, 'w', 0o600);
+    // A link, or the rest of a backup that was killed, goes away itself: nothing is written through it.
+    await rm(partial, { force: true });
+    const handle = await open(partial, 'wx', 0o600);
     try {
       const result = await write(handle);
       await handle.sync();
@@ -293,7 +294,8 @@ async function* valuesOf(
   file: string,
 ): AsyncGenerator<{ readonly line: string; readonly value: Head | Rows | End }> {
   try {
-    for await (const line of createInterface({ input: createReadStream(file, 'utf8') })) {
+    if (!(await stat(file)).isFile()) throw unreadable(file, 'it is no regular file');
+    for await (const line of linesIn(file)) {
       const value: unknown = JSON.parse(line);
       if (typeof value !== 'object' || value === null) throw new SyntaxError('it is no backup');
       yield { line, value: value as Head | Rows | End };
@@ -303,6 +305,23 @@ async function* valuesOf(
     const why = error instanceof SyntaxError ? 'it is no backup, or cut off' : messageOf(error);
     throw unreadable(file, why, error);
   }
+}
+
+/** Lines of backups have about a megabyte, and one row more: any longer one is of another file. */
+const LONGEST_LINE = 64 * LINE_LENGTH;
+
+async function* linesIn(file: string): AsyncGenerator<string> {
+  let begun = '';
+  for await (const chunk of createReadStream(file, 'utf8') as AsyncIterable<string>) {
+    const [first = '', ...more] = chunk.split('\n');
+    begun += first;
+    if (begun.length > LONGEST_LINE) throw unreadable(file, 'it is no backup: a line has no end');
+    for (const each of more) {
+      yield begun;
+      begun = each;
+    }
+  }
+  if (begun !== '') yield begun;
 }
 
 function unreadable(file: string, why: string, cause?: unknown): FlagkeelError {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { constants, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { open, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -44,6 +44,51 @@ describe('where events go', () => {
     await sink[Symbol.asyncDispose]();
 
     expect((await read).split('\n')).toHaveLength(101);
+  });
+
+  it(
+    'refuses a pipe that no program reads, and does not wait for ever',
+    { timeout: 20_000 },
+    async () => {
+      const pipe = join(folder, 'pipe');
+      execFileSync('mkfifo', [pipe]);
+
+      await expect(sinkOf(pipe)).rejects.toMatchObject({
+        code: 'OUTPUT',
+        message: expect.stringContaining('no program reads this pipe') as string,
+      });
+    },
+  );
+
+  it('gives up a pipe whose reader takes nothing, and ends', { timeout: 30_000 }, async () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const reader = await open(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+    const notes: string[] = [];
+    const sink = await sinkOf(pipe, notes);
+    const line = `${'x'.repeat(1024 * 1024)}\n`;
+
+    for (let count = 0; count < 40; count += 1) sink.write(line);
+    await sink[Symbol.asyncDispose]();
+    await reader.close();
+
+    expect(notes).toEqual(['warning: events are not told any more: their reader is too slow']);
+  });
+
+  it('says that the rest was not taken at the end', { timeout: 30_000 }, async () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const reader = await open(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+    const notes: string[] = [];
+    const sink = await sinkOf(pipe, notes);
+
+    sink.write('x'.repeat(1024 * 1024));
+    await sink[Symbol.asyncDispose]();
+    await reader.close();
+
+    expect(notes).toEqual([
+      'warning: events are not told any more: their reader did not take the rest',
+    ]);
   });
 
   it('begins a file anew', async () => {

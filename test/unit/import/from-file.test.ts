@@ -1,4 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -59,6 +66,21 @@ describe.each(TOOLS)('a file of $tool', ({ tool, sample, options }) => {
     expect(applied.stdout + applied.stderr).toMatch(/In sync: \d+ objects equal\.$/m);
     const plan = ['plan', '--embedded', '--detailed-exitcode', directory];
     expect(await cliRun(plan)).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe('a file that is far too large', () => {
+  it.each(TOOLS)('is refused for $tool, also where it has no end', async ({ tool, options }) => {
+    const large = join(directory, 'large');
+    writeFileSync(large, '');
+    truncateSync(large, 65 * 1024 * 1024);
+
+    for (const path of [large, '/dev/zero']) {
+      const run = await cliRun(['import', '--from', tool, path, directory, ...options]);
+
+      expect(run.exitCode).toBe(64);
+      expect(run.stderr).toContain(`cannot import from "${path}": it has more than 64 MiB`);
+    }
   });
 });
 
