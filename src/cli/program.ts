@@ -139,7 +139,7 @@ export const COMMANDS: readonly CommandRow[] = [
   },
   {
     synopsis: 'completion <shell>',
-    summary: 'a script that completes commands and options in bash, zsh or fish',
+    summary: 'a script that completes commands and options in bash, zsh, fish or PowerShell',
     page: 'getting-started',
     load: async () => (await import('./commands/completion.js')).declareCompletion,
   },

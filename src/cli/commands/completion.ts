@@ -2,7 +2,7 @@ import { Argument } from 'commander';
 import type { DeclareCommand } from '../command.js';
 import { examples } from '../options.js';
 
-const SHELLS = ['bash', 'zsh', 'fish'] as const;
+const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 type Shell = (typeof SHELLS)[number];
 
@@ -69,10 +69,31 @@ ${offered
     '',
   )}complete -c flagkeel -n 'not __fish_use_subcommand' -a '(flagkeel (commandline -opc)[2] --help 2>/dev/null | string match -rag -- "(--[a-z][a-z-]*)" | sort -u)'
 `,
+  powershell: (offered) => `# Completion of flagkeel for PowerShell.
+Register-ArgumentCompleter -Native -CommandName flagkeel -ScriptBlock {
+  param($word, $line, $cursor)
+  $commands = [ordered]@{
+${offered.map(({ name, summary }) => `    ${quotedForPowershell(name)} = ${quotedForPowershell(summary)}\n`).join('')}  }
+  $words = @($line.CommandElements | ForEach-Object { $_.ToString() })
+  if ($words.Count -lt 2 -or ($words.Count -eq 2 -and $word -ne '')) {
+    $commands.Keys | Where-Object { $_.StartsWith($word) } | ForEach-Object {
+      [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $commands[$_])
+    }
+  } elseif ($word.StartsWith('-')) {
+    flagkeel $words[1] --help 2>$null | Select-String -AllMatches -CaseSensitive -- '--[a-z][a-z-]*' |
+      ForEach-Object { $_.Matches.Value } | Sort-Object -Unique | Where-Object { $_.StartsWith($word) }
+  }
+}
+`,
 };
 
 function quotedForZsh(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** PowerShell takes typographic quotes for quotes, too. */
+function quotedForPowershell(text: string): string {
+  return `'${text.replaceAll(/['‘’‚‛]/g, '$&$&')}'`;
 }
 
 function quotedForFish(text: string): string {

@@ -35,7 +35,7 @@ describe('schema', () => {
 });
 
 describe('completion', () => {
-  it.each(['bash', 'zsh', 'fish'])('offers every command in %s', async (shell) => {
+  it.each(['bash', 'zsh', 'fish', 'powershell'])('offers every command in %s', async (shell) => {
     const { stdout } = await cliRun(['completion', shell]);
 
     const missing = NAMES.filter((name) => !new RegExp(`\\b${name}\\b`).test(stdout));
@@ -61,6 +61,21 @@ COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _flagkeel; echo "\${COMPREPLY[*]}"`
     expect(complete('flagkeel', 'prom')).toBe('promote');
     expect(complete('flagkeel', 're')).toBe('report reconcile review restore');
     expect(complete('flagkeel', 'promote', '--')).toBe('--from --to');
+  });
+
+  it('quotes what it says of a command for PowerShell, and closes what it opens', async () => {
+    const { stdout } = await cliRun(['completion', 'powershell']);
+    const entries = stdout.split('\n').filter((line) => /^ {4}'/.test(line));
+
+    expect(entries.map((line) => /^ {4}'([a-z-]+)' = /.exec(line)?.[1])).toEqual(NAMES);
+    // Within quotes each quote stands twice, typographic ones as well.
+    expect(
+      entries.filter((line) => !/^ {4}'[a-z-]+' = '(?:[^'‘’‚‛]|(['‘’‚‛])\1)*'$/.test(line)),
+    ).toEqual([]);
+    const code = stdout.replaceAll(/'(?:[^']|'')*'/g, '');
+    for (const [open, close] of ['{}', '()', '[]']) {
+      expect(code.split(open ?? '')).toHaveLength(code.split(close ?? '').length);
+    }
   });
 
   it('refuses a shell that it does not know', async () => {

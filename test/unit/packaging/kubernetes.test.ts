@@ -1,11 +1,22 @@
 import { VARIABLES } from '../../../src/compose/settings.js';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { readWatchConfig } from '../../../src/specs/read-config.js';
 import { unknownOptions } from './help.js';
+import { faultsOf } from './kubernetes-kinds.js';
 import { PROJECT } from './project.js';
 
 const ROOT = join(PROJECT, 'deploy/kubernetes');
@@ -81,6 +92,35 @@ function reached(kustomization: string): string[] {
   ];
 }
 
+interface Rendered {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec?: object;
+}
+
+interface Policy {
+  readonly egress?: readonly { readonly ports: readonly { readonly port: number }[] }[];
+}
+
+const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
+
+/** The objects that `kubectl apply -k` sends. */
+function rendered(name: 'example' | 'example with replicas'): readonly Rendered[] {
+  const folder = mkdtempSync(join(tmpdir(), 'flagkeel-kustomize-'));
+  try {
+    cpSync(ROOT, folder, { recursive: true });
+    const file = join(folder, 'example/kustomization.yaml');
+    const text = readFileSync(file, 'utf8');
+    if (name !== 'example') writeFileSync(file, text.replace('# - ../replicas', '- ../replicas'));
+    const out = execFileSync('kubectl', ['kustomize', join(folder, 'example')], {
+      encoding: 'utf8',
+    });
+    return parseAllDocuments(out).map((document) => document.toJS() as Rendered);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 const deployment = read('base/deployment.yaml') as Deployment;
 const pod = deployment.spec.template.spec;
 const [container] = pod.containers;
@@ -101,24 +141,83 @@ describe('deploy/kubernetes', () => {
     expect(all.sort()).toEqual([...files].sort());
   });
 
-  const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
-  it.skipIf(!hasKubectl)('is put together by kustomize', () => {
-    const text = execFileSync('kubectl', ['kustomize', join(ROOT, 'example')], {
-      encoding: 'utf8',
-    });
-    const kinds = parseAllDocuments(text).map((document) => String(document.get('kind')));
-    expect(kinds.sort()).toEqual([
-      'ConfigMap',
-      'Deployment',
-      'Namespace',
-      'NetworkPolicy',
-      'PersistentVolumeClaim',
-      'Service',
-      'ServiceAccount',
-      'ServiceMonitor',
-    ]);
+  const kustomizations = ['example', 'example with replicas'] as const;
+
+  it.skipIf(!hasKubectl).each(kustomizations)('is put together by kustomize: %s', (name) => {
+    const objects = rendered(name);
+    const kinds = objects.map(({ kind }) => kind).sort();
+
+    expect(kinds).toEqual(
+      [
+        'ConfigMap',
+        'Deployment',
+        'Namespace',
+        'NetworkPolicy',
+        'NetworkPolicy',
+        'PrometheusRule',
+        'Service',
+        'ServiceAccount',
+        'ServiceMonitor',
+        ...(name === 'example'
+          ? ['PersistentVolumeClaim']
+          : ['NetworkPolicy', 'PodDisruptionBudget']),
+      ].sort(),
+    );
     // The name under which the deployment finds its sources holds the hash of them.
-    expect(text).toMatch(/configMap:\n\s+name: flagkeel-sources-[a-z0-9]+\n/);
+    const [sources] = objects.filter(({ kind }) => kind === 'ConfigMap');
+    expect(sources?.metadata.name).toMatch(/^flagkeel-sources-[a-z0-9]+$/);
+  });
+
+  it.skipIf(!hasKubectl).each(kustomizations)(
+    'has no member that a server would drop or refuse: %s',
+    (name) => {
+      expect(rendered(name).flatMap(faultsOf)).toEqual([]);
+    },
+  );
+
+  it('would find a member that no server knows', () => {
+    const policy = read('base/network-policy.yaml') as { readonly spec: object };
+
+    expect(faultsOf({ ...policy, spec: { ...policy.spec, egres: [] } })).toEqual([
+      'NetworkPolicy.spec.egres is unknown',
+    ]);
+  });
+
+  it.skipIf(!hasKubectl).each(kustomizations)('has policies for its own pods alone: %s', (name) => {
+    const labels = { 'app.kubernetes.io/name': 'flagkeel' };
+    const objects = rendered(name);
+    const [own] = objects.filter(({ kind }) => kind === 'Deployment');
+    expect(own).toMatchObject({ spec: { template: { metadata: { labels } } } });
+
+    for (const { spec } of objects.filter(({ kind }) => kind === 'NetworkPolicy')) {
+      expect(spec).toMatchObject({ podSelector: { matchLabels: labels } });
+      // Kustomize puts the labels of the pods into each selector by labels: a peer must not have one.
+      expect(JSON.stringify(spec).match(/matchLabels":\{"app/g)).toHaveLength(1);
+    }
+  });
+
+  it.skipIf(!hasKubectl)('lets out what its features need, and nothing else', () => {
+    const policies = rendered('example with replicas').filter(
+      ({ kind }) => kind === 'NetworkPolicy',
+    ) as readonly (Rendered & { readonly spec: Policy })[];
+    const ports = policies.flatMap(({ spec }) =>
+      (spec.egress ?? []).flatMap((each) => each.ports.map(({ port }) => port)),
+    );
+
+    // Names, https, ssh, PostgreSQL, spans, checks that ask Prometheus.
+    expect([...new Set(ports)].sort((a, b) => a - b)).toEqual([22, 53, 443, 4318, 5432, 9090]);
+  });
+
+  it('has the alerts for the operator of Prometheus as they are for Prometheus alone', () => {
+    const { spec } = read('monitoring/prometheus-rule.yaml') as { readonly spec: unknown };
+
+    expect(spec).toEqual(read('../prometheus/alerts.yaml'));
+  });
+
+  it('lets a node be drained whose pod is not ready', () => {
+    expect(read('replicas/disruption-budget.yaml')).toMatchObject({
+      spec: { minAvailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' },
+    });
   });
 
   it('starts the daemon with options that it has', async () => {

@@ -113,6 +113,14 @@ describe('the dashboard', () => {
     );
   });
 
+  it('shows what became of the objects, and which part is away', () => {
+    const shown = dashboard.panels.flatMap(({ targets }) =>
+      targets.flatMap(({ expr }) => seriesOf(expr)),
+    );
+
+    expect(shown).toEqual(expect.arrayContaining(['flagkeel_objects', 'flagkeel_trouble']));
+  });
+
   it('has panels that say what they are and do not lie upon each other', () => {
     expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
     expect(dashboard.panels.filter(({ title, description }) => !title || !description)).toEqual([]);
