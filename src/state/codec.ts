@@ -161,7 +161,14 @@ function parseFile(path: string, content: string): Record<string, unknown> {
   if (isDeeperThan(value, MAX_DEPTH)) throw unreadable(path, 'is nested too deeply');
   const { formatVersion, ...rest } = value;
   if (READABLE_VERSIONS.includes(formatVersion)) return rest;
-  throw unreadable(path, 'was written in another format, perhaps by a newer flagkeel');
+  if (typeof formatVersion !== 'number' || formatVersion <= FORMAT_VERSION) {
+    throw unreadable(path, 'has no format that this version knows');
+  }
+  // To rebuild it would forget what the newer version remembers.
+  throw new FlagkeelError(
+    'STATE_UNREADABLE',
+    `cannot read the state: "${path}" has format ${formatVersion}, and this version reads up to ${FORMAT_VERSION} (a newer flagkeel wrote it: use that one, or go back as docs/upgrading.md says)`,
+  );
 }
 
 /** Sorted members, two spaces, a line feed at the end, so that `git log -p` shows only real changes. */

@@ -1,3 +1,4 @@
+import { FlagkeelError } from '../errors.js';
 import { cleanLine, cleanText } from '../model/audit-note.js';
 import { isDeeperThan } from '../model/json.js';
 import type { Change } from '../model/plan.js';
@@ -62,6 +63,12 @@ const MAX_COMMITS = 1_000;
 /** Longest value that is recorded, in characters of JSON. */
 const MAX_VALUE = 10_000;
 const MAX_DEPTH = 64;
+/**
+ * Version of the lines below. A message names it from the second on, as `FORMAT 2` on a line of its own: the first had
+ * no such line.
+ */
+const FORMAT_VERSION = 1;
+const FORMAT_LINE = /^FORMAT (\d{1,9})$/;
 const HEAD_LINE = /^HEAD ([0-9a-f]{40,64})$/;
 const MORE_LINE = /^and (\d{1,9}) more$/;
 
@@ -120,7 +127,7 @@ function keyNumbers({ added, removed, changed }: Change['keys'] & object): Logge
  * The applies that a state ref records, newest first.
  *
  * @param object limits the answer to commits that name the object; their changes show which of them wrote it.
- * @throws FlagkeelError `GIT` there is no such ref.
+ * @throws FlagkeelError `GIT` there is no such ref; `STATE_UNREADABLE` a newer version wrote one of them.
  */
 export async function readApplies(
   git: Git,
@@ -153,6 +160,13 @@ function parseApply(text: string): LoggedApply {
   const [commit = '', time = '', subject = '', ...lines] = text.split('\n');
   const found = (pattern: RegExp): string | undefined =>
     lines.map((line) => pattern.exec(line)?.[1]).find((each) => each !== undefined);
+  const format = Number(found(FORMAT_LINE) ?? FORMAT_VERSION);
+  if (format > FORMAT_VERSION) {
+    throw new FlagkeelError(
+      'STATE_UNREADABLE',
+      `cannot read the log of the state: ${commit.slice(0, 8)} has format ${format}, and this version reads up to ${FORMAT_VERSION} (a newer flagkeel wrote it: use that one)`,
+    );
+  }
   return {
     commit,
     timeMs: Number(time) * 1_000,

@@ -238,6 +238,11 @@ describe('a backup', () => {
       /behind its end/,
       (text) => `${text}{"table": "x", "rows": []}\n`,
     ],
+    [
+      'in a newer format',
+      /newer version wrote it \(flagkeel-backup\/2\)/,
+      (text) => text.replace('flagkeel-backup/1', 'flagkeel-backup/2'),
+    ],
     ['of a newer version', /newer version/, (text) => text.replace('0001-first', '9999-later')],
   ])('%s is refused before the store is touched', async (_, message, spoil) => {
     writeFileSync(file, spoil(readFileSync(FIRST, 'utf8')));

@@ -112,7 +112,11 @@ describe('a store in a directory', () => {
     );
     database.close();
 
-    await expect(start()).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
+    await expect(start()).rejects.toMatchObject({
+      code: 'STATE_UNREADABLE',
+      message:
+        'cannot read the store: a newer version wrote it, with the step 9999-later (use that version, or restore the backup from before it)',
+    });
   });
 
   it('of the first schema is brought up to date, and its log stays', async () => {

@@ -3,6 +3,8 @@ import { isDeeperThan } from '../../model/json.js';
 import { quoted } from '../sanitize.js';
 import type { PlanDocument } from './plan.js';
 
+/** See `PlanDocument`. */
+const FORMAT_VERSION = 1;
 const HASH = /^sha256:[0-9a-f]{64}$/;
 /** The most levels in an untrusted file, whose values could be nested without limit. */
 const MAX_DEPTH = 64;
@@ -22,7 +24,7 @@ export async function parseReviewedPlans(
   const { plan } = await import('../../generated/plan-validator.js');
   const isPlan = plan as PlanValidator;
   return [parsed(text, file)].flat().map((document) => {
-    if (!isPlan(document)) throw noPlan(file, faultOf(isPlan.errors?.[0]));
+    if (!isPlan(document)) throw noPlan(file, faultOf(document, isPlan.errors?.[0]));
     return document;
   });
 }
@@ -38,8 +40,12 @@ interface Fault {
   readonly params: { readonly missingProperty?: string };
 }
 
-/** The member that does not fit the schema. */
-function faultOf(fault: Fault | undefined): string {
+/** The format, if a newer version wrote the file, or else the member that does not fit the schema. */
+function faultOf(document: unknown, fault: Fault | undefined): string {
+  const { formatVersion } = { ...(document as { readonly formatVersion?: unknown } | null) };
+  if (typeof formatVersion === 'number' && formatVersion > FORMAT_VERSION) {
+    return `it has format ${formatVersion}, which a newer flagkeel wrote; this version reads ${FORMAT_VERSION}`;
+  }
   const member = `${fault?.instancePath ?? ''}/${fault?.params.missingProperty ?? ''}`.replace(
     /^\/|\/$/g,
     '',

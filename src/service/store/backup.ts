@@ -4,7 +4,8 @@ import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { FlagkeelError, messageOf } from '../../errors.js';
 import { sql } from 'kysely';
 import { packageVersion } from '../../platform/version.js';
-import { migrations, type Dialect } from './migrations.js';
+import type { Dialect } from './migrations.js';
+import { stepsTaken, unknownStep } from './steps.js';
 import { isToBeMade, openStore, type Store, type StoreLocation } from './store.js';
 import { PRIMARY_KEYS, type Db } from './tables.js';
 
@@ -136,33 +137,11 @@ function noStore(): FlagkeelError {
 }
 
 /**
- * The steps of the migration that a store has taken, in their order; empty if it has no tables.
- *
- * @throws FlagkeelError (STATE_UNREADABLE) one of them is of a newer version.
- */
-async function stepsTaken(db: Db, dialect: Dialect): Promise<string[]> {
-  if (!(await namesOfTables(db)).has('kysely_migration')) return [];
-  const { rows } = await sql<{ name: string }>`
-    select name from kysely_migration order by name`.execute(db);
-  const steps = rows.map(({ name }) => name);
-  if (areKnown(steps, dialect)) return steps;
-  throw new FlagkeelError('STATE_UNREADABLE', 'cannot read the store: a newer version wrote it');
-}
-
-function areKnown(steps: readonly string[], dialect: Dialect): boolean {
-  return steps.every((step) => step in migrations(dialect));
-}
-
-async function namesOfTables(db: Db): Promise<ReadonlySet<string>> {
-  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-  return new Set(tables.map(({ name }) => name));
-}
-
-/**
  * The tables that a store has; one of an earlier version may lack some. Tables come before those that refer to them.
  */
 async function tablesOf(db: Db): Promise<TableName[]> {
-  const names = await namesOfTables(db);
+  const tables = await db.introspection.getTables();
+  const names = new Set(tables.map(({ name }) => name));
   return (Object.keys(PRIMARY_KEYS) as TableName[]).filter((name) => names.has(name));
 }
 
@@ -282,11 +261,19 @@ async function checkWhole(file: string): Promise<{ head: Head; end: End }> {
     if (head === undefined) break;
     if (end === undefined) digest.update(`${line}\n`);
   }
-  if (head?.format !== FORMAT) throw unreadable(file, 'it is no backup of the service');
-  if (!areKnown(head.steps, 'sqlite')) throw unreadable(file, 'a newer version wrote it');
+  if (head?.format !== FORMAT) throw unreadable(file, otherFormat(head?.format));
+  const unknown = unknownStep(head.steps, 'sqlite');
+  if (unknown !== undefined) throw unreadable(file, `${NEWER} (step ${unknown})`);
   if (end === undefined) throw unreadable(file, 'it is cut off');
   if (end.sha256 !== digest.digest('hex')) throw unreadable(file, 'it was changed or is damaged');
   return { head, end };
+}
+
+const NEWER = 'a newer version wrote it';
+
+function otherFormat(format: string | undefined): string {
+  const isOurs = typeof format === 'string' && /^flagkeel-backup\/\d{1,9}$/.test(format);
+  return isOurs ? `${NEWER} (${format})` : 'it is no backup of the service';
 }
 
 /** The lines of a backup. @throws FlagkeelError (STATE_UNREADABLE) a line is not valid, or the file cannot be read. */

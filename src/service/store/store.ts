@@ -6,7 +6,6 @@ import {
   Migrator,
   PostgresDialect,
   SqliteDialect,
-  sql,
   type Dialect as KyselyDialect,
 } from 'kysely';
 import { FlagkeelError, messageOf } from '../../errors.js';
@@ -17,6 +16,7 @@ import {
   type SqliteStatement,
 } from '../../platform/sqlite.js';
 import { migrations, type Dialect } from './migrations.js';
+import { stepsTaken } from './steps.js';
 import { postgresLookUp, sqliteLookUp, type PreparedRead } from './statement.js';
 import type { Db, Tables } from './tables.js';
 import { runAll, writeAlone, writeTogether } from './writers.js';
@@ -328,9 +328,8 @@ async function prepareTables(
 
 /** @throws FlagkeelError (STATE_UNREADABLE) the service with the open store is of another version. */
 async function checkUpToDate(db: Db, dialect: Dialect): Promise<void> {
-  const { rows } = await sql<{ name: string }>`
-    select name from kysely_migration order by name`.execute(db);
-  if (rows.map(({ name }) => name).join() === Object.keys(migrations(dialect)).join()) return;
+  const steps = await stepsTaken(db, dialect);
+  if (steps.join() === Object.keys(migrations(dialect)).join()) return;
   throw new FlagkeelError(
     'STATE_UNREADABLE',
     'cannot open the store beside the service: that service is of another version (use that version, or stop the service)',
@@ -343,9 +342,12 @@ async function migrate(db: Db, dialect: Dialect, upTo: string | undefined): Prom
     db,
     provider: { getMigrations: async () => Promise.resolve(migrations(dialect)) },
   });
-  const { error } =
-    upTo === undefined ? await migrator.migrateToLatest() : await migrator.migrateTo(upTo);
+  const { error } = await stepsTaken(db, dialect).then(
+    async () => (upTo === undefined ? migrator.migrateToLatest() : migrator.migrateTo(upTo)),
+    (error: unknown) => ({ error }),
+  );
   if (error === undefined) return;
+  if (error instanceof FlagkeelError) throw error;
   throw new FlagkeelError(
     'STATE_UNREADABLE',
     `cannot take the missing steps of the store: ${messageOf(error)}`,

@@ -184,7 +184,7 @@ describe('state', () => {
 
   it.each([
     ['no JSON', '{'],
-    ['a newer format', '{"formatVersion": 3, "kind": "flag", "name": "x", "environments": {}}'],
+    ['no format', '{"formatVersion": "x", "kind": "flag", "name": "x", "environments": {}}'],
     [
       'commits of fields that are none',
       '{"formatVersion": 2, "kind": "flag", "name": "x", "environments": {"e": {"commit": null, "fields": {"/rules": 1}}}}',
@@ -206,6 +206,33 @@ describe('state', () => {
       message: expect.stringMatching(
         /objects\/flag\/x\.json.*\(flagkeel state rebuild\)/,
       ) as string,
+    });
+  });
+
+  it.each(['run.json', 'objects/flag/x.json'])(
+    'refuses a newer format by name, and does not advise to forget it: %s',
+    async (path) => {
+      const repository = makeRepository();
+      const home = await certainHomeOf(repository.directory);
+      repository.commit('state', { [path]: '{"formatVersion": 3, "kind": "flag", "name": "x"}' });
+      repository.git('update-ref', home.ref, 'HEAD');
+
+      await expect(home.read()).rejects.toMatchObject({
+        code: 'STATE_UNREADABLE',
+        message: `cannot read the state: "${path}" has format 3, and this version reads up to 2 (a newer flagkeel wrote it: use that one, or go back as docs/upgrading.md says)`,
+      });
+    },
+  );
+
+  it('refuses a log in a newer format by name', async () => {
+    const repository = makeRepository();
+    const home = await certainHomeOf(repository.directory);
+    repository.commit('Apply\n\nFORMAT 2\nupdate flag/x', { 'run.json': '{}' });
+    repository.git('update-ref', home.ref, 'HEAD');
+
+    await expect(home.history(null)).rejects.toMatchObject({
+      code: 'STATE_UNREADABLE',
+      message: expect.stringMatching(/has format 2, and this version reads up to 1/) as string,
     });
   });
 

@@ -32,7 +32,12 @@ describe('parseReviewedPlans', () => {
   });
 
   it.each([
-    ['another format', { formatVersion: 2 }, '"formatVersion" is absent or wrong'],
+    ['no format', { formatVersion: undefined }, '"formatVersion" is absent or wrong'],
+    [
+      'a newer format',
+      { formatVersion: 2 },
+      'it has format 2, which a newer flagkeel wrote; this version reads 1',
+    ],
     ['no origin', { origin: undefined }, '"origin" is absent or wrong'],
     ['a change without an id', { changes: [{}] }, '"changes/0/id" is absent or wrong'],
   ])('names the member that is wrong: %s', async (_, members, message) => {
