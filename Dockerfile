@@ -49,7 +49,14 @@ COPY --from=build /app/dist /app/dist
 COPY specs-example /app/specs-example
 COPY LICENSE /app/
 
+# The release says them; an image that somebody builds for themselves need not.
+ARG VERSION=unknown
+ARG SOURCE=unknown
+ARG REVISION=unknown
 LABEL org.opencontainers.image.title="flagkeel" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.source="${SOURCE}" \
+      org.opencontainers.image.revision="${REVISION}" \
       org.opencontainers.image.description="Feature flags in git, compared with the flag administration service and applied in a safe order" \
       org.opencontainers.image.licenses="Apache-2.0"
 

@@ -79,12 +79,14 @@ exit_code() { podman inspect --format '{{.State.ExitCode}}' "$1"; }
 is_running() { says '^true$' podman inspect --format '{{.State.Running}}' "$1"; }
 answers() { curl --fail --silent --show-error --max-time 2 "$@"; }
 
+version=$(sed -n 's/^  "version": "\(.*\)",$/\1/p' package.json)
 image=${1:-}
 if [ -z "$image" ]; then
   image=localhost/flagkeel:test
   # The format that has health checks.
   # shellcheck disable=SC2086
-  podman build --format docker ${FLAGKEEL_BUILD_FLAGS:-} --tag "$image" . >"$work/build.log" 2>&1 || {
+  podman build --format docker ${FLAGKEEL_BUILD_FLAGS:-} --build-arg "VERSION=$version" \
+    --build-arg "SOURCE=https://github.com/OWNER/flagkeel" --tag "$image" . >"$work/build.log" 2>&1 || {
     tail -50 "$work/build.log"
     exit 1
   }
@@ -98,9 +100,13 @@ check 'names another user than root' says '^node$' podman image inspect --format
 check 'runs as uid 1000' says '^1000$' run --entrypoint id "$image" -u
 check 'has git, ssh and certificates' run --entrypoint /bin/sh "$image" -c \
   'git --version && ssh -V && test -s /etc/ssl/certs/ca-certificates.crt'
-has_no() { ! run --entrypoint /bin/sh "$image" -c "command -v $1"; }
+# It has to be said: a container that did not start has no program either.
+has_no() { says '^absent$' run --entrypoint /bin/sh "$image" -c "command -v $1 || echo absent"; }
 for program in npm yarn gcc curl; do check "brings no $program" has_no "$program"; done
 check 'cannot write to its root' says 'Read-only' run --entrypoint /bin/sh "$image" -c 'touch /app/x 2>&1; true'
+label() { podman image inspect --format "{{index .Labels \"org.opencontainers.image.$1\"}}" "$image"; }
+check 'bears its version' says "^${version//./\\.}$" label version
+check 'says where its source is' says '^https://' label source
 # Builders and runtimes differ in whether they make a working directory that nobody mounted.
 check 'has a place for the config repository' says '^/config$' run --entrypoint pwd "$image"
 check 'tells how it is used' says 'watch' run "$image"
@@ -156,7 +162,8 @@ signal_node() {
   podman exec "daemon-$$" /bin/sh -c \
     'for p in /proc/[0-9]*; do [ "$(cat "$p/comm")" != node ] || kill -s '"$1"' "${p#/proc/}"; done'
 }
-is_unwell() { ! podman healthcheck run "daemon-$$"; }
+# Any other code says that nothing was asked.
+is_unwell() { exits 1 podman healthcheck run "daemon-$$"; }
 signal_node STOP
 check 'finds a daemon unwell that answers no more' is_unwell
 signal_node CONT

@@ -30,11 +30,11 @@ archive=${1:-}
 if [ -z "$archive" ]; then
   npm pack --pack-destination "$work" >"$work/packed" 2>&1 || { cat "$work/packed"; fail 'npm pack'; }
   archive=$(ls "$work"/*.tgz)
+  git diff --quiet -- package.json || fail 'package.json is as it was'
 fi
 archive=$(realpath "$archive")
 bytes=$(stat --format %s "$archive")
 [ "$bytes" -le "$MAX_BYTES" ] || fail "is small (the archive has $bytes bytes)"
-cd "$project" && git diff --quiet -- package.json || fail 'package.json is as it was'
 
 if [ -n "$nodes" ]; then
   for version in ${nodes//,/ }; do

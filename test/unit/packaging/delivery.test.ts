@@ -18,6 +18,22 @@ interface Job {
   readonly steps: readonly { readonly uses?: string; readonly run?: string }[];
 }
 
+interface Release {
+  readonly permissions: unknown;
+  readonly jobs: Readonly<Record<string, ReleaseJob>>;
+}
+
+interface ReleaseJob {
+  readonly uses?: string;
+  readonly needs?: readonly string[];
+  readonly permissions?: unknown;
+  readonly steps?: readonly {
+    readonly uses?: string;
+    readonly run?: string;
+    readonly with?: unknown;
+  }[];
+}
+
 interface Nightly {
   readonly jobs: {
     readonly drawn: {
@@ -77,11 +93,14 @@ describe('the nightly run', () => {
     expect(readProjectFile('.ci/run')).toMatch(/^FLAGKEEL_LAW_SEED=\d+ .*npm test$/m);
   });
 
-  it('runs the gate with whole laws on every Node that is supported, and tries the package', () => {
+  it('runs the gate with whole laws on every Node that is supported, and tries a release', () => {
     const { whole } = (parse(file) as Nightly).jobs;
     expect(whole.strategy?.matrix.node).toEqual([20, 22, 24]);
     expect(whole.env).toEqual({ FLAGKEEL_LAW_RUNS: 'whole' });
-    expect(whole.steps.slice(2)).toEqual([{ run: '.ci/run' }, { run: 'scripts/test-package.sh' }]);
+    expect(whole.steps.slice(2)).toEqual([
+      { run: '.ci/run' },
+      { run: 'scripts/release-dry-run.sh' },
+    ]);
   });
 
   it('pins every action to a commit, and may read the repository alone', () => {
@@ -93,23 +112,85 @@ describe('the nightly run', () => {
 });
 
 describe('a release', () => {
-  const workflow = parse(readProjectFile('.github/workflows/release.yml')) as Workflow;
-  const steps = Object.values(workflow.jobs).flatMap((job) => job.steps);
+  const { permissions, jobs } = parse(readProjectFile('.github/workflows/release.yml')) as Release;
+  const steps = Object.values(jobs).flatMap((job) => job.steps ?? []);
   const runs = steps.flatMap(({ run }) => (run === undefined ? [] : [run]));
 
   it('pins every action to a commit, and may read alone unless a job says otherwise', () => {
-    expect(workflow.permissions).toEqual({ contents: 'read' });
+    expect(permissions).toEqual({ contents: 'read' });
     const actions = steps.flatMap(({ uses }) => (uses === undefined ? [] : [uses]));
     expect(actions.filter((action) => !/^actions\/[a-z-]+@[0-9a-f]{40}$/.test(action))).toEqual([]);
   });
 
-  it('publishes the archive that was installed and tried, and not the directory', () => {
-    const archive = '"$RUNNER_TEMP"/flagkeel-*.tgz';
-    const tried = runs.indexOf(`scripts/test-package.sh ${archive}`);
+  it('waits for the gate, the package and the image of continuous integration', () => {
+    const ci = readProjectFile('.github/workflows/ci.yml');
+    expect(ci).toContain('workflow_call:');
+    expect(jobs['check']).toEqual({ uses: './.github/workflows/ci.yml' });
+    expect(Object.keys((parse(ci) as Workflow).jobs)).toEqual(['check', 'package', 'image']);
+    expect(jobs['image']?.needs).toEqual(['check']);
+    expect(jobs['package']?.needs).toEqual(['check', 'image']);
+    expect(jobs['images']?.needs).toEqual(['package']);
+  });
+
+  it('publishes the archive that was installed, tried and signed, and not the directory', () => {
+    const own = jobs['package']?.steps ?? [];
+    const at = (part: string): number =>
+      own.findIndex(({ run = '', uses = '' }) => `${run}${uses}`.includes(part));
+    const order = [
+      'scripts/release-files.sh',
+      'scripts/test-package.sh release/flagkeel-*.tgz',
+      'actions/attest-build-provenance@',
+      'npm publish ./release/flagkeel-*.tgz --provenance',
+      'gh release create',
+    ].map(at);
+
+    expect(order).not.toContain(-1);
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+    const files = ['notes.md', 'flagkeel-*.tgz', 'flagkeel.cdx.json', 'SHA256SUMS'];
+    const published = own[at('gh release create')]?.run ?? '';
+    expect(files.filter((file) => !published.includes(`release/${file}`))).toEqual([]);
+    expect(own[at('attest')]?.with).toEqual({ 'subject-checksums': 'release/SHA256SUMS' });
+  });
+
+  it('pushes an image that was tried, and signs the one that bears the name of the version', () => {
+    const image = (jobs['image']?.steps ?? []).map(({ run = '' }) => run).join('\n');
+    const tried = image.indexOf('scripts/test-image.sh localhost/flagkeel:candidate');
     expect(tried).toBeGreaterThan(-1);
-    expect(
-      runs.findIndex((run) => run.startsWith(`npm publish ${archive} --provenance`)),
-    ).toBeGreaterThan(tried);
+    expect(image.indexOf('scripts/release-image.sh --push')).toBeGreaterThan(tried);
+    expect(jobs['images']?.steps?.at(-1)).toMatchObject({
+      uses: expect.stringContaining('actions/attest-build-provenance@') as string,
+      with: { 'subject-digest': '${{ steps.image.outputs.digest }}', 'push-to-registry': true },
+    });
+    for (const name of ['package', 'images']) {
+      expect(jobs[name]?.permissions).toMatchObject({ attestations: 'write', 'id-token': 'write' });
+    }
+  });
+
+  it('labels the image with version, source and commit', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'flagkeel-image-'));
+    writeFileSync(join(folder, 'docker'), '#!/bin/sh\nprintf "%s\\n" "$@"\n', { mode: 0o755 });
+    const { stdout } = spawnSync(join(PROJECT, 'scripts/release-image.sh'), ['--push'], {
+      encoding: 'utf8',
+      env: {
+        PATH: `${folder}:${process.env['PATH'] ?? ''}`,
+        GITHUB_REF_NAME: 'v1.2.3',
+        GITHUB_SERVER_URL: 'https://github.com',
+        GITHUB_REPOSITORY: 'acme/flagkeel',
+        GITHUB_SHA: 'abc',
+      },
+    });
+    rmSync(folder, { recursive: true });
+    const given = stdout.split('\n').filter((word) => /^[A-Z]+=/.test(word));
+    expect(given).toEqual([
+      'VERSION=1.2.3',
+      'SOURCE=https://github.com/acme/flagkeel',
+      'REVISION=abc',
+    ]);
+    for (const label of ['version', 'source', 'revision']) {
+      expect(readProjectFile('Dockerfile')).toContain(
+        `org.opencontainers.image.${label}="\${${label.toUpperCase()}}"`,
+      );
+    }
   });
 
   it('lets nothing that a tag names into a script', () => {
@@ -146,6 +227,40 @@ describe('a release', () => {
 
   it('comes to nothing where the tag is of another version', () => {
     expect(prepared('v1.2.4')).toMatchObject({ status: 1, manifest: { version: '1.2.3' } });
+  });
+});
+
+describe('scripts/test-image.sh', () => {
+  /** What it says where podman cannot start a container, although the image is there. */
+  function tried(): { status: number | null; said: string } {
+    const folder = mkdtempSync(join(tmpdir(), 'flagkeel-podman-'));
+    const podman = `#!/bin/sh
+case "$1 $*" in
+  "run run --rm"*|"healthcheck "*) echo 'cannot start' >&2; exit 125 ;;
+  "image "*Size*) echo 1000000 ;;
+esac
+`;
+    writeFileSync(join(folder, 'podman'), podman, { mode: 0o755 });
+    writeFileSync(join(folder, 'curl'), '#!/bin/sh\n', { mode: 0o755 });
+    writeFileSync(join(folder, 'sleep'), '#!/bin/sh\n', { mode: 0o755 });
+    const env = { PATH: `${folder}:${process.env['PATH'] ?? ''}`, TMPDIR: folder };
+    const script = join(PROJECT, 'scripts/test-image.sh');
+    const { status, stdout } = spawnSync(script, ['some/image'], { env, encoding: 'utf8' });
+    rmSync(folder, { recursive: true });
+    return { status, said: stdout };
+  }
+
+  it('takes no check for passed that could not run', { timeout: 60_000 }, () => {
+    const { status, said } = tried();
+
+    expect(status).toBe(1);
+    for (const name of ['brings no npm', 'brings no curl', 'finds a daemon unwell']) {
+      expect(said).toContain(`FAILED  ${name}`);
+    }
+    const asked = said.match(/^(?:ok {6}|FAILED  ).*$/gm) ?? [];
+    const ofContainers =
+      /brings|runs as|has |cannot write|tells|fetches|validates|applies|remembers|finds/;
+    expect(asked.filter((line) => line.startsWith('ok') && ofContainers.test(line))).toEqual([]);
   });
 });
 
