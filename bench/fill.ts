@@ -116,7 +116,7 @@ async function fillFlags(db: Db, count: number, now: number): Promise<void> {
     const content = definitionFrom(definitionOf(index));
     for (const { id } of environments) {
       const uses = { segments: [FULL_SEGMENT], flags: [] };
-      await insertDefinition(db, { flagId, environmentId: id }, content, uses, now);
+      await insertDefinition(db, { flag_id: flagId, environment_id: id }, content, uses, now);
     }
   }
 }

@@ -10,7 +10,6 @@ import {
 import type { Dialect } from './store/migrations.js';
 import type { Db } from './store/tables.js';
 
-/** Where a change is made, and by which caller. */
 export interface PlaceOfChange {
   readonly db: Db;
   readonly caller: Caller;
@@ -78,7 +77,6 @@ function entryOf(
   };
 }
 
-/** The object that the transaction has just written. */
 export function written<T>(found: T | undefined): T {
   if (found === undefined) throw new Error('bug: an object vanished within a transaction');
   return found;

@@ -17,17 +17,11 @@ export function changeLines(entry: AuditEntry): string[] {
   const time = new Date(entry.time).toISOString();
   const object = `${entry.kind}/${oneLine(entry.name + place)}`;
   const who = oneLine(entry.keyName ?? '?') + key;
+  const difference = entry.difference as (MemberChange | KeysChange)[];
   return [
     `${time}  ${entry.action}  ${object}  by ${who}${notes.join('')}`,
-    ...differenceLines(entry.difference as (MemberChange | KeysChange)[]).map(
-      (each) => `    ${each}`,
-    ),
+    ...difference.map((each) => `    ${memberLine(each)}`),
   ];
-}
-
-/** One line for each member that a change touched. */
-function differenceLines(difference: readonly (MemberChange | KeysChange)[]): string[] {
-  return difference.map(memberLine);
 }
 
 function memberLine(change: MemberChange | KeysChange): string {

@@ -1,7 +1,6 @@
 import { Prometheus, type Metric } from '../platform/prometheus.js';
 import type { Store } from './store/store.js';
 
-/** A request that was answered. */
 export interface AnsweredRequest {
   readonly method: string;
   /** The path with `:name` in place of names; undefined if no such path exists. */

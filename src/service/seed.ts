@@ -17,7 +17,6 @@ import {
   insertWorkspace,
 } from './store/workspaces.js';
 
-/** The content that a store gets at the start of a service. */
 export interface Seed {
   readonly workspaces: readonly SeedWorkspace[];
 }

@@ -1,17 +1,14 @@
-import type { RequestListener } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { closeApp, listenOn } from '../platform/http-server.js';
 import { Problem } from './http/problem.js';
+import { callerWithoutKey } from './change-log.js';
 import { administrationOf, refusedByRules, type Administration } from './administration.js';
-import { createApp, type AddConsole } from './http/app.js';
+import { createApp, type AppOptions } from './http/app.js';
 import type { Endpoint } from './http/endpoint.js';
 import { EphemeralKeys, type ServiceLog } from './http/key-check.js';
 import { wideKeys } from './key-reach.js';
-import type { ServiceMetrics } from './metrics.js';
-import { expireChangeRequests, REQUESTS_EXPIRE_AFTER_MS } from './request-expiry.js';
-import type { RateLimit } from './rules/rate-limit.js';
 import { ADMIN_KEY_ENDPOINTS, AUDIT_ENDPOINTS } from './routes/access.js';
-import { CHANGE_REQUEST_ENDPOINTS } from './routes/change-requests.js';
+import { CHANGE_REQUEST_ENDPOINTS, withdrawOlderThan } from './routes/change-requests.js';
 import { DEFINITION_ENDPOINTS } from './routes/definitions.js';
 import { ATTRIBUTE_ENDPOINTS } from './routes/attributes.js';
 import { ARCHIVE_ENDPOINTS } from './routes/archive.js';
@@ -23,10 +20,13 @@ import { ENVIRONMENT_CHANGE_ENDPOINTS } from './routes/environment-changes.js';
 import { WORKSPACE_CHANGE_ENDPOINTS } from './routes/workspace-changes.js';
 import { WORKSPACE_ENDPOINTS } from './routes/workspaces.js';
 import { plantSeed, type Seed } from './seed.js';
+import { openChangeRequestsBefore } from './store/change-requests.js';
 import { openStore, type Store, type StoreLocation } from './store/store.js';
 
-/** The store and the settings of a service. */
-export interface ServiceOptions {
+export interface ServiceOptions extends Pick<
+  AppOptions,
+  'log' | 'metrics' | 'console' | 'rateLimit' | 'middleware'
+> {
   readonly store: StoreLocation;
   /** Default: any free one. */
   readonly port?: number;
@@ -35,19 +35,10 @@ export interface ServiceOptions {
   /** Answers only what the contract shows. */
   readonly strict?: boolean;
   readonly seed: Seed;
-  readonly log?: ServiceLog;
-  /** Default: no metrics, and no `/metrics`. */
-  readonly metrics?: ServiceMetrics | undefined;
   /** Milliseconds since the epoch. Default: the system's. */
   readonly clock?: () => number;
-  /** Adds pages for people. Default: none. */
-  readonly console?: AddConsole | undefined;
-  /** The limit of all requests with a key together, and of those of each address. Default: no limit. */
-  readonly rateLimit?: RateLimit;
   /** Change requests that stay open for longer are withdrawn, in milliseconds. Default: 30 days. */
   readonly requestsExpireAfterMs?: number | undefined;
-  /** Runs between the socket and the service, and sees every request first. */
-  readonly middleware?: (next: RequestListener) => RequestListener;
 }
 
 /** A running service, with the operations that need no HTTP. */
@@ -110,16 +101,12 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     }
     const lentKeys = new EphemeralKeys();
     const app = createApp({
+      ...options,
       store,
       clock,
       lentKeys,
       strict: options.strict === true,
       endpoints: options.strict === true ? strictEndpoints() : ENDPOINTS,
-      log: options.log,
-      metrics: options.metrics,
-      console: options.console,
-      rateLimit: options.rateLimit,
-      middleware: options.middleware,
     });
     const { host = '127.0.0.1', port = 0 } = options;
     const origin = await listenOn(app, host, port);
@@ -156,5 +143,53 @@ async function stop(
     await closeApp(app, STOP_WITHIN_MS);
   } finally {
     await store.close();
+  }
+}
+
+/** 30 days. */
+const REQUESTS_EXPIRE_AFTER_MS = 30 * 86_400_000;
+
+const LOOK_EVERY_MS = 60_000;
+
+interface ExpiryOptions {
+  readonly store: Store;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly afterMs: number;
+  readonly log?: ServiceLog | undefined;
+}
+
+/**
+ * Withdraws change requests that stayed open for too long, so that a forgotten one does not block a definition for
+ * ever. Checks at once and then at least every minute; several services over one store may do so.
+ *
+ * @returns stops the checks, and resolves once the last one has ended.
+ */
+function expireChangeRequests(options: ExpiryOptions): () => Promise<void> {
+  let looking = look(options);
+  const timer = setInterval(
+    () => {
+      looking = looking.then(async () => look(options));
+    },
+    Math.min(LOOK_EVERY_MS, options.afterMs),
+  ).unref();
+  return async () => {
+    clearInterval(timer);
+    await looking;
+  };
+}
+
+/** If the store does not answer, the next check tries again. */
+async function look({ store, clock, afterMs, log }: ExpiryOptions): Promise<void> {
+  const now = clock();
+  const time = now - afterMs;
+  try {
+    // A write waits for other writers, so it begins only if there is something to withdraw.
+    const old = await store.read(async (db) => openChangeRequestsBefore(db, time));
+    if (old.length === 0) return;
+    const caller = callerWithoutKey('flagkeel service', now, 'The change request expired');
+    await store.write(async (db) => withdrawOlderThan(db, caller, time));
+  } catch (error) {
+    log?.error({ error: String(error) }, 'change requests that expired were not ended');
   }
 }

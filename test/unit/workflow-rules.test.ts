@@ -87,7 +87,7 @@ describe.each(COPIED)('%s, which users copy', (file) => {
 
   it('gives secrets only to jobs of an environment, and there only to single steps', () => {
     for (const job of Object.values(workflow.jobs)) {
-      const { steps: own, ...rest } = job;
+      const { steps: own = [], ...rest } = job;
       expect(JSON.stringify(rest)).not.toContain('secrets.');
       const reads = JSON.stringify(own).includes('secrets.');
       expect(reads && job.environment === undefined).toBe(false);

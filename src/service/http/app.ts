@@ -23,13 +23,11 @@ import { noteFrom } from '../rules/note.js';
 import type { Store } from '../store/store.js';
 import type { AdminKeyRow } from '../store/tables.js';
 
-/** Adds pages that check keys by themselves. */
 export type AddConsole = (
   app: FastifyInstance,
   parts: { readonly store: Store; readonly keys: KeyCheck; readonly clock: () => number },
 ) => void;
 
-/** The parts and the settings of the service. */
 export interface AppOptions {
   readonly store: Store;
   readonly endpoints: readonly Endpoint[];
@@ -40,8 +38,9 @@ export interface AppOptions {
   readonly log?: ServiceLog | undefined;
   /** Without it the service counts nothing and has no `/metrics`. */
   readonly metrics?: ServiceMetrics | undefined;
-  /** Adds pages for people. Default: no pages. */
+  /** Default: no pages for people. */
   readonly console?: AddConsole | undefined;
+  /** The limit of all requests with a key together, and of those of each address. Default: no limit. */
   readonly rateLimit?: RateLimit | undefined;
   /** Runs between the socket and the service, and sees every request first. */
   readonly middleware?: ((next: RequestListener) => RequestListener) | undefined;
@@ -138,7 +137,6 @@ function methodsOf(path: string, endpoints: readonly Endpoint[]): string[] {
   return [...new Set(meant.flatMap(({ methods }) => methods))].sort();
 }
 
-/** Counts every answer once it was sent, and serves the metrics. */
 function countAnswers(app: FastifyInstance, { metrics, store }: AppOptions): void {
   if (metrics === undefined) return;
   app.addHook('onResponse', (request, reply, done) => {
@@ -152,7 +150,6 @@ function countAnswers(app: FastifyInstance, { metrics, store }: AppOptions): voi
   );
 }
 
-/** Serves the pages about the service itself, without a key. */
 function addPublicPages(app: FastifyInstance, { endpoints, strict, store }: AppOptions): void {
   const config = { isPublic: true };
   app.get('/openapi.json', { config }, () => openApiOf(endpoints, VERSION));

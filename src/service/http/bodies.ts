@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { MAX_JSON_DEPTH } from '../rules/json.js';
 import { badRequest, type Problem } from './problem.js';
 
-/** Parses JSON as the framework's default parser does. */
 type ParseJson = (text: string) => Promise<unknown>;
 
 /**
@@ -48,7 +47,8 @@ async function bodyFrom(
   const takesText = request.routeOptions.config.takesText === true;
   const value = await parseJson(text).catch((error: unknown) => {
     if (takesText) return text;
-    const form = formOf(request, text);
+    const takesFile = request.routeOptions.config.takesFile === true;
+    const form = takesFile ? keysFormFrom(text) : undefined;
     if (form !== undefined) return form;
     throw badRequest(problemOfSyntax(text), error);
   });
@@ -63,15 +63,6 @@ function problemOfSyntax(text: string): string {
   return /"(?:__proto__|constructor)"\s*:/.test(text)
     ? 'Body is no JSON text, or has a member __proto__ or constructor'
     : 'Body is no JSON text';
-}
-
-/**
- * A form with a file of keys, if the endpoint takes one and the body is one.
- *
- * @throws Problem (400) the form is not valid.
- */
-function formOf(request: FastifyRequest, body: string): KeysForm | undefined {
-  return request.routeOptions.config.takesFile === true ? keysFormFrom(body) : undefined;
 }
 
 /** Characters to scan before other requests get their turn. */
@@ -115,7 +106,6 @@ class TextScan {
     this.#isPlain = !text.includes('\\');
   }
 
-  /** Scans the next `count` characters. */
   next(count: number): Problem | undefined {
     const end = Math.min(this.#index + count, this.#text.length);
     for (; this.#index < end; this.#index += 1) {
@@ -143,7 +133,6 @@ class TextScan {
     return this.#text.startsWith('u0000', this.#index + 1);
   }
 
-  /** Counts brackets, commas and colons. */
   #countMark(character: number): void {
     switch (character) {
       case OPEN_LIST:
@@ -184,7 +173,6 @@ interface KeysForm {
   readonly comment?: unknown;
 }
 
-/** One part of a form. */
 interface Part {
   readonly name: string;
   readonly text: string;
@@ -221,11 +209,7 @@ function partsOf(body: string, boundary: string): Part[] {
   });
 }
 
-/**
- * Title and comment of the form.
- *
- * @throws Problem (400) the part is no JSON object.
- */
+/** @throws Problem (400) the part is no JSON object. */
 function payloadOf(text: string | undefined): { title?: unknown; comment?: unknown } {
   if (text === undefined) return {};
   try {

@@ -8,7 +8,6 @@ import type { Schema } from '../rules/matchers.js';
 
 const LOOK = lookOf('docs');
 
-/** The policy sent with the page. */
 export const DOCS_POLICY = LOOK.policy;
 
 /** A whole HTML document that describes the endpoints, made from the table that `/openapi.json` is made from. */
@@ -55,7 +54,6 @@ function groupsOf(endpoints: readonly Endpoint[]): ReadonlyMap<string, readonly 
   return groups;
 }
 
-/** One group with its operations, in the order of the table. */
 function groupOf(name: string, endpoints: readonly Endpoint[]): Html {
   const operations = endpoints.flatMap((endpoint) =>
     endpoint.methods.map((method) => operationOf(endpoint, method)),
@@ -64,7 +62,6 @@ function groupOf(name: string, endpoints: readonly Endpoint[]): Html {
     ${operations}`;
 }
 
-/** One operation; an endpoint with two methods has two. */
 function operationOf(endpoint: Endpoint, method: string): Html {
   const path = endpoint.path.replaceAll(/(?<=\/):(\w+)/g, '{$1}');
   const { body, takesText } = endpoint;
@@ -100,7 +97,6 @@ function parameterList(parameters: readonly Parameter[]): Html | readonly Html[]
     <dl>${items}</dl>`;
 }
 
-/** The description of a schema, which is empty where it has none. */
 function descriptionIn({ description }: Schema): string {
   return typeof description === 'string' ? description : '';
 }
@@ -145,12 +141,10 @@ function isSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Adds `null` to a shape whose schema allows it. */
 function orNull(type: unknown, shape: string): string {
   return Array.isArray(type) && type.includes('null') ? `${shape} | null` : shape;
 }
 
-/** Joins alternatives, each shape once. */
 function choices(shapes: readonly string[]): string {
   return [...new Set(shapes)].join(' | ');
 }

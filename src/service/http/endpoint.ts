@@ -67,7 +67,6 @@ export type Work<At extends keyof Places> = ApiRequest &
 export interface Demands {
   /** A key that is restricted to environments, or for `everything` a key with any restriction, is refused. */
   readonly reach?: 'workspace' | 'everything';
-  /** The texts that a workspace may require. */
   readonly note?: NoteRequirement;
   /** Whether environments may demand an approval. */
   readonly approval?: true;
@@ -113,7 +112,6 @@ interface EndpointBase {
   readonly body?: Schema;
   /** Raises the limit of the body to ten thousand keys or identities. */
   readonly takesMany?: boolean;
-  /** Takes a body that is no JSON as text. */
   readonly takesText?: boolean;
   /** Also takes a form with a file of keys, in place of the equivalent JSON object. */
   readonly takesFile?: boolean;

@@ -8,7 +8,6 @@ import { WORDS_MEMBERS } from '../rules/note.js';
 import { KEYS_FILE } from './bodies.js';
 import { badRequest } from './problem.js';
 
-/** Title of the interface in its description. */
 export const API_TITLE = 'Feature flag and segment administration';
 
 /** Statuses that any endpoint may answer, beside 200. The contract shows 400 and 404 and leaves the others open. */
@@ -149,7 +148,6 @@ function choiceOf(base: Members, more: Partial<Members>, value: Members['propert
   };
 }
 
-/** A parameter of an operation, as OpenAPI has it. */
 export interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query';

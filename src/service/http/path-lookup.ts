@@ -59,21 +59,21 @@ export function isVisible(allowed: readonly string[] | null, id: string): boolea
   return allowed === null || allowed.includes(id);
 }
 
-/**
- * A key that is restricted to environments cannot change what all of them share.
- *
- * @throws Problem (403)
- */
+export function isPlaceVisible(
+  { scope }: Pick<Caller, 'scope'>,
+  workspaceId: string,
+  environmentId: string,
+): boolean {
+  return isVisible(scope.workspaces, workspaceId) && isVisible(scope.environments, environmentId);
+}
+
+/** A key that is restricted to environments cannot change what all of them share. @throws Problem (403) */
 export function checkMayChangeWorkspace({ caller }: ApiRequest): void {
   if (caller.scope.environments === null) return;
   throw forbidden('This Admin API key is restricted to environments');
 }
 
-/**
- * A key with any restriction cannot change who may do what.
- *
- * @throws Problem (403)
- */
+/** A key with any restriction cannot change who may do what. @throws Problem (403) */
 export function checkUnrestricted({ caller }: ApiRequest): void {
   if (!isUnrestricted(caller)) throw forbidden('This Admin API key is restricted');
 }

@@ -18,14 +18,13 @@ import {
   definitionAt,
   environmentAt,
   flagAt,
-  isVisible,
+  isPlaceVisible,
   segmentAt,
   trafficTypeAt,
   workspaceAt,
 } from './path-lookup.js';
 import { approvalsRequired, badRequest, notFound, waitsForChangeRequest } from './problem.js';
 
-/** Finds the objects of a path, and checks the demands on the way. */
 type Find<At extends keyof Places> = (
   db: Db,
   request: ApiRequest,
@@ -223,9 +222,8 @@ async function placedDefinitionAt(
 ): Promise<PlacedDefinition | undefined> {
   const { ws = '', env = '', flag = '' } = params;
   const found = await findPlacedDefinition(db, [ws, env, flag]);
-  if (found === undefined || !isVisible(caller.scope.workspaces, found.workspace.id))
-    return undefined;
-  return isVisible(caller.scope.environments, found.environment.id) ? found : undefined;
+  if (found === undefined) return undefined;
+  return isPlaceVisible(caller, found.workspace.id, found.environment.id) ? found : undefined;
 }
 
 /**
@@ -241,9 +239,8 @@ async function environmentByItself(
   knows: (workspaceId: string) => Promise<boolean>,
 ): Promise<Places['environment']> {
   const idOrName = params['env'] ?? '';
-  const called = (await environmentsCalled(db, idOrName)).filter(
-    ({ id, workspace_id }) =>
-      isVisible(caller.scope.environments, id) && isVisible(caller.scope.workspaces, workspace_id),
+  const called = (await environmentsCalled(db, idOrName)).filter(({ id, workspace_id }) =>
+    isPlaceVisible(caller, workspace_id, id),
   );
   const candidates = called.filter(({ id }) => id === idOrName);
   if (candidates.length === 0) candidates.push(...called);

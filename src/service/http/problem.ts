@@ -60,10 +60,7 @@ export function isStoreAway(error: unknown): boolean {
 export const definitionNotFound = (requested: string): Problem =>
   new Problem(404, `The flag metadata with id ${requested} could not be found`);
 
-/**
- * The refusal as public documentation shows it, with the ids that a client needs to ask for
- * approval.
- */
+/** The refusal as public documentation shows it, with the ids that a client needs to ask for approval. */
 export const approvalsRequired = (environmentId: string): Problem =>
   new Problem(403, `Approvals are required. orgId=${ORGANISATION_ID} envId=${environmentId}`, {
     details: 'Submit a change request, which another Admin API key approves',

@@ -53,7 +53,6 @@ export class ResponseCache {
     return value;
   }
 
-  /** Runs lookups, and keeps the results of those that ask for it. */
   lookUpWith(lookUp: PreparedRead): PreparedRead {
     return async <Row>(lookup: Lookup, values: readonly unknown[]) =>
       lookup.isKept === true

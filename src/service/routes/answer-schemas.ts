@@ -14,7 +14,6 @@ const NULL: Schema = { type: 'null' };
 const orNull = (schema: Schema): Schema => ({ anyOf: [schema, NULL] });
 const listOf = (items: Schema): Schema => ({ type: 'array', items });
 
-/** An object with these members; those in `required` are always there. */
 function record(required: Record<string, Schema>, optional: Record<string, Schema> = {}): Schema {
   return {
     type: 'object',
@@ -214,14 +213,11 @@ export const ANSWER_SCHEMAS = {
   ),
 } as const satisfies Readonly<Record<string, Schema>>;
 
-/** The name of one of the schemas above. */
 export type AnswerName = keyof typeof ANSWER_SCHEMAS;
 
 /** Refers to a schema by its name, so that the description holds each schema once. */
 export const answer = (name: AnswerName): Schema => ({ $ref: `#/components/schemas/${name}` });
-/**
- * A JSON array at the root of the answer, which is how the contract answers lists without pages.
- */
+/** A JSON array at the root of the answer, which is how the contract answers lists without pages. */
 export const answerList = (name: AnswerName): Schema => listOf(answer(name));
 /** A page of a list whose pages follow each other by a marker. */
 export const answerMarked = (name: AnswerName): Schema =>
@@ -232,6 +228,5 @@ export const answerMarked = (name: AnswerName): Schema =>
     limit: COUNT,
     count: COUNT,
   });
-/** A page of a list: `objects` with `offset`, `limit` and the `totalCount` of the whole list. */
 export const answerPage = (name: AnswerName): Schema =>
   record({ objects: answerList(name), ...PAGE, totalCount: COUNT });

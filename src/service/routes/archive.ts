@@ -106,7 +106,6 @@ async function checkNamed(
   }
 }
 
-/** Records the return of the flag, and answers the flag. */
 async function recorded(
   work: Work<'workspace'>,
   name: string,

@@ -93,7 +93,6 @@ export const ATTRIBUTE_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-/** An attribute in the form of answers. */
 interface WireAttribute {
   readonly id: string;
   readonly trafficTypeId: string;
@@ -121,7 +120,6 @@ async function readAttributes(
   return textOf(work.query['paginate']).toLowerCase() === 'true' ? page(all, limit, work) : all;
 }
 
-/** Checks the size of a page, also if the query asks for no page. */
 function pageSizeOf({ query }: ApiRequest): number {
   return Math.min(wholeNumber('markerLimit', query['markerLimit'], 50) || 50, 200);
 }
@@ -165,7 +163,7 @@ function wireAttribute(row: AttributeRow): WireAttribute {
   };
 }
 
-/** Saves all attributes of the list, or none. */
+/** Saves all or none. */
 async function saveMany(work: Work<'trafficType'>): Promise<WireAttribute[]> {
   const saved: WireAttribute[] = [];
   // One after the other: a transaction has one connection.
@@ -213,7 +211,7 @@ async function changeOne(work: Work<'trafficType'>): Promise<WireAttribute> {
 
 async function removeOne(work: Work<'trafficType'>): Promise<true> {
   const row = await attributeAt(work);
-  await deleteAttribute(work.db, row);
+  await deleteAttribute(work.db, row.traffic_type_id, row.id);
   await record(work, row, undefined);
   return true;
 }

@@ -19,6 +19,7 @@ import {
   definitionAt,
   flagAt,
   isUnrestricted,
+  isPlaceVisible,
   isVisible,
 } from '../http/path-lookup.js';
 import { at } from '../http/place.js';
@@ -33,7 +34,7 @@ import {
   type RequestedChange,
 } from '../rules/change-request.js';
 import { keysToAdd, keysToRemove } from '../rules/keys.js';
-import { pageFrom, wholeNumber } from '../rules/paging.js';
+import { givenText, pageFrom, wholeNumber } from '../rules/paging.js';
 import type { AuditAction } from '../store/audit.js';
 import {
   closeChangeRequest,
@@ -97,34 +98,23 @@ async function changeRequestAt(
 ): Promise<StoredChangeRequest> {
   const id = params['changeRequest'] ?? '';
   const found = await findChangeRequest(db, id);
-  if (
-    found === undefined ||
-    !isVisible(caller.scope.workspaces, found.workspace_id) ||
-    !isVisible(caller.scope.environments, found.environment_id)
-  ) {
+  if (found === undefined || !isPlaceVisible(caller, found.workspace_id, found.environment_id)) {
     throw notFound('change request', id);
   }
   return found;
 }
 
-/**
- * One page of the requests that the caller's key sees; `nextMarker` leads to the next page, and is null on the last.
- */
+/** `nextMarker` leads to the next page, and is null on the last. */
 async function readChangeRequests(db: Db, { query, caller }: ApiRequest): Promise<object> {
   const { limit } = pageFrom({ limit: query['limit'] }, { usual: 20, largest: 100 });
   const before = wholeNumber('after', query['after'], 0);
-  const { status, environmentId } = query;
-  const found = await listChangeRequests(
-    db,
-    {
-      ...caller.scope,
-      ...(typeof environmentId === 'string' &&
-        environmentId !== '' && { environment: environmentId }),
-      ...(typeof status === 'string' && status !== '' && { status }),
-      ...(before > 0 && { before }),
-    },
-    limit + 1,
-  );
+  const filter = {
+    ...caller.scope,
+    environment: givenText(query['environmentId']),
+    status: givenText(query['status']),
+    before: before > 0 ? before : undefined,
+  };
+  const found = await listChangeRequests(db, filter, limit + 1);
   const data = found.slice(0, limit);
   const last = found.length > limit ? data.at(-1) : undefined;
   return {
@@ -278,11 +268,7 @@ async function end(
   await closeChangeRequest(db, before, { status, comments_json });
 }
 
-/**
- * Withdraws the open change requests that were submitted before a moment.
- *
- * @param time milliseconds since the epoch.
- */
+/** Withdraws the open change requests that were submitted before a moment. @param time milliseconds since the epoch. */
 export async function withdrawOlderThan(db: Db, caller: Caller, time: number): Promise<void> {
   // One after the other, because a transaction has one connection.
   for (const before of await openChangeRequestsBefore(db, time)) {
@@ -291,7 +277,6 @@ export async function withdrawOlderThan(db: Db, caller: Caller, time: number): P
   }
 }
 
-/** Records the decision in the audit log, under the object of the request, and answers the request. */
 async function recordedRequest(
   db: Db,
   caller: Caller,

@@ -59,11 +59,7 @@ export async function newUses(
   return isSame ? null : checkedUses(db, place, before.name, content);
 }
 
-/**
- * Names of the segments and flags that a definition refers to.
- *
- * Makes sure that all of them can be referred to in this environment.
- */
+/** Names of the segments and flags that a definition refers to. @throws Problem (400) one of them cannot be referred to. */
 export async function checkedUses(
   db: Db,
   { workspace, environment }: Place,

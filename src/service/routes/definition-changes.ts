@@ -55,7 +55,7 @@ export const createDefinition = at('newDefinition', CHANGE, async (work) => {
   });
   const content = definitionFrom(work.body);
   const uses = await checkedUses(db, work, flag.name, content);
-  const ids = { flagId: flag.id, environmentId: environment.id };
+  const ids = { flag_id: flag.id, environment_id: environment.id };
   await insertDefinition(db, ids, content, uses, work.caller.now);
   const after = written(await findDefinition(db, environment.id, flag.name));
   return recorded(work, { action: 'create', before: null, after });
@@ -81,11 +81,7 @@ async function change(
   return saveChanged(work, { before, killed: content.killed, body_json }, uses);
 }
 
-/**
- * Writes and records a change of a definition, and answers its new state.
- *
- * @param uses the new references of the definition; null if they stay as they are.
- */
+/** @param uses the new references of the definition; null if they stay as they are. */
 async function saveChanged(
   work: Work<'definition'>,
   { before, killed, body_json }: { before: WireDefinition; killed: boolean; body_json: string },
@@ -203,7 +199,7 @@ export const removeDefinition = at('definition', CHANGE, async (work): Promise<t
     workspaceId: workspace.id,
     environmentId: environment.id,
   });
-  await deleteDefinition(db, { flagId: stored.flag_id, environmentId: environment.id });
+  await deleteDefinition(db, stored);
   await recordChange(work, {
     kind: 'flag',
     name: stored.flag_name,
@@ -229,7 +225,6 @@ export async function checkUnusedFlag(
   );
 }
 
-/** Records a change of a definition, and answers its new state. */
 async function recorded(
   work: Work<'definition' | 'newDefinition'>,
   done: { action: AuditAction; before: WireDefinition | null; after: StoredDefinition },

@@ -11,7 +11,7 @@
  */
 
 import { JsonText, type ApiRequest, type Endpoint, type Work } from '../http/endpoint.js';
-import { isVisible } from '../http/path-lookup.js';
+import { isPlaceVisible } from '../http/path-lookup.js';
 import { at } from '../http/place.js';
 import {
   CONTRACT_DEFINITION_BODY,
@@ -123,7 +123,6 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-/** The definition as JSON text, without parsing the stored members. */
 async function readDefinition({ stored }: Work<'definition'>): Promise<JsonText> {
   return Promise.resolve(new JsonText(definitionText(stored)));
 }
@@ -139,9 +138,9 @@ async function lookUpOne(
 ): Promise<JsonText | undefined> {
   const { ws = '', env = '', flag = '' } = params;
   const found = await lookUpDefinition(lookUp, [ws, env, flag]);
-  if (found === undefined || !isVisible(caller.scope.workspaces, found.workspaceId))
+  if (found === undefined || !isPlaceVisible(caller, found.workspaceId, found.environmentId)) {
     return undefined;
-  if (!isVisible(caller.scope.environments, found.environmentId)) return undefined;
+  }
   return new JsonText(found.text);
 }
 
@@ -166,9 +165,9 @@ async function lookUpPage(
   const page = pageIn(query);
   if (page === null) return undefined;
   const found = await lookUpDefinitions(lookUp, [ws, env], page);
-  if (found === undefined || !isVisible(caller.scope.workspaces, found.workspaceId))
+  if (found === undefined || !isPlaceVisible(caller, found.workspaceId, found.environmentId)) {
     return undefined;
-  if (!isVisible(caller.scope.environments, found.environmentId)) return undefined;
+  }
   return pageText(page, found);
 }
 

@@ -87,7 +87,6 @@ async function addEnvironment(work: Work<'workspace'>): Promise<WholeEnvironment
   return recorded(work, { id, before: null });
 }
 
-/** The members as the store's columns hold them, with 0 or 1 for truth values. */
 function rowMembers({ name, production, approvalsRequired, allowKills }: EnvironmentContent) {
   return {
     name,
@@ -126,11 +125,6 @@ async function patchEnvironment(work: Work<'environment'>): Promise<WholeEnviron
   return recorded(work, { id: environment.id, before });
 }
 
-/**
- * Records a creation or a change, and answers the environment as the store has it afterwards.
- *
- * @param before null if the environment is new.
- */
 async function recorded(
   work: Work<'workspace'>,
   { id, before }: { id: string; before: WholeEnvironment | null },

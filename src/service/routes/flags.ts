@@ -28,7 +28,7 @@ import {
 } from '../rules/flag.js';
 import type { PatchOperation } from '../rules/json-patch.js';
 import { checkFlagName } from '../rules/names.js';
-import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
+import { givenText, PAGE_SIZES, pageFrom } from '../rules/paging.js';
 import type { AuditAction } from '../store/audit.js';
 import { findArchived } from '../store/archive.js';
 import { findDefinition, wireDefinition } from '../store/definitions.js';
@@ -56,7 +56,6 @@ import { FLAG_QUERY } from './query-schemas.js';
 /** A flag is shared by all environments. */
 const SHARED: Demands = { reach: 'workspace' };
 
-/** The conditions under which a flag may be removed from all environments. */
 export const REMOVAL: Demands = { reach: 'workspace', note: 'both', approval: true };
 
 export const FLAG_ENDPOINTS: readonly Endpoint[] = [
@@ -191,14 +190,12 @@ export function moveRolloutStatus(id: string): Step<WireFlag> {
   return at('flag', SHARED, async (work) => changeFlag(work, () => ({ rolloutStatus: { id } })));
 }
 
-/** A tag with the object that has it, in the shape of public documentation. */
 interface TagAnswer {
   readonly name: string;
   readonly objectType: 'Split';
   readonly objectName: string;
 }
 
-/** Replaces all tags of a flag by the given ones, without repetitions. */
 async function replaceTags(work: Work<'flag'>): Promise<WirePage<TagAnswer>> {
   const tags = [...new Set(work.body as string[])];
   const flag = await changeFlag(work, () => ({ tags }));
@@ -229,7 +226,6 @@ async function movedTo(
   return { rollout_status_id: wanted.id, rollout_status_timestamp: later };
 }
 
-/** Records a creation or a change, and answers the flag as the store has it afterwards. */
 async function recorded(
   work: Work<'workspace'>,
   { action, before, name }: { action: AuditAction; before: WireFlag | null; name: string },
@@ -241,8 +237,6 @@ async function recorded(
 }
 
 /**
- * Deletes a flag with its definitions in all environments.
- *
  * @throws Problem (400) the workspace requires title and comment, and one is missing.
  * @throws Problem (403) one of the environments with a definition requires approvals.
  * @throws Problem (409) another flag depends on this one in some environment.
@@ -275,23 +269,17 @@ export async function recordRemoval(
   await recordChange(work, { ...change, difference: differenceOf(wireFlag(flag), null) });
 }
 
-/** One page of flags, sorted by name; `totalCount` counts all that match the filter. */
 async function readFlags({ db, workspace, query }: Work<'workspace'>): Promise<WirePage<WireFlag>> {
   const page = pageFrom(query, PAGE_SIZES.objects);
   const { flags, totalCount } = await listFlags(db, workspace.id, flagFilter(query), page);
   return { objects: flags.map(wireFlag), ...page, totalCount };
 }
 
-/** Empty parameters count as not given. `tag` may be repeated, and is then a list. */
 function flagFilter({ name, rolloutStatus, tag }: ApiRequest['query']): FlagFilter {
-  const tags = (Array.isArray(tag) ? tag : [tag]).filter(
-    (each): each is string => typeof each === 'string' && each !== '',
-  );
   return {
-    tags,
-    ...(typeof name === 'string' && name !== '' ? { nameContains: name } : {}),
-    ...(typeof rolloutStatus === 'string' && rolloutStatus !== ''
-      ? { rolloutStatusId: rolloutStatus }
-      : {}),
+    /** `tag` may be repeated, and is then a list. */
+    tags: [tag].flat().filter((each) => givenText(each) !== undefined) as string[],
+    nameContains: givenText(name),
+    rolloutStatusId: givenText(rolloutStatus),
   };
 }

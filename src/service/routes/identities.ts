@@ -83,7 +83,6 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-/** Identities that one statement writes. */
 const IDENTITIES_AT_ONCE = 100;
 
 /**
@@ -113,11 +112,7 @@ async function saveMany(work: Work<'identities'>): Promise<WireIdentitiesResult>
   return { objects, failed, metadata: null, offset: null, limit: null, count: null, total: null };
 }
 
-/**
- * Creates or changes the identity that the path names.
- *
- * @param keepOthers whether attributes that are not sent stay as they are.
- */
+/** @param keepOthers whether attributes that are not sent stay as they are. */
 async function saveOne(
   work: Work<'identities'>,
   { keepOthers }: { readonly keepOthers: boolean },
@@ -146,7 +141,6 @@ async function removeIdentity(work: Work<'identities'>): Promise<true> {
   return true;
 }
 
-/** An identity of a request, with its values as text. */
 interface SentIdentity {
   readonly key: string;
   readonly values: IdentityValues;

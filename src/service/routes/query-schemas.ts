@@ -84,10 +84,7 @@ export const ROLLOUT_STATUS_QUERY: Readonly<Record<string, Schema>> = {
   wsId: text('Id or name of a workspace. Default: all workspaces that the key sees.'),
 };
 
-/**
- * Without `replace` an upload adds keys. That an upload may replace them follows public
- * documentation.
- */
+/** Without `replace` an upload adds keys. That an upload may replace them follows public documentation. */
 export const UPLOAD_QUERY: Readonly<Record<string, Schema>> = {
   replace: {
     ...text('`true`, in any case, or empty: keys that are not sent are removed.'),

@@ -106,7 +106,6 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-/** Keys of either form of body, a list or an object with `keys`. */
 function keysOf({ body }: ApiRequest): string[] {
   return Array.isArray(body) ? (body as string[]) : (body as { keys: string[] }).keys;
 }
@@ -156,7 +155,6 @@ async function addMissing(work: Work<'activation'>, keys: readonly string[]): Pr
  */
 const REMOVAL_IN_ADDITIONS = 6;
 
-/** Replaces all keys of a segment. */
 async function replaceKeys(
   work: Work<'activation'>,
   keys: readonly string[],
@@ -194,10 +192,8 @@ async function removeAll(
   }
 }
 
-/** Keys that one statement looks for or writes. */
 const KEYS_AT_ONCE = 2_000;
 
-/** The keys among those given that the segment has. */
 async function presentOf(
   { db, store, activation }: Work<'activation'>,
   keys: readonly string[],
@@ -212,7 +208,6 @@ async function presentOf(
   return present;
 }
 
-/** The keys that are not in `others`. */
 function without(keys: readonly string[], others: ReadonlySet<string>): string[] {
   return keys.filter((key) => !others.has(key));
 }

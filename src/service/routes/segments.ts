@@ -130,7 +130,6 @@ async function createSegment(work: Work<'trafficType'>): Promise<WireSegment> {
   return created;
 }
 
-/** One page of the segments of a workspace, in the order of their names. */
 async function readSegments({
   db,
   workspace,
@@ -141,7 +140,6 @@ async function readSegments({
   return { objects: segments.map(wireSegment), ...page, totalCount };
 }
 
-/** One page of the segments that are active in an environment, in the order of their names. */
 async function readActivations({
   db,
   environment,
@@ -153,8 +151,6 @@ async function readActivations({
 }
 
 /**
- * Deletes a segment with its keys in all environments.
- *
  * @throws Problem (400) the workspace requires title and comment, and one is missing.
  * @throws Problem (403) the segment has keys in an environment that requires approvals.
  * @throws Problem (409) a definition names the segment.

@@ -89,7 +89,6 @@ async function checkNameIsFree(db: Db, name: string): Promise<void> {
   if (await findWorkspace(db, name)) throw conflict(`Workspace ${name} already exists`);
 }
 
-/** Applies patch operations to the workspace in the form of answers. */
 async function patchWorkspace(work: Work<'workspace'>): Promise<WireWorkspace> {
   const { db, workspace } = work;
   const before = wireWorkspace(workspace);
@@ -99,11 +98,6 @@ async function patchWorkspace(work: Work<'workspace'>): Promise<WireWorkspace> {
   return recordedWorkspace(work, workspace.id, before);
 }
 
-/**
- * Records a creation or a change, and answers the workspace as the store has it afterwards.
- *
- * @param before null if the workspace is new.
- */
 async function recordedWorkspace(
   { db, caller }: Work<'nothing'>,
   id: string,

@@ -19,7 +19,7 @@ import type { ApiRequest, Endpoint, Work } from '../http/endpoint.js';
 import { isVisible, workspaceCalled } from '../http/path-lookup.js';
 import { at } from '../http/place.js';
 import { badRequest } from '../http/problem.js';
-import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
+import { givenText, PAGE_SIZES, pageFrom } from '../rules/paging.js';
 import type { Db, EnvironmentRow, TrafficTypeRow, WorkspaceRow } from '../store/tables.js';
 import {
   listEnvironments,
@@ -84,16 +84,9 @@ async function readWorkspaces(
   { query, caller }: ApiRequest,
 ): Promise<WirePage<WireWorkspace>> {
   const page = pageFrom(query, PAGE_SIZES.workspaces);
-  const name = nameFilter(query);
-  const rows = await listWorkspaces(db, {
-    ids: caller.scope.workspaces,
-    ...(name === undefined ? {} : { name }),
-  });
-  return {
-    objects: pageOf(rows, page).map(wireWorkspace),
-    ...page,
-    totalCount: rows.length,
-  };
+  const filter = { ids: caller.scope.workspaces, name: nameFilter(query) };
+  const rows = await listWorkspaces(db, filter);
+  return { objects: pageOf(rows, page).map(wireWorkspace), ...page, totalCount: rows.length };
 }
 
 const NAME_OPERATORS = ['IS', 'STARTS_WITH', 'CONTAINS'];
@@ -107,14 +100,15 @@ function nameFilter({ name, nameOp }: ApiRequest['query']): WorkspaceFilter['nam
   if (nameOp !== undefined && nameOp !== '' && !NAME_OPERATORS.includes(nameOp as string)) {
     throw badRequest('nameOp must be IS, STARTS_WITH or CONTAINS');
   }
-  if (typeof name !== 'string' || name === '') return undefined;
+  const text = givenText(name);
+  if (text === undefined) return undefined;
   switch (nameOp) {
     case 'STARTS_WITH':
-      return { startsWith: name };
+      return { startsWith: text };
     case 'CONTAINS':
-      return { contains: name };
+      return { contains: text };
     default:
-      return { is: name };
+      return { is: text };
   }
 }
 
@@ -155,7 +149,6 @@ async function readRolloutStatuses(db: Db, workspace: WorkspaceRow): Promise<Wir
   return rows.map(({ id, name, description }) => ({ id, name, description }));
 }
 
-/** A workspace as the contract shows it. */
 export function wireWorkspace(row: WorkspaceRow): WireWorkspace {
   return {
     name: row.name,
@@ -165,7 +158,6 @@ export function wireWorkspace(row: WorkspaceRow): WireWorkspace {
   };
 }
 
-/** An environment as the contract shows it. */
 export function wireEnvironment(row: EnvironmentRow): WireEnvironment {
   return { name: row.name, id: row.id, production: row.production === 1 };
 }

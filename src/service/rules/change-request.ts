@@ -66,7 +66,6 @@ export const CHANGE_REQUEST_BODY: Schema = {
   },
 };
 
-/** The body that decides on a change request. */
 export const DECISION_BODY: Schema = {
   type: 'object',
   required: ['status'],
@@ -74,7 +73,6 @@ export const DECISION_BODY: Schema = {
   properties: { status: { enum: ['APPROVED', 'REJECTED', 'WITHDRAWN'] }, ...WORDS_MEMBERS },
 };
 
-/** The requested change, as far as the body describes it. */
 export interface RequestedChange {
   readonly kind: ChangeRequestKind;
   readonly name: string;
@@ -120,7 +118,6 @@ export function requestedChange(body: unknown): RequestedChange {
   };
 }
 
-/** The result of a decision on an open change request. */
 export interface Decision {
   readonly status: ChangeRequestStatus;
   readonly action: AuditAction;
@@ -134,7 +131,6 @@ const DECISIONS: Readonly<Record<string, Omit<Decision, 'role'>>> = {
   WITHDRAWN: { status: 'WITHDRAWN', action: 'withdraw' },
 };
 
-/** The Admin API key that decides. */
 interface DecidingKey {
   readonly keyId: string | null;
   readonly isUnrestricted: boolean;
@@ -179,10 +175,12 @@ function checkMayDecide(
   if (isAuthor) {
     throw forbidden('The author of a change request neither approves nor rejects it; withdraw it');
   }
-  checkApprover(request, keyId);
+  const approvers = approversOf(request);
+  if (approvers.length === 0 || approvers.some(({ id }) => id === keyId)) return;
+  const names = approvers.map(({ name }) => name).join(', ');
+  throw forbidden(`This change request is decided by ${names}`);
 }
 
-/** An Admin API key that may approve. */
 export interface Approver {
   readonly id: string;
   readonly name: string;
@@ -190,14 +188,4 @@ export interface Approver {
 
 export function approversOf({ approvers_json }: Pick<ChangeRequestTable, 'approvers_json'>) {
   return JSON.parse(approvers_json) as Approver[];
-}
-
-function checkApprover(
-  request: Pick<ChangeRequestTable, 'approvers_json'>,
-  keyId: string | null,
-): void {
-  const approvers = approversOf(request);
-  if (approvers.length === 0 || approvers.some(({ id }) => id === keyId)) return;
-  const names = approvers.map(({ name }) => name).join(', ');
-  throw forbidden(`This change request is decided by ${names}`);
 }

@@ -40,7 +40,6 @@ function treatmentSchema(isClosed: boolean): Schema {
 
 /** The most rules of a definition: more than people can read, and few enough to check quickly. */
 export const MAX_RULES = 250;
-/** The most matchers of a rule. */
 export const MAX_MATCHERS = 20;
 
 /** A targeting rule. The contract shows `AND` as the only combiner. */
@@ -95,7 +94,6 @@ function definitionMembers(isClosed: boolean) {
   } as const satisfies Readonly<Record<string, Schema>>;
 }
 
-/** A definition as the store keeps it. */
 export const DEFINITION_SCHEMA = {
   type: 'object',
   required: ['treatments', 'defaultTreatment', 'defaultRule'],
@@ -191,7 +189,6 @@ export const CONTRACT_DEFINITION_BODY = {
   },
 } as const satisfies Schema;
 
-/** A definition as the contract shows it in answers. */
 export const CONTRACT_DEFINITION_SCHEMA = {
   ...CONTRACT_DEFINITION_BODY,
   properties: {

@@ -100,7 +100,6 @@ export function definitionReplaced(before: WireDefinition, given: object): Defin
   });
 }
 
-/** The definition in the form that is stored. */
 function contentOf(definition: GivenDefinition): DefinitionContent {
   const body: DefinitionBody = {
     treatments: definition.treatments.map(tidyTreatment),
@@ -143,7 +142,6 @@ function checkRules(after: GivenDefinition, before: WireDefinition): void {
   }
 }
 
-/** The flag and the environment of a definition, by ids and names. */
 export type Belonging = Pick<WireDefinition, 'id' | 'name' | 'environment' | 'trafficType'>;
 
 /**
@@ -274,7 +272,6 @@ function tidyTreatment({
   };
 }
 
-/** A rule as it is stored, with the contract's members only. */
 function tidyRule(rule: WireRule): WireRule {
   return {
     buckets: rule.buckets.map(tidyBucket),
@@ -282,7 +279,6 @@ function tidyRule(rule: WireRule): WireRule {
   };
 }
 
-/** A bucket as it is stored. */
 function tidyBucket({ treatment, size }: WireBucket): WireBucket {
   return { treatment, size };
 }
@@ -300,7 +296,6 @@ function tidyDepends(type: string, fields: Record<string, unknown>): Record<stri
   return { ...fields, depends: { ...depends, treatments: [treatment] } };
 }
 
-/** The members that are not null. */
 function withoutNulls(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 }
@@ -337,9 +332,7 @@ function checkConfiguration(treatment: string, configurations: string | undefine
   }
 }
 
-/**
- * A key has one treatment: two lists of individual targets with the same key contradict each other.
- */
+/** A key has one treatment: two lists of individual targets with the same key contradict each other. */
 function checkTargets(treatments: readonly WireTreatment[]): void {
   const holders = new Map<string, string>();
   for (const { name, keys } of treatments) {

@@ -18,7 +18,6 @@ export interface KeysChange {
   readonly sample: readonly string[];
 }
 
-/** The most keys that one entry names. */
 export const SAMPLE_SIZE = 20;
 
 /**
@@ -66,7 +65,6 @@ export function keysGone(count: number, first: readonly string[]): KeysChange[] 
   return count === 0 ? [] : [{ path: '/keys', added: 0, removed: count, sample: first }];
 }
 
-/** The part of a definition that its difference looks into. */
 interface WithTreatments {
   readonly treatments: readonly { readonly name: string; readonly keys?: readonly string[] }[];
 }
@@ -85,7 +83,6 @@ export function definitionDifference(
   ];
 }
 
-/** The definition without the keys of its treatments. */
 function withoutTargets(definition: WithTreatments): object {
   return { ...definition, treatments: definition.treatments.map(({ keys: _, ...rest }) => rest) };
 }

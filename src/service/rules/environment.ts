@@ -4,7 +4,6 @@ import { checkTitleName, TITLE_NAME_SCHEMA } from './names.js';
 import { WORDS_MEMBERS } from './note.js';
 import { checkShape, checkUntouched, compileSchema } from './shape.js';
 
-/** What a client may set of an environment. */
 export interface EnvironmentContent {
   readonly name: string;
   readonly production: boolean;
@@ -36,14 +35,12 @@ const CHANGE_PERMISSIONS: Schema = {
   },
 };
 
-/** The members of an environment that a client may set. */
 const ENVIRONMENT_MEMBERS = {
   name: TITLE_NAME_SCHEMA,
   production: TRUTH,
   changePermissions: CHANGE_PERMISSIONS,
 } satisfies Readonly<Record<string, Schema>>;
 
-/** The body of a new environment. */
 export const ENVIRONMENT_SCHEMA: Schema = {
   type: 'object',
   required: ['name'],
@@ -119,19 +116,16 @@ export function environmentPatched(
   return environmentFrom(after);
 }
 
-/** What a client may set of a workspace. */
 export interface WorkspaceContent {
   readonly name: string;
   readonly requiresTitleAndComments: boolean;
 }
 
-/** The members of a workspace that a client may set. */
 const WORKSPACE_MEMBERS = {
   name: TITLE_NAME_SCHEMA,
   requiresTitleAndComments: TRUTH,
 } satisfies Readonly<Record<string, Schema>>;
 
-/** The body of a new workspace. */
 export const WORKSPACE_SCHEMA: Schema = {
   type: 'object',
   required: ['name'],

@@ -6,7 +6,6 @@ import { NAME_SCHEMA } from './names.js';
 import { WORDS_MEMBERS } from './note.js';
 import { checkShape, checkUntouched, compileSchema } from './shape.js';
 
-/** The members of a flag at the level of the workspace that a client may set. */
 export interface FlagContent {
   readonly description: string;
   /** Unique, in the order given. */
@@ -59,7 +58,6 @@ export const NEW_FLAG_SCHEMA: Schema = {
 /** Members that a patch cannot change. Name and traffic type are fixed when a flag is created. */
 const FIXED = ['id', 'name', 'trafficType', 'creationTime', 'rolloutStatusTimestamp'] as const;
 
-/** The shape of a flag after a patch; a patch cannot remove the rollout status. */
 const hasShape = compileSchema({
   type: 'object',
   required: ['rolloutStatus'],
@@ -76,18 +74,13 @@ const hasShape = compileSchema({
   },
 });
 
-/** Members of a flag as a client sends them. */
 export interface GivenFlagMembers {
   readonly description?: string | null;
   readonly tags?: readonly { readonly name: string }[] | null;
   readonly owners?: readonly unknown[] | null;
 }
 
-/**
- * Fills in empty values for members that are null or absent.
- *
- * @param given fits a schema with `MEMBERS`.
- */
+/** Fills in empty values for members that are null or absent. @param given fits a schema with `MEMBERS`. */
 export function flagMembersFrom(given: GivenFlagMembers): Omit<FlagContent, 'rolloutStatus'> {
   return {
     description: given.description ?? '',

@@ -13,7 +13,6 @@ export interface PatchOperation {
   readonly value?: unknown;
 }
 
-/** The work that a patch may still cause. */
 interface Bounds {
   /** Measured by `sizeOf`. */
   copiesLeft: number;
@@ -89,7 +88,6 @@ function applied(
   return jsonPatch.applyOperation(document, operation, false, true, false).newDocument;
 }
 
-/** Copies a part of the document, after checking its size. */
 function copied(value: unknown, bounds: Bounds): unknown {
   const size = sizeOf(value, bounds.copiesLeft);
   if (size > bounds.copiesLeft) throw badRequest('Patch copies more than a document can hold');
@@ -103,7 +101,6 @@ function valueOf(operation: PatchOperation): unknown {
   throw badRequest(`Patch operation ${operation.op} of ${operation.path} has no value`);
 }
 
-/** The path from which `move` and `copy` take their value. */
 function fromOf({ op, path, from }: PatchOperation): string {
   if (from !== undefined) return from;
   throw badRequest(`Patch operation ${op} of ${path} has no from`);
@@ -133,7 +130,6 @@ function add(document: unknown, path: string, value: unknown, bounds: Bounds): u
   return applied(document, { op: 'add', path, value });
 }
 
-/** Takes a member out of an object or an element out of a list, whose later elements move up. */
 function remove(document: unknown, path: string, bounds: Bounds): unknown {
   const parts = pointer(path);
   if (parts.length === 0) throw badRequest('Patch cannot remove the whole document');
@@ -143,17 +139,12 @@ function remove(document: unknown, path: string, bounds: Bounds): unknown {
   return applied(document, { op: 'remove', path });
 }
 
-/** Counts the elements that move when one before them comes or goes. */
 function shift(bounds: Bounds, count: number): void {
   bounds.shiftsLeft -= count;
   if (bounds.shiftsLeft < 0) throw badRequest('Patch shifts too many elements of lists');
 }
 
-/**
- * The value at a path. Inherited members do not count.
- *
- * @throws Problem (400) the path leads nowhere.
- */
+/** The value at a path. Inherited members do not count. @throws Problem (400) the path leads nowhere. */
 function read(document: unknown, parts: readonly string[]): unknown {
   let value = document;
   for (const part of parts) {

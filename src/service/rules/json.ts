@@ -4,7 +4,6 @@ export const MAX_JSON_DEPTH = 64;
 /** The size of a value itself, beside its text: about the cost of walking it. */
 const VALUE_SIZE = 20;
 
-/** A value within another, or the outer value itself. */
 interface Visit {
   readonly value: unknown;
   /** Empty for elements of lists. */

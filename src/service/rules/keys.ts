@@ -6,7 +6,6 @@ import { WORDS_MEMBERS } from './note.js';
 /** The longest key in UTF-16 code units. The contract shows no limit. */
 const MAX_KEY_LENGTH = 1_000;
 
-/** A key of an upload. */
 export const KEY_SCHEMA: Schema = { type: 'string', minLength: 1, maxLength: MAX_KEY_LENGTH };
 
 /**
@@ -52,11 +51,7 @@ function checkRequestSize(count: number): void {
   );
 }
 
-/**
- * The contract's limit of keys that are stored for one segment.
- *
- * @throws Problem (400) the segment would hold more.
- */
+/** The contract's limit of keys that are stored for one segment. @throws Problem (400) the segment would hold more. */
 export function checkSegmentSize(count: number): void {
   if (count <= MAX_KEYS_PER_SEGMENT) return;
   throw badRequest(
@@ -79,7 +74,6 @@ export function wantsReplacement({ replace }: Readonly<Record<string, unknown>>)
 
 const MAX_VALUE_LENGTH = 10_000;
 
-/** The id of an attribute, as a pattern. */
 export const ATTRIBUTE_NAME = '^[A-Za-z][-_A-Za-z0-9]{0,199}$';
 const ATTRIBUTE = new RegExp(ATTRIBUTE_NAME);
 
@@ -102,7 +96,6 @@ export const IDENTITY_SCHEMA: Schema = {
   properties: IDENTITY_MEMBERS,
 };
 
-/** The body for an identity whose key comes from the path. */
 export const IDENTITY_VALUES_SCHEMA: Schema = {
   type: 'object',
   additionalProperties: false,

@@ -5,7 +5,6 @@ const TEXT: Schema = { type: 'string', minLength: 1 };
 const TEXTS: Schema = { type: 'array', items: { type: 'string' }, minItems: 1 };
 const NUMBER: Schema = { type: 'number' };
 const TIME: Schema = { type: 'integer', description: 'Milliseconds since the epoch.' };
-/** A range, as the types `BETWEEN_…` hold it. */
 const between = (bound: Schema): Schema => ({
   type: 'object',
   additionalProperties: false,

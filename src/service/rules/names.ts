@@ -43,20 +43,12 @@ const RESERVED_TREATMENT_NAME = 'control';
 /** Names of treatments may start with `_` too. */
 const TREATMENT_NAME = /^[_A-Za-z][-_A-Za-z0-9]*$/;
 
-/**
- * The form of the name is checked by `NAME_SCHEMA` before.
- *
- * @throws Problem (400) the name is a reserved word.
- */
+/** The form of the name is checked by `NAME_SCHEMA` before. @throws Problem (400) the name is a reserved word. */
 export function checkFlagName(name: string): void {
   if (RESERVED_FLAG_NAMES.has(name)) throw badRequest(`Feature flag name ${name} is reserved`);
 }
 
-/**
- * For seeds; the bodies of requests are checked by `NAME_SCHEMA`.
- *
- * @throws Problem (400) the name has a wrong form.
- */
+/** For seeds; the bodies of requests are checked by `NAME_SCHEMA`. @throws Problem (400) the name has a wrong form. */
 export function checkTrafficTypeName(name: string): void {
   checkLength('Traffic type', name);
   if (!NAME.test(name)) {

@@ -1,7 +1,6 @@
 import { badRequest, Problem } from '../http/problem.js';
 import type { Schema } from './matchers.js';
 
-/** Title and comment of a change, if they were given. */
 export interface GivenNote {
   readonly title: string | null;
   readonly comment: string | null;
@@ -24,7 +23,6 @@ export function noteFrom(query: unknown, body: unknown): GivenNote {
   return { title: wordFrom('title', query, body), comment: wordFrom('comment', query, body) };
 }
 
-/** The first non-empty text under this name. */
 function wordFrom(name: 'title' | 'comment', ...places: unknown[]): string | null {
   for (const place of places) {
     if (typeof place !== 'object' || place === null || Array.isArray(place)) continue;

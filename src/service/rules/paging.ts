@@ -1,12 +1,10 @@
 import { badRequest } from '../http/problem.js';
 
-/** A part of a list. */
 export interface Page {
   readonly offset: number;
   readonly limit: number;
 }
 
-/** How many objects a page of one kind of list has. */
 export interface PageSizes {
   /** The limit if the query names none. */
   readonly usual: number;
@@ -36,6 +34,11 @@ export function pageFrom(query: unknown, sizes: PageSizes): Page {
   const limit = wholeNumber('limit', given.limit, sizes.usual);
   if (limit === 0) throw badRequest('limit must be at least 1');
   return { offset, limit: Math.min(limit, sizes.largest) };
+}
+
+/** A parameter of a query; an empty one, and one that is no text, count as not given. */
+export function givenText(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /**

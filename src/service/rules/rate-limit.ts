@@ -4,7 +4,6 @@ export interface RateLimit {
   readonly perSeconds: number;
 }
 
-/** The result of counting one request. */
 export interface Allowance {
   readonly allowed: boolean;
   readonly remaining: number;
@@ -24,11 +23,7 @@ export class RequestCounter {
     this.#limit = limit;
   }
 
-  /**
-   * Counts one request, whether or not it is allowed.
-   *
-   * @param now milliseconds since the epoch.
-   */
+  /** Counts one request, whether or not it is allowed. @param now milliseconds since the epoch. */
   take(caller: string, now: number): Allowance {
     const window = this.#windowOf(caller, now);
     window.used += 1;

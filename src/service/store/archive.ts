@@ -1,5 +1,7 @@
+import { written } from '../change-log.js';
 import { partsOf } from '../parts.js';
 import { deleteFlag } from './flags.js';
+import { statement } from './statement.js';
 import {
   NAMES_AT_ONCE,
   type Db,
@@ -18,29 +20,24 @@ export interface ArchivedFlag {
   readonly uses: readonly DefinitionUseRow[];
 }
 
-/** @param now milliseconds since the epoch. */
 export async function archiveFlag(db: Db, flagId: string, now: number): Promise<void> {
-  const flag = await db
-    .selectFrom('flags')
-    .where('id', '=', flagId)
-    .selectAll()
-    .executeTakeFirstOrThrow();
-  const definitions = await db
-    .selectFrom('definitions')
-    .where('flag_id', '=', flagId)
-    .selectAll()
-    .execute();
-  const uses = await db
-    .selectFrom('definition_uses')
-    .where('flag_id', '=', flagId)
-    .selectAll()
-    .execute();
+  const flag = written((await flagsWithId(db, flagId))[0]);
+  const definitions = await definitionsOf(db, flagId);
+  const uses = await usesOf(db, flagId);
   const rows: ArchivedFlag = { flag, definitions, uses };
   const { id, workspace_id, name } = flag;
   const kept = { id, workspace_id, name, archived_time: now, rows_json: JSON.stringify(rows) };
   await db.insertInto('archived_flags').values(kept).execute();
   await deleteFlag(db, flagId);
 }
+
+const flagsWithId = statement<FlagRow, [id: string]>('select * from flags where id = $1');
+const definitionsOf = statement<DefinitionRow, [flagId: string]>(
+  'select * from definitions where flag_id = $1',
+);
+const usesOf = statement<DefinitionUseRow, [flagId: string]>(
+  'select * from definition_uses where flag_id = $1',
+);
 
 /** A flag of this name comes before one with this id. */
 export async function findArchived(

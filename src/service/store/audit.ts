@@ -4,7 +4,6 @@ import type { Dialect } from './migrations.js';
 import { jsonRows, statement } from './statement.js';
 import type { Db } from './tables.js';
 
-/** One change, as the audit log stores it. */
 export interface AuditEntry {
   /** Grows with every change. */
   readonly id: number;
@@ -30,7 +29,6 @@ export interface AuditEntry {
   readonly difference: readonly unknown[];
 }
 
-/** The kind of object that was changed. */
 export type AuditKind =
   | 'flag'
   | 'segment'
@@ -73,7 +71,6 @@ export interface AuditFilter {
   readonly before?: number;
 }
 
-/** Adds one entry; the store gives it the next id. */
 export async function insertAudit(db: Db, entry: Omit<AuditEntry, 'id'>): Promise<void> {
   await insertValues(db, ...valuesOf(entry));
 }

@@ -16,7 +16,6 @@ import { PRIMARY_KEYS, type Db } from './tables.js';
  */
 interface Head {
   readonly format: typeof FORMAT;
-  /** The version of flagkeel that made it. */
   readonly flagkeel: string;
   /** Steps of the migration that the tables had taken, in their order. */
   readonly steps: readonly string[];
@@ -40,12 +39,7 @@ interface End {
   readonly sha256: string;
 }
 
-/** The content of a backup, in numbers. */
-export interface BackupSummary {
-  readonly takenAt: string;
-  /** Table → number of its rows. */
-  readonly rows: Readonly<Record<string, number>>;
-}
+export type BackupSummary = Pick<Head, 'takenAt'> & Pick<End, 'rows'>;
 
 type TableName = keyof typeof PRIMARY_KEYS;
 
@@ -61,7 +55,6 @@ const LINE_LENGTH = 1024 * 1024;
  * The file appears once it is complete. Only its owner may read it, because it holds everything but the Admin API keys
  * themselves.
  *
- * @param now milliseconds since the epoch.
  * @throws FlagkeelError (USAGE) the store does not exist, or the file does already.
  * @throws FlagkeelError (STATE_UNREADABLE) the store cannot be read.
  * @throws FlagkeelError (OUTPUT) the file cannot be written.

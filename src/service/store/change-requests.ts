@@ -9,7 +9,6 @@ import type {
   Db,
 } from './tables.js';
 
-/** A change request with the names and ids for answers. */
 export interface StoredChangeRequest extends Selectable<ChangeRequestTable> {
   readonly environment_name: string;
   /** null if the flag does not exist any more, and for segments. */
@@ -43,10 +42,10 @@ export interface ChangeRequestFilter {
   readonly workspaces: readonly string[] | null;
   readonly environments: readonly string[] | null;
   /** Id or name. */
-  readonly environment?: string;
-  readonly status?: string;
+  readonly environment?: string | undefined;
+  readonly status?: string | undefined;
   /** Selects requests that are older than the one at this position. */
-  readonly before?: number;
+  readonly before?: number | undefined;
 }
 
 /** The newest first, at most `limit`. */
@@ -97,15 +96,12 @@ export async function openChangeRequests(
   return rows.map(({ id }) => id);
 }
 
-/** The rows that a change request blocks, by the kind of its object. */
 const HELD = {
   flag: { table: 'definitions', column: 'flag_id', objects: 'flags' },
   segment: { table: 'activations', column: 'segment_id', objects: 'segments' },
 } as const satisfies Readonly<Record<ChangeRequestKind, object>>;
 
-/**
- * The open requests that were submitted before a moment, the oldest first. @param time milliseconds since the epoch.
- */
+/** The oldest first. */
 export async function openChangeRequestsBefore(
   db: Db,
   time: number,
@@ -147,10 +143,8 @@ export async function closeChangeRequest(
     where environment_id = ${environment_id} and open_change_request_id = ${id}`.execute(db);
 }
 
-/** A comment of the author of a request, or of a key that decided on it. */
 export interface RequestComment {
   readonly comment: string | null;
-  /** Name of the Admin API key. */
   readonly user: string;
   readonly role: 'SUBMITTER' | 'APPROVER';
   readonly timestamp: number;

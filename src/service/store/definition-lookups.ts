@@ -2,6 +2,7 @@ import type { Page } from '../rules/paging.js';
 import { definitionText, definitionTextSql, type StoredDefinition } from './definitions.js';
 import { statement, type Lookup, type PreparedRead } from './statement.js';
 import type { Db, EnvironmentRow, WorkspaceRow } from './tables.js';
+import { countUses } from './workspaces.js';
 
 /** Each by id or by name; flags by name alone. */
 type DefinitionNames = readonly [workspace: string, environment: string, flag: string];
@@ -22,21 +23,18 @@ const definitionByNames = (more = ''): string => `
 
 const DEFINITION: Lookup = { name: 'definition', text: definitionByNames() };
 
-/** The columns of a workspace that a change of a definition depends on. */
 export type WorkspaceOfChange = Pick<WorkspaceRow, 'id' | 'requires_title_and_comments'>;
-/** The columns of an environment that a change of a definition depends on. */
+/** The columns that a change of a definition depends on. */
 export type EnvironmentOfChange = Pick<
   EnvironmentRow,
   'id' | 'name' | 'approvals_required' | 'allow_kills'
 >;
 
-/** The workspace and the environment of a change. */
 export interface Place {
   readonly workspace: WorkspaceOfChange;
   readonly environment: EnvironmentOfChange;
 }
 
-/** A definition to change, with its place. */
 export interface PlacedDefinition extends Place {
   readonly stored: StoredDefinition;
 }
@@ -195,12 +193,8 @@ export async function listDefinitions(
 ): Promise<Pick<FoundDefinitions, 'objects' | 'totalCount'>> {
   const environment = JSON.stringify({ id, name });
   const [page] = await definitionsOfPage(db, workspace_id, 0, id, limit, offset, environment);
-  const { count } = await db
-    .selectFrom('definitions')
-    .where('environment_id', '=', id)
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return { objects: page?.objects ?? '', totalCount: count };
+  const totalCount = await countUses(db, 'definitions', 'environment_id', id);
+  return { objects: page?.objects ?? '', totalCount };
 }
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -4,7 +4,6 @@ import { partsOf } from '../parts.js';
 import { statement } from './statement.js';
 import { NAMES_AT_ONCE, type Db, type DefinitionRow, type EnvironmentRow } from './tables.js';
 
-/** A definition with the names for answers. */
 export interface StoredDefinition extends DefinitionRow {
   readonly flag_name: string;
   readonly environment_name: string;
@@ -39,39 +38,33 @@ function definitionsBy(column: 'id' | 'name') {
     where environments.id = $1 and flags.${column} = $2`);
 }
 
+type DefinitionPlace = Pick<DefinitionRow, 'flag_id' | 'environment_id'>;
+
 /** @param place the flag must have no definition in this environment yet. */
 export async function insertDefinition(
   db: Db,
-  place: { flagId: string; environmentId: string },
-  content: DefinitionContent,
+  place: DefinitionPlace,
+  { killed, body }: DefinitionContent,
   uses: Uses,
   now: number,
 ): Promise<void> {
-  await db
-    .insertInto('definitions')
-    .values({
-      flag_id: place.flagId,
-      environment_id: place.environmentId,
-      killed: Number(content.killed),
-      body_json: JSON.stringify(content.body),
-      creation_time: now,
-      last_update_time: now,
-    })
-    .execute();
+  const times = { creation_time: now, last_update_time: now };
+  const row = { ...place, killed: Number(killed), body_json: JSON.stringify(body), ...times };
+  await db.insertInto('definitions').values(row).execute();
   await insertUses(db, place, uses);
 }
 
 /** @param uses the new references of the definition; null if they stay as they are. */
 export async function updateDefinition(
   db: Db,
-  { flag_id, environment_id, killed, body_json, last_update_time }: DefinitionRow,
+  definition: DefinitionRow,
   uses: Uses | null,
 ): Promise<void> {
+  const { flag_id, environment_id, killed, body_json, last_update_time } = definition;
   await updateBody(db, killed, body_json, last_update_time, flag_id, environment_id);
   if (uses === null) return;
-  const place = { flagId: flag_id, environmentId: environment_id };
-  await deleteUses(db, place);
-  await insertUses(db, place, uses);
+  await deleteUses(db, definition);
+  await insertUses(db, definition, uses);
 }
 
 const updateBody = statement(`
@@ -79,25 +72,20 @@ const updateBody = statement(`
   where flag_id = $4 and environment_id = $5`);
 
 /** Deletes the definition and its references; does nothing if there is none. */
-export async function deleteDefinition(
-  db: Db,
-  place: { flagId: string; environmentId: string },
-): Promise<void> {
+export async function deleteDefinition(db: Db, place: DefinitionPlace): Promise<void> {
   await deleteUses(db, place);
-  await db
-    .deleteFrom('definitions')
-    .where('flag_id', '=', place.flagId)
-    .where('environment_id', '=', place.environmentId)
-    .execute();
+  await deletePlace(db, place.flag_id, place.environment_id);
 }
+
+const deletePlace = statement('delete from definitions where flag_id = $1 and environment_id = $2');
 
 /** References have a table of their own, so that the users of a segment are found without reading every definition. */
 async function insertUses(
   db: Db,
-  { flagId, environmentId }: { flagId: string; environmentId: string },
+  { flag_id, environment_id }: DefinitionPlace,
   uses: Uses,
 ): Promise<void> {
-  const row = { flag_id: flagId, environment_id: environmentId };
+  const row = { flag_id, environment_id };
   const rows = [
     ...uses.segments.map((name) => ({ ...row, kind: 'segment' as const, name })),
     ...uses.flags.map((name) => ({ ...row, kind: 'flag' as const, name })),
@@ -107,18 +95,14 @@ async function insertUses(
   }
 }
 
-async function deleteUses(
-  db: Db,
-  { flagId, environmentId }: { flagId: string; environmentId: string },
-): Promise<void> {
-  await db
-    .deleteFrom('definition_uses')
-    .where('flag_id', '=', flagId)
-    .where('environment_id', '=', environmentId)
-    .execute();
+async function deleteUses(db: Db, place: DefinitionPlace): Promise<void> {
+  await deleteUsesOf(db, place.flag_id, place.environment_id);
 }
 
-/** A definition that refers to something, by the names of its flag and its environment. */
+const deleteUsesOf = statement(
+  'delete from definition_uses where flag_id = $1 and environment_id = $2',
+);
+
 export interface Use {
   readonly flag: string;
   readonly environment: string;
@@ -170,16 +154,10 @@ export async function flagsUsedBy(
   return [...used];
 }
 
-/** Environments that have a definition of the flag. */
-export async function environmentsOfFlag(db: Db, flagId: string): Promise<EnvironmentRow[]> {
-  return db
-    .selectFrom('definitions')
-    .innerJoin('environments', 'environments.id', 'definitions.environment_id')
-    .where('definitions.flag_id', '=', flagId)
-    .selectAll('environments')
-    .orderBy('environments.sort_name')
-    .execute();
-}
+export const environmentsOfFlag = statement<EnvironmentRow, [flagId: string]>(`
+  select environments.* from definitions
+  join environments on environments.id = definitions.environment_id
+  where definitions.flag_id = $1 order by environments.sort_name`);
 
 /** JSON text of the definition in the form of answers, made without parsing the stored members. */
 export function definitionText(definition: StoredDefinition): string {
@@ -218,7 +196,6 @@ export function definitionTextSql(flag: string, environment: string): string {
     || coalesce(',"openChangeRequestId":"' || definitions.open_change_request_id || '"', '') || '}'`;
 }
 
-/** The definition as an object, for comparisons and for patches. */
 export function wireDefinition(definition: StoredDefinition): WireDefinition {
   return JSON.parse(definitionText(definition)) as WireDefinition;
 }

@@ -5,7 +5,6 @@ import { sortName } from '../rules/names.js';
 import type { Page } from '../rules/paging.js';
 import { NAMES_AT_ONCE, type Db, type FlagRow } from './tables.js';
 
-/** A flag with the names of what it refers to. */
 export interface StoredFlag extends FlagRow {
   readonly traffic_type_name: string;
   readonly rollout_status_name: string;
@@ -14,13 +13,12 @@ export interface StoredFlag extends FlagRow {
 /** Selects flags; all given conditions have to match. */
 export interface FlagFilter {
   /** A part of the name, in upper or lower case. */
-  readonly nameContains?: string;
-  readonly rolloutStatusId?: string;
+  readonly nameContains?: string | undefined;
+  readonly rolloutStatusId?: string | undefined;
   /** Flags that have all of these. */
   readonly tags: readonly string[];
 }
 
-/** All flags of a workspace, with the names for answers. */
 function selectFlags(db: Db, workspaceId: string) {
   return db
     .selectFrom('flags')
@@ -122,7 +120,6 @@ export async function updateFlag(
   await db.updateTable('flags').set(changed).where('id', '=', flagId).execute();
 }
 
-/** Deletes a flag with its definitions in all environments. */
 export async function deleteFlag(db: Db, flagId: string): Promise<void> {
   await db.deleteFrom('definition_uses').where('flag_id', '=', flagId).execute();
   await db.deleteFrom('definitions').where('flag_id', '=', flagId).execute();

@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
-import { jsonRows } from './statement.js';
+import { jsonRows, statement } from './statement.js';
 import type { Dialect } from './migrations.js';
 import type { AttributeRow, Db } from './tables.js';
 
-/** The traffic type and the environment of identities. */
 export interface IdentityPlace {
   readonly trafficTypeId: string;
   readonly environmentId: string;
@@ -59,37 +58,24 @@ export async function saveIdentities(
 }
 
 export async function deleteIdentity(db: Db, place: IdentityPlace, key: string): Promise<void> {
-  await db
-    .deleteFrom('identities')
-    .where('environment_id', '=', place.environmentId)
-    .where('traffic_type_id', '=', place.trafficTypeId)
-    .where('key', '=', key)
-    .execute();
+  await deleteKey(db, place.environmentId, place.trafficTypeId, key);
 }
 
-/** The attributes of a traffic type, sorted by the bytes of their ids. */
-export async function listAttributes(db: Db, trafficTypeId: string): Promise<AttributeRow[]> {
-  return db
-    .selectFrom('attributes')
-    .where('traffic_type_id', '=', trafficTypeId)
-    .orderBy('id')
-    .selectAll()
-    .execute();
-}
+const deleteKey = statement(
+  'delete from identities where environment_id = $1 and traffic_type_id = $2 and key = $3',
+);
+
+/** Sorted by the bytes of their ids. */
+export const listAttributes = statement<AttributeRow, [trafficTypeId: string]>(
+  'select * from attributes where traffic_type_id = $1 order by id',
+);
 
 /** Creates the attribute, or replaces all of it. */
 export async function saveAttribute(db: Db, row: AttributeRow): Promise<void> {
-  await deleteAttribute(db, row);
+  await deleteAttribute(db, row.traffic_type_id, row.id);
   await db.insertInto('attributes').values(row).execute();
 }
 
-export async function deleteAttribute(
-  db: Db,
-  { traffic_type_id, id }: Pick<AttributeRow, 'traffic_type_id' | 'id'>,
-): Promise<void> {
-  await db
-    .deleteFrom('attributes')
-    .where('traffic_type_id', '=', traffic_type_id)
-    .where('id', '=', id)
-    .execute();
-}
+export const deleteAttribute = statement<never, [trafficTypeId: string, id: string]>(
+  'delete from attributes where traffic_type_id = $1 and id = $2',
+);

@@ -13,7 +13,6 @@ function unfolded(dialect: Dialect, keys: readonly string[]) {
     : sql<string>`(select value from json_array_elements_text(${list}::json) as value)`;
 }
 
-/** Adds the keys that the segment does not have yet. */
 export async function addKeys(
   db: Db,
   dialect: Dialect,
@@ -40,7 +39,6 @@ export async function removeKeys(
   await sql`delete from segment_keys where ${rows}`.execute(db);
 }
 
-/** The keys among those given that the segment has. */
 export async function presentKeys(
   db: Db,
   dialect: Dialect,
@@ -89,7 +87,6 @@ function sortedKeys(activationId: number) {
   return sql`select key from segment_keys where activation_id = ${activationId} order by key`;
 }
 
-/** Removes all keys of a segment. */
 export async function removeAllKeys(db: Db, activationId: number): Promise<void> {
   await sql`delete from segment_keys where activation_id = ${activationId}`.execute(db);
 }

@@ -1,4 +1,5 @@
 import { sql, type Kysely, type Migration } from 'kysely';
+import type { Db } from './tables.js';
 
 export type Dialect = 'sqlite' | 'postgres';
 
@@ -7,65 +8,72 @@ export type Dialect = 'sqlite' | 'postgres';
  * changes of the tables need a new step.
  */
 export function migrations(dialect: Dialect): Record<string, Migration> {
+  const types = dialectTypesOf(dialect);
+  const { text, time } = types;
   return {
-    '0001-first': { up: async (db: Kysely<unknown>) => createFirst(db, dialect) },
-    '0002-key-ids-in-the-audit-log': {
-      up: async (db: Kysely<unknown>) => {
-        const { text } = dialectTypesOf(dialect);
-        await sql.raw(`alter table audit add column key_id ${text}`).execute(db);
-      },
-    },
-    '0003-keys-without-a-reference': {
-      up: async (db: Kysely<unknown>) => withoutReference(db, dialect),
-    },
-    '0006-keys-that-end-and-their-last-use': {
-      up: async (db: Kysely<unknown>) => {
-        const { time } = dialectTypesOf(dialect);
-        for (const column of ['expiration_time', 'last_use_time']) {
-          await sql.raw(`alter table admin_keys add column ${column} ${time}`).execute(db);
-        }
-      },
-    },
-    '0007-sessions-of-the-console': {
-      up: async (db: Kysely<unknown>) => {
-        const { text, time } = dialectTypesOf(dialect);
-        const columns = `hash ${text} primary key, key_id ${text} not null, expiration_time ${time} not null`;
-        await sql.raw(`create table sessions (${columns})`).execute(db);
-      },
-    },
-    '0008-archived-flags': {
-      up: async (db: Kysely<unknown>) => {
-        const { text, time } = dialectTypesOf(dialect);
-        const table = `create table archived_flags (
-          id ${text} primary key,
-          workspace_id ${text} not null,
-          name ${text} not null,
-          archived_time ${time} not null,
-          rows_json ${text} not null,
-          unique (workspace_id, name))`;
-        await sql.raw(table).execute(db);
-      },
-    },
-    '0009-change-requests': { up: async (db: Kysely<unknown>) => addChangeRequests(db, dialect) },
-    '0010-attributes-of-traffic-types': {
-      up: async (db: Kysely<unknown>) => addAttributes(db, dialect),
-    },
-    '0011-keys-with-exact-restrictions': {
-      up: async (db: Kysely<unknown>) => {
-        const column = 'is_exact integer not null default 0';
-        await sql.raw(`alter table admin_keys add column ${column}`).execute(db);
-      },
+    '0001-first': step([
+      ...workspaceTables(types),
+      ...flagTables(types),
+      ...segmentTables(types),
+      ...accessTables(types),
+    ]),
+    '0002-key-ids-in-the-audit-log': step([`alter table audit add column key_id ${text}`]),
+    '0003-keys-without-a-reference': step(keysWithoutReference(types)),
+    '0006-keys-that-end-and-their-last-use': step([
+      `alter table admin_keys add column expiration_time ${time}`,
+      `alter table admin_keys add column last_use_time ${time}`,
+    ]),
+    '0007-sessions-of-the-console': step([
+      `create table sessions (
+        hash ${text} primary key, key_id ${text} not null, expiration_time ${time} not null)`,
+    ]),
+    '0008-archived-flags': step([
+      `create table archived_flags (
+        id ${text} primary key,
+        workspace_id ${text} not null,
+        name ${text} not null,
+        archived_time ${time} not null,
+        rows_json ${text} not null,
+        unique (workspace_id, name))`,
+    ]),
+    '0009-change-requests': step(changeRequestTables(types)),
+    '0010-attributes-of-traffic-types': step([
+      `create table attributes (
+        traffic_type_id ${text} not null references traffic_types (id),
+        id ${text} not null,
+        display_name ${text} not null,
+        description ${text} not null,
+        data_type ${text},
+        is_searchable integer not null,
+        suggested_values_json ${text} not null,
+        primary key (traffic_type_id, id))`,
+    ]),
+    '0011-keys-with-exact-restrictions': step([
+      'alter table admin_keys add column is_exact integer not null default 0',
+    ]),
+  };
+}
+
+function step(statements: readonly string[]): Migration {
+  return {
+    up: async (db: Kysely<unknown>) => {
+      // One after the other, because statements need the tables of earlier ones.
+      for (const statement of statements) await sql.raw(statement).execute(db);
     },
   };
+}
+
+export async function namesOfTables(db: Db): Promise<ReadonlySet<string>> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  return new Set(tables.map(({ name }) => name));
 }
 
 /**
  * Uploads insert and delete tens of thousands of keys, always for an existing activation. Checking the reference for
  * each of them took most of the time of an upload.
  */
-async function withoutReference(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
-  const { text, time, clustered } = dialectTypesOf(dialect);
-  const statements = [
+function keysWithoutReference({ text, time, clustered }: DialectTypes): string[] {
+  return [
     `create table keys_without_reference (
       activation_id ${time} not null,
       key ${text} not null,
@@ -74,28 +82,9 @@ async function withoutReference(db: Kysely<unknown>, dialect: Dialect): Promise<
     'drop table segment_keys',
     'alter table keys_without_reference rename to segment_keys',
   ];
-  // One after the other, because each step needs the result of the one before.
-  for (const statement of statements) await sql.raw(statement).execute(db);
 }
-
-async function addAttributes(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
-  const { text } = dialectTypesOf(dialect);
-  const table = `create table attributes (
-    traffic_type_id ${text} not null references traffic_types (id),
-    id ${text} not null,
-    display_name ${text} not null,
-    description ${text} not null,
-    data_type ${text},
-    is_searchable integer not null,
-    suggested_values_json ${text} not null,
-    primary key (traffic_type_id, id))`;
-  await sql.raw(table).execute(db);
-}
-
-/** The table of change requests, and the columns that let a request block its object. */
-async function addChangeRequests(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
-  const { text, time, counter } = dialectTypesOf(dialect);
-  const statements = [
+function changeRequestTables({ text, time, counter }: DialectTypes): string[] {
+  return [
     `create table change_requests (
       position ${counter},
       id ${text} not null unique,
@@ -118,18 +107,6 @@ async function addChangeRequests(db: Kysely<unknown>, dialect: Dialect): Promise
     `alter table definitions add column open_change_request_id ${text}`,
     `alter table activations add column open_change_request_id ${text}`,
   ];
-  // One after the other, because an index needs its table.
-  for (const statement of statements) await sql.raw(statement).execute(db);
-}
-
-/** The tables of the first version; `tables.ts` describes their columns. */
-async function createFirst(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
-  const types = dialectTypesOf(dialect);
-  const statements = [...workspaceTables(types), ...flagTables(types), ...segmentTables(types)]
-    .concat(accessTables(types))
-    .map((statement) => sql.raw(statement));
-  // One after the other, because tables refer to earlier ones.
-  for (const statement of statements) await statement.execute(db);
 }
 
 /** The few words that differ between the two databases. */

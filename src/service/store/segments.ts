@@ -9,13 +9,12 @@ import { sortName } from '../rules/names.js';
 import type { Page } from '../rules/paging.js';
 import { statement } from './statement.js';
 import { NAMES_AT_ONCE, type Db, type EnvironmentRow, type SegmentRow } from './tables.js';
+import { countUses } from './workspaces.js';
 
-/** A segment with the name of its traffic type. */
 export interface StoredSegment extends SegmentRow {
   readonly traffic_type_name: string;
 }
 
-/** A segment in one environment, where it is active. */
 export interface StoredActivation extends StoredSegment {
   readonly activation_id: number;
   readonly activation_time: number;
@@ -34,38 +33,13 @@ function selectSegments(db: Db) {
     .select('traffic_types.name as traffic_type_name');
 }
 
-/** All active segments of an environment, with the names for answers. */
-function selectActivations(db: Db, environmentId: string) {
-  return (
-    selectSegments(db)
-      .innerJoin('activations', 'activations.segment_id', 'segments.id')
-      .innerJoin('environments', 'environments.id', 'activations.environment_id')
-      .where('environments.id', '=', environmentId)
-      // Logically redundant, but without it the database looks for a name among all activations of the environment.
-      .whereRef('segments.workspace_id', '=', 'environments.workspace_id')
-      .select([
-        'activations.id as activation_id',
-        'activations.creation_time as activation_time',
-        'activations.last_update_time as last_update_time',
-        'activations.key_count as key_count',
-        'activations.open_change_request_id as open_change_request_id',
-        'environments.id as environment_id',
-        'environments.name as environment_name',
-      ])
-  );
-}
-
 /** One page of the segments of a workspace, sorted by name. */
 export async function listSegments(
   db: Db,
   workspaceId: string,
   page: Page,
 ): Promise<{ segments: StoredSegment[]; totalCount: number }> {
-  const { count } = await db
-    .selectFrom('segments')
-    .where('workspace_id', '=', workspaceId)
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
+  const totalCount = await countUses(db, 'segments', 'workspace_id', workspaceId);
   const segments = await selectSegments(db)
     .where('segments.workspace_id', '=', workspaceId)
     .orderBy('segments.sort_name')
@@ -73,7 +47,7 @@ export async function listSegments(
     .limit(page.limit)
     .offset(page.offset)
     .execute();
-  return { segments, totalCount: count };
+  return { segments, totalCount };
 }
 
 /** Finds a segment by name alone, because the contract gives segments no id. */
@@ -96,7 +70,6 @@ export async function insertSegment(db: Db, segment: Omit<SegmentRow, 'sort_name
     .execute();
 }
 
-/** Deletes a segment with its activations and keys in all environments. */
 export async function deleteSegment(db: Db, segmentId: string): Promise<void> {
   const activations = await db
     .selectFrom('activations')
@@ -108,17 +81,11 @@ export async function deleteSegment(db: Db, segmentId: string): Promise<void> {
   await db.deleteFrom('segments').where('id', '=', segmentId).execute();
 }
 
-/** Environments in which the segment has keys. */
-export async function environmentsWithKeys(db: Db, segmentId: string): Promise<EnvironmentRow[]> {
-  return db
-    .selectFrom('activations')
-    .innerJoin('environments', 'environments.id', 'activations.environment_id')
-    .where('activations.segment_id', '=', segmentId)
-    .where('activations.key_count', '>', 0)
-    .selectAll('environments')
-    .orderBy('environments.sort_name')
-    .execute();
-}
+/** Sorted by name. */
+export const environmentsWithKeys = statement<EnvironmentRow, [segmentId: string]>(`
+  select environments.* from activations
+  join environments on environments.id = activations.environment_id
+  where activations.segment_id = $1 and activations.key_count > 0 order by environments.sort_name`);
 
 /** One page of the segments that are active in an environment, sorted by name. */
 export async function listActivations(
@@ -126,18 +93,9 @@ export async function listActivations(
   environmentId: string,
   page: Page,
 ): Promise<{ activations: StoredActivation[]; totalCount: number }> {
-  const { count } = await db
-    .selectFrom('activations')
-    .where('environment_id', '=', environmentId)
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  const activations = await selectActivations(db, environmentId)
-    .orderBy('segments.sort_name')
-    .orderBy('segments.name')
-    .limit(page.limit)
-    .offset(page.offset)
-    .execute();
-  return { activations, totalCount: count };
+  const totalCount = await countUses(db, 'activations', 'environment_id', environmentId);
+  const activations = await activationsOfPage(db, environmentId, page.limit, page.offset);
+  return { activations, totalCount };
 }
 
 /** Undefined if the segment is not active in the environment, or does not exist. */
@@ -150,7 +108,7 @@ export async function findActivation(
   return found;
 }
 
-const activationsCalled = statement<StoredActivation>(`
+const ACTIVATIONS = `
   select segments.*, traffic_types.name as traffic_type_name, activations.id as activation_id,
     activations.creation_time as activation_time, activations.last_update_time, activations.key_count,
     activations.open_change_request_id, environments.id as environment_id, environments.name as environment_name
@@ -158,7 +116,11 @@ const activationsCalled = statement<StoredActivation>(`
   join segments on segments.workspace_id = environments.workspace_id
   join activations on activations.segment_id = segments.id and activations.environment_id = environments.id
   join traffic_types on traffic_types.id = segments.traffic_type_id
-  where environments.id = $1 and segments.name = $2`);
+  where environments.id = $1`;
+
+const activationsCalled = statement<StoredActivation>(`${ACTIVATIONS} and segments.name = $2`);
+const activationsOfPage = statement<StoredActivation>(`${ACTIVATIONS}
+  order by segments.sort_name, segments.name limit $2 offset $3`);
 
 /** The names that belong to no active segment of the environment, in the given order. */
 export async function inactiveSegments(
@@ -199,7 +161,6 @@ export async function insertActivation(
     .execute();
 }
 
-/** Deletes an activation with its keys. */
 export async function deleteActivation(db: Db, activationId: number): Promise<void> {
   await db.deleteFrom('segment_keys').where('activation_id', '=', activationId).execute();
   await db.deleteFrom('activations').where('id', '=', activationId).execute();
@@ -258,7 +219,6 @@ export function wireSegment(segment: StoredSegment): WireSegment {
   };
 }
 
-/** A segment in an environment as the contract shows it. */
 export function wireActivation(activation: StoredActivation): WireSegmentInEnvironment {
   return {
     name: activation.name,

@@ -4,15 +4,21 @@ import type { SqliteDatabase, SqliteStatement } from '../../platform/sqlite.js';
 import type { Dialect } from './migrations.js';
 import type { Db } from './tables.js';
 
+type Value = string | number | null;
+type Statement<Row, Values extends readonly Value[]> = (
+  db: Db,
+  ...values: Values
+) => Promise<Row[]>;
+
 /**
- * A statement of every change. Its text is built once, because building it takes longer than running it. Both databases
- * take `$1`, `$2`, … for its values; each has to occur first in this order.
+ * A statement whose text is built once, because building it takes longer than running it. Both databases take `$1`, `$2`,
+ * … for its values; each has to occur first in this order.
  *
  * @returns a function that runs the statement in a transaction, and gives the rows that it selects.
  */
-export function statement<Row = never>(
+export function statement<Row = never, Values extends readonly Value[] = readonly Value[]>(
   text: string,
-): (db: Db, ...values: readonly (string | number | null)[]) => Promise<Row[]> {
+): Statement<Row, Values> {
   const compiled = CompiledQuery.raw(text);
   return async (db, ...values) => {
     const { rows } = await db.executeQuery({ ...compiled, parameters: values });
@@ -76,7 +82,7 @@ export function postgresLookUp(pool: Pool): PreparedRead {
  */
 export function jsonRows(
   dialect: Dialect,
-  rows: readonly (readonly (string | number | null)[])[],
+  rows: readonly (readonly Value[])[],
 ): RawBuilder<unknown> {
   const text = JSON.stringify(rows);
   return dialect === 'sqlite'

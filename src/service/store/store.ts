@@ -46,7 +46,6 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** How a store is to be opened. */
 export interface StoreOpening {
   /** Opens a directory even if a service has it open, and leaves its tables as they are. */
   readonly beside?: boolean;
@@ -81,14 +80,12 @@ function databaseFile(path: string): string {
   return join(path, 'service.sqlite');
 }
 
-/** A store in memory, which ends with the process. */
 async function openMemory(): Promise<Store> {
   const database = openSqlite(':memory:');
   database.exec('pragma foreign_keys = on');
   return storeOver(sqliteParts(database));
 }
 
-/** A store of one SQLite file in a directory, for one service at a time. */
 async function openDirectory(path: string, opening: StoreOpening): Promise<Store> {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -124,7 +121,6 @@ function inUse(path: string): FlagkeelError {
   );
 }
 
-/** Opens the SQLite file with durable commits, and with checks of references between tables. */
 function openDurable(file: string): SqliteDatabase {
   const database = openSqlite(file);
   try {
@@ -156,7 +152,6 @@ function takeLock(path: string): SqliteDatabase | undefined {
   }
 }
 
-/** The parts of a store that differ between databases. */
 interface Parts {
   readonly dialect: Dialect;
   readonly kysely: KyselyDialect;
@@ -165,7 +160,6 @@ interface Parts {
   readonly version: () => Promise<unknown>;
 }
 
-/** The parts of a store over SQLite. */
 function sqliteParts(database: SqliteDatabase): Parts {
   const kysely = new SqliteDialect({
     database: {
@@ -223,7 +217,6 @@ const PING_WITHIN_MS = 3_000;
 
 const LAST_CHANGE = { name: 'last-change', text: 'select max(id) as last from audit' };
 
-/** A store in PostgreSQL that any number of processes share. */
 async function openPostgres(url: string, { tables }: StoreOpening): Promise<Store> {
   const { default: pg } = await import('pg');
   const pool = new pg.Pool({
@@ -267,7 +260,6 @@ async function openPostgres(url: string, { tables }: StoreOpening): Promise<Stor
   return storeOver(parts, { tables });
 }
 
-/** The options of an open store. */
 interface Opened {
   readonly tables?: StoreOpening['tables'];
   /** Another process opened the store first, so its tables are left as they are. */
@@ -276,7 +268,6 @@ interface Opened {
   readonly closed?: () => void;
 }
 
-/** Brings the tables up to date, and runs work in transactions. */
 async function storeOver(parts: Parts, opened: Opened = {}): Promise<Store> {
   const { dialect, kysely, lookUp, ping, version } = parts;
   const db = new Kysely<Tables>({ dialect: kysely });

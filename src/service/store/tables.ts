@@ -82,7 +82,6 @@ export interface TrafficTypeRow {
   display_attribute_id: string | null;
 }
 
-/** An attribute of a traffic type. */
 export interface AttributeRow {
   traffic_type_id: string;
   id: string;
@@ -136,7 +135,6 @@ export interface DefinitionUseRow {
   name: string;
 }
 
-/** A flag that was archived. */
 export interface ArchivedFlagRow {
   id: string;
   workspace_id: string;
@@ -157,7 +155,6 @@ export interface SegmentRow {
   tags_json: string;
 }
 
-/** A segment in an environment. */
 export interface ActivationTable {
   id: Generated<number>;
   segment_id: string;
@@ -209,7 +206,6 @@ export interface SessionRow {
   expiration_time: number;
 }
 
-/** A requested change and its decision. */
 export interface ChangeRequestTable {
   /** Grows with every request. */
   position: Generated<number>;

@@ -15,7 +15,10 @@ export interface WorkspaceFilter {
   /** Ids to which a key is restricted; null means all. */
   readonly ids: readonly string[] | null;
   readonly name?:
-    { readonly is: string } | { readonly startsWith: string } | { readonly contains: string };
+    | { readonly is: string }
+    | { readonly startsWith: string }
+    | { readonly contains: string }
+    | undefined;
 }
 
 /** All workspaces that match, sorted by name. */
@@ -72,16 +75,10 @@ export async function insertWorkspace(
     .execute();
 }
 
-/** The environments of a workspace, in the order of their creation; the contract demands no order. */
-export async function listEnvironments(db: Db, workspaceId: string): Promise<EnvironmentRow[]> {
-  return db
-    .selectFrom('environments')
-    .selectAll()
-    .where('workspace_id', '=', workspaceId)
-    .orderBy('creation_time')
-    .orderBy('sort_name')
-    .execute();
-}
+/** In the order of their creation; the contract demands no order. */
+export const listEnvironments = statement<EnvironmentRow, [workspaceId: string]>(
+  'select * from environments where workspace_id = $1 order by creation_time, sort_name',
+);
 
 /** Looks for the id before the name, in case the name of one environment is the id of another. */
 export async function findEnvironment(
@@ -97,11 +94,7 @@ export async function findEnvironment(
 }
 
 /** Environments of all workspaces with this id or name: an id belongs to one, a name may belong to many. */
-export async function environmentsCalled(db: Db, idOrName: string): Promise<EnvironmentRow[]> {
-  return environmentsWhere(db, idOrName);
-}
-
-const environmentsWhere = statement<EnvironmentRow>(
+export const environmentsCalled = statement<EnvironmentRow>(
   'select * from environments where id = $1 or name = $1',
 );
 
@@ -116,15 +109,10 @@ export async function insertEnvironment(
     .execute();
 }
 
-/** The traffic types of a workspace, sorted by the bytes of their names. */
-export async function listTrafficTypes(db: Db, workspaceId: string): Promise<TrafficTypeRow[]> {
-  return db
-    .selectFrom('traffic_types')
-    .selectAll()
-    .where('workspace_id', '=', workspaceId)
-    .orderBy('name')
-    .execute();
-}
+/** Sorted by the bytes of their names. */
+export const listTrafficTypes = statement<TrafficTypeRow, [workspaceId: string]>(
+  'select * from traffic_types where workspace_id = $1 order by name',
+);
 
 /** Looks for the id before the name. */
 export async function findTrafficType(
@@ -140,20 +128,10 @@ export async function insertTrafficType(db: Db, trafficType: TrafficTypeRow): Pr
   await db.insertInto('traffic_types').values(trafficType).execute();
 }
 
-/**
- * The rollout statuses of a workspace in the order of their positions; a new flag has the first.
- */
-export async function listRolloutStatuses(
-  db: Db,
-  workspaceId: string,
-): Promise<RolloutStatusRow[]> {
-  return db
-    .selectFrom('rollout_statuses')
-    .selectAll()
-    .where('workspace_id', '=', workspaceId)
-    .orderBy('position')
-    .execute();
-}
+/** In the order of their positions; a new flag has the first. */
+export const listRolloutStatuses = statement<RolloutStatusRow, [workspaceId: string]>(
+  'select * from rollout_statuses where workspace_id = $1 order by position',
+);
 
 export async function insertRolloutStatuses(
   db: Db,
@@ -165,7 +143,6 @@ export async function insertRolloutStatuses(
     .execute();
 }
 
-/** Updates all columns that a client may set. */
 export async function updateWorkspace(
   db: Db,
   id: string,
@@ -196,7 +173,6 @@ export async function deleteWorkspace(db: Db, id: string): Promise<void> {
   await db.deleteFrom('workspaces').where('id', '=', id).execute();
 }
 
-/** Updates all columns that a client may set. */
 export async function updateEnvironment(
   db: Db,
   id: string,
@@ -230,13 +206,11 @@ export async function deleteTrafficType(db: Db, id: string): Promise<void> {
   await db.deleteFrom('traffic_types').where('id', '=', id).execute();
 }
 
-/** The columns that refer to a workspace, a traffic type or an environment. */
 type Used =
   | [table: 'environments' | 'flags' | 'segments', column: 'workspace_id']
   | [table: 'flags' | 'segments' | 'identities', column: 'traffic_type_id']
   | [table: 'definitions' | 'activations', column: 'environment_id'];
 
-/** The number of rows in a table that refer to an object. */
 export async function countUses(
   db: Db,
   ...[table, column, id]: [...Used, string]

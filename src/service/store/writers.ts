@@ -4,10 +4,8 @@ import type { Dialect } from './migrations.js';
 import { statement } from './statement.js';
 import type { Db } from './tables.js';
 
-/** The work of one writer within a transaction. */
 export type Work = (db: Db) => Promise<unknown>;
 
-/** The result of one work. */
 type Settled = PromiseSettledResult<unknown>;
 
 interface Writer {
@@ -131,7 +129,8 @@ export async function writeAlone<T>(
     const turn = { hasBegun: false };
     try {
       return await db.transaction().execute(async (transaction) => {
-        await waitForOtherWriters(transaction, dialect);
+        // Either lock ends with the transaction.
+        await LOCK[dialect](transaction);
         turn.hasBegun = true;
         return work(transaction);
       });
@@ -144,13 +143,9 @@ export async function writeAlone<T>(
 
 /**
  * PostgreSQL needs an explicit lock, and waits for it. SQLite locks at the first statement that writes, and fails if
- * another process holds the lock. Either lock ends with the transaction.
+ * another process holds the lock.
  */
-async function waitForOtherWriters(transaction: Db, dialect: Dialect): Promise<void> {
-  await WAITS[dialect](transaction);
-}
-
-const WAITS = {
+const LOCK = {
   postgres: statement('select pg_advisory_xact_lock(72616771)'),
   sqlite: statement('update admin_keys set id = id where 1 = 0'),
 };
