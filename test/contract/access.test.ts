@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createAdminKey } from '../../src/service/rules/admin-key.js';
 import type { WireEnvironment, WirePage, WireWorkspace } from '../../src/admin-api/wire.js';
 import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
@@ -32,10 +32,7 @@ beforeAll(async () => {
     },
   });
   client = callsOf(service);
-});
-
-afterAll(async () => {
-  await service.stop();
+  return async () => service.stop();
 });
 
 const withKey = (key: string): ServiceCalls => callsOf({ origin: service.origin, key });
@@ -258,10 +255,7 @@ describe('a key where two workspaces have an environment of one name', () => {
       },
     });
     admin = callsOf(twins);
-  });
-
-  afterAll(async () => {
-    await twins.stop();
+    return async () => twins.stop();
   });
 
   /** Names of the environments that a key sees, by the names of their workspaces. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { WireFlag, WirePage } from '../../src/admin-api/wire.js';
 import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, type TestService } from '../support/service.js';
@@ -9,10 +9,7 @@ let client: ServiceCalls;
 beforeAll(async () => {
   service = await startTestService();
   client = callsOf(service);
-});
-
-afterAll(async () => {
-  await service.stop();
+  return async () => service.stop();
 });
 
 const FLAGS = '/splits/ws/Default';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { WireDefinition } from '../../src/admin-api/wire.js';
 import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
@@ -12,10 +12,7 @@ beforeAll(async () => {
   client = callsOf(service);
   await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'known' });
   await client.ok('POST', FLAG, aDefinition());
-});
-
-afterAll(async () => {
-  await service.stop();
+  return async () => service.stop();
 });
 
 const FLAG = '/splits/ws/Default/known/environments/staging';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type {
   WireDefinition,
   WireEnvironment,
@@ -18,10 +18,7 @@ let client: ServiceCalls;
 beforeAll(async () => {
   service = await startTestService();
   client = callsOf(service);
-});
-
-afterAll(async () => {
-  await service.stop();
+  return async () => service.stop();
 });
 
 const at = (flag: string): string => `/splits/ws/Default/${flag}/environments/staging`;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type {
   WireDefinition,
   WireFlag,
@@ -17,10 +17,7 @@ let client: ServiceCalls;
 beforeAll(async () => {
   service = await startTestService({ seed: TEST_SEED });
   client = callsOf(service);
-});
-
-afterAll(async () => {
-  await service.stop();
+  return async () => service.stop();
 });
 
 const FLAGS = '/splits/ws/Default/trafficTypes/user';
@@ -276,10 +273,7 @@ describe('a strict service', () => {
     await theirs.ok('POST', pathOf('to-the-letter'), aDefinition());
     await theirs.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'letters' });
     await theirs.ok('POST', '/segments/staging/letters');
-  });
-
-  afterAll(async () => {
-    await strict.stop();
+    return async () => strict.stop();
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { WireDefinition, WireFlag, WireRolloutStatus } from '../../src/admin-api/wire.js';
 import type { StoreLocation } from '../../src/service/store/store.js';
 import { aDefinition, callsOf, type ServiceCalls } from '../support/service-calls.js';
@@ -38,16 +38,13 @@ beforeAll(async () => {
   });
   ana = await callsAs('ana');
   ben = await callsAs('ben');
+  return async () => service.stop();
 });
 
 /** A client with a key of its own. */
 async function callsAs(name: string, restrictions: object = {}): Promise<ServiceCalls> {
   return callsOf({ origin: service.origin, key: await service.createKey(name, restrictions) });
 }
-
-afterAll(async () => {
-  await service.stop();
-});
 
 interface Requested {
   readonly id: string;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type {
   WireEnvironment,
   WireIdentity,
@@ -19,10 +19,7 @@ beforeAll(async () => {
   client = callsOf(service);
   const { objects } = await client.ok<WirePage<WireWorkspace>>('GET', '/workspaces?limit=20');
   workspace = objects.find(({ name }) => name === 'Default') ?? expect.fail('no workspace');
-});
-
-afterAll(async () => {
-  await service.stop();
+  return async () => service.stop();
 });
 
 describe('a client that manages traffic types', () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { addConsole } from '../../src/console/console.js';
 import { aShopWithConsole, askForChanges } from '../support/console-story.js';
 import { aDefinition, callsOf, type ServiceCalls } from '../support/service-calls.js';
@@ -11,10 +11,7 @@ let now: number;
 beforeEach(async () => {
   now = Date.now();
   service = await aShopWithConsole({ clock: () => now });
-});
-
-afterEach(async () => {
-  await service.stop();
+  return async () => service.stop();
 });
 
 const client = (): ServiceCalls => callsOf(service);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type {
   WireDefinition,
   WireEnvironment,
@@ -44,10 +44,7 @@ beforeAll(async () => {
   ws = objects.find(({ name }) => name === 'Default')?.id ?? '';
   const environments = await client.ok<WireEnvironment[]>('GET', `/environments/ws/${ws}`);
   staging = environments.find(({ name }) => name === 'staging')?.id ?? '';
-});
-
-afterAll(async () => {
-  await service.stop();
+  return async () => service.stop();
 });
 
 async function createFlag(name: string, workspace = ws): Promise<WireFlag> {

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { aDefinition, callsOf, ruleOn } from '../support/service-calls.js';
 import { type ServiceDescription, descriptionOf } from '../support/service-description.js';
@@ -15,10 +15,7 @@ beforeAll(async () => {
     startTestService({ strict: false }),
     startTestService({ strict: true }),
   ]);
-});
-
-afterAll(async () => {
-  await Promise.all([service.stop(), strict.stop()]);
+  return async () => Promise.all([service.stop(), strict.stop()]);
 });
 
 /** The tables of the contract, word for word but for the names of parameters. */

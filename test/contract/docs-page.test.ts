@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { axeViolations, scrollsSideways, withPage } from '../support/browser.js';
 import { lacks } from '../support/requirements.js';
 import { startTestService, type TestService } from '../support/service.js';
@@ -14,10 +14,7 @@ describe.skipIf(lacks('chromium'))('the page of the endpoints', () => {
 
   beforeAll(async () => {
     service = await startTestService();
-  });
-
-  afterAll(async () => {
-    await service.stop();
+    return async () => service.stop();
   });
 
   it.each(LOOKS)(

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { callsOf, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, type TestService } from '../support/service.js';
 
@@ -9,10 +9,7 @@ let client: ServiceCalls;
 beforeEach(async () => {
   service = await startTestService();
   client = callsOf(service);
-});
-
-afterEach(async () => {
-  await service.stop();
+  return async () => service.stop();
 });
 
 const PATH = '/splits/ws/Default/trafficTypes/user';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { API_PREFIX, type WirePage, type WireSegmentKeys } from '../../src/admin-api/wire.js';
 import { callsOf, type Answer, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, type TestService } from '../support/service.js';
@@ -10,10 +10,7 @@ let names = 0;
 beforeAll(async () => {
   service = await startTestService();
   client = callsOf(service);
-});
-
-afterAll(async () => {
-  await service.stop();
+  return async () => service.stop();
 });
 
 /** A new segment, active in staging. */

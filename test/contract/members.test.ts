@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { WireDefinition } from '../../src/admin-api/wire.js';
 import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
@@ -16,10 +16,7 @@ beforeAll(async () => {
   for (const name of ['tried', 'other']) await client.ok('POST', FLAGS, { name });
   await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 's' });
   await client.ok('POST', '/segments/staging/s');
-});
-
-afterAll(async () => {
-  await service.stop();
+  return async () => service.stop();
 });
 
 /** With every member that a definition may have. */

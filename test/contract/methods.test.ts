@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { callsOf, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
 
@@ -18,10 +18,7 @@ beforeAll(async () => {
     },
   });
   client = callsOf(service);
-});
-
-afterAll(async () => {
-  await service.stop();
+  return async () => service.stop();
 });
 
 interface Answer {

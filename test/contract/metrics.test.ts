@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { SERVICE_METRICS, ServiceMetrics } from '../../src/service/metrics.js';
 import { aDefinition, callsOf } from '../support/service-calls.js';
 import { startTestService, type TestService } from '../support/service.js';
@@ -8,10 +8,7 @@ let service: TestService;
 
 beforeAll(async () => {
   service = await startTestService({ metrics: new ServiceMetrics() });
-});
-
-afterAll(async () => {
-  await service.stop();
+  return async () => service.stop();
 });
 
 async function metrics(): Promise<string> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type {
   WireDefinition,
   WireFlag,
@@ -42,10 +42,7 @@ beforeAll(async () => {
   await createFlag('f');
   await client.ok('POST', at('f'), aDefinition());
   await createSegment('s');
-});
-
-afterAll(async () => {
-  await service.stop();
+  return async () => service.stop();
 });
 
 const FLAGS = '/splits/ws/Default/trafficTypes/user';

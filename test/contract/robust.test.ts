@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { WireDefinition } from '../../src/admin-api/wire.js';
 import { lawSettings } from '../property/law-settings.js';
 import { aDefinition, callsOf, type ServiceCalls } from '../support/service-calls.js';
@@ -18,14 +18,11 @@ beforeAll(async () => {
   });
   client = callsOf(service);
   await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'f' });
+  return async () => service.stop();
 });
 
 beforeEach(() => {
   failures.length = 0;
-});
-
-afterAll(async () => {
-  await service.stop();
 });
 
 const PATH = '/splits/ws/Default/f/environments/staging';

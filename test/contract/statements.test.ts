@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type {
   WireDefinition,
   WireFlag,
@@ -37,10 +37,7 @@ beforeAll(async () => {
     },
   });
   client = callsOf(service);
-});
-
-afterAll(async () => {
-  await service.stop();
+  return async () => service.stop();
 });
 
 async function createFlag(name: string, workspace = 'Default'): Promise<WireFlag> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { WireDefinition } from '../../src/admin-api/wire.js';
 import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
@@ -83,10 +83,7 @@ beforeAll(async () => {
   await client.ok('POST', SEGMENTS, { name: 'kept' });
   await client.ok('POST', '/segments/staging/kept');
   await client.ok('PUT', '/segments/staging/kept/upload', ['a', 'b']);
-});
-
-afterAll(async () => {
-  await service.stop();
+  return async () => service.stop();
 });
 
 interface Members {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { startPostgres, type TestPostgres } from '../support/postgres.js';
 import { lacks } from '../support/requirements.js';
 
@@ -9,10 +9,7 @@ describe.skipIf(lacks('postgresql'))('the PostgreSQL server of a test file', () 
 
   beforeAll(async () => {
     postgres = await startPostgres();
-  });
-
-  afterAll(async () => {
-    await postgres.stop();
+    return async () => postgres.stop();
   });
 
   async function setting(name: string): Promise<string> {

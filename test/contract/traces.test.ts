@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { WireFlag, WireIdentity } from '../../src/admin-api/wire.js';
 import type { AuditEntry } from '../../src/service/store/audit.js';
 import { aDefinition, callsOf, type ServiceCalls } from '../support/service-calls.js';
@@ -11,10 +11,7 @@ let client: ServiceCalls;
 beforeAll(async () => {
   service = await startTestService({ seed: TEST_SEED, strict: false });
   client = callsOf(service);
-});
-
-afterAll(async () => {
-  await service.stop();
+  return async () => service.stop();
 });
 
 /** What the rows of one object say was done, the oldest first. */

@@ -125,6 +125,10 @@ describe('sets in a definition', () => {
 
 describe('a definition that contradicts itself', () => {
   const on = { treatment: 'on', size: 100 };
+  const sizes = (onSize: number, off: number): object[] => [
+    { treatment: 'on', size: onSize },
+    { treatment: 'off', size: off },
+  ];
   const names = (count: number): object[] =>
     Array.from({ length: count }, (_, index) => ({ name: `t${index}` }));
 
@@ -135,24 +139,8 @@ describe('a definition that contradicts itself', () => {
       { rules: [{ ...ruleOn({ type: 'X' }), buckets: [{ ...on, size: 99 }] }] },
     ],
     ['has no bucket', { defaultRule: [] }],
-    [
-      'has half a per cent',
-      {
-        defaultRule: [
-          { treatment: 'on', size: 99.5 },
-          { treatment: 'off', size: 0.5 },
-        ],
-      },
-    ],
-    [
-      'has a negative size',
-      {
-        defaultRule: [
-          { treatment: 'on', size: 101 },
-          { treatment: 'off', size: -1 },
-        ],
-      },
-    ],
+    ['has half a per cent', { defaultRule: sizes(99.5, 0.5) }],
+    ['has a negative size', { defaultRule: sizes(101, -1) }],
     ['serves an unknown treatment', { defaultRule: [{ treatment: 'other', size: 100 }] }],
     [
       'serves a treatment twice',

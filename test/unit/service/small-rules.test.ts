@@ -28,6 +28,16 @@ import { PAGE_SIZES, pageFrom } from '../../../src/service/rules/paging.js';
 import { RequestCounter } from '../../../src/service/rules/rate-limit.js';
 import { checkNote, noteFrom } from '../../../src/service/rules/note.js';
 
+/** A call that is made when the assertion asks for it. */
+function running<Args extends unknown[]>(
+  check: (...args: Args) => void,
+  ...args: Args
+): () => void {
+  return () => {
+    check(...args);
+  };
+}
+
 describe('Admin API keys', () => {
   it('have a prefix, an id that is found again, and a hash that is not the key', () => {
     const { id, key, hash } = createAdminKey(randomBytes);
@@ -85,15 +95,11 @@ describe('title and comment', () => {
   it('are both needed, except where the body has no place for a title', () => {
     const comment = { title: null, comment: 'c' };
 
-    expect(() => {
-      checkNote(comment, 'both');
-    }).toThrow('Comment/title combination invalid for workspace');
-    expect(() => {
-      checkNote(comment, 'comment');
-    }).not.toThrow();
-    expect(() => {
-      checkNote({ title: 't', comment: null }, 'comment');
-    }).toThrow(Problem);
+    expect(running(checkNote, comment, 'both')).toThrow(
+      'Comment/title combination invalid for workspace',
+    );
+    expect(running(checkNote, comment, 'comment')).not.toThrow();
+    expect(running(checkNote, { title: 't', comment: null }, 'comment')).toThrow(Problem);
   });
 });
 
@@ -111,27 +117,17 @@ describe('pages', () => {
 
 describe('names', () => {
   it.each(['a', 'A-b_9'])('take %s', (name) => {
-    expect(() => {
-      checkTrafficTypeName(name);
-    }).not.toThrow();
+    expect(running(checkTrafficTypeName, name)).not.toThrow();
   });
 
   it.each(['', '9a', '-a', 'a b', 'a.b', 'ä', 'a\n', 'x'.repeat(257)])('refuse %j', (name) => {
-    expect(() => {
-      checkTrafficTypeName(name);
-    }).toThrow(Problem);
+    expect(running(checkTrafficTypeName, name)).toThrow(Problem);
   });
 
   it('of treatments are other words than those of flags', () => {
-    expect(() => {
-      checkFlagName('control');
-    }).not.toThrow();
-    expect(() => {
-      checkFlagName('datetime');
-    }).toThrow(Problem);
-    expect(() => {
-      checkTreatmentName('control');
-    }).toThrow(Problem);
+    expect(running(checkFlagName, 'control')).not.toThrow();
+    expect(running(checkFlagName, 'datetime')).toThrow(Problem);
+    expect(running(checkTreatmentName, 'control')).toThrow(Problem);
   });
 });
 
