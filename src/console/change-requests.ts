@@ -19,7 +19,6 @@ import type { StoredDefinition } from '../service/store/definitions.js';
 import type { ChangeRequestOperation } from '../service/store/tables.js';
 import { consolePage, linkTo, pager, timeText, wordsOf, type Place } from './layout.js';
 
-/** Status → its words for people. */
 const STATUSES: Readonly<Record<string, string>> = {
   REQUESTED: 'waits for a decision',
   PUBLISHED: 'approved and made',
@@ -27,7 +26,6 @@ const STATUSES: Readonly<Record<string, string>> = {
   WITHDRAWN: 'withdrawn',
 };
 
-/** The requested change in words, by kind and operation. */
 const WORDS: Readonly<Record<string, string>> = {
   'flag CREATE': 'Create the definition of',
   'flag UPDATE': 'Change',
@@ -69,7 +67,6 @@ export function requestsPage(
   return consolePage(place, 'Change requests', html`${list} ${pager({ Older: next })}`);
 }
 
-/** Time, author, title and comment of a request. */
 function factsOf(request: StoredChangeRequest): Html {
   return html`<p class="soft">
       ${timeText(request.creation_time)} by <bdi>${clean(request.author_name)}</bdi>
@@ -152,7 +149,6 @@ function linesOf(
   return fields.flatMap((field) => fieldLines(field, context));
 }
 
-/** The definition after a request, by its operation; undefined if there would be none. */
 const AFTER: Readonly<
   Record<
     ChangeRequestOperation,

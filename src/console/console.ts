@@ -36,7 +36,6 @@ const REQUESTS_AT_ONCE = 50;
 /** The service answers 413 to larger forms. */
 const MAX_FORM_BYTES = 16 * 1024;
 
-/** The input of a page. */
 interface Visit {
   readonly db: Db;
   readonly session: Session;
@@ -249,7 +248,6 @@ async function showSwitch(visit: Visit): Promise<string> {
   return switchPage(place, await definitionAt(db, request, environment));
 }
 
-/** Shows segments by name, with the environments in which they are active. */
 async function showSegments(visit: Visit): Promise<string> {
   const { db, given } = visit;
   const place = await placeOf(visit, 'segments');
@@ -285,7 +283,6 @@ async function showKeys(visit: Visit): Promise<string> {
   return keysPage(place, activation, { q, keys, next });
 }
 
-/** Shows the change requests of the environments that the key sees. */
 async function showRequests(visit: Visit): Promise<string> {
   const { db, given, request } = visit;
   const place = await placeOf(visit, 'requests');

@@ -43,7 +43,6 @@ export function signInPage(wrong?: string): string {
   );
 }
 
-/** A page that says why the requested one cannot be shown. */
 export function refusalPage(message: string): string {
   return pageOf(
     'Not done',
@@ -55,7 +54,6 @@ export function refusalPage(message: string): string {
   );
 }
 
-/** Path and label of each page, in the order of the links. */
 const PAGES = {
   flags: ['/', 'Flags'],
   segments: ['/console/segments', 'Segments'],
@@ -141,11 +139,7 @@ export function searchForm(
   </form>`;
 }
 
-/**
- * Links to other parts of a list.
- *
- * @param links label → address; null if there is no such part, and no link.
- */
+/** Links to other parts of a list. @param links label → address; null if there is no such part, and no link. */
 export function pager(links: Readonly<Record<string, string | null>>): Html {
   const items = Object.entries(links).flatMap(([words, href]) =>
     href === null ? [] : [html`<li><a href="${href}">${words}</a></li>`],

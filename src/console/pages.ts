@@ -20,7 +20,6 @@ import {
   type Place,
 } from './layout.js';
 
-/** A numbered part of a list, with the search that narrowed the list down. */
 export interface ListPart {
   readonly q: string;
   readonly offset: number;

@@ -14,7 +14,6 @@ export interface Session {
   readonly formToken: string;
 }
 
-/** The parts that signing in needs. */
 export interface SignInParts {
   readonly store: Store;
   readonly keys: KeyCheck;
@@ -73,7 +72,6 @@ export class SignIn {
     void reply.header('set-cookie', cookieOf(request, token, (expirationTime - now) / 1_000));
   }
 
-  /** The session of a request; undefined if it has none. */
   async find(request: FastifyRequest): Promise<Session | undefined> {
     const { store, keys, clock } = this.#parts;
     const token = tokenOf(request);
