@@ -1,5 +1,5 @@
 import { FlagkeelError, messageOf } from '../errors.js';
-import { byCodeUnits, isDeeperThan } from '../model/json.js';
+import { byCodeUnits, isDeeperThan, isRecord } from '../model/json.js';
 import { FLAG_FIELD_ROWS, type FieldType } from '../model/flag/fields.js';
 import { FLAG_FIELDS } from '../model/flag/flag.js';
 import { KINDS, type Kind } from '../model/ref.js';
@@ -20,9 +20,7 @@ export const RUN_FILE = 'run.json';
 
 /** Content of `run.json`: the record of the run as a whole. */
 export interface RunRecord {
-  /** HEAD that was applied last. */
   readonly head: string | null;
-  /** Id of the workspace. */
   readonly workspace: string;
   /** Origin of the service. States of older versions lack it, and the two members below. */
   readonly origin?: string;
@@ -41,10 +39,8 @@ export interface RunRecord {
   readonly flagIds?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Content of a file in the tree of the state: an entry, or the run's record as text. */
 export type StateContent = StateEntry | string;
 
-/** The whole tree of a state. */
 export interface StateTree {
   readonly entries: State;
   /** Path → text of the other files: the run's record, and files that flagkeel did not write. */
@@ -58,7 +54,6 @@ export function stateTree(state: State, run: RunRecord): StateTree {
   return { entries: state, others: new Map([[RUN_FILE, record]]) };
 }
 
-/** Path of an entry's file in the tree of a state. */
 export function entryPath({ kind, name }: Pick<StateEntry, 'kind' | 'name'>): string {
   return `objects/${kind}/${encodeName(name)}.json`;
 }
@@ -69,41 +64,40 @@ export function entryText(entry: StateEntry): string {
 
 /** @throws FlagkeelError `STATE_UNREADABLE` it is no entry: anyone who can push may have written the ref. */
 export function parseEntryFile(path: string, content: string): StateEntry {
-  const { kind, name, ...rest } = parseFile(path, content);
-  const entry = { kind, name, ...rest };
-  const says = { kind, name, path: `objects/${String(kind)}/${encodeName(String(name))}.json` };
-  if (!isEntryIdentity(entry) || says.path !== path) throw unreadable(path, 'is another object');
-  const { id, workspace, environments } = rest;
-  const { workspaceShape, environmentShape } = SHAPES[entry.kind];
+  const { kind, name, id, workspace, environments } = parseFile(path, content);
+  if (!isKind(kind) || typeof name !== 'string' || name === '') throw isAnother(path);
+  if (entryPath({ kind, name }) !== path) throw isAnother(path);
+  const specs = SPECS[kind];
   if (id !== undefined && typeof id !== 'string') throw unreadable(path, '"id" is no text');
-  if (workspace !== undefined && !isBase(workspace, workspaceShape)) {
+  if (workspace !== undefined && !isBase(workspace, specs.workspace)) {
     throw unreadable(path, '"workspace" is no base');
   }
-  if (!isObject(environments)) throw unreadable(path, '"environments" is absent');
+  if (!isRecord(environments)) throw unreadable(path, '"environments" is absent');
   for (const [environment, base] of Object.entries(environments)) {
-    if (!isBase(base, environmentShape)) {
+    if (!isBase(base, specs.environment)) {
       throw unreadable(path, `environment "${environment}" is no base`);
     }
   }
   // The checks above covered every member of the type.
   return {
-    kind: entry.kind,
-    name: entry.name,
+    kind,
+    name,
     ...(id === undefined ? {} : { id }),
     ...(workspace === undefined ? {} : { workspace }),
     environments,
   } as StateEntry;
 }
 
-const COMMIT = /^[0-9a-f]{40,64}$/;
+function isAnother(path: string): FlagkeelError {
+  return unreadable(path, 'is another object');
+}
 
 /** @throws FlagkeelError `STATE_UNREADABLE` */
 export function parseRunFile(content: string): RunRecord {
   const { head, workspace, ...rest } = parseFile(RUN_FILE, content);
   const { origin, directory, workspaceName, environments } = rest;
   const { outOfSync, ramps, approvals, killsOf, flagIds } = rest;
-  const isCommit = typeof head === 'string' && COMMIT.test(head);
-  if ((head !== null && !isCommit) || typeof workspace !== 'string') {
+  if ((head !== null && !isCommit(head)) || typeof workspace !== 'string') {
     throw unreadable(RUN_FILE, '"head" or "workspace" is wrong');
   }
   return {
@@ -116,7 +110,7 @@ export function parseRunFile(content: string): RunRecord {
     ...(isTexts(outOfSync) && { outOfSync }),
     ...(isRampRecords(ramps) && { ramps }),
     ...(isUsedApprovals(approvals) && { approvals }),
-    ...(typeof killsOf === 'string' && COMMIT.test(killsOf) && { killsOf }),
+    ...(isCommit(killsOf) && { killsOf }),
     ...(isTextMap(flagIds) && { flagIds }),
   };
 }
@@ -142,14 +136,6 @@ export function encodeName(name: string): string {
   }).join('');
 }
 
-const SHAPES: Readonly<
-  Record<Kind, { readonly workspaceShape: Shape; readonly environmentShape: Shape }>
-> = {
-  flag: { workspaceShape: 'flag', environmentShape: 'definition' },
-  segment: { workspaceShape: 'segment', environmentShape: 'activation' },
-  identities: { workspaceShape: 'none', environmentShape: 'identities' },
-};
-
 function parseFile(path: string, content: string): Record<string, unknown> {
   let value: unknown;
   try {
@@ -157,7 +143,7 @@ function parseFile(path: string, content: string): Record<string, unknown> {
   } catch (error) {
     throw unreadable(path, `is no JSON: ${messageOf(error)}`, error);
   }
-  if (!isObject(value)) throw unreadable(path, 'is no JSON object');
+  if (!isRecord(value)) throw unreadable(path, 'is no JSON object');
   if (isDeeperThan(value, MAX_DEPTH)) throw unreadable(path, 'is nested too deeply');
   const { formatVersion, ...rest } = value;
   if (READABLE_VERSIONS.includes(formatVersion)) return rest;
@@ -178,35 +164,21 @@ function prettyJson(value: unknown): string {
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
-  if (!isObject(value)) return value;
+  if (!isRecord(value)) return value;
   const members = Object.entries(value).sort(([a], [b]) => byCodeUnits(a, b));
   return Object.fromEntries(members.map(([key, each]) => [key, sorted(each)]));
 }
 
-/** Shapes of bases in a state file. Reading drops all members that flagkeel does not know. */
-type Shape = 'flag' | 'segment' | 'definition' | 'activation' | 'identities' | 'none';
-
 type Check = (value: unknown) => boolean;
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isEntryIdentity(
-  value: Record<string, unknown>,
-): value is Record<string, unknown> & { kind: StateEntry['kind']; name: string } {
-  const { kind, name } = value;
-  return isKind(kind) && typeof name === 'string' && name !== '';
-}
-
-/** Whether this is a `Base` whose spec has the given shape. */
-function isBase(value: unknown, shape: Shape): boolean {
+/** Whether this is a `Base` with such a spec. Reading drops all members that flagkeel does not know. */
+function isBase(value: unknown, spec: Check): boolean {
   return record({
-    spec: optional(SPECS[shape]),
+    spec: optional(spec),
     commit: isCommitOrNull,
     fields: optional(isFieldCommits),
     pending: optional(oneOf('create', 'delete')),
-    created: optional(SPECS[shape]),
+    created: optional(spec),
     killListed: optional(isFlagOfTruth),
     liveKillSeenAt: optional(isCommit),
     liveKillSeen: optional(isMoment),
@@ -216,7 +188,7 @@ function isBase(value: unknown, shape: Shape): boolean {
 
 function record(members: Readonly<Record<string, Check>>): Check {
   return (value) =>
-    isObject(value) && Object.entries(members).every(([name, check]) => check(value[name]));
+    isRecord(value) && Object.entries(members).every(([name, check]) => check(value[name]));
 }
 
 const optional =
@@ -236,24 +208,25 @@ const oneOf =
 
 const isText: Check = (value) => typeof value === 'string';
 const isTextMap = (value: unknown): value is Readonly<Record<string, string>> =>
-  isObject(value) && Object.values(value).every(isText);
+  isRecord(value) && Object.values(value).every(isText);
 const isTexts = (value: unknown): value is readonly string[] => listOf(isText)(value);
 const isFlagOfTruth: Check = (value) => typeof value === 'boolean';
 const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
-const isCommit: Check = (value) => typeof value === 'string' && /^[0-9a-f]{40,64}$/.test(value);
+const isCommit = (value: unknown): value is string =>
+  typeof value === 'string' && /^[0-9a-f]{40,64}$/.test(value);
 const isCommitOrNull: Check = (value) => value === null || isCommit(value);
 const isFieldCommits: Check = (value) =>
-  isObject(value) &&
+  isRecord(value) &&
   Object.entries(value).every(([path, commit]) => path.startsWith('/') && isCommitOrNull(commit));
 
 const isMoment: Check = (value) =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/.test(value);
 
 const isUsedApprovals = (value: unknown): value is UsedApprovals =>
-  isObject(value) && Object.values(value).every(isMoment);
+  isRecord(value) && Object.values(value).every(isMoment);
 
 const isRampRecords = (value: unknown): value is RampRecords =>
-  isObject(value) &&
+  isRecord(value) &&
   Object.values(value).every(
     record({
       since: isMoment,
@@ -266,14 +239,14 @@ const isRampRecords = (value: unknown): value is RampRecords =>
   );
 
 const isCorrections: Check = (value) =>
-  isObject(value) &&
+  isRecord(value) &&
   Object.entries(value).every(
     ([path, moments]) => /^(\/|$)/.test(path) && listOf(isMoment)(moments),
   );
 
-const isKind = oneOf(...KINDS);
+const isKind = (value: unknown): value is Kind => oneOf(...KINDS)(value);
 const isBuckets = listOf(record({ treatment: isText, size: isCount }));
-const isTargets: Check = (value) => isObject(value) && Object.values(value).every(listOf(isText));
+const isTargets: Check = (value) => isRecord(value) && Object.values(value).every(listOf(isText));
 
 const FIELD_CHECKS: Readonly<Record<FieldType, Check>> = {
   prose: isText,
@@ -281,32 +254,38 @@ const FIELD_CHECKS: Readonly<Record<FieldType, Check>> = {
   names: listOf(isText),
 };
 
-const SPECS: Readonly<Record<Shape, Check>> = {
-  flag: record({
-    trafficType: isText,
-    fields: record(
-      Object.fromEntries(
-        FLAG_FIELDS.map((field) => [field, optional(FIELD_CHECKS[FLAG_FIELD_ROWS[field].type])]),
+const SPECS: Readonly<Record<Kind, { readonly workspace: Check; readonly environment: Check }>> = {
+  flag: {
+    workspace: record({
+      trafficType: isText,
+      fields: record(
+        Object.fromEntries(
+          FLAG_FIELDS.map((field) => [field, optional(FIELD_CHECKS[FLAG_FIELD_ROWS[field].type])]),
+        ),
       ),
-    ),
-  }),
-  segment: record({ trafficType: isText }),
-  definition: record({
-    treatments: optional(listOf(record({ name: isText, description: optional(isText) }))),
-    targets: optional(isTargets),
-    defaultTreatment: optional(isText),
-    baselineTreatment: optional(isText),
-    trafficAllocation: optional(isCount),
-    rules: optional(
-      listOf(record({ matchers: listOf(record({ type: isText })), buckets: isBuckets })),
-    ),
-    defaultRule: optional(isBuckets),
-    killed: optional(isFlagOfTruth),
-  }),
-  identities: record({
-    groups: listOf(record({ attributes: listOf(isText), keys: isTextMap })),
-  }),
-  // This kind has no base at such a place.
-  none: () => false,
-  activation: record({ keys: optional(record({ count: isCount, sha256: isText })) }),
+    }),
+    environment: record({
+      treatments: optional(listOf(record({ name: isText, description: optional(isText) }))),
+      targets: optional(isTargets),
+      defaultTreatment: optional(isText),
+      baselineTreatment: optional(isText),
+      trafficAllocation: optional(isCount),
+      rules: optional(
+        listOf(record({ matchers: listOf(record({ type: isText })), buckets: isBuckets })),
+      ),
+      defaultRule: optional(isBuckets),
+      killed: optional(isFlagOfTruth),
+    }),
+  },
+  segment: {
+    workspace: record({ trafficType: isText }),
+    environment: record({ keys: optional(record({ count: isCount, sha256: isText })) }),
+  },
+  identities: {
+    // Identities have no base in the workspace.
+    workspace: () => false,
+    environment: record({
+      groups: listOf(record({ attributes: listOf(isText), keys: isTextMap })),
+    }),
+  },
 };

@@ -25,7 +25,6 @@ export interface StateKey {
   readonly environments?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What a state says. */
 export interface KnownState {
   readonly state: State;
   /** HEAD of the config repository that was applied last. */
@@ -245,21 +244,4 @@ function mergeRecords<T extends object | string>(
       return merged === undefined ? [] : [[id, merged]];
     }),
   );
-}
-
-/** The records that a write brings. */
-export function saidIn({
-  outOfSync,
-  ramps,
-  approvals,
-  killsOf,
-  flagIds,
-}: Partial<KnownState>): Partial<KnownState> {
-  return {
-    ...(outOfSync !== undefined && { outOfSync }),
-    ...(ramps && { ramps }),
-    ...(approvals && { approvals }),
-    ...(killsOf !== undefined && { killsOf }),
-    ...(flagIds && { flagIds }),
-  };
 }

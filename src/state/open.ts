@@ -13,7 +13,6 @@ import { stateRefName, stateRefs, stateRepository, type StateRepository } from '
 import { StateStore, type StateHome } from './store.js';
 import { commitOf, readRecord, readTree, StateCache } from './tree.js';
 
-/** Where the states of a checkout are kept. */
 export interface StatePlace {
   readonly checkout: Checkout;
   /** A bare repository; the first write creates it. */
@@ -67,7 +66,6 @@ function isGitError(error: unknown): error is FlagkeelError {
   return error instanceof FlagkeelError && error.code === 'GIT';
 }
 
-/** Prefix of the origins that a state records for embedded services. */
 const EMBEDDED = 'embedded:';
 
 function isEmbedded(origin: string): boolean {
@@ -97,7 +95,6 @@ export interface OtherWorkspace {
   readonly workspaceId: string;
   /** Name of the service in the state. */
   readonly origin: string;
-  /** Size of its inventory. */
   readonly objects: number;
 }
 
@@ -124,7 +121,6 @@ async function otherWorkspaces(
   return others.filter((each) => each !== null).filter(({ objects }) => objects > 0);
 }
 
-/** One of the states of a repository. */
 interface FoundState {
   readonly repository: StateRepository;
   readonly objects: ObjectReader;
@@ -194,7 +190,6 @@ async function sizeOf({ repository, objects, ref }: FoundState): Promise<number>
   return knownIn(tree).state.size;
 }
 
-/** Opens the state of one config directory. */
 export interface StateAccess {
   /** Opens a state for reading, without waiting for other runs. null if no state can be kept. */
   peek(place: Workspace): Promise<StateHome | null>;
@@ -210,7 +205,6 @@ export interface StateAccess {
 
 export interface StateAccessOptions {
   readonly checkout: Checkout;
-  /** The config directory. */
   readonly directory: string;
   readonly stateDir: string | undefined;
   readonly git: GitCredentials;
@@ -268,7 +262,6 @@ function isTryOut(origin: string): boolean {
   return !URL.canParse(origin) || isEmbedded(origin) || isLoopback(origin);
 }
 
-/** Name of the config directory in a state. */
 export function directoryInRepository({ repository }: Checkout, directory: string): string {
   return repository?.prefix.replace(/\/$/, '') ?? resolve(directory);
 }

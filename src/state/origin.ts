@@ -49,11 +49,7 @@ export class StateOrigin {
     );
   }
 
-  /**
-   * Fetches every state of origin into its local ref.
-   *
-   * @throws FlagkeelError `GIT` origin cannot be reached.
-   */
+  /** Fetches every state of origin into its local ref. @throws FlagkeelError `GIT` origin cannot be reached. */
   async fetchAll(): Promise<void> {
     await this.#fetch([this.#access.url, ALL_STATES], 'fetch the states from origin');
   }

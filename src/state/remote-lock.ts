@@ -32,7 +32,6 @@ export function lockRefName(stateRef: string): string {
   return stateRef.replace(/^refs\/flagkeel\//, 'refs/flagkeel-lock/');
 }
 
-/** The lock of a shared state, in the hands of its holder. */
 export interface OriginLock {
   /** Whether the state on origin was the known one when the lock was taken, so that no fetch is needed. */
   readonly isKnownState: boolean;
@@ -79,10 +78,10 @@ export async function lockOnOrigin(
     const { done, error } = await origin.push([{ ref, commit, expected }, ...asKnown], {
       atomic: false,
     });
-    const locked = { ref, first: commit, lease, isKnownState: done.has(stateRef) };
-    if (done.has(ref)) return keepLocked(origin, locked);
+    const locked = { ref, lease, isKnownState: done.has(stateRef) };
+    if (done.has(ref)) return keepLocked(origin, commit, locked);
     const holder = await lockHolder(origin, stateRef);
-    if (holder?.commit === commit) return keepLocked(origin, locked);
+    if (holder?.commit === commit) return keepLocked(origin, commit, locked);
     // No holder is in the way, so that a second refusal comes from origin itself.
     if ((holder?.commit ?? null) === expected && error !== null && (refusals += 1) > 1) throw error;
     expected = await freeHolder(origin, stateRef, holder, { ...options, deadline });
@@ -143,24 +142,12 @@ function leaseIn(line: string): LockLease | undefined {
   return lease === undefined ? undefined : { lease, term: Number(term) };
 }
 
-/** Frees the lock of a holder by force. @returns false if the holder changed meanwhile; the lock stays then. */
-export async function breakLock(
-  origin: StateOrigin,
-  stateRef: string,
-  holder: LockHolder,
-): Promise<boolean> {
-  return origin.move({ ref: lockRefName(stateRef), commit: null, expected: holder.commit });
-}
-
 function keepLocked(
   origin: StateOrigin,
-  {
-    ref,
-    first,
-    lease,
-    isKnownState,
-  }: { ref: string; first: string; lease: LockLease | undefined; isKnownState: boolean },
+  first: string,
+  locked: { readonly ref: string; readonly lease: LockLease | undefined; isKnownState: boolean },
 ): OriginLock {
+  const { ref, lease, isKnownState } = locked;
   let held: string | null = first;
   let moving: Promise<unknown> = Promise.resolve();
   /** Makes the moves of the lock one after the other, because each expects the commit that the one before left. */
@@ -211,13 +198,12 @@ async function lockCommit({ git }: StateOrigin, lease: LockLease | undefined): P
 }
 
 function inUse(holder: LockHolder | null): FlagkeelError {
-  const who = holder === null ? 'another run' : `${holder.who}, until ${isoOf(holder.untilMs)}`;
+  const who =
+    holder === null
+      ? 'another run'
+      : `${holder.who}, until ${new Date(holder.untilMs).toISOString()}`;
   return new FlagkeelError(
     'IN_USE',
     `cannot lock the shared state: held by ${who} (wait with --lock-timeout, or free it with flagkeel state unlock)`,
   );
-}
-
-function isoOf(timeMs: number): string {
-  return new Date(timeMs).toISOString();
 }

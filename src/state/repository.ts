@@ -1,4 +1,4 @@
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { isRepository, openBare } from '../git/own-repository.js';
@@ -10,9 +10,7 @@ import { type Git, runGit } from '../git/git.js';
 import { ObjectReader } from '../git/objects.js';
 
 const STATE_REFS = 'refs/flagkeel/';
-/** Prefix of the local refs that hold the state refs of `origin`. */
 const FETCHED_REFS = 'refs/flagkeel-origin/';
-/** The pattern by which a fetch brings all states of origin. */
 export const ALL_STATES = `+${STATE_REFS}*:${FETCHED_REFS}*`;
 
 type NamedState = Pick<StateKey, 'workspaceId' | 'origin' | 'directory'>;
@@ -26,7 +24,6 @@ export function stateHash(origin: string, directory: string): string {
   return sha256(`${origin}\n${directory}`).slice(0, 8);
 }
 
-/** The local ref into which a state ref of origin is fetched. */
 export function fetchedName(ref: string): string {
   return ref.replace(STATE_REFS, FETCHED_REFS);
 }
@@ -119,22 +116,10 @@ async function canBecomeHome(directory: string): Promise<boolean> {
 }
 
 async function isWritable(gitDir: string): Promise<boolean> {
-  const places = [gitDir];
-  for (const each of ['objects', 'refs']) {
-    const place = join(gitDir, each);
-    if (await isThere(place)) places.push(place);
-  }
+  const parts = ['objects', 'refs'].map((each) => join(gitDir, each));
+  const places = [gitDir, ...parts.filter((place) => existsSync(place))];
   const answers = await Promise.all(places.map(isWritableDirectory));
   return answers.every(Boolean);
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 async function isWritableDirectory(path: string): Promise<boolean> {

@@ -1,12 +1,11 @@
 import { FlagkeelError } from '../errors.js';
 import { cleanLine, cleanText } from '../model/audit-note.js';
-import { isDeeperThan } from '../model/json.js';
+import { isDeeperThan, isRecord } from '../model/json.js';
 import type { Change } from '../model/plan.js';
 import { type Git, runGit } from '../git/git.js';
 
 /** One commit of a state ref, as `history` shows it. */
 export interface LoggedApply {
-  /** Commit of the state ref. */
   readonly commit: string;
   /** Milliseconds since the epoch, by the clock of the machine that wrote it. */
   readonly timeMs: number;
@@ -95,7 +94,6 @@ export function applyMessage(
     .trimEnd();
 }
 
-/** The recorded form of the writes of a change. */
 export function loggedWrite(
   { fields, keys }: Pick<Change, 'fields' | 'keys'>,
   comment: string,
@@ -223,8 +221,4 @@ function parseKeys(value: unknown): LoggedKeys | undefined {
   const { added, removed, changed } = value;
   if (typeof added !== 'number' || typeof removed !== 'number') return undefined;
   return { added, removed, ...(typeof changed === 'number' && { changed }) };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -11,15 +11,14 @@ import {
   type KnownState,
   mergeStates,
   NOTHING,
-  saidIn,
   type StateKey,
   treeOf,
 } from './known-state.js';
 import type { StateOrigin } from './origin.js';
 import {
-  breakLock,
   lockHolder,
   lockOnOrigin,
+  lockRefName,
   type LockHolder,
   type LockLease,
   type OriginLock,
@@ -36,7 +35,6 @@ import {
   treeAfter,
 } from './tree.js';
 
-/** What a state says at one of its commits. */
 export interface StateReading extends KnownState {
   /** null before the first. */
   readonly commit: string | null;
@@ -44,7 +42,6 @@ export interface StateReading extends KnownState {
 
 /** What a write says beside the entries. All but the first two are left as they are by default. */
 export interface StateMeta extends Partial<Omit<KnownState, 'state' | 'head'>> {
-  /** HEAD that was applied. */
   readonly head: string | null;
   /** A subject line; after an empty line the body, which `git log` shows. */
   readonly message: string;
@@ -64,11 +61,9 @@ export interface NotShared {
   readonly why: string;
 }
 
-/** The state of one config directory, as a run reads and writes it. */
 export interface StateHome {
   /** Full name of the state ref. */
   readonly ref: string;
-  /** The repository that holds it. */
   readonly gitDir: string;
   /**
    * Excludes every other run over the same ref: of this machine by a lock that the kernel takes back when its holder
@@ -97,7 +92,6 @@ export interface StateHome {
   history(object: { readonly kind: string; readonly name: string } | null): Promise<LoggedApply[]>;
 }
 
-/** How a state is shared with other machines. */
 export interface Sharing {
   readonly origin: StateOrigin;
   /** Whether a failure to share is an error instead of a warning. */
@@ -209,10 +203,7 @@ export class StateStore implements StateHome {
 
   wouldChange(next: KnownState['state'], meta: StateMeta): boolean {
     const { tree = EMPTY_TREE } = this.#seen ?? {};
-    const after = treeOf(
-      { ...this.#known, ...saidIn(meta), state: next, head: meta.head },
-      this.#key,
-    );
+    const after = treeOf({ ...this.#known, ...meta, state: next }, this.#key);
     return meta.isRecord === true || !isSameTree(tree, after);
   }
 
@@ -225,14 +216,14 @@ export class StateStore implements StateHome {
   }
 
   async write(next: KnownState['state'], meta: StateMeta): Promise<void> {
-    const { head, message, afresh = false, isRecord = false, last = false } = meta;
+    const { message, afresh = false, isRecord = false, last = false, ...known } = meta;
     if (this.#seen === null && !afresh) await this.read();
     const before = afresh ? NOTHING : this.#known;
-    const ours = { ...before, ...saidIn(meta), state: next, head };
+    const ours = { ...before, ...known, state: next };
     let seen = (afresh ? null : this.#seen) ?? (await this.#unread());
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const known = await this.#merged(before, ours, seen.known);
-      const tree = treeOf(known, this.#key);
+      const merged = await this.#merged(before, ours, seen.known);
+      const tree = treeOf(merged, this.#key);
       const changes = changesBetween(seen.tree, tree);
       const lines = importLines(seen.tree === null, changes);
       const made = { message, from: seen.tip, lines };
@@ -244,7 +235,7 @@ export class StateStore implements StateHome {
         const kept = treeAfter(seen.tree, tree, changes);
         if (commit !== null) this.#cache.keepTree(commit, kept);
         const there = this.#sharing && commit;
-        this.#seen = { here: commit, there, tip: commit, tree: kept, known };
+        this.#seen = { here: commit, there, tip: commit, tree: kept, known: merged };
         this.#known = ours;
         return;
       }
@@ -261,7 +252,6 @@ export class StateStore implements StateHome {
     return tip === null ? [] : readApplies(await this.#repository.open(), tip, object);
   }
 
-  /** Whether runs on other machines write this state too. */
   get isShared(): boolean {
     return this.#sharing !== null;
   }
@@ -273,7 +263,9 @@ export class StateStore implements StateHome {
 
   /** Frees the lock on origin by force. @returns false if its holder changed meanwhile; the lock stays then. */
   async breakLock(holder: LockHolder): Promise<boolean> {
-    return this.#sharing !== null && breakLock(this.#sharing.origin, this.ref, holder);
+    if (!this.#sharing) return false;
+    const move = { ref: lockRefName(this.ref), commit: null, expected: holder.commit };
+    return this.#sharing.origin.move(move);
   }
 
   async #merged(before: KnownState, ours: KnownState, theirs: KnownState): Promise<KnownState> {

@@ -36,11 +36,7 @@ interface ReadFrom {
   readonly cache: StateCache;
 }
 
-/**
- * The files of a state at one of its commits.
- *
- * @throws FlagkeelError `STATE_UNREADABLE`, `GIT`
- */
+/** The files of a state at one of its commits. @throws FlagkeelError `STATE_UNREADABLE`, `GIT` */
 export async function readTree(
   { git, objects, ref, cache }: ReadFrom,
   commit: string,
@@ -68,7 +64,6 @@ export async function readTree(
   return tree;
 }
 
-/** The commit that a ref holds; null if there is no such ref. */
 export async function commitOf(objects: ObjectReader, ref: string): Promise<string | null> {
   return (await objects.header(`${ref}^{commit}`))?.id ?? null;
 }
@@ -128,7 +123,6 @@ function checkSizes(lines: readonly Line[], ref: string): void {
   if (lines.length > MAX_FILES || total > MAX_TOTAL_BYTES) throw unreadable(ref, 'is too large');
 }
 
-/** Differences between two states. */
 export interface StateChanges {
   /** Path → new text. */
   readonly written: ReadonlyMap<string, string>;
@@ -202,7 +196,6 @@ export class StateCache {
   intern: (entry: StateEntry) => StateEntry = (entry) => entry;
   readonly #commits = new BoundedMap<string, StateTree>(COMMITS_KEPT);
 
-  /** The tree of a commit of a state ref; undefined until it has been read. */
   treeAt(commit: string): StateTree | undefined {
     return this.#commits.get(commit);
   }

@@ -191,10 +191,7 @@ describe('FLAGKEEL_GIT_TOKEN', { timeout: 30_000 }, () => {
   beforeEach(async () => {
     server = await HttpGitServer.start();
     repository.git('config', 'remote.origin.url', server.url);
-  });
-
-  afterEach(async () => {
-    await server.stop();
+    return async () => server.stop();
   });
 
   it('reaches origin over http on the named server only', async () => {

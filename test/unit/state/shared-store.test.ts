@@ -43,6 +43,13 @@ async function homeIn(directory: string): Promise<StateStore> {
   return home;
 }
 
+/** An origin, and the homes of two machines that share it. */
+async function twoMachines() {
+  const origin = makeOrigin();
+  const next = async (): Promise<StateStore> => homeIn(makeClone(origin.url));
+  return { ...origin, one: await next(), other: await next(), next };
+}
+
 const said = (message: string): { head: string; message: string } => ({ head: HEAD, message });
 
 describe('a state that is shared through origin', { timeout: 30_000 }, () => {
@@ -59,9 +66,7 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
   });
 
   it('keeps the ramps of both where a race is lost, and forgets what one of them let go', async () => {
-    const { url } = makeOrigin();
-    const one = await homeIn(makeClone(url));
-    const other = await homeIn(makeClone(url));
+    const { one, other, next } = await twoMachines();
     const at = (day: number): RampRecord => ({
       since: `2026-03-0${String(day)}T10:00:00.000Z`,
       ...{ commit: HEAD, from: 0, reached: 10, ladder: 'steps' },
@@ -75,14 +80,12 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
     await one.write(stateOf(), { ...said('Ours'), ramps: { a: at(3), b: at(1), c: at(1) } });
     await one.write(stateOf(flag('a', 1)), said('Without a word of them'));
 
-    const { ramps } = await (await homeIn(makeClone(url))).read();
+    const { ramps } = await (await next()).read();
     expect(ramps).toEqual({ a: at(3), c: at(2), d: at(2) });
   });
 
   it('merges a lost race: what only one run touched is its own, for both the newer base', async () => {
-    const { url, older, newer } = makeOrigin();
-    const one = await homeIn(makeClone(url));
-    const other = await homeIn(makeClone(url));
+    const { url, older, newer, one, other, next } = await twoMachines();
     await one.read();
     await one.write(stateOf(flag('a', 1), flag('b', 1), flag('c', 1), flag('d', 1)), said('Both'));
     await one.read();
@@ -102,7 +105,7 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
       said('Ours again'),
     );
 
-    const { state } = await (await homeIn(makeClone(url))).read();
+    const { state } = await (await next()).read();
     expect(state).toEqual(
       stateOf(flag('a', 2), flag('b', 4), flag('c', 2, newer), flag('d', 3, newer)),
     );
@@ -111,21 +114,20 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
   });
 
   it('merges a lost race: what either run left out of sync is so, and keeps what a write says nothing of', async () => {
-    const { url } = makeOrigin();
-    const [one, two] = [await homeIn(makeClone(url)), await homeIn(makeClone(url))];
+    const { one, other } = await twoMachines();
     await one.read();
     await one.write(stateOf(flag('a', 1)), { ...said('Both'), outOfSync: new Set(['flag/c']) });
-    expect([...((await two.read()).outOfSync ?? [])]).toEqual(['flag/c']);
+    expect([...((await other.read()).outOfSync ?? [])]).toEqual(['flag/c']);
     await one.write(stateOf(flag('a', 2)), { ...said('Ours'), outOfSync: new Set(['flag/a']) });
 
-    await two.write(stateOf(flag('a', 1), flag('b', 1)), {
+    await other.write(stateOf(flag('a', 1), flag('b', 1)), {
       ...said('Theirs'),
       outOfSync: new Set(['flag/b']),
     });
     expect([...((await one.read()).outOfSync ?? [])]).toEqual(['flag/a', 'flag/b']);
     await one.write(stateOf(flag('b', 1)), said('Nothing said'));
 
-    expect([...((await two.read()).outOfSync ?? [])]).toEqual(['flag/a', 'flag/b']);
+    expect([...((await other.read()).outOfSync ?? [])]).toEqual(['flag/a', 'flag/b']);
   });
 
   it('remembers an older HEAD that a run went back to on purpose, as a local state does', async () => {
@@ -174,9 +176,7 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
   });
 
   it('is fetched after the lock where somebody else wrote', async () => {
-    const { url } = makeOrigin();
-    const one = await homeIn(makeClone(url));
-    const other = await homeIn(makeClone(url));
+    const { one, other } = await twoMachines();
     await one.read();
     await one.write(stateOf(flag('a', 1)), said('Apply'));
     await other.read();
@@ -208,9 +208,7 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
   });
 
   it('keeps the lock with a write that is not the last, and with one that lost a race', async () => {
-    const { url } = makeOrigin();
-    const one = await homeIn(makeClone(url));
-    const other = await homeIn(makeClone(url));
+    const { one, other } = await twoMachines();
     const release = await one.lock(0);
     await one.read();
     await one.write(stateOf(flag('a', 1)), said('Begin'));
@@ -238,9 +236,7 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
   });
 
   it('is locked for one machine at a time, until the lock is given back or broken', async () => {
-    const { url } = makeOrigin();
-    const one = await homeIn(makeClone(url));
-    const other = await homeIn(makeClone(url));
+    const { one, other } = await twoMachines();
     const release = await one.lock(0);
 
     await expect(other.lock(0)).rejects.toMatchObject({
@@ -248,16 +244,14 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
       message: expect.stringMatching(/process \d+ since .* flagkeel state unlock/) as string,
     });
     await release();
-    await (
-      await other.lock(0)
-    )();
+    const second = await other.lock(0);
+    await second();
     await one.lock(0);
     const holder = await other.lockHolder();
     expect(holder && (await other.breakLock(holder))).toBe(true);
 
-    await (
-      await other.lock(0)
-    )();
+    const third = await other.lock(0);
+    await third();
     expect(await other.lockHolder()).toBeNull();
   });
 
