@@ -6,7 +6,6 @@ import type { ServiceAnswer } from './http/response.js';
 /** Writes whose body is an object, so that title and comment can stand in it. */
 export type NotedWrite = 'createDefinition' | 'archiveFlag' | 'uploadKeys' | 'removeKeys';
 
-/** The parts of a note that go into the body. */
 type BodyForm = (note: ChangeNote) => Partial<ChangeNote>;
 
 const WHOLE_NOTE: BodyForm = (note) => note;

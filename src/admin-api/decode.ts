@@ -65,7 +65,6 @@ const text: Check<string> = (value) => {
   return value;
 };
 
-/** A name: a text that is not empty. */
 const name: Check<string> = (value) => {
   if (typeof value !== 'string' || value === '') throw new ShapeError('', 'a name', value);
   return value;
@@ -205,7 +204,7 @@ export const segment = record<WireSegment>({
   name,
   description: orNull(text),
   trafficType: ref,
-  tags: orNull(list(record<{ name: string }>({ name }))),
+  tags,
 });
 
 export const segmentInEnvironment = record<WireSegmentInEnvironment>({ name, environment: ref });
@@ -242,15 +241,10 @@ export function inEnvironment<T extends { environment: { id: string } }>(
 }
 
 /** The parts of the answer with results by key; the contract does not define the shape of `failed`. */
-interface Answered {
+const answered = record<{
   readonly objects: readonly unknown[];
   readonly failed: readonly unknown[];
-}
-
-const answered = record<Answered>({
-  objects: orEmpty(anything),
-  failed: list(anything),
-});
+}>({ objects: orEmpty(anything), failed: list(anything) });
 
 /**
  * Results for the identities of one request. A key failed if `failed` has an entry for it, or if the service returned

@@ -19,7 +19,6 @@ import type { WireDefinition, WireEnvironment, WireFlag, WireSegment } from './w
 
 /** Up to this number, flags or definitions of one environment are requested singly, even if the service lists them. */
 const FEW = 5;
-/** Most objects in a page of a list. */
 const PER_PAGE = 50;
 const CONCURRENCY = 8;
 

@@ -2,7 +2,6 @@ import { FlagkeelError } from '../errors.js';
 import type { Location } from '../model/diagnostic.js';
 import { isLoopback } from '../platform/proxy.js';
 
-/** Headers that may carry the key: as a Bearer token, or plain. */
 export const AUTH_HEADERS = ['authorization', 'x-api-key'] as const;
 
 export type AuthHeader = (typeof AUTH_HEADERS)[number];

@@ -2,7 +2,6 @@ import { ShapeError } from './decode.js';
 import { DEFAULT_CONCURRENCY } from '../model/run.js';
 import type { WireSegmentKeys } from './wire.js';
 
-/** One page, in the form that all lists share. */
 export interface Page<T> {
   readonly objects: readonly T[];
   /** Number of objects in the whole list, if the answer proves it. */
@@ -108,7 +107,6 @@ class PagesAhead<T> {
   }
 }
 
-/** The received part of a list. */
 class ListSoFar<T> {
   /** Where the next page starts: at the last object received, or right after it. */
   nextOffset = 0;

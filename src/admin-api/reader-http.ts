@@ -1,9 +1,8 @@
 import { FlagkeelError, messageOf } from '../errors.js';
-import type { GetOnly, ReadRequest } from './http/admin-client.js';
 import type { ServiceAnswer } from './http/response.js';
+import type { GetOnly, ReadRequest } from './http/admin-client.js';
 import { FlagIds } from './flag-ids.js';
 import { KeysCount, readPages, type Page } from './paging.js';
-import { keysRequest, type OptionalList, type OptionalRequest } from './read-requests.js';
 import type { AdminReader, FlagSaid, ListedKeys } from './reader.js';
 import * as shapes from './decode.js';
 import type {
@@ -27,6 +26,21 @@ const KEYS_PER_PAGE = 100;
 const isAbsence = (status: number, isOwn: boolean): boolean => status === 404 && isOwn;
 /** Any 404 or 405, even of a proxy, because `#confirmMissing` checks it. */
 export const isNoEndpoint = (status: number): boolean => status === 404 || status === 405;
+
+type OptionalList = 'traffic types' | 'flags' | 'definitions';
+
+interface OptionalRequest extends ReadRequest {
+  readonly list: OptionalList;
+  readonly workspaceId: string;
+  readonly environmentId?: string;
+}
+
+function keysRequest(environmentId: string, segment: string): ReadRequest {
+  return {
+    path: ['segments', environmentId, segment, 'keys'],
+    what: `read the keys of segment ${JSON.stringify(segment)}`,
+  };
+}
 
 /** Reads over HTTP. It gets nothing but a `get`, so that code with only a reader cannot write. */
 export class HttpAdminReader implements AdminReader {
@@ -184,7 +198,7 @@ export class HttpAdminReader implements AdminReader {
     onEach: (definition: WireDefinition) => void = () => undefined,
   ): Promise<readonly WireDefinition[] | null> {
     const check = shapes.inEnvironment(shapes.definition, environmentId);
-    const told: typeof check = (value) => {
+    const checkAndReport: typeof check = (value) => {
       const definition = check(value);
       onEach(definition);
       return definition;
@@ -197,7 +211,7 @@ export class HttpAdminReader implements AdminReader {
         path: ['splits', 'ws', workspaceId, 'environments', environmentId],
         what: 'read definitions',
       },
-      told,
+      checkAndReport,
     );
   }
 

@@ -5,12 +5,9 @@
  * further fields, which are preserved, never dropped.
  */
 
-/** Prefix of every path. */
 export const API_PREFIX = '/internal/api/v2';
 
-/** Most identities or keys in one request. */
 export const MAX_KEYS_PER_REQUEST = 10_000;
-/** Most keys of a segment in one environment. */
 export const MAX_KEYS_PER_SEGMENT = 100_000;
 
 export interface WirePage<T> {
@@ -55,7 +52,6 @@ export interface WireTag {
   name: string;
 }
 
-/** A flag at the level of the workspace. */
 export interface WireFlag {
   id: string;
   name: string;
@@ -98,7 +94,6 @@ export interface WireRule {
   condition: { combiner?: string; matchers: WireMatcher[] };
 }
 
-/** Body of the POST of a definition. */
 export interface WireDefinitionBody {
   treatments: WireTreatment[];
   defaultTreatment: string;
@@ -111,7 +106,6 @@ export interface WireDefinitionBody {
   comment?: string;
 }
 
-/** A flag in one environment. */
 export interface WireDefinition {
   id: string;
   name: string;
@@ -129,7 +123,6 @@ export interface WireDefinition {
   openChangeRequestId?: string | null;
 }
 
-/** A segment at the level of the workspace. */
 export interface WireSegment {
   name: string;
   description: string | null;
@@ -138,7 +131,6 @@ export interface WireSegment {
   tags: WireTag[] | null;
 }
 
-/** The answer of an activation. */
 export interface WireSegmentInEnvironment {
   name: string;
   environment: WireRef;

@@ -17,11 +17,9 @@ export interface Catalog {
   readonly rolloutStatuses: readonly WireRolloutStatus[] | null;
   /** Names; null if the service does not list them, or the run did not need them. */
   readonly trafficTypes: readonly string[] | null;
-  /** Name → id of the listed traffic types. */
   readonly trafficTypeIds: ReadonlyMap<string, string>;
 }
 
-/** A workspace in the form of the service. */
 export type LiveWorkspace = Pick<Catalog, 'workspace' | 'environments'>;
 
 /**
@@ -33,7 +31,6 @@ export async function readCatalog(reader: AdminReader, workspace: string): Promi
   return readCatalogIn(reader, await findWorkspace(reader, workspace));
 }
 
-/** Reads the data that all objects of the workspace share. */
 export async function readCatalogIn(reader: AdminReader, place: LiveWorkspace): Promise<Catalog> {
   const [rolloutStatuses, trafficTypes] = await Promise.all([
     reader.listRolloutStatuses(place.workspace.id),
@@ -65,9 +62,7 @@ export async function findWorkspace(
   return { workspace: found, environments: await reader.listEnvironments(found.id) };
 }
 
-/**
- * @throws FlagkeelError `NOT_ON_SERVICE`: the workspace has no such environment.
- */
+/** @throws FlagkeelError `NOT_ON_SERVICE`: the workspace has no such environment. */
 export function findEnvironment<E extends Workspace['environments'][number]>(
   {
     environments,

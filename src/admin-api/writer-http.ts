@@ -19,7 +19,7 @@ import {
   type WireSegment,
   type WireSegmentInEnvironment,
 } from './wire.js';
-import type { AdminWriter, DefinitionTarget, IdentitiesTarget } from './writer.js';
+import type { AdminWriter, DefinitionTarget, IdentitiesTarget, NewObject } from './writer.js';
 
 type WritingClient = Pick<AdminClient, 'origin' | 'write' | 'clean'>;
 
@@ -38,11 +38,7 @@ export class HttpAdminWriter implements AdminWriter {
     this.#bodyNotes = new BodyNotes(client);
   }
 
-  async createFlag(
-    workspaceId: string,
-    flag: lookup.NewObject,
-    note: ChangeNote,
-  ): Promise<WireFlag> {
+  async createFlag(workspaceId: string, flag: NewObject, note: ChangeNote): Promise<WireFlag> {
     const { name, trafficType, description } = flag;
     const created = await this.#create(
       {
@@ -150,7 +146,7 @@ export class HttpAdminWriter implements AdminWriter {
 
   async createSegment(
     workspaceId: string,
-    segment: lookup.NewObject,
+    segment: NewObject,
     note: ChangeNote,
   ): Promise<WireSegment> {
     const { name, trafficType, description } = segment;

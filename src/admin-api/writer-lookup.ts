@@ -18,7 +18,9 @@ import {
   type WireSegment,
   type WireSegmentInEnvironment,
 } from './wire.js';
-import type { AdminWriter, DefinitionTarget } from './writer.js';
+import type { AdminWriter, DefinitionTarget, NewObject } from './writer.js';
+
+/** Finds the effect of a write of unknown fate, or the object in an answer. */
 
 /**
  * Whether `live` has all values of `ours`. Empty values of `ours` may be absent in it, and the service may add any
@@ -42,14 +44,6 @@ function matchesRequest(live: unknown, ours: unknown): boolean {
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === '' || value === false) return true;
   return Array.isArray(value) && value.length === 0;
-}
-
-/** Finds the effect of a write of unknown fate, or the object in an answer. */
-
-export interface NewObject {
-  readonly name: string;
-  readonly trafficType: string;
-  readonly description: string;
 }
 
 /**
@@ -136,7 +130,6 @@ export async function findPatchedFlag(
   );
 }
 
-/** Whether the flag has the wanted values; other fields do not count. */
 function hasFields(live: WireFlag, wanted: FlagFields): boolean {
   const fields: FlagFields = flagFieldsFromWire(live);
   return sameJson({ ...fields, ...wanted }, fields);
@@ -205,7 +198,6 @@ interface FlagPlace {
   readonly note: ChangeNote;
 }
 
-/** Archives a flag, see `AdminWriter`. */
 export async function archiveFlag(
   client: Pick<AdminClient, 'origin'>,
   bodyNotes: BodyNotes,

@@ -19,11 +19,7 @@ import type {
  * allows it for its kind.
  */
 export interface AdminWriter {
-  createFlag(
-    workspaceId: string,
-    flag: { name: string; trafficType: string; description: string },
-    note: ChangeNote,
-  ): Promise<WireFlag>;
+  createFlag(workspaceId: string, flag: NewObject, note: ChangeNote): Promise<WireFlag>;
   /**
    * @param fields written by the operations. With them, a patch of unknown fate is looked up, and repeated only if
    *   these fields are still unchanged. A patch without operations changes nothing, and returns the flag.
@@ -60,11 +56,7 @@ export interface AdminWriter {
     expected?: WireDefinition,
   ): Promise<WireDefinition | null>;
   deleteDefinition(place: DefinitionTarget, note: ChangeNote): Promise<void>;
-  createSegment(
-    workspaceId: string,
-    segment: { name: string; trafficType: string; description: string },
-    note: ChangeNote,
-  ): Promise<WireSegment>;
+  createSegment(workspaceId: string, segment: NewObject, note: ChangeNote): Promise<WireSegment>;
   activateSegment(
     environmentId: string,
     segment: string,
@@ -93,6 +85,13 @@ export interface AdminWriter {
     identities: readonly WireIdentity[],
     note: ChangeNote,
   ): Promise<IdentitiesAnswer>;
+}
+
+export interface NewObject {
+  readonly name: string;
+  /** Name. */
+  readonly trafficType: string;
+  readonly description: string;
 }
 
 export interface IdentitiesTarget {
