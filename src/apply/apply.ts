@@ -27,7 +27,6 @@ const INTERRUPTED = 'the run was interrupted';
 const APPROVAL_WANTED =
   'the service wants an approval for changes here first (make this one there, in a change request, and have it approved: the next run finds it equal)';
 
-/** Reports the progress of the run. */
 export interface ApplyProgress {
   /** Called before each step is sent. */
   onStep?(step: Step, note: ChangeNote | undefined): void;
@@ -44,7 +43,6 @@ type StepResult =
   | { readonly status: 'failed'; readonly error: unknown; readonly fateUnknown?: true }
   | Skipped;
 
-/** Settings of an apply. */
 export interface ApplySettings extends ApplyProgress {
   /** Most steps under way at once; with 1 the steps go in the order of the plan. */
   readonly concurrency?: number;
@@ -143,7 +141,6 @@ function isConflict(error: unknown): boolean {
   return error instanceof RejectedError && CONFLICTS.has(error.status);
 }
 
-/** The reason to skip a step, if there is one. */
 function reasonToSkip(
   step: Step,
   results: ReadonlyMap<StepId, StepResult>,
@@ -214,11 +211,7 @@ function isFateUnknown(error: unknown): boolean {
   return !(error instanceof ChangedMeanwhileError || error instanceof FlagGoneError);
 }
 
-/**
- * Runs the executor of a step.
- *
- * @returns the results for identities; undefined for all other steps, whose answers add nothing.
- */
+/** @returns the results for identities; undefined for all other steps, whose answers add nothing. */
 async function execute(step: Step, context: ApplyContext): Promise<IdentitiesAnswer | undefined> {
   if (step.action === 'write-identities') return executors[step.action](step, context);
   type Executor = (step: Step, context: ApplyContext) => Promise<unknown>;
@@ -288,9 +281,7 @@ function withIdentities(outcome: Outcome, identities: IdentitiesAnswer): Outcome
   return { status: 'failed', error, partly: written.length > 0, identities };
 }
 
-/**
- * The error in the form of reports. Status and transaction id come from the service, if it answered.
- */
+/** The error in the form of reports. Status and transaction id come from the service, if it answered. */
 function outcomeError(error: unknown): OutcomeError {
   const rejected = error instanceof RejectedError ? error : undefined;
   return {

@@ -14,7 +14,6 @@ import { chunks } from '../plan/objects/segment.js';
 /** Age up to which a reading of a definition is trusted for a write that was computed from it. */
 const FRESH_MS = 3_000;
 
-/** Context that the steps of one run share. */
 export interface ApplyContext {
   readonly reader: AdminReader;
   readonly writer: AdminWriter;
@@ -237,7 +236,6 @@ async function afterWrite<T>(looking: Promise<T>): Promise<T> {
   }
 }
 
-/** Number of keys on the service, from a reliable count or else from the whole list. */
 async function keysLeft(
   reader: AdminReader,
   environmentId: string,
@@ -270,14 +268,12 @@ async function patchDefinition(
   await writer.patchDefinition(place, step.operations, noteOf(step, context), step.expected);
 }
 
-/** Title and comment of the change that a step belongs to. */
 function noteOf({ change }: { change: ObjectId }, { notes }: ApplyContext): ChangeNote {
   const found = notes.get(change);
   if (!found) throw new Error(`bug: ${change} has no title`);
   return found;
 }
 
-/** Place of the definition of a step, by ids of the service. */
 function placeOf(
   step: { flag: string; environment: string },
   context: ApplyContext,

@@ -1,6 +1,5 @@
 import type { StepId } from '../model/plan.js';
 
-/** The part of a step that decides when it may be sent. */
 export interface ScheduledStep {
   readonly id: StepId;
   /** Ids of steps that come before it in the list. */
