@@ -26,11 +26,9 @@ import { calendarIn, closedAt } from './windows.js';
 
 /** What a run knows besides its specs and the time. */
 export interface Facts extends Known {
-  /** What the state remembers of ramps. */
   readonly records: RampRecords;
   /** Why ramps cannot be remembered, as a clause for people; null if they can: then unknown ones begin now. */
   readonly unkept: string | null;
-  /** The commit of the specs. */
   readonly head: string | null;
   /** Definitions that git orders killed. */
   readonly ordered: ReadonlySet<ObjectId>;
@@ -87,7 +85,6 @@ export function desiredAt(desired: BoundDesired, facts: Facts, nowMs: number): M
   };
 }
 
-/** Replaces the definitions that have ramps. */
 function withDefinitions<T extends Desired>(
   desired: T,
   change: (
@@ -188,11 +185,9 @@ function nextDue(ladders: Moment['ladders']): number | null {
 
 /** A ramp that would take a step now if its checks pass. */
 interface StepToCheck {
-  /** Of its definition. */
   readonly id: ObjectId;
   /** Id of the ramp, as in `Facts.checks`. */
   readonly key: string;
-  /** Names of the checks. */
   readonly checks: readonly string[];
 }
 

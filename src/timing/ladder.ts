@@ -74,7 +74,6 @@ export interface RampFacts {
   /** Git orders its flag killed. */
   readonly isKilled: boolean;
   readonly nowMs: number;
-  /** HEAD of the run. */
   readonly head: string | null;
 }
 

@@ -7,9 +7,7 @@ import type { RampRecords, State } from '../model/state.js';
 import type { Moment } from './desired-at.js';
 import { idIn, reachedOn, shareOn, sidesOf } from './shares.js';
 
-/** What the apply of a run brought. */
 interface Brought {
-  /** The state after the run. */
   readonly state: State;
   readonly known: RampRecords;
   /** Definitions whose kill the run took back: their next wait counts from this run. */

@@ -30,7 +30,6 @@ export function idIn(
   return environments.find(({ name }) => name === environment)?.id;
 }
 
-/** The other sides of a definition. */
 interface Sides {
   /** Canonical; undefined if the service has none, or was not asked. */
   readonly live: Definition | undefined;

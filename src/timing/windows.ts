@@ -20,7 +20,7 @@ export interface Calendar {
 /** Specs, whose environments may go by the service's names. */
 type Configured = Pick<Desired, 'config'> & Partial<Pick<BoundDesired, 'configNames'>>;
 
-/** The calendar of an environment. @param name as in `config.environments`. */
+/** @param name as in `config.environments`. */
 export function calendarIn({ config, configNames }: Configured, name: string): Calendar {
   // Freezes keep the name of the file.
   const written = configNames?.get(name) ?? name;
@@ -79,11 +79,7 @@ export function openingText({ untilMs, zone }: Closing): string | null {
 /** Enough for every freeze of a config and each window between them. */
 const MAX_LOOKS = 1_000;
 
-/**
- * The first moment from `ms` on at which changes may go.
- *
- * @returns null if none was found.
- */
+/** The first moment from `ms` on at which changes may go; null if none was found. */
 export function nextOpening(calendar: Calendar, ms: number): number | null {
   let at = ms;
   for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
