@@ -130,7 +130,6 @@ const MOST_TITLE = 300;
 /** A Slack section holds 3,000 characters and counts entities in their escaped form. */
 const MOST_SLACK_TEXT = 2_800;
 
-/** A message in blocks, with as much of the report as fits. */
 function slackBody(message: Message): object {
   const title = slackText(withoutStyle(titleOf(message)), MOST_TITLE);
   // Three backticks would end the code block.
@@ -204,7 +203,6 @@ function cut(text: string, longest: number): string {
 export interface NotifyTarget {
   readonly format: NotifyFormat;
   readonly url: string;
-  /** Template of a plain-text message. Default: our own text. */
   readonly template?: string;
 }
 

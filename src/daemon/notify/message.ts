@@ -13,7 +13,6 @@ import { isApplied, isDrift } from '../health.js';
 import type { Doubt, StandingView } from '../standings.js';
 import type { RunRecord, RunResult, SourceView } from '../view.js';
 
-/** Reasons for a message about a run as a whole. */
 type RunKind =
   /** The run wrote something and nothing went wrong. */
   | 'changed'

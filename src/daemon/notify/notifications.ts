@@ -22,14 +22,15 @@ export function startNotifications(
 ): { readonly close: () => Promise<void> } {
   const memory = new MessageMemory();
   const deliveries = targets.map((target) => new Delivery(target, view.version, options));
-  const stop = view.onRun((source, run) => {
-    const messages = memory.messagesFor(source, run);
+  const send = (messages: readonly Message[]): void => {
     for (const delivery of deliveries) for (const each of messages) delivery.add(each);
+  };
+  const stop = view.onRun((source, run) => {
+    send(memory.messagesFor(source, run));
   });
   // A confirmation changes what is known without a run.
   const stopChanges = view.onChange(() => {
-    const messages = view.sources().flatMap((source) => memory.messagesAbout(source));
-    for (const delivery of deliveries) for (const each of messages) delivery.add(each);
+    send(view.sources().flatMap((source) => memory.messagesAbout(source)));
   });
   return {
     close: async () => {

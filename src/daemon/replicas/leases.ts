@@ -2,7 +2,6 @@ import { type Database, SCHEMA } from './database.js';
 import type { Time } from '../../platform/clock.js';
 import { FlagkeelError } from '../../errors.js';
 
-/** A lease by name, and the term of the holder in question. */
 export interface LeaseTerm {
   readonly name: string;
   readonly term: number;
@@ -86,7 +85,6 @@ function columns(leases: readonly LeaseTerm[]): [string[], number[]] {
   return [leases.map(({ name }) => name), leases.map(({ term }) => term)];
 }
 
-/** A lease that this process holds, or held. */
 export interface HeldLease extends LeaseTerm {
   /** Aborted with reason `lease` when this process loses the lease. */
   readonly lost: AbortSignal;

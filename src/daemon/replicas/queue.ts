@@ -37,11 +37,7 @@ export class TriggerQueue {
     time: Pick<Time, 'sleep'>,
     log: Log,
   ): Promise<TriggerQueue> {
-    const boss = new PgBoss({
-      db: database,
-      schema: QUEUE_SCHEMA,
-      schedule: false,
-    });
+    const boss = new PgBoss({ db: database, schema: QUEUE_SCHEMA, schedule: false });
     boss.on('error', (error) => {
       log.warn({ why: messageOf(error) }, 'queue of the replicas');
     });
@@ -62,16 +58,8 @@ export class TriggerQueue {
   }
 
   async put(name: string, trigger: Trigger): Promise<void> {
-    await this.#boss.send(
-      name,
-      { trigger },
-      {
-        singletonKey: trigger,
-        retryLimit: 10,
-        retryDelay: 1,
-        expireInSeconds: EXPIRES_SECONDS,
-      },
-    );
+    const retries = { retryLimit: 10, retryDelay: 1, expireInSeconds: EXPIRES_SECONDS };
+    await this.#boss.send(name, { trigger }, { singletonKey: trigger, ...retries });
   }
 
   /**

@@ -30,7 +30,6 @@ const CUT = 'lease';
  */
 const FRESH_MS = 15_000;
 
-/** The write check of the replica that keeps the source. */
 export function leaseFence(lease: HeldLease, fencing: Fencing): Fence {
   const { keeper } = fencing;
   const held: HeldLease[] = [lease];
@@ -122,7 +121,6 @@ export class SharedLeadership implements Leadership {
     return this.#permits === 0;
   }
 
-  /** Number of the last run that was passed to the source. */
   get lastRun(): number {
     return this.#lastRun;
   }
@@ -153,7 +151,6 @@ export class SharedLeadership implements Leadership {
     return true;
   }
 
-  /** Lets another replica lead at once. */
   async leave(): Promise<void> {
     const lease = this.#lease;
     this.#lease = null;

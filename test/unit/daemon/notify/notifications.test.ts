@@ -56,6 +56,14 @@ async function fixture(
   };
 }
 
+/** The JSON messages that these runs cause, one run after the other. */
+async function messagesAfter(...runs: readonly RunRecord[]): Promise<Record<string, unknown>[]> {
+  const { daemon, bodies, close } = await fixture();
+  for (const run of runs) daemon.end(run);
+  await close();
+  return bodies();
+}
+
 async function eventually(check: () => boolean): Promise<void> {
   const deadline = Date.now() + 10_000;
   while (!check()) {
@@ -83,50 +91,47 @@ const INVALID = (line: number) =>
 
 describe('what was to be looked at again', () => {
   it('is told once a day, however many runs find it, and not where none does', async () => {
-    const { daemon, bodies, close } = await fixture();
     const due: Reminder = { id: 'flag/pay@production', what: 'review', due: '2026-10-01' };
     const report = aReport({}, { reminders: [due] });
     const at = (startedAt: string, plan = report): RunRecord => aRun(plan, { startedAt });
 
-    daemon.end(at('2026-10-03T09:00:00.000Z'));
-    daemon.end(at('2026-10-03T23:00:00.000Z'));
-    daemon.end(aRun(null, { startedAt: '2026-10-04T00:00:00.000Z', result: 'interrupted' }));
-    daemon.end(at('2026-10-04T01:00:00.000Z'));
-    daemon.end(at('2026-10-05T01:00:00.000Z', aReport()));
-    await close();
+    const bodies = await messagesAfter(
+      at('2026-10-03T09:00:00.000Z'),
+      at('2026-10-03T23:00:00.000Z'),
+      aRun(null, { startedAt: '2026-10-04T00:00:00.000Z', result: 'interrupted' }),
+      at('2026-10-04T01:00:00.000Z'),
+      at('2026-10-05T01:00:00.000Z', aReport()),
+    );
 
-    expect(bodies().map(({ event, startedAt }) => [event, startedAt])).toEqual([
+    expect(bodies.map(({ event, startedAt }) => [event, startedAt])).toEqual([
       ['reminder', '2026-10-03T09:00:00.000Z'],
       ['reminder', '2026-10-04T01:00:00.000Z'],
     ]);
-    expect(bodies()[0]?.['text']).toContain('was to be reviewed by 2026-10-01');
+    expect(bodies[0]?.['text']).toContain('was to be reviewed by 2026-10-01');
   });
 });
 
 describe('a run', () => {
   it('that changed something is told once, with the report that the command prints', async () => {
-    const { daemon, bodies, close } = await fixture();
     const run = aRun(appliedReport(aStory()));
 
-    daemon.end(run);
-    await close();
+    const bodies = await messagesAfter(run);
 
     // What it left as it was is told beside it.
-    expect(bodies()).toMatchObject([
+    expect(bodies).toMatchObject([
       { formatVersion: 1, event: 'changed', source: 'shop-flags', run: run.id, text: run.text },
       { event: 'drift' },
     ]);
   });
 
   it('that found nothing to do, or was only planned, is not told', async () => {
-    const { daemon, bodies, close } = await fixture();
+    const bodies = await messagesAfter(
+      aRun(aReport()),
+      aRun(aReport({ changes: [aChange('flag/a', 'update')] }), { result: 'suspended' }),
+      aRun(aReport(), { result: 'interrupted' }),
+    );
 
-    daemon.end(aRun(aReport()));
-    daemon.end(aRun(aReport({ changes: [aChange('flag/a', 'update')] }), { result: 'suspended' }));
-    daemon.end(aRun(aReport(), { result: 'interrupted' }));
-    await close();
-
-    expect(bodies()).toEqual([]);
+    expect(bodies).toEqual([]);
   });
 
   it('that fails as the one before is told once, whatever numbers differ, and so is its end', async () => {
@@ -160,16 +165,16 @@ describe('a run', () => {
   });
 
   it('that fails as before but wrote something is told', async () => {
-    const { daemon, bodies, close } = await fixture();
     const partial = (members: object) =>
       aRun({ ...appliedReport(aStory()), ...members }, { result: 'partial' });
 
-    daemon.end(partial({}));
-    daemon.end(partial({ outcomes: new Map() }));
-    daemon.end(partial({ outcomes: new Map() }));
-    await close();
+    const bodies = await messagesAfter(
+      partial({}),
+      partial({ outcomes: new Map() }),
+      partial({ outcomes: new Map() }),
+    );
 
-    expect(bodies().filter(({ event }) => event === 'failed')).toHaveLength(2);
+    expect(bodies.filter(({ event }) => event === 'failed')).toHaveLength(2);
   });
 
   it('of one source says nothing about the failures of another', async () => {
@@ -210,15 +215,9 @@ describe('something that is not as git says', () => {
     ],
     ['held-ramp', aRun({ ...aReport(), ramps: [{ ...RAMP, held: 'a freeze' }] }), RAMP.id],
   ])('is told once, though every run finds it: %s', async (kind, run, id) => {
-    const { daemon, bodies, close } = await fixture();
+    const bodies = await messagesAfter(run, run, aRun(null), run);
 
-    daemon.end(run);
-    daemon.end(run);
-    daemon.end(aRun(null));
-    daemon.end(run);
-    await close();
-
-    expect(told(bodies())).toEqual([[kind, [id]]]);
+    expect(told(bodies)).toEqual([[kind, [id]]]);
   });
 
   it.each([
@@ -238,17 +237,17 @@ describe('something that is not as git says', () => {
   });
 
   it('is told again when it begins again, and what is new beside it alone', async () => {
-    const { daemon, bodies, close } = await fixture();
     const touched = aReport({ observed: 'touched' });
 
-    daemon.end(aRun(aReport({ withheld: [HELD] })));
-    daemon.end(aRun(aReport({ withheld: [HELD, OTHER] })));
-    daemon.end(aRun(touched));
-    daemon.end(aRun(aReport({ withheld: [OTHER] })));
-    daemon.end(aRun(aReport({ withheld: [HELD, OTHER] })));
-    await close();
+    const bodies = await messagesAfter(
+      aRun(aReport({ withheld: [HELD] })),
+      aRun(aReport({ withheld: [HELD, OTHER] })),
+      aRun(touched),
+      aRun(aReport({ withheld: [OTHER] })),
+      aRun(aReport({ withheld: [HELD, OTHER] })),
+    );
 
-    expect(told(bodies())).toEqual([
+    expect(told(bodies)).toEqual([
       ['drift', [HELD.id]],
       ['drift', [OTHER.id]],
       ['drift', [HELD.id]],
@@ -256,13 +255,11 @@ describe('something that is not as git says', () => {
   });
 
   it('is not told where the run put it back: that is a change', async () => {
-    const { daemon, bodies, close } = await fixture();
     const fixed = aChange('flag/a@production', 'update', OUTSIDE);
 
-    daemon.end(aRun(appliedReport(aReport({ changes: [fixed] }))));
-    await close();
+    const bodies = await messagesAfter(aRun(appliedReport(aReport({ changes: [fixed] }))));
 
-    expect(bodies().map(({ event }) => event)).toEqual(['changed']);
+    expect(bodies.map(({ event }) => event)).toEqual(['changed']);
   });
 });
 
