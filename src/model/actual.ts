@@ -54,7 +54,6 @@ export interface ActualActivation {
   readonly openChangeRequestId?: string;
 }
 
-/** The objects to observe, by kind and name. */
 export interface ScopedObjects {
   readonly flags: ReadonlyMap<string, FlagScope>;
   readonly segments: ReadonlyMap<string, SegmentScope>;

@@ -95,14 +95,8 @@ function sizeOf(text: string): number {
  */
 const API_KEY = /fka_[A-Za-z0-9_-]{16,}/g;
 
-/** An Admin API key in a text, with the offset at which it begins in UTF-16 code units. */
-export interface FoundKey {
-  readonly key: string;
-  readonly at: number;
-}
-
-/** The Admin API keys in a text, in the order in which they stand there. */
-export function apiKeysIn(text: string): FoundKey[] {
+/** The Admin API keys in a text, in the order in which they stand there; `at` counts UTF-16 code units. */
+export function apiKeysIn(text: string): { readonly key: string; readonly at: number }[] {
   return [...text.matchAll(API_KEY)].map(({ index, 0: key }) => ({ key, at: index }));
 }
 

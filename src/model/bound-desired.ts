@@ -14,7 +14,6 @@ export interface BoundDesired extends Desired {
   readonly configNames: ReadonlyMap<string, string>;
 }
 
-/** @param environments all environments of the workspace. */
 export function environmentNames(
   environments: Iterable<{ readonly id: string; readonly name: string }>,
 ): EnvironmentNames {
@@ -47,7 +46,6 @@ export function bindEnvironments(desired: Desired, names: EnvironmentNames): Bou
   };
 }
 
-/** Binds a config without its specs. */
 export function bindConfig(config: Config, names: EnvironmentNames): Config {
   return boundConfig(config, bindingTo(names));
 }

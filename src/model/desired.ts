@@ -23,7 +23,6 @@ export interface Desired extends DesiredObjects {
   readonly killLists: ReadonlySet<string>;
 }
 
-/** Specs that declare nothing and kill nothing. */
 export const NOTHING_DESIRED: Omit<Desired, 'config'> = {
   flags: new Map(),
   segments: new Map(),
@@ -32,7 +31,6 @@ export const NOTHING_DESIRED: Omit<Desired, 'config'> = {
   killLists: new Set(),
 };
 
-export type RemovePolicy = 'delete' | 'archive';
 export type DriftPolicy = 'revert' | 'report';
 export type ConflictPolicy = 'apply' | 'hold';
 export type LiveKillPolicy = 'keep' | 'revert';
@@ -99,7 +97,7 @@ export interface Config {
   readonly references: { readonly segments: readonly string[]; readonly flags: readonly string[] };
   readonly prune: boolean;
   /** How a flag that leaves the specs is pruned. Default: deletion. */
-  readonly onRemove?: RemovePolicy;
+  readonly onRemove?: 'delete' | 'archive';
   readonly suspend: boolean;
   /** Default: `auto`, the state is shared over origin where that is possible. */
   readonly pushState?: boolean;
@@ -149,7 +147,6 @@ export interface DesiredDefinition {
   readonly creation: Required<Definition>;
   /** The names of `fields.rules`, position by position; for people only. */
   readonly ruleNames: readonly (string | undefined)[];
-  /** Rules whose share grows by itself in steps. */
   readonly ramps?: readonly DesiredRamp[];
   /** Fields whose value the time decides, by path; set by `timing`. */
   readonly timed?: ReadonlyMap<string, TimedField>;
@@ -178,7 +175,6 @@ export interface DesiredSegment {
   readonly trafficType: string;
   /** Set at creation only: the service cannot change it. */
   readonly description: string;
-  /** Never deleted, in any environment. */
   readonly protect?: true;
   /** Environment, as the config names it → activation. */
   readonly environments: ReadonlyMap<string, DesiredActivation>;

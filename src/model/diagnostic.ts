@@ -54,10 +54,7 @@ export function valid<T>(value: T): Checked<T> {
   return { ok: true, value };
 }
 
-export function invalid(...faults: readonly SpecFault[]): {
-  readonly ok: false;
-  readonly faults: readonly SpecFault[];
-} {
+export function invalid(...faults: readonly SpecFault[]): Checked<never> {
   return { ok: false, faults };
 }
 

@@ -80,7 +80,6 @@ export function sortedSet(values: Iterable<string>): string[] {
   return isAscending(sorted) ? sorted : [...new Set(sorted)];
 }
 
-/** Whether values are sorted without repetitions. */
 function isAscending(values: readonly string[]): boolean {
   return values.every((each, at) => at === 0 || (values[at - 1] ?? '') < each);
 }

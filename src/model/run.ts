@@ -3,12 +3,6 @@ import type { Ladder } from './flag/ramp.js';
 import type { Change } from './plan.js';
 import type { ObjectId } from './ref.js';
 
-/** The write that a fence is asked about. */
-export interface FencedWrite {
-  /** It only kills and changes nothing else. */
-  readonly isKill: boolean;
-}
-
 /**
  * Prevents writes of a run that another run may have replaced. Each holder of a lease has a greater term than the
  * previous one, so that comparing terms shows who is the later.
@@ -17,12 +11,12 @@ export interface Fence {
   readonly lease: string;
   readonly term: number;
   /**
-   * Call and await it right before each write.
+   * Call and await it right before each write; `isKill`: the write only kills.
    *
    * @throws FlagkeelError `INTERRUPTED` if the lease is lost, or if that cannot be determined. In the second case kills
    *   that git orders still pass.
    */
-  readonly check: (write: FencedWrite) => Promise<void>;
+  readonly check: (write: { readonly isKill: boolean }) => Promise<void>;
   /**
    * Takes a further lease for the rest of the run; `check` then checks it too.
    *
@@ -35,7 +29,6 @@ export interface Fence {
   ) => Promise<() => Promise<void>>;
 }
 
-/** Default for the number of concurrent requests of a run. */
 export const DEFAULT_CONCURRENCY = 8;
 
 /** Phases of a run that take noticeable time. */

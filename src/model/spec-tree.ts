@@ -20,10 +20,7 @@ export interface TreeEntry {
   readonly sizeBytes: number;
   /** Git's id of the content: equal ids mean equal bytes. Unset for a file on disk. */
   readonly blobId?: string;
-  /**
-   * For a file on disk: its metadata from the file system. While it is unchanged, the content is assumed to be
-   * unchanged.
-   */
+  /** For a file on disk: its metadata. While it is unchanged, the content is assumed to be unchanged. */
   readonly stamp?: string;
 }
 

@@ -25,18 +25,15 @@ export interface SegmentEntry {
   readonly kind: 'segment';
   readonly name: string;
   readonly workspace?: Base<SegmentBase>;
-  /** Environment id → base. */
   readonly environments: Readonly<Record<string, Base<ActivationBase>>>;
 }
 
 /** The identities of one traffic type. The service cannot list them: a base holds what the service accepted. */
 export interface IdentitiesEntry {
   readonly kind: 'identities';
-  /** The traffic type. */
   readonly name: string;
   /** Identities stand in environments only. */
   readonly workspace?: never;
-  /** Environment id → base. */
   readonly environments: Readonly<Record<string, Base<IdentitiesBase>>>;
 }
 
@@ -118,17 +115,14 @@ export type UsedApprovals = Readonly<Record<string, string>>;
 
 type EntryOf<K extends Kind> = Extract<StateEntry, { readonly kind: K }>;
 
-/** The state's entry of a flag; undefined if it was never managed here. */
 export function flagEntry(state: State, name: string): FlagEntry | undefined {
   return entryOf(state, 'flag', name);
 }
 
-/** The state's entry of a segment; undefined if it was never managed here. */
 export function segmentEntry(state: State, name: string): SegmentEntry | undefined {
   return entryOf(state, 'segment', name);
 }
 
-/** The state's entry of a traffic type; undefined if no identities of it were written. */
 export function identitiesEntry(state: State, trafficType: string): IdentitiesEntry | undefined {
   return entryOf(state, 'identities', trafficType);
 }
@@ -138,12 +132,10 @@ function entryOf<K extends Kind>(state: State, kind: K, name: string): EntryOf<K
   return entry && isOfKind(entry, kind) ? entry : undefined;
 }
 
-/** The objects of one kind in the inventory. */
 export function entriesOf<K extends Kind>(state: State, kind: K): EntryOf<K>[] {
   return entriesOfKind(state.values(), kind);
 }
 
-/** Entries of one kind, in their order. */
 export function entriesOfKind<K extends Kind>(
   entries: Iterable<StateEntry>,
   kind: K,

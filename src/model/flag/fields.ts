@@ -78,7 +78,6 @@ export function flagFieldsFromWire(wire: WireFlag): Required<FlagFields> {
   return Object.fromEntries(values) as Required<FlagFields>;
 }
 
-/** The patch that writes the given fields. @param rolloutStatuses those of the workspace. */
 export function flagFieldsPatch(
   fields: FlagFields,
   rolloutStatuses: readonly WireRolloutStatus[],

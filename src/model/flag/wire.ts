@@ -29,7 +29,7 @@ export function definitionFromWire(wire: WireContent): Required<Definition> {
   return {
     killed: wire.killed,
     treatments: wire.treatments.map(treatmentFromWire),
-    targets: targetsFromWire(wire.treatments),
+    targets: canonicalTargets(wire.treatments.map(({ name, keys }) => [name, keys ?? []])),
     defaultTreatment: wire.defaultTreatment,
     baselineTreatment: wire.baselineTreatment,
     trafficAllocation: wire.trafficAllocation,
@@ -79,10 +79,6 @@ function parsedOrText(text: string): Json {
   }
 }
 
-function targetsFromWire(treatments: readonly WireTreatment[]): Definition['targets'] & object {
-  return canonicalTargets(treatments.map(({ name, keys }) => [name, keys ?? []]));
-}
-
 function canonicalTargets(
   entries: readonly (readonly [string, readonly string[]])[],
 ): Record<string, readonly string[]> {
@@ -112,7 +108,6 @@ function canonicalBuckets(buckets: readonly (WireBucket | Bucket)[]): Bucket[] {
     .map(({ treatment, size }) => ({ treatment, size }));
 }
 
-/** The body that creates a definition. */
 export function definitionBody(definition: Required<Definition>): WireDefinitionBody {
   const { treatments, targets, rules, ...plain } = definition;
   return {
@@ -233,7 +228,6 @@ export function patchOperations(
   });
 }
 
-/** Applies operations to a copy of a definition. */
 export function patched(
   live: WireDefinition,
   operations: readonly WirePatchOperation[],

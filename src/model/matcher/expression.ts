@@ -1,19 +1,13 @@
 import { RE2JS } from 're2js';
 
-/** A compiled regular expression of a spec or a config. */
-export interface Expression {
-  /** Whether a text contains a match, in time linear in the length of the text. */
-  isIn(text: string): boolean;
-}
-
 /**
  * Compiles an expression in JavaScript's syntax. Authors of specs are untrusted, and JavaScript's own engine takes
- * exponential time for `(a+)+$`, so another engine runs it.
+ * exponential time for `(a+)+$`, so another engine runs it, in time linear in the length of the text.
  *
- * @returns undefined where it is invalid, or where evaluators differ: it looks ahead or behind, refers to an earlier
- *   match, or is written for another language.
+ * @returns whether a text contains a match; undefined where the expression is invalid, or where evaluators differ: it
+ *   looks ahead or behind, refers to an earlier match, or is written for another language.
  */
-export function expressionOf(pattern: string): Expression | undefined {
+export function expressionOf(pattern: string): { isIn(text: string): boolean } | undefined {
   try {
     // Evaluators in JavaScript get the same text, and throw where they cannot read it.
     new RegExp(pattern);

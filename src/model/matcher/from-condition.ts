@@ -3,7 +3,7 @@ import type { Matcher } from '../flag/flag.js';
 import { sortedSet, type Json } from '../json.js';
 import { canonicalMatcher } from './canonical.js';
 import { COMPARISONS, OPERAND_MEMBER, type ComparisonWord } from './matchers.js';
-import { invalid, valid, type Checked, type SpecFault, type SpecPath } from '../diagnostic.js';
+import { invalid, valid, type Checked, type SpecFault } from '../diagnostic.js';
 
 const COMPARISON_WORDS = Object.keys(COMPARISONS) as readonly ComparisonWord[];
 const SUBJECTS = ['segment', 'flag', 'matcher', ...COMPARISON_WORDS] as const;
@@ -15,20 +15,12 @@ export function matcherOf(condition: ConditionSpec): Checked<Matcher> {
   const subjects = SUBJECTS.filter((subject) => condition[subject] !== undefined);
   const [subject, second] = subjects;
   if (subject === undefined) {
-    return invalid(
-      shapeFault(
-        [],
-        'the condition compares nothing: it needs segment, flag, matcher, or a comparison such as in',
-      ),
-    );
+    const needs = 'it needs segment, flag, matcher, or a comparison such as in';
+    return invalid(shapeFault([], `the condition compares nothing: ${needs}`));
   }
   if (second !== undefined) {
-    return invalid(
-      shapeFault(
-        [second],
-        `a condition makes one comparison, and this one has "${subject}" already (a list of conditions means AND)`,
-      ),
-    );
+    const message = `a condition makes one comparison, and this one has "${subject}" already (a list of conditions means AND)`;
+    return invalid(shapeFault([second], message));
   }
   const misfit = companionFault(condition, subject);
   if (misfit !== undefined) return invalid(misfit);
@@ -182,7 +174,8 @@ export function matchersOf(
   }
   const other = Object.keys(condition).find((member) => member !== 'use' && member !== 'not');
   if (other !== undefined) {
-    return fault([other], `"${other}" does not go with "use": write a condition of its own`);
+    const message = `"${other}" does not go with "use": write a condition of its own`;
+    return invalid(shapeFault([other], message));
   }
   if (named === null) return valid([]);
   const matchers = named.get(use);
@@ -195,15 +188,11 @@ function turned(name: string, matchers: readonly Matcher[]): Checked<readonly Ma
   const [only, second] = matchers;
   if (second !== undefined) {
     const message = `"${name}" stands for ${matchers.length} conditions, which "not" cannot turn round together`;
-    return fault(['not'], message);
+    return invalid(shapeFault(['not'], message));
   }
   if (only === undefined) return valid([]);
   const { negate, ...positive } = only;
   return valid([negate === true ? positive : { ...positive, negate: true }]);
-}
-
-function fault(path: SpecPath, message: string): Checked<never> {
-  return invalid({ code: 'condition-shape', path, at: 'key', message });
 }
 
 function unknownName(name: string, named: NamedConditions): SpecFault {

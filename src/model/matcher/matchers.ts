@@ -133,7 +133,6 @@ export const COMPARISONS = Object.fromEntries(
   ),
 ) as unknown as Readonly<Record<ComparisonWord, Comparison>>;
 
-/** The row of a type, if there is one. */
 export function matcherRow(type: string): MatcherRow | undefined {
   return Object.hasOwn(MATCHERS, type) ? MATCHERS[type as MatcherType] : undefined;
 }

@@ -1,5 +1,4 @@
 import { sql, type Kysely, type Migration } from 'kysely';
-import type { Db } from './tables.js';
 
 export type Dialect = 'sqlite' | 'postgres';
 
@@ -61,11 +60,6 @@ function step(statements: readonly string[]): Migration {
       for (const statement of statements) await sql.raw(statement).execute(db);
     },
   };
-}
-
-export async function namesOfTables(db: Db): Promise<ReadonlySet<string>> {
-  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-  return new Set(tables.map(({ name }) => name));
 }
 
 /**
