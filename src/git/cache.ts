@@ -4,10 +4,8 @@ import type { TreeEntry } from '../model/spec-tree.js';
 /** Commits to keep the listings of: HEAD, the one before it, and those that runs compare with. */
 const TREES_KEPT = 4;
 
-/** The files of one folder of a commit. */
 export interface ListedTree {
   readonly commit: string;
-  /** The folder, see `Repository`. */
   readonly prefix: string;
   readonly entries: readonly TreeEntry[];
 }

@@ -208,7 +208,6 @@ async function realDirectory(directory: string): Promise<string> {
   throw noSpecs(directory, 'it is no directory');
 }
 
-/** The error for a missing directory, which can hold no specs. */
 function noSpecs(directory: string, why: string): FlagkeelError {
   const wayOut = 'name a config repository; flagkeel init writes one';
   return new FlagkeelError('SPECS_INVALID', `cannot read "${directory}": ${why} (${wayOut})`);
@@ -236,11 +235,7 @@ async function sameOwner(directory: string, root: string): Promise<boolean> {
   return new Set(owners).size === 1;
 }
 
-interface FoundRepository {
-  readonly gitDir: string;
-  readonly shallow: boolean;
-  readonly head: string | null;
-}
+type FoundRepository = Pick<Repository, 'gitDir'> & Pick<Checkout, 'shallow' | 'head'>;
 
 /** The repository that an earlier run found, without a process; null if only git can tell. */
 async function knownRepository(
@@ -269,31 +264,25 @@ async function askedFor(
   { gitDirs }: GitCache,
 ): Promise<FoundRepository | null> {
   const stamp = await dotGitStamp(root);
-  const answer = await firstAnswer(git, root);
-  if (answer === null) return null;
-  const [gitDir = '', shallow, head = null] = answer.trimEnd().split('\n');
-  gitDirs.set(root, { stamp, gitDir });
-  return { gitDir, shallow: shallow === 'true', head };
+  const asked = ['--path-format=absolute', '--git-common-dir', '--is-shallow-repository'];
+  const purpose = `open the repository "${root}"`;
+  try {
+    // One process for all answers, because each costs several milliseconds.
+    const args = ['rev-parse', ...asked, '--revs-only', 'HEAD^{commit}'];
+    const answer = await runGit(git, { args, purpose });
+    const [gitDir = '', shallow, head = null] = answer.trimEnd().split('\n');
+    gitDirs.set(root, { stamp, gitDir });
+    return { gitDir, shallow: shallow === 'true', head };
+  } catch (error) {
+    if (isGitMissing(error)) return null;
+    throw error;
+  }
 }
 
 /** Changes when the repository is created anew. */
 async function dotGitStamp(root: string): Promise<string> {
   const { dev, ino, birthtimeMs } = await lstat(join(root, '.git'));
   return [dev, ino, birthtimeMs].join(' ');
-}
-
-/** Directory, shallowness and, if it exists, the commit of HEAD, as git prints them; null if there is no git. */
-async function firstAnswer(git: Git, root: string): Promise<string | null> {
-  const asked = ['--path-format=absolute', '--git-common-dir', '--is-shallow-repository'];
-  const purpose = `open the repository "${root}"`;
-  try {
-    // One process for all answers, because each costs several milliseconds.
-    const args = ['rev-parse', ...asked, '--revs-only', 'HEAD^{commit}'];
-    return await runGit(git, { args, purpose });
-  } catch (error) {
-    if (isGitMissing(error)) return null;
-    throw error;
-  }
 }
 
 /** Folders whose files change with a checkout, or with a new commit on the branch. Empty without git. */

@@ -37,7 +37,6 @@ export class Clone {
   /**
    * Fetches the branch, even if its history was rewritten.
    *
-   * @param signal aborts the fetch.
    * @returns the commit of the branch.
    * @throws FlagkeelError `GIT` the server cannot be reached, or has no such branch.
    */
@@ -103,7 +102,6 @@ function isBranch(name: string): boolean {
   return /^[^\s~^:?*[\\\p{Cc}-][^\s~^:?*[\\\p{Cc}]*$/u.test(name) && !name.includes('..');
 }
 
-/** @throws FlagkeelError `USAGE` */
 function prefixOf(path: string): string {
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
   if (parts.includes('..') || path.startsWith('/')) {

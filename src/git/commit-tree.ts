@@ -23,7 +23,19 @@ export async function commitTree(checkout: Checkout, commit: string): Promise<Sp
     (await changedTree(repository, commit)) ??
     (await listTree(repository, commit));
   memory.keepTree({ commit, prefix, entries });
-  return new CommitTree(entries, async (blobId) => objects.read(blobId));
+  return {
+    list: () => entries,
+    read: async (path) => {
+      const entry = findSorted(entries, path, (each) => each.path);
+      if (entry?.type !== 'file') throw new Error(`bug: "${path}" is no file of this tree`);
+      const content = await objects.read(entry.blobId ?? '');
+      if (content !== null) return content;
+      throw new FlagkeelError(
+        'GIT',
+        `cannot read "${path}": its content is not in this clone (clone without --filter)`,
+      );
+    },
+  };
 }
 
 /** Every file below a folder, with its mode, object name and size, NUL after each. */
@@ -31,36 +43,11 @@ const LIST_FILES = ['ls-tree', '-r', '-z', '-l', '--full-tree'];
 
 async function listTree({ git, prefix }: Repository, commit: string): Promise<TreeEntry[]> {
   const listing = await runGit(git, {
-    args: [...LIST_FILES, '--end-of-options', commit, ...atPrefix(prefix)],
+    args: [...LIST_FILES, '--end-of-options', commit, ...(prefix === '' ? [] : [prefix])],
     purpose: `list the files of commit ${commit}`,
   });
   const entries = listing.split('\0').flatMap((line) => parseEntry(line, prefix));
   return entries.sort((a, b) => byCodeUnits(a.path, b.path));
-}
-
-class CommitTree implements SpecTree {
-  readonly #entries: readonly TreeEntry[];
-  readonly #readBlob: (blobId: string) => Promise<Buffer | null>;
-
-  constructor(entries: readonly TreeEntry[], readBlob: (blobId: string) => Promise<Buffer | null>) {
-    this.#entries = entries;
-    this.#readBlob = readBlob;
-  }
-
-  list(): readonly TreeEntry[] {
-    return this.#entries;
-  }
-
-  async read(path: string): Promise<Buffer> {
-    const entry = findSorted(this.#entries, path, (each) => each.path);
-    if (entry?.type !== 'file') throw new Error(`bug: "${path}" is no file of this tree`);
-    const content = await this.#readBlob(entry.blobId ?? '');
-    if (content !== null) return content;
-    throw new FlagkeelError(
-      'GIT',
-      `cannot read "${path}": its content is not in this clone (clone without --filter)`,
-    );
-  }
 }
 
 /** `<mode> <type> <id> <padded size or ->\t<path>` */
@@ -72,10 +59,6 @@ function parseEntry(line: string, prefix: string): TreeEntry[] {
   const [mode = '', , blobId = '', size = ''] = line.slice(0, tab).split(/ +/);
   const sizeBytes = size === '-' ? 0 : Number(size);
   return [{ path, type: typeOfMode(mode), sizeBytes, blobId }];
-}
-
-function atPrefix(prefix: string): string[] {
-  return prefix === '' ? [] : [prefix];
 }
 
 /** From this number of changes on, one listing of all files is faster. */
@@ -90,8 +73,9 @@ async function changedTree(repository: Repository, commit: string): Promise<Tree
   const last = memory.lastTree(prefix);
   if (last === undefined) return null;
   const options = ['-r', '-z', '--raw', '--no-abbrev', '--no-renames', '--no-ext-diff'];
+  const below = prefix === '' ? [] : ['--', prefix];
   const differing = await runGit(git, {
-    args: ['diff-tree', ...options, '--end-of-options', last.commit, commit, ...below(prefix)],
+    args: ['diff-tree', ...options, '--end-of-options', last.commit, commit, ...below],
     purpose: `compare the files of commits ${last.commit} and ${commit}`,
   })
     // The repository may have dropped the older commit meanwhile.
@@ -145,8 +129,4 @@ function withChanges(
 function typeOfMode(mode: string): TreeEntry['type'] {
   if (mode === '120000') return 'symlink';
   return mode === '160000' ? 'submodule' : 'file';
-}
-
-function below(prefix: string): string[] {
-  return prefix === '' ? [] : ['--', prefix];
 }

@@ -9,9 +9,7 @@ export interface CommitText {
   readonly subject: string;
   /** Text after the subject, without our own trailers. */
   readonly body: string;
-  /** Value of `Flag-Title:`. */
   readonly flagTitle?: string;
-  /** Value of `Flag-Comment:`. */
   readonly flagComment?: string;
 }
 

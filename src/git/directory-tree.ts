@@ -26,42 +26,30 @@ import { gitError } from './git.js';
  * @throws FlagkeelError `GIT` a folder or file cannot be read.
  */
 export async function directoryTree(directory: string): Promise<SpecTree> {
+  const { root, entries } = await listed(directory);
+  const files = new Set(entries.filter(({ type }) => type === 'file').map(({ path }) => path));
+  return {
+    list: () => entries,
+    read: async (path) => {
+      if (!files.has(path)) throw new Error(`bug: "${path}" is no file of this tree`);
+      // Lets other tasks run between two files.
+      await setImmediate();
+      try {
+        return contentOf(join(root, path));
+      } catch (error) {
+        throw gitError(`read "${path}"`, error);
+      }
+    },
+  };
+}
+
+async function listed(directory: string): Promise<{ root: string; entries: TreeEntry[] }> {
   try {
     const root = await realpath(directory);
     const entries = await entriesBelow(root, '');
-    return new DirectoryTree(
-      root,
-      entries.sort((a, b) => byCodeUnits(a.path, b.path)),
-    );
+    return { root, entries: entries.sort((a, b) => byCodeUnits(a.path, b.path)) };
   } catch (error) {
     throw gitError(`list the files of "${directory}"`, error);
-  }
-}
-
-class DirectoryTree implements SpecTree {
-  readonly #root: string;
-  readonly #entries: readonly TreeEntry[];
-  readonly #files: ReadonlySet<string>;
-
-  constructor(root: string, entries: readonly TreeEntry[]) {
-    this.#root = root;
-    this.#entries = entries;
-    this.#files = new Set(entries.filter(({ type }) => type === 'file').map(({ path }) => path));
-  }
-
-  list(): readonly TreeEntry[] {
-    return this.#entries;
-  }
-
-  async read(path: string): Promise<Buffer> {
-    if (!this.#files.has(path)) throw new Error(`bug: "${path}" is no file of this tree`);
-    // Lets other tasks run between two files.
-    await setImmediate();
-    try {
-      return contentOf(join(this.#root, path));
-    } catch (error) {
-      throw gitError(`read "${path}"`, error);
-    }
   }
 }
 

@@ -44,7 +44,6 @@ class GitExit extends Error {
   }
 }
 
-/** There is no git on this machine. */
 class GitMissing extends Error {}
 
 /** @param trusted default: the same directory. */
@@ -132,7 +131,6 @@ function startFailure(name: string | undefined, message: string): Error {
   return name === 'ENOENT' ? new GitMissing(message) : new Error(message);
 }
 
-/** Whether the command failed because there is no git on this machine. */
 export function isGitMissing(error: unknown): boolean {
   return error instanceof FlagkeelError && error.cause instanceof GitMissing;
 }

@@ -24,37 +24,47 @@ const COMMIT = /^\u0001([0-9a-f]{40,64}) ([0-9a-f ]*)$/;
  * @param line `first-parents` lists only the commits of the branch itself, with each merge as one commit.
  */
 export async function readLog(
-  { git, prefix }: Repository,
+  repository: Repository,
   from: string | null,
   to: string,
   line: 'all' | 'first-parents' = 'all',
 ): Promise<LoggedCommit[]> {
-  const output = await runGit(git, {
-    args: [
-      '--literal-pathspecs',
-      'log',
-      '-z',
-      '--topo-order',
-      '--format=tformat:%x01%H %P',
-      '--name-only',
-      ...(line === 'all'
-        ? ['--diff-merges=combined']
-        : ['--first-parent', '--diff-merges=first-parent']),
-      '--no-renames',
-      '--no-textconv',
-      '--no-ext-diff',
-      '--no-color',
-      '--no-show-signature',
-      `--max-count=${String(MAX_LOGGED)}`,
-      '--end-of-options',
-      to,
-      ...(from === null ? [] : [`^${from}`]),
-      '--',
-      ...FOLDERS.map((folder) => prefix + folder),
-    ],
+  const merges =
+    line === 'all' ? ['--diff-merges=combined'] : ['--first-parent', '--diff-merges=first-parent'];
+  const output = await logOf(repository, {
+    options: ['--topo-order', '--format=tformat:%x01%H %P', '--name-only', ...merges],
+    most: MAX_LOGGED,
+    revisions: [to, ...(from === null ? [] : [`^${from}`])],
+    paths: FOLDERS,
     purpose: `read the history of ${to}`,
   });
-  return parseLog(output, prefix).filter(({ paths }) => paths.length > 0);
+  return parseLog(output, repository.prefix).filter(({ paths }) => paths.length > 0);
+}
+
+interface LogQuestion {
+  readonly options: readonly string[];
+  readonly most: number;
+  readonly revisions: readonly string[];
+  /** Relative to the config directory. */
+  readonly paths: readonly string[];
+  /** See `GitCommand`. */
+  readonly purpose: string;
+}
+
+/** The output of `git log -z` over some paths; no setting of the repository changes its form. */
+async function logOf(
+  { git, prefix }: Repository,
+  { options, most, revisions, paths, purpose }: LogQuestion,
+): Promise<string> {
+  const form = ['--no-renames', '--no-textconv', '--no-ext-diff', '--no-color'];
+  return runGit(git, {
+    args: [
+      ...['--literal-pathspecs', 'log', '-z', ...form, '--no-show-signature', ...options],
+      ...[`--max-count=${String(most)}`, '--end-of-options', ...revisions],
+      ...['--', ...paths.map((path) => prefix + path)],
+    ],
+    purpose,
+  });
 }
 
 function parseLog(output: string, prefix: string): LoggedCommit[] {
@@ -90,14 +100,12 @@ export async function fileAges(
   folder: string,
 ): Promise<ReadonlyMap<string, { readonly addedOn: string; readonly changedOn: string }>> {
   if (repository === null || head === null) return new Map();
-  const { git, prefix } = repository;
-  const output = await runGit(git, {
-    args: [
-      ...['--literal-pathspecs', 'log', '-z', '--name-only', '--no-merges', '--no-renames'],
-      ...['--no-textconv', '--no-ext-diff', '--no-color', '--no-show-signature'],
-      ...['--format=tformat:%x01%ct', `--max-count=${String(MAX_AGED)}`],
-      ...['--end-of-options', head, '--', `${prefix}${folder}`],
-    ],
+  const { prefix } = repository;
+  const output = await logOf(repository, {
+    options: ['--name-only', '--no-merges', '--format=tformat:%x01%ct'],
+    most: MAX_AGED,
+    revisions: [head],
+    paths: [folder],
     purpose: 'read the ages of files',
   });
   const ages = new Map<string, { addedOn: string; changedOn: string }>();
@@ -124,22 +132,12 @@ export async function removedNames(
   folder: string,
 ): Promise<ReadonlyMap<string, string>> {
   if (repository === null || head === null) return new Map();
-  const { git, prefix } = repository;
-  const output = await runGit(git, {
-    args: [
-      ...[
-        '--literal-pathspecs',
-        'log',
-        '-z',
-        '--raw',
-        '--no-abbrev',
-        '--no-merges',
-        '--no-renames',
-      ],
-      ...['--diff-filter=AD', '--topo-order', '--reverse', '--no-color', '--no-show-signature'],
-      ...['--format=tformat:%x01%ct', `--max-count=${String(MAX_AGED)}`],
-      ...['--end-of-options', head, '--', `${prefix}${folder}`],
-    ],
+  const listing = ['--raw', '--no-abbrev', '--no-merges', '--diff-filter=AD'];
+  const output = await logOf(repository, {
+    options: [...listing, '--topo-order', '--reverse', '--format=tformat:%x01%ct'],
+    most: MAX_AGED,
+    revisions: [head],
+    paths: [folder],
     purpose: 'read which files were removed',
   });
   const removed = new Map<string, string>();
@@ -222,20 +220,11 @@ export async function newestCommits(
   most: number,
 ): Promise<readonly { readonly id: string; readonly subject: string }[]> {
   if (repository === null || head === null) return [];
-  const { git, prefix } = repository;
-  const answer = await runGit(git, {
-    args: [
-      '--literal-pathspecs',
-      'log',
-      '-z',
-      `--max-count=${String(most)}`,
-      '--no-show-signature',
-      '--format=tformat:%H %s',
-      '--end-of-options',
-      head,
-      '--',
-      ...paths.map((path) => prefix + path),
-    ],
+  const answer = await logOf(repository, {
+    options: ['--format=tformat:%H %s'],
+    most,
+    revisions: [head],
+    paths,
     purpose: 'read the newest commits of a file',
   });
   return answer.split('\0').flatMap((text) => {
@@ -249,16 +238,9 @@ export async function newestCommits(
  * @throws FlagkeelError `GIT` there is no such commit here.
  */
 export async function summaryOf(git: Git, revision: string): Promise<CommitSummary> {
+  const form = ['--max-count=1', '--no-show-signature', '--format=tformat:%H%n%cI%n%s'];
   const answer = await runGit(git, {
-    args: [
-      'log',
-      '--max-count=1',
-      '--no-show-signature',
-      '--format=tformat:%H%n%cI%n%s',
-      '--end-of-options',
-      revision,
-      '--',
-    ],
+    args: ['log', ...form, '--end-of-options', revision, '--'],
     purpose: `read commit ${revision}`,
   });
   const [commit = revision, committedAt = '', subject = ''] = answer.split('\n');

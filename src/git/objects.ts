@@ -110,7 +110,6 @@ export class ObjectReader {
     });
   }
 
-  /** Ends the process. Further reads start another. */
   async close(): Promise<void> {
     const child = this.#child;
     if (child === null) return;

@@ -5,9 +5,9 @@ import type { ConfigData, GitCache } from './cache.js';
 import { exitCodeOf, type Git, gitError, openGit, runGit } from './git.js';
 
 /**
- * A bare repository of our own, made with the folders above it where it is absent.
+ * A bare repository of our own, created with its parent folders if it is missing.
  *
- * @param what it is, for the person who reads that it cannot be made: `clone`, `state repository`.
+ * @param what completes `cannot create the`, for people: `clone`, `state repository`.
  * @throws FlagkeelError `GIT`
  */
 export async function openBare(directory: string, what: string): Promise<Git> {
@@ -15,12 +15,12 @@ export async function openBare(directory: string, what: string): Promise<Git> {
   return bareGit(await realpath(directory));
 }
 
-/** A repository that git finds by its name, also where the operator has git refuse to find bare ones by themselves. */
+/** `GIT_DIR` names the repository, because the operator's git may refuse to find bare ones by themselves. */
 export function bareGit(directory: string): Git {
   return openGit(directory, directory, { GIT_DIR: directory });
 }
 
-/** What was deleted in part is none: making it again fills the gaps. */
+/** False for a repository that was deleted in part: creating it again fills the gaps. */
 export async function isRepository(directory: string): Promise<boolean> {
   try {
     await Promise.all(['HEAD', 'objects', 'refs'].map(async (part) => stat(join(directory, part))));

@@ -6,8 +6,7 @@ import type { Checkout, Repository } from './checkout.js';
 import { contentOf } from './directory-tree.js';
 import { exitCodeOf, gitError, openGit, runGit } from './git.js';
 
-/** A line of a file that holds a name. */
-export interface FoundLine {
+interface FoundLine {
   /** Relative to the directory that was searched, with forward slashes. */
   readonly file: string;
   /** From 1. */
@@ -33,19 +32,8 @@ export async function linesWithName(directory: string, name: string): Promise<Fo
 }
 
 async function grepped(directory: string, name: string): Promise<string> {
-  const args = [
-    '-c',
-    'grep.column=false',
-    'grep',
-    '--untracked',
-    '--no-color',
-    '-z',
-    '-n',
-    '-I',
-    '-F',
-    '-e',
-    name,
-  ];
+  const form = ['-z', '-n', '-I', '-F', '--untracked', '--no-color'];
+  const args = ['-c', 'grep.column=false', 'grep', ...form, '-e', name];
   try {
     return await runGit(openGit(directory), {
       args: [...args, '--', '.'],

@@ -99,13 +99,15 @@ async function fromCommit(
   warnings: readonly string[],
 ): Promise<Source> {
   const tree = await commitTree(checkout, head);
-  return {
-    tree,
-    checkout,
-    revision: { commit: head, dirty: false },
-    warnings,
-    [Symbol.asyncDispose]: async () => checkout.close(),
-  };
+  return sourceOf(tree, checkout, { revision: { commit: head, dirty: false }, warnings });
+}
+
+function sourceOf(
+  tree: SpecTree,
+  checkout: Checkout,
+  origin: Pick<Source, 'revision' | 'warnings'>,
+): Source {
+  return { tree, checkout, ...origin, [Symbol.asyncDispose]: async () => checkout.close() };
 }
 
 /**
@@ -141,11 +143,5 @@ async function fromDirectory(
   warnings: readonly string[],
 ): Promise<Source> {
   const tree = await directoryTree(checkout.directory);
-  return {
-    tree,
-    checkout,
-    revision,
-    warnings,
-    [Symbol.asyncDispose]: async () => checkout.close(),
-  };
+  return sourceOf(tree, checkout, { revision, warnings });
 }
