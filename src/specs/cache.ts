@@ -34,12 +34,10 @@ export class SpecCache {
   readonly #files = new Map<string, SpecFile>();
   readonly #fileOf = new WeakMap<TreeEntry, SpecFile>();
 
-  /** A file that was parsed before, by its kind and git's name of its content. */
   parsed(id: string): ParsedFile | undefined {
     return this.#parsed.get(id);
   }
 
-  /** @param id see `parsed`. */
   remember(id: string, parsed: ParsedFile): void {
     this.#parsed.set(id, parsed);
   }

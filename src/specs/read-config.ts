@@ -14,7 +14,6 @@ import { readChecks } from './resolve/ramps.js';
 import { readCalendar } from './resolve/windows.js';
 import type { WatchSpec } from '../generated/watch.schema.d.js';
 
-/** The content of flagkeel.yaml, or its problems. */
 export type ConfigResult =
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly Diagnostic[] }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
@@ -35,7 +34,6 @@ export async function readConfig(tree: SpecTree, memory?: SpecCache): Promise<Co
   return { ok: true, config: configOf(file, file.parsed.value), warnings: [] };
 }
 
-/** The diagnostic of a directory without flagkeel.yaml. */
 export function configMissing(): Diagnostic {
   const message = `there is no ${CONFIG_PATH} here (it names the workspace and its environments)`;
   return fileDiagnostic(CONFIG_PATH, 'config-missing', message);
@@ -70,7 +68,6 @@ export function readableConfig(file: SpecFile): Config | undefined {
   });
 }
 
-/** The readable part of a tree's config. Reads no other file. */
 export async function readableConfigIn(tree: SpecTree): Promise<Config | undefined> {
   const entry = tree.list().find(({ path }) => path === CONFIG_PATH);
   if (entry === undefined || pathDiagnostics(entry).length > 0) return undefined;
@@ -89,7 +86,6 @@ export function configDiagnostics(file: SpecFile): readonly Diagnostic[] {
   ];
 }
 
-/** Reports unknown environments in `lint.provenIn`. */
 function provingDiagnostics(file: SpecFile, { environments, lint }: ConfigSpec): Diagnostic[] {
   const known = Object.keys(environments);
   return (lint?.provenIn ?? []).flatMap((name, at) => {
@@ -138,14 +134,12 @@ function configOf(file: SpecFile, spec: ConfigSpec): Config {
   };
 }
 
-/** One environment; settings that it leaves out follow the whole config. */
 function environmentOf(name: string, { environments }: ConfigSpec): EnvironmentConfig {
   const { guards, ...policies } = ownMember(environments, name) ?? {};
   return { name, ...policies, guards: guards ?? {} };
 }
 
-/** The content of the file of a daemon's sources, or its problems. */
-export type WatchConfigResult =
+type WatchConfigResult =
   | { readonly ok: true; readonly config: WatchSpec }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 

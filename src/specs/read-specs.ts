@@ -37,10 +37,7 @@ export type SpecsResult =
       readonly ok: false;
       /** All of them: errors first, by file, line and column. */
       readonly diagnostics: readonly Diagnostic[];
-      /**
-       * Kills to send although the specs are invalid: valid entries of `kills/`, and `killed: true` of flags. The
-       * latter are only in here, because there are no desired flags to hold them.
-       */
+      /** Kills to send although the specs are invalid: valid entries of `kills/`, and `killed: true` of flags. */
       readonly kills: readonly DesiredKill[];
       /** The readable part of flagkeel.yaml: sufficient for kills only. */
       readonly config?: Config;
@@ -89,9 +86,6 @@ export interface SpecParts {
   readonly kills: readonly DesiredKill[];
 }
 
-/**
- * Reads every file, in the order of dependencies: the config, then the objects by themselves, then their references.
- */
 export async function readWithParts(
   tree: SpecTree,
   memory: SpecCache = new SpecCache(),
@@ -151,7 +145,6 @@ export async function readWithParts(
   return { result, parts };
 }
 
-/** The parts without the flags and segments that have errors. */
 function rightParts(all: SpecParts, errors: readonly Diagnostic[]): SpecParts {
   if (errors.length === 0) return all;
   const files = new Set(errors.map(({ location }) => location.file));
@@ -165,18 +158,12 @@ function rightParts(all: SpecParts, errors: readonly Diagnostic[]): SpecParts {
   };
 }
 
-/** The objects of one reading. */
 interface Resolved {
   readonly flags: readonly ResolvedFlag[];
   readonly segments: ReadonlyMap<string, DesiredSegment>;
   readonly identities: readonly DesiredIdentities[];
 }
 
-/**
- * The desired state.
- *
- * @param resolved objects without errors.
- */
 function desiredOf(
   config: Config,
   { specs, flags, segments, identities }: Resolved & { specs: SpecSet },

@@ -60,7 +60,6 @@ export function usagesOf({ kind, name }: Named, parts: SpecParts): Usage[] {
   );
 }
 
-/** A condition as written. */
 interface WrittenCondition {
   readonly condition: ConditionSpec;
   readonly file: SpecFile;
@@ -71,7 +70,6 @@ interface WrittenCondition {
   readonly defines?: string;
 }
 
-/** The conditions that flagkeel.yaml gives a name. */
 function namedConditions({ loaded }: SpecParts['specs']): WrittenCondition[] {
   return validOf<ConfigSpec>(loaded.files.get('config') ?? []).flatMap(({ file, spec }) =>
     Object.entries(spec.conditions ?? {}).flatMap(([name, written]) =>
@@ -101,7 +99,6 @@ function ruleConditions({ flags, overlays }: SpecParts['specs']): WrittenConditi
   );
 }
 
-/** Conditions that use a named one. */
 function conditionUses(specs: SpecParts['specs']): WrittenCondition[] {
   return [...namedConditions(specs), ...ruleConditions(specs)].filter(
     ({ condition }) => condition.use !== undefined,

@@ -4,12 +4,9 @@ import type { Bucket, FlagField, Rule, Treatment } from '../../model/flag/flag.j
 import type { Json } from '../../model/json.js';
 import { Flow, mapping, writtenJson, type Written } from './yaml-text.js';
 
-/** The parts of a definition as a spec writes them; the inverse of `kinds/flag-spec`. */
+/** The parts of a definition as a spec writes them; the inverse of `model/flag/from-spec`. */
 
-/**
- * Treatments as a mapping in bucket order: name → description, or the long form where a treatment
- * has a configuration.
- */
+/** In bucket order. */
 export function writtenTreatments(treatments: readonly Treatment[]): Written {
   return new Map(treatments.map((treatment) => [treatment.name, writtenTreatment(treatment)]));
 }
@@ -30,7 +27,6 @@ function isExact(configuration: Json): boolean {
   return configuration !== null && configuration !== '' && hasExactNumbers(configuration);
 }
 
-/** Whether all whole numbers inside the value are within 2^53. */
 function hasExactNumbers(value: Json): boolean {
   if (typeof value === 'number') return !Number.isInteger(value) || Number.isSafeInteger(value);
   if (typeof value !== 'object' || value === null) return true;
@@ -53,12 +49,10 @@ export function writtenBuckets(buckets: readonly Bucket[], treatments: readonly 
   return new Flow(sizes.map((each) => new Map([each])));
 }
 
-/** @param treatments names in bucket order. */
 export function writtenRules(rules: readonly Rule[], treatments: readonly string[]): Written {
   return rules.map((rule) => writtenRule(rule, treatments));
 }
 
-/** A rule as a spec writes it: `if` and `serve`. */
 export function writtenRule(rule: Rule, treatments: readonly string[]): Written {
   return mapping(
     ['if', writtenConditions(rule.matchers)],

@@ -30,10 +30,7 @@ export type Edit =
       readonly rules: readonly EditedRule[];
     };
 
-/**
- * A rule of the new list: one of the old list (`from` is its position there), that one with one
- * member replaced, or a new one.
- */
+/** A rule of the new list: one of the old list (`from` is its position there), or a new one. */
 export interface EditedRule {
   readonly value: Written;
   readonly from?: number;
@@ -85,7 +82,6 @@ function editedOnce(text: string, edit: Edit): string {
   return withOldLines(text, before, document.toString(options));
 }
 
-/** Parses text that is known to be YAML. */
 function parsed(text: string): Document {
   return parseDocument(text, DOCUMENT_OPTIONS);
 }
@@ -96,7 +92,6 @@ function styleOf(text: string): { indent: number; indentSeq: boolean } {
   return { indent: Math.min(indent, 8), indentSeq: !/^( *)[^\s#-].*:\r?\n\1- /m.test(text) };
 }
 
-/** Makes one edit in the document. Creates missing mappings on the path. */
 function apply(document: Document, edit: Edit): void {
   const [name, ...above] = [...edit.path].reverse();
   if (name === undefined) throw new Error('bug: an edit without a path');
@@ -112,7 +107,6 @@ function apply(document: Document, edit: Edit): void {
   else parent.items.splice(placeOf(parent, name), 0, new Pair(nodeOf(name), value) as never);
 }
 
-/** The new value of a member, which keeps parts of the old one where the edit does. */
 function edited(held: Node | null | undefined, edit: Exclude<Edit, { kind: 'unset' }>): Node {
   switch (edit.kind) {
     case 'set':
@@ -136,7 +130,6 @@ function edited(held: Node | null | undefined, edit: Exclude<Edit, { kind: 'unse
   }
 }
 
-/** The node of a rule. A rule of the old list keeps its own node, and with it its comments. */
 function ruleNode({ value, from, replace }: EditedRule, old: readonly unknown[]): Node {
   const held = from === undefined ? undefined : old[from];
   if (!isMap(held)) return nodeOf(value);
@@ -146,10 +139,7 @@ function ruleNode({ value, from, replace }: EditedRule, old: readonly unknown[])
   return held;
 }
 
-/**
- * Moves a comment above the first rule along with that rule: to the library such a comment belongs
- * to the list.
- */
+/** Keeps a comment above the first rule with that rule: to the library it belongs to the list. */
 function moveFirstComment(list: YAMLSeq, first: unknown): void {
   const { commentBefore } = list;
   if (!commentBefore || !isMap(first) || list.items.indexOf(first) <= 0) return;
@@ -157,7 +147,6 @@ function moveFirstComment(list: YAMLSeq, first: unknown): void {
   delete list.commentBefore;
 }
 
-/** A new value with the comments of the value that it replaces. */
 function withComments(fresh: Node, old: Node | null | undefined): Node {
   if (!old || fresh === old) return fresh;
   const { comment, commentBefore, spaceBefore } = old;
@@ -184,7 +173,6 @@ function mapAt(document: Document, path: readonly string[]): YAMLMap {
   return map;
 }
 
-/** The value at a path; undefined where there is none. */
 function memberAt(document: Document, path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (at, name) => (isMap(at) ? pairOf(at, name)?.value : undefined),

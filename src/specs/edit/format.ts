@@ -60,7 +60,6 @@ interface Visited {
   readonly isKey: boolean;
 }
 
-/** Every key and value of a spec, keys before their values. */
 function* visited(kind: SchemaName, text: string): Generator<Visited> {
   const yaml = parseYaml(text);
   if (!yaml.ok) throw new Error('bug: a spec to be formatted is no YAML');

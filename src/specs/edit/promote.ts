@@ -15,16 +15,14 @@ export interface PromotedParts {
   readonly kills?: boolean;
 }
 
-/** A spec after a promotion. */
 export interface Promoted {
-  /** Path of the changed file. */
   readonly path: string;
   readonly before: string;
   readonly after: string;
 }
 
 /** A flag and two of its environments, by the names of the config. */
-export interface Promotion {
+interface Promotion {
   readonly flag: ResolvedFlag;
   readonly from: string;
   readonly to: string;
@@ -42,20 +40,8 @@ export function promoted(
   { specs }: SpecParts,
   along: PromotedParts,
 ): Promoted {
-  const overlay = specs.overlays.find(
-    ({ spec }) => spec.flag === flag.name && spec.environment === to,
-  );
-  const file = overlay?.file ?? flag.file;
-  const path = overlay ? [] : ['environments', to];
-  const block: EnvironmentSpec = overlay?.spec ?? flag.spec.environments?.[to] ?? {};
-  const ownOverlay = specs.overlays.find(
-    ({ spec }) => spec.flag === flag.name && spec.environment === from,
-  );
-  const own: Place['own'] = {
-    file: ownOverlay?.file ?? flag.file,
-    path: ownOverlay ? [] : ['environments', from],
-    block: ownOverlay?.spec ?? flag.spec.environments?.[from] ?? {},
-  };
+  const own = blockOf(flag, from, specs);
+  const { file, path, block } = blockOf(flag, to, specs);
   const source = flag.environments.get(from)?.definition;
   if (!source) throw new Error(`bug: ${flag.name} is promoted from where it is not`);
   const target = flag.environments.get(to)?.definition;
@@ -76,17 +62,26 @@ export function promoted(
   };
 }
 
-interface Place extends Promotion {
-  /** Members that lead to the block of the target environment. */
+/** The block of an environment, with the members that lead to it. */
+interface Block {
+  readonly file: SpecFile;
   readonly path: readonly string[];
-  /** The content of that block. */
   readonly block: EnvironmentSpec;
-  /** The block of the source environment, with its place. */
-  readonly own: {
-    readonly file: SpecFile;
-    readonly path: readonly string[];
-    readonly block: EnvironmentSpec;
-  };
+}
+
+function blockOf(flag: ResolvedFlag, environment: string, { overlays }: SpecParts['specs']): Block {
+  const overlay = overlays.find(
+    ({ spec }) => spec.flag === flag.name && spec.environment === environment,
+  );
+  if (overlay) return { file: overlay.file, path: [], block: overlay.spec };
+  const block = flag.spec.environments?.[environment] ?? {};
+  return { file: flag.file, path: ['environments', environment], block };
+}
+
+/** The block of the target, and the facts about both environments. */
+interface Place extends Promotion, Pick<Block, 'path' | 'block'> {
+  /** The block of the source. */
+  readonly own: Block;
   readonly source: DesiredDefinition;
   /** Undefined if the flag is not declared there yet. */
   readonly target: DesiredDefinition | undefined;

@@ -26,7 +26,6 @@ export function mapping(...members: readonly Member[]): ReadonlyMap<string, Writ
   );
 }
 
-/** Any JSON value, with its members in their own order. */
 export function writtenJson(value: unknown): Written {
   if (Array.isArray(value)) return value.map(writtenJson);
   if (typeof value !== 'object' || value === null) return value as Written;
@@ -78,7 +77,6 @@ export function nodeOf(value: Written, inFlow = false): Node {
   return scalarNode(value as string | number | boolean | null);
 }
 
-/** A mapping; an empty one is written as `{}`. */
 function mapNode(value: ReadonlyMap<string, Written>, inFlow: boolean): YAMLMap {
   const map = new PaddedMap();
   map.items = [...value].map(
@@ -111,17 +109,13 @@ function isHidden(text: string): boolean {
 
 type StringifyContext = NonNullable<Parameters<YAMLSeq['toString']>[0]>;
 
-/**
- * Writes `[a, b]`, where `PaddedMap` writes `{ a: b }`: the library has one setting for both
- * brackets.
- */
+/** Writes `[a, b]`, where `PaddedMap` writes `{ a: b }`: the library has one setting for both brackets. */
 class TightSequence extends YAMLSeq {
   override toString(ctx?: StringifyContext, ...rest: [(() => void)?, (() => void)?]): string {
     return super.toString(ctx && { ...ctx, flowCollectionPadding: '' }, ...rest);
   }
 }
 
-/** See `TightSequence`. */
 class PaddedMap extends YAMLMap {
   override toString(ctx?: StringifyContext, ...rest: [(() => void)?, (() => void)?]): string {
     return super.toString(ctx && { ...ctx, flowCollectionPadding: ' ' }, ...rest);

@@ -1,4 +1,4 @@
-import { isMap, isScalar, isSeq, type Scalar } from 'yaml';
+import { isMap, isScalar, isSeq } from 'yaml';
 import { SourceText } from './source-text.js';
 import { parseYaml } from './yaml-file.js';
 
@@ -14,7 +14,7 @@ export interface ForeignNode {
   readonly members?: ReadonlyMap<string, ForeignNode>;
 }
 
-export type ForeignYaml =
+type ForeignYaml =
   | { readonly ok: true; readonly root: ForeignNode }
   | { readonly ok: false; readonly line: number; readonly message: string };
 
@@ -50,21 +50,16 @@ class Refusal extends Error {
 function nodeOf(node: unknown, lineOf: (offset: number) => number): ForeignNode {
   const from = (node as { range?: readonly number[] } | null)?.range?.[0] ?? 0;
   const line = lineOf(from);
-  if (isScalar(node)) return { line, text: textOf(node) };
+  if (isScalar(node)) return { line, text: node.source ?? '' };
   if (isSeq(node)) return { line, items: node.items.map((item) => nodeOf(item, lineOf)) };
   if (!isMap(node)) throw new Refusal(line, 'aliases are not read');
   const members = new Map<string, ForeignNode>();
   for (const { key, value } of node.items) {
     if (!isScalar(key)) throw new Refusal(line, 'a key is a text');
-    const name = textOf(key);
+    const name = key.source ?? '';
     const at = lineOf(key.range?.[0] ?? from);
     if (members.has(name)) throw new Refusal(at, `"${name}" stands twice in one mapping`);
     members.set(name, value === null ? { line: at, text: '' } : nodeOf(value, lineOf));
   }
   return { line, members };
-}
-
-/** The spelling in the file; an empty value has none. */
-function textOf({ source }: Scalar): string {
-  return source ?? '';
 }

@@ -1,4 +1,4 @@
-import { type Problem, apiKeyProblems } from './source-text.js';
+import { type Problem, apiKeyProblems, problemAt } from './source-text.js';
 import { MAX_KEYS_PER_SEGMENT } from '../../admin-api/wire.js';
 
 /** The cells of one line, with their offsets. */
@@ -15,7 +15,7 @@ export function parseIdentitiesCsv(text: string): {
   const keys = Object.create(null) as Record<string, Record<string, string>>;
   const problems: Problem[] = [];
   const fail = (from: number, code: Problem['code'], message: string): void => {
-    problems.push({ severity: 'error', code, span: { from, to: from + 1 }, message });
+    problems.push(problemAt(code, { from, to: from + 1 }, message));
   };
   const rows = rowsOf(text);
   if (rows === undefined) {
@@ -30,11 +30,8 @@ export function parseIdentitiesCsv(text: string): {
     const [first, ...cells] = line;
     if (first === undefined || (first.text === '' && cells.length === 0)) continue;
     if (line.length !== names.length) {
-      fail(
-        first.from,
-        'csv-syntax',
-        `the line has ${line.length} cells, the header ${names.length}`,
-      );
+      const message = `the line has ${line.length} cells, the header ${names.length}`;
+      fail(first.from, 'csv-syntax', message);
     } else if (first.text === '') {
       fail(first.from, 'csv-syntax', 'the line has no key');
     } else if (Object.hasOwn(keys, first.text)) {
@@ -82,8 +79,7 @@ export function parseKeyFile(text: string): { keys: string[]; problems: Problem[
     if (key === '' || key.startsWith('#')) continue;
     if (hasControlCharacter(key)) {
       const span = { from: start, to: start + key.length };
-      const message = 'the key holds a control character';
-      problems.push({ severity: 'error', code: 'invalid-key', span, message });
+      problems.push(problemAt('invalid-key', span, 'the key holds a control character'));
     }
     keys.push(key);
     if (keys.length > MAX_KEYS_PER_SEGMENT * 10) break;

@@ -126,7 +126,7 @@ export function kindOf(path: string): FileKind | undefined {
 }
 
 /** False for links, submodules and files that are too large: they are never read. */
-export function isReadable({ type, sizeBytes }: TreeEntry, kind: FileKind): boolean {
+function isReadable({ type, sizeBytes }: TreeEntry, kind: FileKind): boolean {
   return type === 'file' && sizeBytes <= maxBytes(kind);
 }
 
@@ -134,7 +134,6 @@ function maxBytes(kind: FileKind): number {
   return kind === 'keys' || kind === 'identities-csv' ? MAX_KEY_FILE_BYTES : MAX_YAML_BYTES;
 }
 
-/** Types of entries, in words. */
 const WORDS_OF = {
   file: 'a file',
   symlink: 'a symbolic link',

@@ -1,11 +1,11 @@
 import type { Location, Diagnostic } from '../../model/diagnostic.js';
-import type { DiagnosticCode } from '../codes.js';
 import { parseIdentitiesCsv, parseKeyFile } from './key-lists.js';
 import { schemaProblems } from './schema-problems.js';
 import type { SchemaName } from './schemas.js';
 import {
   apiKeyProblems,
   decodeUtf8,
+  problemAt,
   SourceText,
   toDiagnostic,
   type Problem,
@@ -68,7 +68,6 @@ function subjectOf(kind: FileKind, value: unknown): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-/** Parses YAML and checks it against the schema of its kind. */
 function parseSpec(kind: SchemaName, source: SourceText): ParsedFile {
   const leaks = apiKeyProblems(source.text);
   const yaml = parseYaml(source.text);
@@ -102,13 +101,8 @@ function listed(
   return { source, value: keys, subject: undefined, valid, places: null, problems };
 }
 
-/** A file without a value. */
 function unreadable(source: SourceText, problems: readonly Problem[]): ParsedFile {
   return { source, value: undefined, subject: undefined, valid: false, places: null, problems };
-}
-
-function problemAt(code: DiagnosticCode, span: Span, message: string): Problem {
-  return { severity: 'error', code, span, message };
 }
 
 /** A parsed file at its path: turns places into locations and mistakes into diagnostics. */
@@ -121,12 +115,10 @@ export class SpecFile {
     this.parsed = parsed;
   }
 
-  /** Whether the content fits its schema; other files may still make it wrong. */
   get valid(): boolean {
     return this.parsed.valid;
   }
 
-  /** The problems of the file by itself. */
   diagnostics(): Diagnostic[] {
     return this.parsed.problems.map((each) => toDiagnostic(this.path, this.parsed.source, each));
   }
@@ -142,7 +134,7 @@ export class SpecFile {
    * @param place its severity is `error` by default.
    */
   diagnostic(
-    code: DiagnosticCode,
+    code: Problem['code'],
     place: { path: readonly (string | number)[]; at?: 'key' | 'value'; severity?: 'warning' },
     message: string,
   ): Diagnostic {
@@ -151,7 +143,6 @@ export class SpecFile {
     return toDiagnostic(this.path, this.parsed.source, { severity, code, span, message });
   }
 
-  /** Keys of a mapping in the order of the file; empty if there is no mapping. */
   keys(...path: readonly (string | number)[]): readonly string[] {
     return this.parsed.places?.keys(path) ?? [];
   }
@@ -190,7 +181,6 @@ class SourcePositions {
     this.#spans = spans;
   }
 
-  /** The place of a value; undefined if there is no value. */
   at(path: Path): Place | undefined {
     const index = this.#spans === null ? undefined : indexOf(this.#value, path);
     if (index === undefined || this.#spans === null) return this.#parsed().get(pointerOf(path));
@@ -203,7 +193,6 @@ class SourcePositions {
     return (place?.key ?? place?.value)?.from;
   }
 
-  /** Keys of a mapping in the order of the file; empty if there is no mapping. */
   keys(path: Path): readonly string[] {
     const value = path.reduce((at, part) => memberOf(at, part), this.#value);
     if (!isMapping(value)) return [];
@@ -275,7 +264,6 @@ function orderedKeys(mapping: object): string[] | undefined {
   return LIKE_A_NUMBER.test(keys[0] ?? '') ? undefined : keys;
 }
 
-/** A member or element; undefined if it is missing. */
 function memberOf(value: unknown, part: string | number): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   return Object.hasOwn(value, part)

@@ -1,7 +1,7 @@
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Schema, SchemaName } from './schemas.js';
-import type { Problem } from './source-text.js';
-import { didYouMean, nearest } from './suggest.js';
+import { problemAt, type Problem } from './source-text.js';
+import { didYouMean, nearest, quotedList } from './suggest.js';
 import type { Place } from './typed-value.js';
 import { partsOf, pointerOf } from '../../model/json.js';
 import * as generated from '../../generated/validators.js';
@@ -81,7 +81,6 @@ function collapsed(errors: readonly ErrorObject[]): ErrorObject[] {
   return [...telling, ...silent];
 }
 
-/** One error of the validator in words, at its place. */
 function toProblem(error: ErrorObject, places: ReadonlyMap<string, Place>): Problem {
   const { keyword, params, instancePath } = error;
   const parent = error.parentSchema as Schema;
@@ -90,17 +89,19 @@ function toProblem(error: ErrorObject, places: ReadonlyMap<string, Place>): Prob
     const removed = removedText(field, parent);
     const message = `unknown field "${field}"${didYouMean(field, propertiesOf(error))}`;
     const pointer = `${instancePath}${pointerOf([field])}`;
-    return problem('unknown-field', placeOf(places, pointer, 'key'), removed ?? message, pointer);
+    const span = placeOf(places, pointer, 'key');
+    return { ...problemAt('unknown-field', span, removed ?? message), pointer };
   }
   if (keyword === 'required') {
     const message = `"${String(params['missingProperty'])}" is missing`;
-    return problem('missing-field', placeOf(places, instancePath, 'key'), message, instancePath);
+    const span = placeOf(places, instancePath, 'key');
+    return { ...problemAt('missing-field', span, message), pointer: instancePath };
   }
   const subject = instancePath === '' ? 'the file' : `"${partsOf(instancePath).at(-1) ?? ''}"`;
-  const span = placeOf(places, instancePath, 'value');
   const code = keyword === 'type' || keyword === 'anyOf' ? 'wrong-type' : 'wrong-value';
-  if (error.data === null) return problem(code, span, `${subject} has no value`, instancePath);
-  return problem(code, span, `${subject} must be ${expectation(error, parent)}`, instancePath);
+  const fault = error.data === null ? 'has no value' : `must be ${expectation(error, parent)}`;
+  const span = placeOf(places, instancePath, 'value');
+  return { ...problemAt(code, span, `${subject} ${fault}`), pointer: instancePath };
 }
 
 /**
@@ -135,10 +136,6 @@ function removedText(word: string, { 'x-removed': removed = {} }: Schema): strin
   return Object.hasOwn(removed, word) ? `"${word}" was removed: ${removed[word] ?? ''}` : undefined;
 }
 
-function quotedList(values: readonly string[]): string {
-  return values.map((value) => `"${value}"`).join(', ');
-}
-
 /** The place of a value or of its key; the beginning of the file if it cannot be found. */
 function placeOf(
   places: ReadonlyMap<string, Place>,
@@ -150,15 +147,6 @@ function placeOf(
   return at === 'key'
     ? (place.key ?? { from: place.value.from, to: place.value.from + 1 })
     : place.value;
-}
-
-function problem(
-  code: Problem['code'],
-  span: Problem['span'],
-  message: string,
-  pointer: string,
-): Problem {
-  return { severity: 'error', code, span, message, pointer };
 }
 
 /**

@@ -36,7 +36,6 @@ export interface Schema {
   readonly 'x-removed'?: Readonly<Record<string, string>>;
 }
 
-/** Caches schemas, so that each is read from disk once. */
 const loaded = new Map<SchemaName, Schema>();
 
 /** The schema as in `schemas/`, with its references unresolved. */

@@ -18,6 +18,10 @@ export interface Problem {
   readonly pointer?: string;
 }
 
+export function problemAt(code: DiagnosticCode, span: Span, message: string): Problem {
+  return { severity: 'error', code, span, message };
+}
+
 /** The longest excerpt of a line, in UTF-16 code units. */
 const MAX_EXCERPT = 200;
 
@@ -88,7 +92,6 @@ function lineStarts(text: string): number[] {
   return starts;
 }
 
-/** The line of an offset, from 0, by bisection. */
 function lineIndex(starts: readonly number[], offset: number): number {
   let low = 0;
   let high = starts.length - 1;

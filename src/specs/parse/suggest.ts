@@ -25,3 +25,7 @@ function farness(written: string, candidate: string): number {
   const isBeginning = written.length >= 2 && candidate.startsWith(written);
   return isBeginning ? 0.5 : distance(written, candidate);
 }
+
+export function quotedList(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(', ');
+}

@@ -20,10 +20,10 @@ export interface Place {
   readonly keys?: readonly string[];
 }
 
-/** The value of a document, with the problems of its YAML. */
-export interface TypedValue {
+interface TypedValue {
   readonly value: unknown;
   readonly spans: Spans;
+  /** Of its YAML. */
   readonly problems: readonly Problem[];
 }
 
@@ -71,7 +71,6 @@ class Mapping {
 Reflect.deleteProperty(Mapping.prototype, 'constructor');
 Object.setPrototypeOf(Mapping.prototype, null);
 
-/** The present position of a walk through a document. */
 interface At {
   /** The key's node; null if the value has no key. */
   readonly key: unknown;
@@ -122,8 +121,7 @@ class Walk {
       names?.push(name);
       mapping[name] = this.visit(value, expected.member(name), below(at, key, name));
     }
-    if (names !== undefined)
-      this.places.set(at.pointer ?? '', { ...placeOf(node, at), keys: names });
+    if (names) this.places.set(at.pointer ?? '', { ...placeOf(node, at), keys: names });
     return mapping;
   }
 
@@ -190,12 +188,10 @@ function hasProperties(node: unknown): node is Properties {
   return anchor !== undefined || tag !== undefined;
 }
 
-/** The position of a value inside of another one. */
 function below({ pointer }: At, key: unknown, name: string | number): At {
   return pointer === undefined ? { key } : { key, pointer: `${pointer}${pointerOf([name])}` };
 }
 
-/** The place of a value and of its key. */
 function placeOf(node: unknown, at: At): Place {
   const value = valueSpan(node, at);
   const key = at.key === null ? undefined : (spanOf(at.key) ?? value);
@@ -261,12 +257,10 @@ class Expected {
     this.scalarTypes = new Set(candidates.flatMap(({ schema }) => typesOf(schema)));
   }
 
-  /** The expectation for a member of this name. */
   member(name: string): Expected {
     if (!this.#candidates.some(({ schema }) => isNamed(schema, name))) {
-      return (this.#others ??= this.#memberFrom(
-        ({ additionalProperties }) => additionalProperties,
-      ));
+      this.#others ??= this.#memberFrom(({ additionalProperties }) => additionalProperties);
+      return this.#others;
     }
     const known = this.#members.get(name);
     if (known !== undefined) return known;
@@ -295,7 +289,6 @@ class Expected {
 /** A place without an expectation. */
 const ANYTHING = new Expected(NO_SCHEMA);
 
-/** Caches the expectations of each schema's root. */
 const roots = new Map<SchemaName, Expected>();
 
 /** The expectations for a whole file of a kind. */
@@ -312,7 +305,6 @@ function isNamed({ properties }: Schema, name: string): boolean {
   return properties !== undefined && Object.hasOwn(properties, name);
 }
 
-/** The JSON types that a schema allows a value to have. */
 function typesOf({ type, const: only, enum: several }: Schema): string[] {
   return [
     ...[type ?? []].flat(),

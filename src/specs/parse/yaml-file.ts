@@ -1,10 +1,10 @@
 import { Composer, Lexer, Parser, type CST, type Document } from 'yaml';
-import type { Problem } from './source-text.js';
+import { problemAt, type Problem, type Span } from './source-text.js';
 
 /** Depth limit of the parser. One level of nesting takes about two of its states. */
 const MAX_STACK = 128;
 
-export type ParsedYaml =
+type ParsedYaml =
   | { readonly ok: true; readonly document: Document }
   | { readonly ok: false; readonly problem: Problem };
 
@@ -28,11 +28,11 @@ export function parseYaml(text: string): ParsedYaml {
   const [error] = document.errors;
   if (error !== undefined) {
     const [from, to] = error.pos;
-    return failed({ code: 'yaml-syntax', from, to }, `not YAML: ${error.message}`);
+    return failed('yaml-syntax', { from, to }, `not YAML: ${error.message}`);
   }
   if (second !== undefined) return feature(second.range[0], 'a second document');
   if (document.contents === null) {
-    return failed({ code: 'yaml-syntax', from: 0, to: 0 }, 'the file is empty');
+    return failed('yaml-syntax', { from: 0, to: 0 }, 'the file is empty');
   }
   return { ok: true, document };
 }
@@ -64,10 +64,8 @@ function tokensOf(text: string): CST.Token[] | Problem {
     for (const token of parser.next(lexeme)) tokens.push(token);
     if (parser.stack.length > MAX_STACK) {
       const { offset } = parser;
-      return problem(
-        { code: 'nested-too-deeply', from: offset, to: offset + 1 },
-        'nested too deeply',
-      );
+      const span = { from: offset, to: offset + 1 };
+      return problemAt('nested-too-deeply', span, 'nested too deeply');
     }
   }
   tokens.push(...parser.end());
@@ -76,19 +74,9 @@ function tokensOf(text: string): CST.Token[] | Problem {
 
 /** Refuses a feature of YAML that specs do not have. */
 function feature(from: number, what: string): ParsedYaml {
-  return failed({ code: 'yaml-feature', from, to: from + 1 }, `${what} is not allowed in a spec`);
+  return failed('yaml-feature', { from, to: from + 1 }, `${what} is not allowed in a spec`);
 }
 
-function failed(
-  place: { code: Problem['code']; from: number; to: number },
-  message: string,
-): ParsedYaml {
-  return { ok: false, problem: problem(place, message) };
-}
-
-function problem(
-  { code, from, to }: { code: Problem['code']; from: number; to: number },
-  message: string,
-): Problem {
-  return { severity: 'error', code, span: { from, to }, message };
+function failed(code: Problem['code'], span: Span, message: string): ParsedYaml {
+  return { ok: false, problem: problemAt(code, span, message) };
 }

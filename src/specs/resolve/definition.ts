@@ -13,6 +13,7 @@ import {
 } from '../../model/flag/from-spec.js';
 import { RESERVED_TREATMENT_NAMES, TREATMENT_COUNT, TREATMENT_NAME } from '../../model/ref.js';
 import {
+  invalid,
   unknownTreatment,
   valid,
   type Checked,
@@ -45,38 +46,10 @@ interface Said<T> extends Omit<BlockSource, 'block'> {
 
 type WrittenRules = NonNullable<EnvironmentSpec['rules']>;
 
-/** Rules as written. Asks a valid file for them each time, because its value may have to be parsed again. */
-export class SaidRules implements Said<WrittenRules> {
-  readonly file: SpecFile;
-  readonly path: readonly string[];
+/** Rules as written. */
+interface SaidRules extends Said<WrittenRules> {
   /** The conditions that they use by name; undefined if no rule uses one. */
   readonly named: NamedConditions | undefined;
-  readonly #held: WrittenRules | undefined;
-
-  constructor({ file, path, value }: Said<WrittenRules>, named: NamedConditions | undefined) {
-    this.file = file;
-    this.path = path;
-    this.named = named;
-    this.#held = file.valid ? undefined : value;
-  }
-
-  get value(): WrittenRules {
-    if (this.#held !== undefined) return this.#held;
-    // The schema has checked the shape of a valid file.
-    return memberAt(this.file.parsed.value, this.path) as WrittenRules;
-  }
-
-  /** These rules at another place of the file. */
-  at(path: readonly string[]): SaidRules {
-    const { file, named } = this;
-    return new SaidRules({ file, path, value: this.#held ?? NO_RULES }, named);
-  }
-}
-
-const NO_RULES: WrittenRules = [];
-
-function memberAt(value: unknown, path: readonly string[]): unknown {
-  return path.reduce((at, name) => (at as Readonly<Record<string, unknown>>)[name], value);
 }
 
 /** A definition, as far as its blocks could be resolved. */
@@ -155,7 +128,7 @@ export function resolveDefinition(
             ...(desiredRamps.length > 0 && { ramps: desiredRamps }),
           },
     treatments: names,
-    rules: said.rules && new SaidRules(said.rules, usedConditions(said.rules.value, named)),
+    rules: said.rules && { ...said.rules, named: usedConditions(said.rules.value, named) },
     ramps: ramps.length === 0 ? NO_RAMPS : ramps,
     diagnostics: diagnostics.length === 0 ? NO_DIAGNOSTICS : diagnostics,
   };
@@ -292,10 +265,9 @@ function orderedTreatments(said: Said<Treatments> | undefined): [string, Treatme
   });
 }
 
-/** @param names of the treatments that the definition has. */
 function knownTreatment(name: string, names: readonly string[]): Checked<string> {
   if (names.includes(name)) return valid(name);
-  return { ok: false, faults: [unknownTreatment(name, names, { path: [], at: 'value' })] };
+  return invalid(unknownTreatment(name, names, { path: [], at: 'value' }));
 }
 
 /** A diagnostic in the file for a fault, which only knows its place inside a value. */
@@ -331,9 +303,8 @@ function treatmentNameDiagnostics(
     return [file.diagnostic('treatment-name', { path, at: 'key' }, message)];
   }
   if (!RESERVED_TREATMENT_NAMES.has(name) && /^[A-Za-z]/.test(name)) return [];
-  const why = RESERVED_TREATMENT_NAMES.has(name)
-    ? 'is a reserved word'
-    : 'does not begin with a letter';
+  const isReserved = RESERVED_TREATMENT_NAMES.has(name);
+  const why = isReserved ? 'is a reserved word' : 'does not begin with a letter';
   const message = `treatment "${name}" ${why}; the service may refuse it`;
   const place = { path, at: 'key', severity: 'warning' } as const;
   return [file.diagnostic('treatment-name-reserved', place, message)];

@@ -48,13 +48,11 @@ export function resolveFlags(specs: SpecSet): {
   return { flags, diagnostics };
 }
 
-/** A file about a flag in one environment. */
 type Overlay = SpecSet['overlays'][number];
 
 /** Everything besides its own files that the meaning of one flag depends on. */
 export type FlagSurroundings = Pick<SpecSet, 'config' | 'settings' | 'memory'>;
 
-/** A flag with its problems; it may be used only without diagnostics. */
 interface FlagResult {
   readonly flag: ResolvedFlag;
   readonly diagnostics: readonly Diagnostic[];
@@ -70,48 +68,18 @@ export function resolvedFlag(
   return specs.memory.flags.get(each.file, from, () => resolveFlag(specs, each, overlays));
 }
 
-/** Asks the file for its value each time, because it may have to be parsed again. */
-class FlagOf implements ResolvedFlag {
-  readonly name: string;
-  readonly trafficType: string;
-  readonly environments: ResolvedFlag['environments'];
-  readonly #of: SpecOf<FlagSpec>;
-
-  constructor(
-    of: SpecOf<FlagSpec>,
-    { trafficType, environments }: Pick<ResolvedFlag, 'trafficType' | 'environments'>,
-  ) {
-    this.name = of.spec.flag;
-    this.trafficType = trafficType;
-    this.environments = environments;
-    this.#of = of;
-  }
-
-  get file(): ResolvedFlag['file'] {
-    return this.#of.file;
-  }
-
-  get spec(): FlagSpec {
-    return this.#of.spec;
-  }
-}
-
-/** Resolves one flag from its own file and its overlays. */
 function resolveFlag(
   specs: FlagSurroundings,
   each: SpecOf<FlagSpec>,
   overlays: readonly Overlay[],
 ): FlagResult {
   const { file, spec } = each;
+  const said = { file, written: spec.trafficType, member: 'flag' };
+  const { trafficType, diagnostics: missing } = trafficTypeOf(specs, said);
   const diagnostics: Diagnostic[] = [];
-  const { trafficType, diagnostics: missing } = trafficTypeOf(specs, {
-    file,
-    written: spec.trafficType,
-    member: 'flag',
-  });
   const environments = resolveEnvironments(specs, each, overlays, diagnostics);
   diagnostics.push(...missing, ...nameDiagnostics(each));
-  const flag = new FlagOf(each, { trafficType, environments });
+  const flag: ResolvedFlag = { name: spec.flag, file, spec, trafficType, environments };
   return { flag, diagnostics: diagnostics.length === 0 ? NO_DIAGNOSTICS : diagnostics };
 }
 
@@ -130,9 +98,8 @@ function resolveEnvironments(
   const itself: BlockSource = { file, path: [], block: flagBlock(spec) };
   const blocks = file.keys('environments').flatMap((environment) => {
     const block = spec.environments?.[environment];
-    return block === undefined
-      ? []
-      : [{ environment, file, path: ['environments', environment], block }];
+    if (block === undefined) return [];
+    return [{ environment, file, path: ['environments', environment], block }];
   });
   const shared = blocks.filter(({ environment }) => environment === EVERYWHERE);
   const named: (BlockSource & { environment: string })[] = [
@@ -142,36 +109,29 @@ function resolveEnvironments(
   diagnostics.push(...[itself, ...shared, ...named].flatMap(treatmentDiagnostics));
   const resolved = new Map<string, ResolvedDefinition>();
   for (const each of named) {
-    const { environment } = each;
+    const { environment, path } = each;
     if (each.file === file) {
-      const place = { file, path: each.path, at: 'key' } as const;
-      diagnostics.push(...environmentDiagnostics(specs, place, environment));
+      diagnostics.push(...environmentDiagnostics(specs, { file, path, at: 'key' }, environment));
     }
     const sources = [each, ...shared, itself];
+    const place = path.length === 0 ? ['environment'] : path;
     if (sources.every(({ block }) => block.defaultRule === undefined)) {
       const message = `environment "${environment}" has no defaultRule`;
-      const place = {
-        path: each.path.length === 0 ? ['environment'] : each.path,
-        at: 'key',
-      } as const;
-      diagnostics.push(each.file.diagnostic('missing-default-rule', place, message));
+      const at = { path: place, at: 'key' } as const;
+      diagnostics.push(each.file.diagnostic('missing-default-rule', at, message));
     }
     if (resolved.has(environment)) continue;
-    const location = each.file.location(each.path.length === 0 ? ['environment'] : each.path);
+    const location = each.file.location(place);
     const definition =
       twinOf(each, location, { named, resolved }) ??
       withShared(resolveDefinition(sources, location, conditions), resolved.values());
     diagnostics.push(...definition.diagnostics);
     resolved.set(environment, definition);
   }
-  if (named.length === 0 && shared.length > 0) {
-    // No environment inherits this block yet; without a check, its mistakes would surface with the first one.
-    diagnostics.push(
-      ...resolveDefinition([...shared, itself], file.location([]), conditions).diagnostics,
-    );
-  }
-  if (named.length === 0 && shared.length === 0) {
-    diagnostics.push(...resolveDefinition([itself], file.location([]), conditions).diagnostics);
+  // No environment inherits these blocks yet; without a check, their mistakes would surface with the first one.
+  if (named.length === 0) {
+    const own = resolveDefinition([...shared, itself], file.location([]), conditions);
+    diagnostics.push(...own.diagnostics);
   }
   return resolved;
 }
@@ -197,8 +157,8 @@ function twinOf(
     const { definition, ramps, rules } = known;
     if (definition === undefined || ramps.length > 0 || other.file !== file) continue;
     if (!sameJson(other.block, block)) continue;
-    const own = rules && block.rules ? rules.at([...path, 'rules']) : rules;
-    return { ...known, rules: own, definition: { ...definition, location } };
+    const own = rules && block.rules && { ...rules, path: [...path, 'rules'], value: block.rules };
+    return { ...known, rules: own ?? rules, definition: { ...definition, location } };
   }
   return undefined;
 }
@@ -222,13 +182,11 @@ function withShared(
   return resolved;
 }
 
-/** The first list if the second is equal. */
 function sameList<T>(first: readonly T[], second: readonly T[]): readonly T[] {
   const isSame = first.length === second.length && first.every((each, i) => each === second[i]);
   return isSame ? first : second;
 }
 
-/** Overlays as blocks of their environments. */
 function overlayBlocks(overlays: readonly Overlay[]): (BlockSource & { environment: string })[] {
   return overlays.map(({ file, spec }) => {
     return { environment: spec.environment, file, path: [], block: spec };
@@ -292,11 +250,7 @@ function overlayDiagnostics(
   return environmentDiagnostics(specs, place, environment);
 }
 
-/**
- * The desired state of a flag.
- *
- * @param flag without errors.
- */
+/** @param flag without errors. */
 export function desiredFlag(flag: ResolvedFlag): DesiredFlag {
   const environments = [...flag.environments].flatMap(([name, { definition }]) =>
     definition === undefined ? [] : [[name, definition] as const],

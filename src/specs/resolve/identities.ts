@@ -1,6 +1,7 @@
 import { MAX_KEYS_PER_SEGMENT } from '../../admin-api/wire.js';
 import type { IdentitiesSpec } from '../../generated/identities.schema.d.js';
 import type { DesiredIdentities } from '../../model/desired.js';
+import type { Attributes } from '../../model/identities.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import type { SpecFile } from '../parse/parse-file.js';
 import { sortedMap } from '../../model/collections.js';
@@ -11,9 +12,6 @@ import {
   validOf,
   type SpecSet,
 } from './spec-set.js';
-
-/** Attribute → value. */
-type Attributes = Readonly<Record<string, string>>;
 
 /**
  * Identities of all files, one list for each traffic type and environment, sorted by both. Files for the same place are
@@ -35,9 +33,8 @@ export function resolveIdentities(specs: SpecSet): {
     for (const [key, attributes] of Object.entries(each.keys)) {
       if (entry.keys.has(key)) {
         const message = `key "${key}" of ${trafficType} in ${environment} stands in ${entry.first.location.file} already`;
-        diagnostics.push(
-          file.diagnostic('duplicate-identity', { path: [...path, key], at: 'key' }, message),
-        );
+        const place = { path: [...path, key], at: 'key' } as const;
+        diagnostics.push(file.diagnostic('duplicate-identity', place, message));
       }
       entry.keys.set(key, attributes);
     }
@@ -50,10 +47,7 @@ export function resolveIdentities(specs: SpecSet): {
   return { identities, diagnostics };
 }
 
-/**
- * The contract sets this limit for the keys of a segment. It applies to identities as well, to limit the size of the
- * state.
- */
+/** The contract limits the keys of a segment; here the limit bounds the size of the state. */
 function tooMany({ location, trafficType, environment }: Place, count: number): Diagnostic[] {
   if (count <= MAX_KEYS_PER_SEGMENT) return [];
   const message = `${count} identities of ${trafficType} in ${environment}; at most ${MAX_KEYS_PER_SEGMENT} are taken`;
@@ -76,11 +70,8 @@ interface IdentitiesFile {
 function yamlFiles(specs: SpecSet, diagnostics: Diagnostic[]): IdentitiesFile[] {
   const files = validOf<IdentitiesSpec>(specs.loaded.files.get('identities') ?? []);
   return files.map(({ file, spec: { identities } }) => {
-    const { trafficType, diagnostics: missing } = trafficTypeOf(specs, {
-      file,
-      written: identities.trafficType,
-      member: 'identities',
-    });
+    const said = { file, written: identities.trafficType, member: 'identities' };
+    const { trafficType, diagnostics: missing } = trafficTypeOf(specs, said);
     const { environment, keys } = identities;
     const place = { file, path: ['identities', 'environment'], at: 'value' } as const;
     diagnostics.push(...missing, ...environmentDiagnostics(specs, place, environment));

@@ -3,9 +3,8 @@ import { FLAG_NAME } from '../../model/ref.js';
 import type { DesiredKill } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import type { LoadedFiles } from '../parse/load-files.js';
-import { fileNameOf, type SpecSet } from './spec-set.js';
+import { environmentDiagnostics, fileNameOf, type SpecSet } from './spec-set.js';
 import { pointerOf } from '../../model/json.js';
-import { didYouMean } from '../parse/suggest.js';
 
 /**
  * The entries of the break-glass lists. A valid entry counts, even with errors in its file or elsewhere. Without a
@@ -17,14 +16,15 @@ export function resolveKills({ config, loaded }: SpecSet): {
 } {
   const kills: DesiredKill[] = [];
   const diagnostics: Diagnostic[] = [];
-  const names = config?.environments.map(({ name }) => name);
   for (const file of loaded.files.get('kills') ?? []) {
     const environment = fileNameOf(file.path);
-    if (names !== undefined && !names.includes(environment)) {
-      const message = `flagkeel.yaml has no environment "${environment}"${didYouMean(environment, names)}`;
-      diagnostics.push(file.diagnostic('unknown-environment', { path: [] }, message));
-      continue;
-    }
+    const stranger = environmentDiagnostics(
+      { config },
+      { file, path: [], at: 'value' },
+      environment,
+    );
+    diagnostics.push(...stranger);
+    if (stranger.length > 0) continue;
     const { kills: entries } = (file.parsed.value ?? {}) as { kills?: Record<string, KillSpec> };
     for (const flag of file.keys('kills')) {
       const path = ['kills', flag];
@@ -71,12 +71,10 @@ export function orderedKills(loaded: LoadedFiles, environments: readonly string[
   return kills.filter(({ environment }) => environments.includes(environment));
 }
 
-/** Whether a value of unknown shape is the name of a flag. */
 function isFlagName(value: unknown): value is string {
   return typeof value === 'string' && FLAG_NAME.test(value);
 }
 
-/** The members of a value of unknown shape; empty if it has none. */
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -7,7 +7,6 @@ import { namesUsedBy } from './references.js';
 import type { ResolvedFlag } from './resolved-flag.js';
 import { fileNameOf, type SpecSet } from './spec-set.js';
 
-/** The specs of one tree, as far as they could be resolved. */
 interface Resolved {
   readonly specs: SpecSet;
   readonly flags: readonly ResolvedFlag[];
@@ -83,7 +82,6 @@ function named(path: string): string {
   return fileNameOf(path.replace(/\.ya?ml$/i, '.yaml')).split('@')[0] ?? '';
 }
 
-/** The segments that use a key file. */
 function usersOfKeyFile(path: string, segments: ReadonlyMap<string, DesiredSegment>): string[] {
   return [...segments.values()]
     .filter(({ environments }) =>

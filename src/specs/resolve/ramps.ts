@@ -13,8 +13,9 @@ import {
 } from '../../model/flag/ramp.js';
 import { canonicalDefinition } from '../../model/flag/wire.js';
 import { parseMoment } from '../../platform/zoned-time.js';
+import type { DiagnosticCode } from '../codes.js';
 import type { SpecFile } from '../parse/parse-file.js';
-import { didYouMean } from '../parse/suggest.js';
+import { didYouMean, quotedList } from '../parse/suggest.js';
 
 /** A ramp as written, with the rule that it belongs to. */
 export interface WrittenRamp {
@@ -56,7 +57,6 @@ export function indistinctRamps(ramps: readonly WrittenRamp[]): Diagnostic[] {
   });
 }
 
-/** A member of the ramp, and its problem. */
 type Wrong = readonly [path: readonly (string | number)[], message: string];
 
 /** @returns the ramp, or all of its problems. */
@@ -69,10 +69,8 @@ export function rampOf(
   const wrong: Wrong[] = [];
   const treatment = long.treatment ?? growingTreatment(of);
   if (treatment === undefined) {
-    wrong.push([
-      [],
-      `the ramp does not say which treatment grows (treatment: one of ${quoted(treatments)})`,
-    ]);
+    const choice = `treatment: one of ${quotedList(treatments)}`;
+    wrong.push([[], `the ramp does not say which treatment grows (${choice})`]);
   } else if (!treatments.includes(treatment)) {
     const message = `there is no treatment "${treatment}"${didYouMean(treatment, treatments)}`;
     wrong.push([['treatment'], message]);
@@ -105,12 +103,11 @@ function startOf(start: LongRampSpec['start'], wrong: Wrong[]): Pick<DesiredRamp
   if (start === undefined) return {};
   const startMs = parseMoment(start);
   if (startMs !== undefined) return { startMs };
-  wrong.push([
-    ['start'],
+  const message =
     start === 'signal'
       ? 'no signal starts a ramp: write `hold: true`, and merge `hold: false` when it may begin'
-      : noMoment(start),
-  ]);
+      : noMoment(start);
+  wrong.push([['start'], message]);
   return {};
 }
 
@@ -118,10 +115,6 @@ function startOf(start: LongRampSpec['start'], wrong: Wrong[]): Pick<DesiredRamp
 function growingTreatment({ treatments, defaultTreatment }: WrittenRamp): string | undefined {
   const others = treatments.filter((each) => each !== defaultTreatment);
   return others.length === 1 ? others[0] : undefined;
-}
-
-function quoted(names: readonly string[]): string {
-  return names.map((each) => `"${each}"`).join(', ');
 }
 
 function noMoment(text: string): string {
@@ -154,10 +147,8 @@ function shortSteps(text: string, path: readonly string[], wrong: Wrong[]): read
     const percent = /^(?:[1-9]\d?|100)$/.test(word) ? Number(word) : undefined;
     const isWanted = ms === undefined ? percent !== undefined : afterMs === undefined;
     if (!isWanted || (ms === undefined && afterMs === undefined && steps.length > 0)) {
-      wrong.push([
-        path,
-        `"${text}" is no ramp: percentages with a time between them, such as 10, 6h, 25, 1d, 100, are expected`,
-      ]);
+      const form = 'percentages with a time between them, such as 10, 6h, 25, 1d, 100';
+      wrong.push([path, `"${text}" is no ramp: ${form}, are expected`]);
       return [];
     }
     if (ms !== undefined) afterMs = ms;
@@ -186,25 +177,16 @@ function notGrowing(
 ): Wrong[] {
   const [first] = steps;
   if (first && first.percent < writtenShare) {
-    return [
-      [
-        path,
-        `the first step is ${first.percent} %, and ${writtenShare} % are written: a ramp grows`,
-      ],
-    ];
+    const message = `the first step is ${first.percent} %, and ${writtenShare} % are written: a ramp grows`;
+    return [[path, message]];
   }
   const fall = steps.findIndex(({ percent }, at) => percent <= (steps[at - 1]?.percent ?? 0));
   const [step, before] = [steps[fall], steps[fall - 1]];
   if (!step || !before) return [];
-  return [
-    [
-      path,
-      `step ${fall + 1} is ${step.percent} % after ${before.percent} %: a ramp grows with each step`,
-    ],
-  ];
+  const message = `step ${fall + 1} is ${step.percent} % after ${before.percent} %: a ramp grows with each step`;
+  return [[path, message]];
 }
 
-/** Names of a ramp's checks. */
 function checksOf(spec: RampSpec): readonly string[] {
   const { check = [] } = typeof spec === 'string' ? {} : spec;
   return typeof check === 'string' ? [check] : check;
@@ -225,17 +207,14 @@ export function rampDiagnostics(
       ramps.flatMap(({ file, path, spec }): Diagnostic[] => {
         const { within } = typeof spec === 'string' ? {} : spec;
         const window = within === undefined ? [] : [within];
-        const at = (member: string) => ({ path: [...path, member] });
+        const wrong = (code: DiagnosticCode, member: string, what: string): Diagnostic =>
+          file.diagnostic(code, { path: [...path, member] }, `flagkeel.yaml has no ${what}`);
         return [
-          ...strangers(window, windows).map((message) =>
-            file.diagnostic(
-              'unknown-window',
-              at('within'),
-              `flagkeel.yaml has no window ${message}`,
-            ),
+          ...strangers(window, windows).map((name) =>
+            wrong('unknown-window', 'within', `window ${name}`),
           ),
-          ...strangers(checksOf(spec), checks).map((message) =>
-            file.diagnostic('unknown-check', at('check'), `flagkeel.yaml has no check ${message}`),
+          ...strangers(checksOf(spec), checks).map((name) =>
+            wrong('unknown-check', 'check', `check ${name}`),
           ),
         ];
       }),

@@ -21,12 +21,7 @@ interface DeclaredNames {
   readonly segments: ReadonlyMap<string, DesiredSegment>;
 }
 
-/**
- * Checks every object that a rule names: it exists in the same environment and fits, and no flag depends on itself.
- *
- * @param resolved all flags.
- * @param segments all segments.
- */
+/** Checks every object that a rule names: it exists in the same environment and fits, and no flag depends on itself. */
 export function referenceDiagnostics(
   specs: Judge,
   resolved: readonly ResolvedFlag[],
@@ -51,7 +46,6 @@ export function namesUsedBy(flag: ResolvedFlag): string[] {
   return referencesOf(flag).map(({ kind, name }) => keyOf(kind, name));
 }
 
-/** All references of a flag, over all environments and rules. */
 export function referencesOf(from: ResolvedFlag): Reference[] {
   return [...from.environments].flatMap(([environment, { rules }]) => {
     if (rules === undefined) return [];
@@ -68,7 +62,6 @@ export function referencesOf(from: ResolvedFlag): Reference[] {
   });
 }
 
-/** References of a condition, its own or those of conditions that it uses by name. */
 function allNamedIn(condition: ConditionSpec, named: NamedConditions | undefined): Named[] {
   const { use } = condition;
   if (use !== undefined) return (named?.get(use) ?? []).flatMap(usedIn);
@@ -99,10 +92,8 @@ const RAW_FLAG = { name: ['matcher', 'depends', 'splitName'], treatments: ['matc
 const USED = { name: ['use'], treatments: null };
 const NO_TREATMENTS: readonly string[] = [];
 
-/** A single reference of a condition. */
 type Named = Pick<Reference, 'kind' | 'name' | 'treatments' | 'members'>;
 
-/** The reference of a condition, if it has one. */
 export function namedIn({ segment, flag, treatments, matcher }: ConditionSpec): Named | undefined {
   if (segment !== undefined) {
     return { kind: 'segment', name: segment, treatments: NO_TREATMENTS, members: SEGMENT };
@@ -212,11 +203,7 @@ function cycleDiagnostics(references: readonly Reference[]): Diagnostic[] {
   return diagnostics;
 }
 
-/**
- * A diagnostic at the place of a reference.
- *
- * @param to members from the condition to the wrong value.
- */
+/** @param to members from the condition to the wrong value. */
 function at(
   reference: Reference,
   code: DiagnosticCode,
@@ -228,7 +215,6 @@ function at(
   return file.diagnostic(code, { path }, `${message}${asker}`);
 }
 
-/** The place of the name in a reference. */
 export function locationOf(reference: Reference): Location {
   const { file, path } = placeOf(reference, reference.members.name);
   return file.location(path);
@@ -242,7 +228,6 @@ function placeOf(
   return { file, path: [...path, rule, 'if', ...(condition === null ? [] : [condition]), ...to] };
 }
 
-/** Values by key, in their own order. */
 function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const value of values) {

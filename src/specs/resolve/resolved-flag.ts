@@ -24,12 +24,9 @@ export interface Reference {
   readonly rule: number;
   /** Position of the condition, from 0; null if the rule has one condition instead of a list. */
   readonly condition: number | null;
-  readonly members: ReferenceMembers;
-}
-
-/** Members that lead from a condition to the names in it. */
-export interface ReferenceMembers {
-  readonly name: readonly string[];
-  /** Members that lead to the treatments that the other flag must have; null if they come from elsewhere. */
-  readonly treatments: readonly string[] | null;
+  /** Members that lead from the condition to the names in it; `treatments` is null if they come from elsewhere. */
+  readonly members: {
+    readonly name: readonly string[];
+    readonly treatments: readonly string[] | null;
+  };
 }

@@ -47,18 +47,14 @@ export function resolveSegments(specs: SpecSet): {
   return { segments: sortedMap(segments.map((each) => [each.name, each])), diagnostics };
 }
 
-/** One segment with all its environments. */
 function resolveSegment(
   specs: SpecSet,
   { file, spec }: SpecOf<SegmentSpec>,
   keyFiles: ReadonlyMap<string, SpecFile>,
 ): { segment: DesiredSegment; diagnostics: Diagnostic[] } {
   const { segment: name, description = '', trafficType: written } = spec;
-  const { trafficType, diagnostics: missing } = trafficTypeOf(specs, {
-    file,
-    written,
-    member: 'segment',
-  });
+  const said = { file, written, member: 'segment' };
+  const { trafficType, diagnostics: missing } = trafficTypeOf(specs, said);
   const diagnostics = [...missing, ...nameDiagnostics({ file, spec })];
   const environments = Object.entries(spec.environments ?? {}).map(([environment, activation]) => {
     const path = ['environments', environment];
@@ -68,10 +64,9 @@ function resolveSegment(
     diagnostics.push(...one.diagnostics);
     return [environment, desired] as const;
   });
-  const location = file.location(['segment']);
   const segment: DesiredSegment = {
     name,
-    location,
+    location: file.location(['segment']),
     trafficType,
     description,
     ...(spec.protect === true && { protect: true }),
@@ -80,15 +75,11 @@ function resolveSegment(
   return { segment, diagnostics };
 }
 
-/**
- * Path of the key file that a segment names, from the root of the tree. A segment names it relative
- * to its own folder.
- */
+/** Path of the key file from the root of the tree. A segment names it relative to its own folder. */
 function keyFilePath({ path }: SpecFile, written: string): string {
   return posix.normalize(posix.join(posix.dirname(path), written));
 }
 
-/** Checks the form of the name, and that the file has the segment's name. */
 function nameDiagnostics({ file, spec: { segment } }: SpecOf<SegmentSpec>): Diagnostic[] {
   const place = { path: ['segment'] };
   if (!SEGMENT_NAME.test(segment)) {
@@ -123,8 +114,7 @@ class ActivationReader {
     const location = this.#file.location(this.#path);
     if (mode === 'external' && (keys ?? keysFile) !== undefined) {
       const member = keys === undefined ? 'keysFile' : 'keys';
-      const message =
-        'an external segment has its keys from elsewhere: "mode: external" and keys exclude each other';
+      const message = `an external segment has its keys from elsewhere: "mode: external" and keys exclude each other`;
       this.#add('external-keys', [member], { message, at: 'key' });
     }
     const path = keysFile === undefined ? undefined : this.#keyFilePath(keysFile);
@@ -137,9 +127,7 @@ class ActivationReader {
     return { location, mode, keys: together, ...(path !== undefined && { keysFile: path }) };
   }
 
-  /**
-   * Sorts and hashes keys. A key file by itself is sorted and hashed once, however many segments and readings use it.
-   */
+  /** A key file by itself is sorted and hashed once, however many segments and readings use it. */
   #keyList(keys: readonly string[], listed: readonly string[]): KeyList {
     if (keys.length > 0) return keyList([...keys, ...listed]);
     return this.#specs.memory.keyLists.get(listed, [], () => keyList(listed));
@@ -174,9 +162,8 @@ class ActivationReader {
     const seen = new Set<string>();
     for (const [position, key] of keys.entries()) {
       if (hasControlCharacter(key)) {
-        this.#add('invalid-key', ['keys', position], {
-          message: 'the key holds a control character',
-        });
+        const message = 'the key holds a control character';
+        this.#add('invalid-key', ['keys', position], { message });
       } else if (seen.has(key)) {
         const message = `key "${key}" stands here twice`;
         this.#add('key-listed-twice', ['keys', position], { message, severity: 'warning' });
@@ -202,13 +189,11 @@ class ActivationReader {
   }
 }
 
-/** Folders above a path, from the root down. */
 function parentsOf(path: string): string[] {
   const parts = path.split('/').slice(0, -1);
   return parts.map((_, i) => parts.slice(0, i + 1).join('/'));
 }
 
-/** Warnings about key files that no segment uses. */
 function unusedDiagnostics(
   specs: SpecSet,
   keyFiles: ReadonlyMap<string, SpecFile>,
@@ -216,13 +201,8 @@ function unusedDiagnostics(
 ): Diagnostic[] {
   // An unreadable segment may be the one that uses it.
   if (specs.unjudged.segments.size > 0) return [];
+  const place = { path: [], severity: 'warning' } as const;
   return [...keyFiles.values()]
     .filter(({ path }) => !used.has(path))
-    .map((file) =>
-      file.diagnostic(
-        'unused-key-file',
-        { path: [], severity: 'warning' },
-        'no segment names this key file',
-      ),
-    );
+    .map((file) => file.diagnostic('unused-key-file', place, 'no segment names this key file'));
 }

@@ -84,7 +84,6 @@ interface SoundPart<T> extends SpecOf<T> {
 
 type Path = readonly string[];
 
-/** Members and elements of a file, as far as they were parsed. */
 type Container = Record<string, unknown>;
 
 /** Mistakes about missing parts, which may exist under a misspelt name. */
@@ -183,7 +182,6 @@ function mend(spec: Container, hole: Path, file: SpecFile): void {
   else Reflect.deleteProperty(members, name);
 }
 
-/** Adds the required members that a file lacks, as far as they can be guessed. */
 function mendRoot(spec: Container, file: SpecFile): void {
   const folder = file.path.split('/', 1)[0];
   if (folder === 'segments') spec['segment'] ??= fileNameOf(file.path);

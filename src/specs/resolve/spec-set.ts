@@ -31,7 +31,6 @@ export interface SpecSet {
     readonly flags: ReadonlySet<string>;
     readonly segments: ReadonlySet<string>;
   };
-  /** The files of the set. */
   readonly loaded: LoadedFiles;
   readonly memory: SpecCache;
   /** The part of the config that the meaning of a single file depends on, as text for comparison. */
@@ -74,7 +73,6 @@ export function specSet(
   return { specs, diagnostics: [...flags.diagnostics, ...segments.diagnostics] };
 }
 
-/** See `SpecSet.settings`. */
 function settingsOf(config: Config | undefined): string {
   const names = config?.environments.map(({ name }) => name);
   const conditions = [...(config?.conditions ?? [])];

@@ -13,14 +13,12 @@ import type { DiagnosticCode } from '../codes.js';
 import type { SpecFile } from '../parse/parse-file.js';
 import { didYouMean } from '../parse/suggest.js';
 
-/** Windows and freezes of a config, and their problems that the schema cannot express. */
-export interface CalendarReading {
+interface CalendarReading {
   readonly windows: readonly TimeWindow[];
   readonly freezes: readonly Freeze[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** A member of the file, and its problem. */
 type Wrong = readonly [path: readonly (string | number)[], code: DiagnosticCode, message: string];
 
 /** Reads them in the order of the file, without wrong ones. @param spec of a file that fits its schema. */
