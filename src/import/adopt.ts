@@ -3,8 +3,8 @@ import { flagFieldsFromWire } from '../model/flag/fields.js';
 import { definitionFromWire } from '../model/flag/wire.js';
 import type { Definition, FlagFields } from '../model/flag/flag.js';
 import { bucketsOn } from '../model/flag/ramp.js';
-import { byCodeUnits, sameJson } from '../model/json.js';
-import type { DesiredDefinition } from '../model/desired.js';
+import { sortedMap } from '../model/collections.js';
+import { sameJson } from '../model/json.js';
 import type { SpecTree } from '../model/spec-tree.js';
 import { planChanges } from '../plan/plan.js';
 import type { PlanInput } from '../plan/input.js';
@@ -65,7 +65,7 @@ export async function adoptDrift(
     files = after;
     adopted.push({ id: change.id, paths: [...written.keys()], endsRamp: endsRamp(change, input) });
   }
-  const sorted = new Map([...files].toSorted(([a], [b]) => byCodeUnits(a, b)));
+  const sorted = sortedMap(files);
   const still = await stillDifferent(sorted, input, tree, new Set(adopted.map(({ id }) => id)));
   return {
     files: sorted,
@@ -149,12 +149,9 @@ async function writtenFlag(
   const at = file === flag.location.file ? ['environments', configWord(input, environment)] : [];
   const live: Required<Definition> = definitionFromWire(definition);
   const ramped = new Set(spec.ramps?.map(({ rule }) => rule));
-  const edits = definitionEdits(change.fields, { live, spec: specOf(spec), ramped, text, at });
+  const block = { definition: spec.creation, ruleNames: spec.ruleNames };
+  const edits = definitionEdits(change.fields, { live, spec: block, ramped, text, at });
   return new Map([[file, editedText(text, edits)]]);
-}
-
-function specOf({ creation, ruleNames }: DesiredDefinition) {
-  return { definition: creation, ruleNames };
 }
 
 async function writtenSegment(

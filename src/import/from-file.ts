@@ -54,8 +54,12 @@ export async function importFile(
   const environments = chosenEnvironments(path, converted.environments, options.environments);
   const departures = [...converted.departures];
   const chosen = <T extends FlagToWrite | SegmentToWrite>(kind: ObjectKind, all: readonly T[]) => {
-    const [right, problems] = rightNames(kind, wanted(kind, all, options.only));
-    departures.push(...problems.map((what) => ({ place: path, what })));
+    const right = all.filter(({ name }) => {
+      if (!isSelected(options.only, [`${kind}/${name}`])) return false;
+      const problem = nameProblem(kind, name);
+      if (problem !== undefined) departures.push({ place: path, what: `${problem}; left out` });
+      return problem === undefined;
+    });
     return sorted(right, environments);
   };
   const repository: RepositoryToWrite = {
@@ -73,26 +77,6 @@ export async function importFile(
 }
 
 type ObjectKind = 'flag' | 'segment';
-
-function wanted<T extends { readonly name: string }>(
-  kind: ObjectKind,
-  objects: readonly T[],
-  only: readonly string[],
-): readonly T[] {
-  return objects.filter(({ name }) => isSelected(only, [`${kind}/${name}`]));
-}
-
-/** The objects whose names can be written, and why the others cannot. */
-function rightNames<T extends { readonly name: string }>(
-  kind: ObjectKind,
-  objects: readonly T[],
-): [right: readonly T[], problems: readonly string[]] {
-  const problems = objects.map(({ name }) => nameProblem(kind, name));
-  const told = problems.flatMap((problem) =>
-    problem === undefined ? [] : [`${problem}; left out`],
-  );
-  return [objects.filter((_, at) => problems[at] === undefined), told];
-}
 
 /** Far more than any export; parsing takes a multiple of it in memory. */
 const MOST_BYTES = 64 * 1024 * 1024;

@@ -218,7 +218,8 @@ export async function writeTarget(
 ): Promise<void> {
   let workshop: string | undefined;
   try {
-    const target = await createdDirectory(directory);
+    await mkdir(directory, { recursive: true });
+    const target = await realpath(directory);
     // Beside the target, so that a move needs no copy.
     workshop = await mkdtemp(join(target, '.flagkeel-import-'));
     const fresh = join(workshop, 'new');
@@ -230,11 +231,6 @@ export async function writeTarget(
   } finally {
     if (workshop !== undefined) await rm(workshop, { recursive: true, force: true });
   }
-}
-
-async function createdDirectory(directory: string): Promise<string> {
-  await mkdir(directory, { recursive: true });
-  return realpath(directory);
 }
 
 async function writeNew(path: string, text: string): Promise<void> {

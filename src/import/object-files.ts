@@ -163,7 +163,6 @@ function freePath(stem: string, taken: Set<string>): string {
   }
 }
 
-/** A flag to be written to a file, with the names that specs use. */
 export interface FlagToWrite {
   readonly name: string;
   readonly trafficType: string;
@@ -173,7 +172,6 @@ export interface FlagToWrite {
   readonly environments: ReadonlyMap<string, Required<Definition>>;
 }
 
-/** A segment to be written to a file, with the names that specs use. */
 export interface SegmentToWrite {
   readonly name: string;
   readonly trafficType: string;

@@ -1,8 +1,9 @@
 import { flagFieldsFromWire } from '../model/flag/fields.js';
 import { definitionFromWire } from '../model/flag/wire.js';
+import { sortedMap } from '../model/collections.js';
 import { byCodeUnits, sortedSet } from '../model/json.js';
 import { FLAG_NAME, RESERVED_FLAG_NAMES, SEGMENT_NAME } from '../model/ref.js';
-import type { Actual, ActualFlag, ActualSegment } from '../model/actual.js';
+import type { Actual, ActualFlag } from '../model/actual.js';
 import { CONFIG_PATH } from '../specs/parse/load-files.js';
 import {
   type EnvironmentToWrite,
@@ -16,7 +17,6 @@ import { Flow, mapping, yamlText, type Member, type Written } from '../specs/edi
 import type { Matcher } from '../model/flag/flag.js';
 import { dependencyOf, segmentOf } from '../model/matcher/canonical.js';
 
-/** An environment with its name on the service. */
 export interface LiveEnvironment extends EnvironmentToWrite {
   /** Its name in the specs. */
   readonly configName: string;
@@ -56,7 +56,7 @@ export function repositoryFiles(of: RepositoryToWrite): ReadonlyMap<string, stri
     ...of.flags.map((flag) => [`flags/${flag.name}.yaml`, flagFileText(flag)] as const),
     ...of.segments.flatMap((segment) => [...segmentFiles(segment, taken)]),
   ];
-  return new Map(files.toSorted(([a], [b]) => byCodeUnits(a, b)));
+  return sortedMap(files);
 }
 
 function configText({ workspace, environments, flags, segments }: RepositoryToWrite): string {
@@ -83,7 +83,7 @@ function nonEmpty(names: readonly string[]): Written | undefined {
 }
 
 function liveFlags({ actual, environments }: WorkspaceToWrite): FlagToWrite[] {
-  return byName(actual.flags).map(([name, flag]) => {
+  return [...sortedMap(actual.flags)].map(([name, flag]) => {
     const definitions = environments.flatMap((environment) => {
       const definition = flag.definitions.get(environment.name);
       if (!definition) return [];
@@ -104,7 +104,7 @@ function trafficTypeOf({ flag, definitions }: ActualFlag): string {
 }
 
 function liveSegments({ actual, environments }: WorkspaceToWrite): SegmentToWrite[] {
-  return byName(actual.segments).flatMap(([name, { segment, environments: live }]) => {
+  return [...sortedMap(actual.segments)].flatMap(([name, { segment, environments: live }]) => {
     if (!segment) return [];
     const active = environments.flatMap(({ configName, name: environment }) => {
       const found = live.get(environment);
@@ -119,12 +119,6 @@ function liveSegments({ actual, environments }: WorkspaceToWrite): SegmentToWrit
       },
     ];
   });
-}
-
-function byName<T extends ActualFlag | ActualSegment>(
-  objects: ReadonlyMap<string, T>,
-): (readonly [string, T])[] {
-  return [...objects].toSorted(([a], [b]) => byCodeUnits(a, b));
 }
 
 /** The limit of file systems. */

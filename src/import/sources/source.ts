@@ -43,8 +43,8 @@ export type ConvertSource = (file: SourceFile, options: SourceOptions) => Conver
 export class Conversion {
   readonly departures: Departure[] = [];
   readonly #environments = new Map<string, EnvironmentToWrite>();
-  readonly #flags = new Map<string, FlagToWrite & { environments: Map<string, Definitions> }>();
-  readonly #segments = new Map<string, SegmentToWrite & { environments: Map<string, Keys> }>();
+  readonly #flags = new Map<string, Open<FlagToWrite, Definitions>>();
+  readonly #segments = new Map<string, Open<SegmentToWrite, Keys>>();
 
   depart(place: string, what: string): void {
     this.departures.push({ place, what });
@@ -57,24 +57,16 @@ export class Conversion {
 
   /** The flag of that name with its first settings, to add environments to. */
   flag(flag: Omit<FlagToWrite, 'environments'>): { environments: Map<string, Definitions> } {
-    const found = this.#flags.get(flag.name);
-    if (found) return found;
-    const added = { ...flag, environments: new Map<string, Definitions>() };
-    this.#flags.set(flag.name, added);
-    return added;
+    return openIn(this.#flags, flag);
   }
 
   hasFlag(name: string): boolean {
     return this.#flags.has(name);
   }
 
-  /** The segment of that name with its first settings, to add environments to. */
+  /** As `flag`. */
   segment(segment: Omit<SegmentToWrite, 'environments'>): { environments: Map<string, Keys> } {
-    const found = this.#segments.get(segment.name);
-    if (found) return found;
-    const added = { ...segment, environments: new Map<string, Keys>() };
-    this.#segments.set(segment.name, added);
-    return added;
+    return openIn(this.#segments, segment);
   }
 
   hasSegment(name: string): boolean {
@@ -94,6 +86,17 @@ export class Conversion {
 
 type Definitions = Required<Definition>;
 type Keys = readonly string[] | null;
+/** An object whose environments are still being found. */
+type Open<T, Part> = Omit<T, 'environments'> & { environments: Map<string, Part> };
+
+function openIn<T extends { readonly name: string }, Part>(
+  objects: Map<string, T & { environments: Map<string, Part> }>,
+  object: T,
+): { environments: Map<string, Part> } {
+  const found = objects.get(object.name) ?? { ...object, environments: new Map<string, Part>() };
+  objects.set(object.name, found);
+  return found;
+}
 
 /** The error for a file of another form than the tool's. */
 export function notOfTool(path: string, why: string): FlagkeelError {
@@ -107,7 +110,6 @@ export function foreignYaml({ path, text }: SourceFile): ForeignNode {
   throw notOfTool(path, `line ${parsed.line}: ${parsed.message}`);
 }
 
-/** Parses a text as JSON, or returns it unchanged if it is not JSON. */
 export function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

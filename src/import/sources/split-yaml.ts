@@ -156,7 +156,6 @@ function plain({ text = '', items, members }: ForeignNode): Json {
   return jsonOrText(text) as Json;
 }
 
-/** @returns undefined if the entry is for all keys. */
 function keysOf({ members }: ForeignNode): string[] | undefined {
   const keys = members?.get('keys');
   if (keys === undefined) return undefined;

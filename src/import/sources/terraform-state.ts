@@ -13,10 +13,8 @@ export const convertTerraformState: ConvertSource = ({ path, text }, { trafficTy
   const document = jsonOrText(text);
   const resources = isRecord(document) ? resourcesIn(document) : undefined;
   if (!resources) {
-    throw notOfTool(
-      path,
-      'it is neither a state of Terraform nor the output of terraform show -json',
-    );
+    const why = 'it is neither a state of Terraform nor the output of terraform show -json';
+    throw notOfTool(path, why);
   }
   const conversion = new Conversion();
   const state: State = { conversion, resources, trafficType };
@@ -55,7 +53,6 @@ function resourcesIn(document: Members): readonly Resource[] | undefined {
   return isRecord(values['root_module']) ? resourcesOfModule(values['root_module']) : [];
 }
 
-/** From a state file. */
 function instancesOf(resource: Members): Resource[] {
   const mode = textIn(resource, 'mode') === 'data' ? 'data' : '';
   const path = [textIn(resource, 'module'), mode, ...textsIn(resource, 'type', 'name')];
@@ -67,7 +64,6 @@ function instancesOf(resource: Members): Resource[] {
   });
 }
 
-/** From the output of `terraform show -json`. */
 function resourcesOfModule(module: Members): Resource[] {
   const own = recordsIn(module, 'resources').map((resource) =>
     resourceOf(resource, textIn(resource, 'address'), resource['values']),
@@ -179,7 +175,7 @@ function readDefinition(resource: Resource, state: State): void {
 
 type Depart = (what: string) => void;
 
-/** How a form of a definition calls its parts. */
+/** The names of the blocks of `split_split_definition`, by the part of a definition. */
 const BLOCK_NAMES = {
   treatments: 'treatment',
   defaultTreatment: 'default_treatment',
@@ -192,28 +188,19 @@ const BLOCK_NAMES = {
 };
 
 interface Form {
-  readonly nameOf: Readonly<typeof BLOCK_NAMES>;
+  /** How this form of a definition calls its parts. */
+  readonly nameOf: (part: keyof typeof BLOCK_NAMES) => string;
   /** The traffic allocation that stands for none. */
   readonly unsetAllocation?: number;
   /** All members that are converted, or that only the service sets. Default: anything may stand beside them. */
   readonly known?: ReadonlySet<string>;
 }
 
-/** The blocks of `split_split_definition`. */
-const BLOCKS: Form = { nameOf: BLOCK_NAMES, unsetAllocation: 0 };
+const BLOCKS: Form = { nameOf: (part) => BLOCK_NAMES[part], unsetAllocation: 0 };
 
 /** The JSON of `harness_fme_feature_flag_definition`: the body of a definition. */
 const PAYLOAD: Form = {
-  nameOf: {
-    treatments: 'treatments',
-    defaultTreatment: 'defaultTreatment',
-    baselineTreatment: 'baselineTreatment',
-    trafficAllocation: 'trafficAllocation',
-    rules: 'rules',
-    buckets: 'buckets',
-    matchers: 'matchers',
-    defaultRule: 'defaultRule',
-  },
+  nameOf: (part) => part,
   known: new Set(
     (
       'treatments defaultTreatment baselineTreatment trafficAllocation killed rules defaultRule id name environment ' +
@@ -222,29 +209,28 @@ const PAYLOAD: Form = {
   ),
 };
 
-/** undefined if it has no treatments. */
 function definitionIn(
   values: Members,
   { nameOf, unsetAllocation, known }: Form,
   depart: Depart,
 ): Required<Definition> | undefined {
-  const fallback = textIn(values, nameOf.defaultTreatment);
+  const fallback = textIn(values, nameOf('defaultTreatment'));
   for (const name of Object.keys(values)) {
     if (known?.has(name) === false) depart(`"${name}" is not carried over`);
   }
-  const treatments = recordsIn(values, nameOf.treatments);
-  const allocation = values[nameOf.trafficAllocation];
+  const treatments = recordsIn(values, nameOf('treatments'));
+  const allocation = values[nameOf('trafficAllocation')];
   const isSet = typeof allocation === 'number' && allocation !== unsetAllocation;
-  const rules = recordsIn(values, nameOf.rules).flatMap((rule) => {
+  const rules = recordsIn(values, nameOf('rules')).flatMap((rule) => {
     const condition = blockIn(rule['condition']);
-    const matchers = recordsIn(condition, nameOf.matchers).map(matcherOf);
-    const buckets = bucketsOf(recordsIn(rule, nameOf.buckets), fallback, depart);
+    const matchers = recordsIn(condition, nameOf('matchers')).map(matcherOf);
+    const buckets = bucketsOf(recordsIn(rule, nameOf('buckets')), fallback, depart);
     // If any of the matchers suffices, each of them becomes a rule.
     const isAny = textIn(condition, 'combiner') === 'OR';
     const groups = isAny ? matchers.map((matcher) => [matcher]) : [matchers];
     return groups.map((each) => ({ buckets, condition: { matchers: each } }));
   });
-  const defaultRule = bucketsOf(recordsIn(values, nameOf.defaultRule), fallback, depart);
+  const defaultRule = bucketsOf(recordsIn(values, nameOf('defaultRule')), fallback, depart);
   if (treatments.length === 0) return undefined;
   if (treatments.some((each) => listIn(each, 'segments').length > 0)) {
     depart('segments that a treatment targets whole cannot be said in specs');
@@ -252,7 +238,7 @@ function definitionIn(
   return definitionFromWire({
     treatments: treatments.map(treatmentOf),
     defaultTreatment: fallback,
-    baselineTreatment: textIn(values, nameOf.baselineTreatment) || fallback,
+    baselineTreatment: textIn(values, nameOf('baselineTreatment')) || fallback,
     trafficAllocation: isSet ? allocation : 100,
     killed: values['killed'] === true,
     rules,
@@ -317,7 +303,6 @@ function blockIn(value: unknown): Members | undefined {
   return isRecord(block) ? block : undefined;
 }
 
-/** Returns an empty string if the member is no text. */
 function textIn(members: Members | undefined, name: string): string {
   const value = members?.[name];
   return typeof value === 'string' ? value : '';
