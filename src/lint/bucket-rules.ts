@@ -7,7 +7,9 @@ import { shareOf, type DesiredRamp } from '../model/flag/ramp.js';
 import { momentText } from '../platform/zoned-time.js';
 import { calendarsOf, dueMoments } from '../timing/ladder.js';
 import { calendarIn, closingAt, openingText } from '../timing/windows.js';
+import { quotedList } from '../specs/parse/suggest.js';
 import {
+  isProtected,
   ofRule,
   type DefinitionRule,
   type Finding,
@@ -166,17 +168,15 @@ function unproven(
   { config, settings }: Pick<LintedRepository, 'config' | 'settings'>,
 ): Finding[] {
   const provenIn: readonly string[] = settings.provenIn ?? [];
-  const isProtected = config.environments.some(
-    (each) => each.name === environment && each.protected === true,
-  );
-  if (provenIn.length === 0 || !isProtected || provenIn.includes(environment)) return [];
+  if (provenIn.length === 0 || provenIn.includes(environment)) return [];
+  if (!isProtected(config, environment)) return [];
   const proven = provenIn.flatMap((name) => {
     return treatmentsServed(flag.environments.get(name)?.definition);
   });
   const missing = treatmentsServed(definition).filter((each) => !proven.includes(each));
   if (missing.length === 0) return [];
   const places = provenIn.map((each) => `"${each}"`).join(' or ');
-  const message = `${quoted(missing)} in "${environment}" before anybody gets it in ${places}`;
+  const message = `${quotedList(missing)} in "${environment}" before anybody gets it in ${places}`;
   return [{ place: block, message, allowedBy: flag.file }];
 }
 
@@ -191,7 +191,6 @@ function treatmentsServed(definition: LintedDefinition['definition'] | undefined
   return [...new Set(names)].filter((each) => each !== defaultTreatment);
 }
 
-/** A ramp with its place in the files. */
 interface LintedRamp {
   readonly ramp: DesiredRamp;
   readonly at: (...path: SpecPath) => Place;
@@ -293,7 +292,7 @@ function reordered(subject: LintedDefinition, repository: LintedRepository): Fin
     const names = namesIn(buckets).filter((name) => earlier.includes(name));
     const kept = earlier.filter((name) => names.includes(name));
     if (sameJson(names, kept)) return [];
-    const message = `keys change their treatment: the last commit has the order ${quoted(kept)}, and this is ${quoted(names)}`;
+    const message = `keys change their treatment: the last commit has the order ${quotedList(kept)}, and this is ${quotedList(names)}`;
     return [ofServed(subject, rule, [], message)];
   });
 }
@@ -301,10 +300,6 @@ function reordered(subject: LintedDefinition, repository: LintedRepository): Fin
 /** Treatments with a share, in their order: the reader of the specs dropped buckets of 0 %. */
 function namesIn(buckets: readonly Bucket[] = []): string[] {
   return buckets.map(({ treatment }) => treatment);
-}
-
-function quoted(names: readonly string[]): string {
-  return names.map((each) => `"${each}"`).join(', ');
 }
 
 /** A finding at the buckets of a rule or of the default rule. */

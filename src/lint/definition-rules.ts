@@ -2,7 +2,9 @@ import { whyInvalid } from '../model/matcher/expression.js';
 import { sameJson } from '../model/json.js';
 import type { Matcher, Rule } from '../model/flag/flag.js';
 import { segmentOf } from '../model/matcher/canonical.js';
+import { quotedList } from '../specs/parse/suggest.js';
 import {
+  isProtected,
   ofCondition,
   ofRule,
   type DefinitionRule,
@@ -235,22 +237,19 @@ function emptySegments(
   );
 }
 
-/** Uses `protected` of flagkeel.yaml: offline, lint cannot ask the service. */
 function fullRollout(
   subject: LintedDefinition,
   { config, settings }: Pick<LintedRepository, 'config' | 'settings'>,
 ): Finding[] {
   const { flag, environment, definition, block } = subject;
   const kinds = settings.fullRollout;
-  const isProtected = config.environments.some(
-    (each) => each.name === environment && each.protected === true,
-  );
-  if (kinds === undefined || !isProtected || kinds.includes(flag.spec.kind ?? '')) return [];
+  if (kinds === undefined || !isProtected(config, environment)) return [];
+  if (kinds.includes(flag.spec.kind ?? '')) return [];
   const { defaultRule, defaultTreatment, trafficAllocation, killed } = definition.creation;
   const [only, second] = defaultRule;
   if (only === undefined || second !== undefined || killed || trafficAllocation < 100) return [];
   if (only.treatment === defaultTreatment) return [];
-  const message = `everybody whom no rule concerns gets "${only.treatment}" in "${environment}", which only flags of kind ${kinds.map((kind) => `"${kind}"`).join(', ')} may do`;
+  const message = `everybody whom no rule concerns gets "${only.treatment}" in "${environment}", which only flags of kind ${quotedList(kinds)} may do`;
   return [{ place: block, message, allowedBy: flag.file }];
 }
 

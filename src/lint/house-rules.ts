@@ -115,9 +115,9 @@ function namesOffPattern(repository: LintedRepository): Finding[] {
     }),
     ...[...segments.keys()]
       .filter((name) => off(names.segment, name))
-      .flatMap((name) =>
-        ofSegment(specs, name, ['segment'], misfit('segment', name, names.segment)),
-      ),
+      .flatMap((name) => {
+        return ofSegment(specs, name, ['segment'], misfit('segment', name, names.segment));
+      }),
   ];
 }
 
@@ -178,9 +178,8 @@ function lateExpiries({ flags, settings, today }: LintedRepository): Finding[] {
     if (kind === undefined || days === undefined || days === 0) return [];
     const last = new Date(Date.parse(today) + days * DAY_MS).toISOString().slice(0, 10);
     if (expires === undefined) {
-      return [
-        ofFlag(flag, ['flag'], `a flag of kind "${kind}" needs "expires", ${last} at the latest`),
-      ];
+      const message = `a flag of kind "${kind}" needs "expires", ${last} at the latest`;
+      return [ofFlag(flag, ['flag'], message)];
     }
     if (byCodeUnits(expires, last) <= 0) return [];
     const message = `a flag of kind "${kind}" expires within ${days} days, by ${last}`;

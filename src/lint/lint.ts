@@ -176,7 +176,6 @@ function keyOf(flag: string, environment: string): string {
   return JSON.stringify([flag, environment]);
 }
 
-/** The part of a file that is about one environment, with its place. */
 interface Block extends Place {
   readonly spec: EnvironmentSpec | undefined;
 }
@@ -199,7 +198,6 @@ function diagnosticOf(code: LintCode, level: Level, { place, message }: Finding)
   return { ...file.diagnostic(code, { path, ...(at && { at }) }, message), severity };
 }
 
-/** One code of the `allow` of a file. */
 interface Allowance {
   readonly code: string;
   readonly path: Place['path'];

@@ -5,7 +5,7 @@ import { didYouMean } from '../specs/parse/suggest.js';
 import { inOrder, type SpecParts } from '../specs/read-specs.js';
 
 /** Names that the service has; null for a kind that it does not list. */
-export interface NamesOnService {
+interface NamesOnService {
   readonly workspace: string;
   readonly environments: readonly { readonly id: string; readonly name: string }[];
   readonly trafficTypes: readonly string[] | null;

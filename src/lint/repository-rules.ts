@@ -200,7 +200,6 @@ function paddedKeys({ flags, specs }: LintedRepository): Finding[] {
 const KEY_PLACE =
   /^\/(?!treatments|identities)(?:.*\/)?(?:keys\/\d+|targets\/[^/]+\/\d+|cases\/\d+\/key|attribute)$/;
 
-/** A text with a space at its beginning or end, either as a value or as the key of a value. */
 interface PaddedText extends Pick<Place, 'path' | 'at'> {
   readonly text: string;
 }
@@ -241,12 +240,8 @@ function unusedSegments({ flags, segments, specs }: LintedRepository): Finding[]
   );
   return [...segments.keys()].flatMap((name) => {
     if (used.has(name)) return [];
-    return ofSegment(
-      specs,
-      name,
-      ['segment'],
-      `no rule of this repository names segment "${name}"`,
-    );
+    const message = `no rule of this repository names segment "${name}"`;
+    return ofSegment(specs, name, ['segment'], message);
   });
 }
 

@@ -12,7 +12,6 @@ import type { ResolvedFlag } from '../specs/resolve/resolved-flag.js';
 /** Severity of a rule's findings; `off` disables the rule. */
 export type Level = 'off' | 'warning' | 'error';
 
-/** One rule of lint. */
 export interface LintRule {
   readonly code: LintCode;
   /** Default, where `lint.levels` of flagkeel.yaml does not name the rule. */
@@ -35,7 +34,6 @@ export interface RepositoryRule extends LintRule {
   readonly find: (repository: LintedRepository) => readonly Finding[];
 }
 
-/** All facts that rules look at. */
 export interface LintedRepository extends SpecParts {
   readonly config: Config;
   readonly settings: LintSpec;
@@ -61,8 +59,8 @@ export interface FileAge {
   readonly changedOn: string;
 }
 
-/** The names of flags that appear in the code of `lint.codeReferences`. */
-export interface NamesInCode {
+/** The names of flags that appear in the code of `lint.codeReferences`; see `namesInCode`. */
+interface NamesInCode {
   readonly found: ReadonlySet<string>;
   /** Paths of the setting that cannot be searched, with the reason. If there is one, no path was searched. */
   readonly refused: readonly { readonly path: string; readonly why: string }[];
@@ -96,13 +94,17 @@ export interface Place {
   readonly at?: 'key';
 }
 
-/** One finding of a rule. */
 export interface Finding {
   readonly place: Place | { readonly strayPath: string };
   /** States the problem, values in quotes, and ends with the remedy. */
   readonly message: string;
   /** The file whose `allow` may permit it. Without one the finding cannot be allowed. */
   readonly allowedBy?: SpecFile;
+}
+
+/** By `protected` of flagkeel.yaml: offline, lint cannot ask the service. */
+export function isProtected({ environments }: Config, environment: string): boolean {
+  return environments.some((each) => each.name === environment && each.protected === true);
 }
 
 /** A finding inside one rule, counted from 0; placed at the block if it is unclear which file has the rules. */

@@ -6,7 +6,6 @@ import type { SpecParts } from '../specs/read-specs.js';
 import { validOf } from '../specs/resolve/spec-set.js';
 import { desiredUndelayed, type Startless } from '../timing/desired-at.js';
 
-/** Result of one case of a spec test. */
 export interface CaseResult {
   readonly file: string;
   readonly flag: string;

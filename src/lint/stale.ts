@@ -1,7 +1,6 @@
 import type { ResolvedFlag } from '../specs/resolve/resolved-flag.js';
 import { DAY_MS, type FileAge, type Finding, type LintedRepository } from './rule.js';
 
-/** A flag with its age. */
 export interface AgedFlag {
   readonly flag: ResolvedFlag;
   /** Unset if no commit has its files. */
@@ -10,16 +9,14 @@ export interface AgedFlag {
   readonly quietDays?: number;
   /** The treatment that all keys get in every environment of the flag; unset if there is no such treatment. */
   readonly servedToAll?: string;
-  readonly why: readonly StaleReason[];
+  /** `expired`: its day is past. `one-treatment`: all keys get the same treatment, and have for long. */
+  readonly why: readonly ('expired' | 'one-treatment')[];
 }
 
-/** `expired`: its day is past. `one-treatment`: all keys get the same treatment, and have for long. */
-export type StaleReason = 'expired' | 'one-treatment';
-
-/** The current day, and the limit for "long". */
-export interface StaleBounds {
+interface StaleBounds {
   /** UTC day, `YYYY-MM-DD`. */
   readonly today: string;
+  /** The limit for "long". */
   readonly days: number;
 }
 
@@ -46,9 +43,9 @@ function agedFlag(
   const quietDays = age && (Date.parse(today) - Date.parse(age.changedOn)) / DAY_MS;
   const { expires } = flag.spec;
   const isQuiet = quietDays !== undefined && quietDays >= days && served !== undefined;
-  const why: StaleReason[] = [
-    ...(expires !== undefined && expires < today ? ['expired' as const] : []),
-    ...(isQuiet ? ['one-treatment' as const] : []),
+  const why: AgedFlag['why'] = [
+    ...(expires !== undefined && expires < today ? (['expired'] as const) : []),
+    ...(isQuiet ? (['one-treatment'] as const) : []),
   ];
   return {
     ...{ flag, why },
@@ -85,12 +82,11 @@ function servedToAll({ environments }: ResolvedFlag): string | undefined {
   for (const { definition } of environments.values()) {
     if (definition === undefined || definition.creation.killed) return undefined;
     for (const { treatment } of definition.ramps ?? []) served.add(treatment);
-    const { rules, defaultRule, targets, trafficAllocation, defaultTreatment } =
-      definition.creation;
+    const { rules, defaultRule, targets, ...rest } = definition.creation;
     const buckets = [...rules.flatMap((rule) => rule.buckets), ...defaultRule];
     for (const { treatment } of buckets) served.add(treatment);
     for (const treatment of Object.keys(targets)) served.add(treatment);
-    if (trafficAllocation < 100) served.add(defaultTreatment);
+    if (rest.trafficAllocation < 100) served.add(rest.defaultTreatment);
   }
   const [only, second] = served;
   return second === undefined ? only : undefined;
