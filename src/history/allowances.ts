@@ -8,10 +8,9 @@ import type { PlannedEnvironment } from '../plan/policy.js';
 import { fingerprintsOf } from '../plan/bases/compare.js';
 import type { SpecHistory } from './spec-history.js';
 
-export interface Guarded {
+interface Guarded {
   /** Findings of guards that still refuse the plan. */
   readonly guardFindings: readonly GuardFinding[];
-  /** Findings that the specs allow. */
   readonly allowed: readonly AllowedFinding[];
 }
 

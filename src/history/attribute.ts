@@ -19,7 +19,6 @@ export interface AttributedPart {
   readonly isDrift: boolean;
 }
 
-/** A change to find the causes of. */
 export interface AttributionRequest {
   readonly id: ObjectId;
   readonly ref: ObjectRef;
@@ -39,7 +38,6 @@ export interface AttributionOptions {
   readonly maxCommits?: number;
 }
 
-/** The part of history in which to search the causes of a part. */
 interface Search {
   readonly part: AttributedPart;
   /** Commits that may have changed the part, newest first. */
@@ -73,8 +71,8 @@ export async function attribute(
   }
   const treeOf = async (commit: string) => commitTree(checkout, commit);
   const forms = new SnapshotCache(treeOf, snapshotsAt, maxCommits);
-  const commits = new Commits(repository);
-  const find = searcher(commits, repository, head);
+  const textOf = textReader(repository);
+  const find = searcher(textOf, repository, head);
   const searches: Search[][] = [];
   for (const request of requests) {
     const own: Search[] = [];
@@ -88,37 +86,32 @@ export async function attribute(
   const notes: ChangeNote[] = [];
   for (const [index, request] of requests.entries()) {
     const found = await causesOf(request, searches[index] ?? [], forms);
-    notes.push(noteOf(request, await textsOf(found, commits)));
+    notes.push(noteOf(request, await textsOf(found, textOf)));
   }
   return notes;
 }
 
+/** The text of a commit; null if it is not in this clone, or the id names no commit. */
+type TextOf = (id: string) => Promise<CommitText | null>;
+
 /** Reads each commit once, because a commit that made a thousand flags is needed by each of them. */
-class Commits {
-  readonly #repository: Repository;
-  readonly #read = new Map<string, Promise<CommitText | null>>();
-
-  constructor(repository: Repository) {
-    this.#repository = repository;
-  }
-
-  /** null if the commit is not in this clone, or the id names no commit. */
-  async textOf(id: string): Promise<CommitText | null> {
-    const text = this.#read.get(id) ?? this.#readText(id);
-    this.#read.set(id, text);
-    return text;
-  }
-
-  async #readText(id: string): Promise<CommitText | null> {
+function textReader({ objects }: Repository): TextOf {
+  const read = new Map<string, Promise<CommitText | null>>();
+  const readText = async (id: string): Promise<CommitText | null> => {
     if (!/^[0-9a-f]{40,64}$/.test(id)) return null;
-    const content = await this.#repository.objects.read(id);
+    const content = await objects.read(id);
     return content && parseCommit(id, content);
-  }
+  };
+  return async (id) => {
+    const text = read.get(id) ?? readText(id);
+    read.set(id, text);
+    return text;
+  };
 }
 
 /** Finds the candidates of a part; each stretch of history is read once. */
 function searcher(
-  commits: Commits,
+  textOf: TextOf,
   repository: Repository,
   head: string,
 ): (request: AttributionRequest, part: AttributedPart) => Promise<Search> {
@@ -126,7 +119,7 @@ function searcher(
   return async ({ ref, action }, part) => {
     const isNew = action === 'create' || action === 'activate';
     const { base, isDrift } = part;
-    const isBaseHere = !isDrift && base !== null && (await commits.textOf(base)) !== null;
+    const isBaseHere = !isDrift && base !== null && (await textOf(base)) !== null;
     const from = isBaseHere ? base : null;
     const log = logs.get(from ?? '') ?? readLog(repository, from, head);
     logs.set(from ?? '', log);
@@ -145,7 +138,6 @@ interface Causes {
   readonly restored: string | undefined;
 }
 
-/** The causes that were found for one request. */
 interface CauseTexts {
   /** Newest first; fewer than `count` where there are very many. */
   readonly texts: readonly CommitText[];
@@ -200,12 +192,12 @@ async function changed(
   return earlier.every((form) => differs(form, after, part.paths));
 }
 
-async function textsOf({ commits: ids, restored }: Causes, commits: Commits): Promise<CauseTexts> {
+async function textsOf({ commits, restored }: Causes, read: TextOf): Promise<CauseTexts> {
   const textOf = async (id: string): Promise<CommitText> =>
-    (await commits.textOf(id)) ?? parseCommit(id, Buffer.alloc(0));
+    (await read(id)) ?? parseCommit(id, Buffer.alloc(0));
   return {
-    texts: await Promise.all(ids.slice(0, MAX_TEXTS).map(textOf)),
-    count: ids.length,
+    texts: await Promise.all(commits.slice(0, MAX_TEXTS).map(textOf)),
+    count: commits.length,
     restored: restored === undefined ? undefined : await textOf(restored),
   };
 }

@@ -17,8 +17,7 @@ import { readConfig } from '../specs/read-config.js';
 import { readSpecs, type SpecsResult } from '../specs/read-specs.js';
 import { objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 
-/** The specs of a commit, or their errors. */
-export type PastSpecs =
+type PastSpecs =
   | { readonly ok: true; readonly desired: BoundDesired }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
@@ -55,7 +54,6 @@ export class SpecHistory {
     this.#names = names;
   }
 
-  /** Whether there is a history to read. */
   get isKnown(): boolean {
     return this.#head !== null && this.#checkout.repository !== null;
   }
@@ -72,24 +70,14 @@ export class SpecHistory {
     return specs.ok ? { ok: true, desired: this.#bound(specs.desired) } : specs;
   }
 
-  /**
-   * The specs of HEAD or of a commit before it.
-   *
-   * @param commit full hash.
-   * @returns undefined if they are unknown.
-   */
+  /** The specs of HEAD or of a commit before it; undefined if they are unknown. @param commit full hash. */
   async atAncestor(commit: string): Promise<BoundDesired | undefined> {
     const tree = await this.#treeOfAncestor(commit);
     const specs = tree && (await readSpecs(tree, this.#cache));
     return specs?.ok === true ? this.#bound(specs.desired) : undefined;
   }
 
-  /**
-   * The config alone of HEAD or of a commit before it; the other specs may be invalid.
-   *
-   * @param commit full hash.
-   * @returns undefined if it is unknown.
-   */
+  /** Their config alone, even if other specs are invalid; undefined if it is unknown. @param commit full hash. */
   async configAtAncestor(commit: string): Promise<Config | undefined> {
     const tree = await this.#treeOfAncestor(commit);
     const read = tree && (await readConfig(tree));
@@ -188,7 +176,6 @@ export type SnapshotsAt = (
 ) => Promise<ReadonlyMap<ObjectId, Forms | undefined>>;
 
 export const UNKNOWN = Symbol('unknown');
-export type Snapshot = Forms | undefined | typeof UNKNOWN;
 
 type Snapshots = ReadonlyMap<ObjectId, Forms | undefined>;
 
@@ -215,14 +202,13 @@ export class SnapshotCache {
     this.#maxCommits = maxCommits;
   }
 
-  /** Announces that the form of an object at a commit may be needed. */
   expect(commit: string, ref: ObjectRef): void {
     const refs = this.#expected.get(commit) ?? new Map<ObjectId, ObjectRef>();
     refs.set(objectId(ref), ref);
     this.#expected.set(commit, refs);
   }
 
-  async snapshotOf(commit: string, id: ObjectId): Promise<Snapshot> {
+  async snapshotOf(commit: string, id: ObjectId): Promise<Forms | undefined | typeof UNKNOWN> {
     const forms = await this.#at(commit);
     return forms.has(id) ? forms.get(id) : UNKNOWN;
   }
@@ -238,11 +224,7 @@ export class SnapshotCache {
   }
 }
 
-/**
- * Whether two forms of an object differ.
- *
- * @param paths the fields that count; null means the whole object.
- */
+/** @param paths the fields that count; null means the whole object. */
 export function differs(
   before: Forms | undefined,
   after: Forms | undefined,

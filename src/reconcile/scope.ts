@@ -19,7 +19,7 @@ import {
   OBSERVED_KINDS,
   plannedKind,
 } from '../plan/objects/kinds.js';
-import { objectsTouchedSince } from '../history/touched-since.js';
+import { objectsTouchedSince } from '../history/changed-since.js';
 import { allKeys, changedObjects, comparedWithBases } from '../plan/bases/changed.js';
 import type { LastObservation } from './cache.js';
 import type { SentKills } from '../kill/first.js';
