@@ -158,7 +158,8 @@ async function isSaidAnew(of: KillHistory, ref: ObjectRef, since: string): Promi
 
 async function unmanagedRestores(of: KillHistory): Promise<ObjectRef[]> {
   const { desired, state, policy, applied } = of;
-  const before = desired.killLists.size > 0 && applied !== null && (await specsBefore(of, applied));
+  const isUnseen = applied === null || applied === of.head || desired.killLists.size === 0;
+  const before = isUnseen ? undefined : await of.history.atAncestor(applied);
   if (!before) return [];
   return before.kills.flatMap(({ flag, environment: place }): ObjectRef[] => {
     const environment = policy.environments.find(({ name }) => name === place);
@@ -169,12 +170,4 @@ async function unmanagedRestores(of: KillHistory): Promise<ObjectRef[]> {
     if (isKillListed(desired, flag, place)) return [];
     return [{ kind: 'flag', name: flag, environment: place }];
   });
-}
-
-/** The specs of a commit before HEAD; undefined if they are unknown. */
-async function specsBefore(
-  { history, head }: KillHistory,
-  commit: string,
-): Promise<BoundDesired | undefined> {
-  return head === commit ? undefined : history.atAncestor(commit);
 }
