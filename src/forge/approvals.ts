@@ -1,5 +1,5 @@
 /** An approval of the plan with this hash, written as a comment on a pull request. */
-export interface PlanApproval {
+interface PlanApproval {
   /** `sha256:` and lower-case hex. */
   readonly hash: string;
   /** Name of the account; untrusted text. */
@@ -8,11 +8,8 @@ export interface PlanApproval {
   readonly comment: string;
 }
 
-/** The reason why an approval does not count. */
-export type RefusedBecause = 'edited' | 'before the last push' | 'may not merge';
-
 export interface RefusedApproval extends PlanApproval {
-  readonly why: RefusedBecause;
+  readonly why: 'edited' | 'before the last push' | 'may not merge';
 }
 
 /** The approvals among the comments of a pull request, oldest first. */
@@ -22,7 +19,7 @@ export interface CommentApprovals {
 }
 
 /** A comment from the forge. Body and author are untrusted text; the times are the forge's own, in ISO 8601. */
-export interface WrittenComment {
+interface WrittenComment {
   /** See `PlanApproval`. */
   readonly comment: string;
   readonly body: string;
@@ -32,7 +29,7 @@ export interface WrittenComment {
 }
 
 /** The forge's answers about a pull request. It is asked only if a comment approves something. */
-export interface PullRequestFacts {
+interface PullRequestFacts {
   /** Time of the last push, in ms since the epoch; null if the forge does not say, and then no approval counts. */
   readonly pushedAt: () => Promise<number | null>;
   /** Whether an account may merge it; called once for each account. */

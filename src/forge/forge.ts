@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type FlagkeelError, messageOf } from '../errors.js';
+import { FlagkeelError, messageOf } from '../errors.js';
 
 /** The pull request under review. Every method may be called again. */
 export interface Forge {
@@ -20,7 +20,7 @@ export interface Forge {
   annotate(annotations: readonly Annotation[], summary: string): Promise<void>;
 }
 
-export interface ForgeComment {
+interface ForgeComment {
   readonly id: number;
   readonly body: string;
 }
@@ -57,7 +57,6 @@ export interface PullRequestTarget extends RepositoryTarget {
   readonly pullRequest: number;
 }
 
-/** Where the forge is, and a commit there. */
 export interface CommitTarget extends RepositoryTarget {
   /** The commit that gets the statuses. */
   readonly commit: string;
@@ -81,14 +80,22 @@ export interface ForgeOptions<P extends RepositoryTarget = ForgeTarget> {
 }
 
 /** An error answer of a forge; `status` is null if no answer came. */
-export interface ForgeRefusal {
-  readonly error: FlagkeelError;
+export class ForgeError extends FlagkeelError {
   readonly status: number | null;
+
+  constructor(message: string, status: number | null, cause: unknown) {
+    super('FORGE', message, { cause });
+    this.status = status;
+  }
+}
+
+export interface ForgeRefusal {
+  readonly error: ForgeError;
   /** How long the forge asks to wait; null if it does not ask. */
   readonly waitMs: number | null;
 }
 
-export interface ReviewComment {
+interface ReviewComment {
   /** The config directory. Each directory has a comment of its own on a pull request. */
   readonly scope: string;
   /** Markdown. */
@@ -120,7 +127,6 @@ function withoutTime(body: string): string {
   return asForgesKeepIt(body).replace(/ · made [-\d]+ [:\d]+ UTC(?=[^\n]*$)/, '');
 }
 
-/** Whether a body has this marker as its first line. */
 export function isMarked(body: string, marker: string): boolean {
   return asForgesKeepIt(body).split('\n', 1)[0] === marker;
 }
@@ -170,7 +176,7 @@ export async function withRetry<T>(
   }
 }
 
-function isFault({ status }: ForgeRefusal): boolean {
+function isFault({ error: { status } }: ForgeRefusal): boolean {
   return status === null || status >= 500;
 }
 

@@ -1,11 +1,12 @@
 import { Octokit } from '@octokit/rest';
-import { FlagkeelError, messageOf } from '../errors.js';
+import { messageOf } from '../errors.js';
 import { fetchFault, fetchFor } from '../platform/http-client.js';
 import {
   type Annotation,
   type CommitForge,
   type CommitTarget,
   type Forge,
+  ForgeError,
   type ForgeOptions,
   type ForgeRefusal,
   type PullRequestTarget,
@@ -58,7 +59,6 @@ export function openGithub(options: ForgeOptions): Forge {
   };
 }
 
-/** A commit on GitHub, without a pull request. */
 export function openGithubCommit(options: ForgeOptions<CommitTarget>): CommitForge {
   return commitForge(githubClient(options), options.place);
 }
@@ -115,7 +115,7 @@ async function pushOf(octokit: Octokit, { sha, ref, repo }: PullHead): Promise<s
     const { data } = await octokit.rest.repos.listActivities({ ...branch, per_page: PAGE });
     return data.find(({ after }) => after === sha)?.timestamp ?? null;
   } catch (error) {
-    if (error instanceof GithubError && (error.status === 403 || error.status === 404)) return null;
+    if (error instanceof ForgeError && (error.status === 403 || error.status === 404)) return null;
     throw error;
   }
 }
@@ -128,7 +128,7 @@ async function mayWrite(
     const { data } = await octokit.rest.repos.getCollaboratorPermissionLevel(of);
     return data.permission === 'write' || data.permission === 'admin';
   } catch (error) {
-    if (error instanceof GithubError && error.status === 404) return false;
+    if (error instanceof ForgeError && error.status === 404) return false;
     throw error;
   }
 }
@@ -165,14 +165,14 @@ async function ownLogin(octokit: Octokit): Promise<string> {
   try {
     return (await octokit.rest.users.getAuthenticated()).data.login;
   } catch (error) {
-    if (!(error instanceof GithubError) || error.status !== 403) throw error;
+    if (!(error instanceof ForgeError) || error.status !== 403) throw error;
   }
   try {
     const asked = octokit.graphql<{ viewer: { login: string } }>('{ viewer { login } }');
     return (await asked).viewer.login;
   } catch (error) {
     // For an answer without a name the library throws another type of error.
-    if (error instanceof GithubError && error.status !== 403 && error.status !== 404) throw error;
+    if (error instanceof ForgeError && error.status !== 403 && error.status !== 404) throw error;
     return WORKFLOW_ACCOUNT;
   }
 }
@@ -220,16 +220,6 @@ function annotationBody({ file, line, level, title, message }: Annotation) {
   };
 }
 
-class GithubError extends FlagkeelError {
-  readonly status: number | null;
-
-  constructor(message: string, status: number | null, cause: unknown) {
-    super('FORGE', message, { cause });
-    this.status = status;
-  }
-}
-
-/** A client of the API, with the token, retries and time limits of these options. */
 function githubClient(options: ForgeOptions<RepositoryTarget>): Octokit {
   const { place, token, version, timeoutMs, wait, now, signal } = options;
   const silent = (): void => undefined;
@@ -270,8 +260,7 @@ function refusalOf(error: unknown, now: () => number): ForgeRefusal {
   const what = answered === null ? 'no answer' : `status ${String(answered)}`;
   const message = `cannot tell GitHub: ${what}, ${answered === null ? fetchFault(error) : messageOf(error)}${wayOut(answered)}`;
   return {
-    error: new GithubError(message, answered, error),
-    status: answered,
+    error: new ForgeError(message, answered, error),
     waitMs: waitAsked(answered, response?.headers ?? {}, now),
   };
 }

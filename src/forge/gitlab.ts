@@ -1,11 +1,12 @@
 import type { Agent } from 'node:http';
 import { Gitlab } from '@gitbeaker/rest';
-import { FlagkeelError, messageOf } from '../errors.js';
+import { messageOf } from '../errors.js';
 import { dispatcherFor, fetchFault } from '../platform/http-client.js';
 import {
   type CommitForge,
   type CommitTarget,
   type Forge,
+  ForgeError,
   type ForgeOptions,
   type ForgeRefusal,
   type PullRequestTarget,
@@ -74,17 +75,13 @@ export async function gitlabApprovals(
     gitlab.MergeRequestNotes.all(project, pullRequest, { perPage: PAGE, sort: 'asc' }),
   );
   const ids = new Map(notes.map(({ author }) => [author.username, author.id]));
-  const written = notes.map(
-    ({ id, body, author, created_at: createdAt, updated_at: updatedAt }) => {
-      return {
-        comment: `gitlab ${String(id)}`,
-        body,
-        author: author.username,
-        createdAt,
-        updatedAt,
-      };
-    },
-  );
+  const written = notes.map((note) => ({
+    comment: `gitlab ${String(note.id)}`,
+    body: note.body,
+    author: note.author.username,
+    createdAt: note.created_at,
+    updatedAt: note.updated_at,
+  }));
   let mergers: Promise<MayMerge> | undefined;
   return approvalsIn(written, {
     // Each push makes a new version of the merge request.
@@ -142,17 +139,15 @@ async function absentIsNull<T>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof GitlabError && error.status === 404) return null;
+    if (error instanceof ForgeError && error.status === 404) return null;
     throw error;
   }
 }
 
-/** A commit on GitLab, without a merge request. */
 export function openGitlabCommit(options: ForgeOptions<CommitTarget>): CommitForge {
   return commitForge(gitlabClient(options), options);
 }
 
-/** A client of the API, with the token and the time limit of these options. */
 function gitlabClient({ place, token, timeoutMs }: ForgeOptions<RepositoryTarget>) {
   const dispatcher = dispatcherFor(place.apiUrl);
   return new Gitlab({
@@ -180,20 +175,12 @@ function commitForge(gitlab: Client, { place, wait }: ForgeOptions<CommitTarget>
         await withRetry(send, gitlabRefusal, { wait, repeatable: true });
       } catch (error) {
         // GitLab refuses a status that the commit has already.
-        if (state !== 'pending' || !(error instanceof GitlabError) || error.status !== 400)
+        if (state !== 'pending' || !(error instanceof ForgeError) || error.status !== 400) {
           throw error;
+        }
       }
     },
   };
-}
-
-class GitlabError extends FlagkeelError {
-  readonly status: number | null;
-
-  constructor(message: string, status: number | null, cause: unknown) {
-    super('FORGE', message, { cause });
-    this.status = status;
-  }
 }
 
 /** If retries on 429 and 502 fail, the library throws this error, which contains no answer. */
@@ -208,8 +195,7 @@ function gitlabRefusal(error: unknown): ForgeRefusal {
   const hint = status === 401 || status === 403 ? ' (the token needs the scope api)' : '';
   const message = `cannot tell GitLab: ${what}, ${status === null ? fetchFault(error) : messageOf(error)}${hint}`;
   return {
-    error: new GitlabError(message, status, error),
-    status,
+    error: new ForgeError(message, status, error),
     waitMs: isLimited ? WAIT_AFTER_LIMIT_MS : null,
   };
 }

@@ -34,7 +34,7 @@ export async function openForge(
 }
 
 /**
- * Reads the approvals in the comments of a pull request, valid and refused. Loads the forge's library.
+ * The approvals in the comments of a pull request, valid and refused.
  *
  * @throws FlagkeelError `FORGE`; `USAGE` as `openForge`.
  */
@@ -56,11 +56,7 @@ function optionsFor<P extends RepositoryTarget>(
   return { place, token, version, timeoutMs: TIMEOUT_MS, wait, now: Date.now };
 }
 
-/**
- * Opens the forge of a commit without a review, such as one that was applied. Loads the forge's library.
- *
- * @throws FlagkeelError as `openForge`.
- */
+/** Opens the forge of a commit without a review. @throws FlagkeelError as `openForge`. */
 export async function openCommitForge(options: ForgeOptions<CommitTarget>): Promise<CommitForge> {
   refuseUnsafeApi(options.place.apiUrl);
   if (options.place.kind === 'github') {
@@ -92,10 +88,10 @@ export function refuseUnsafeApi(apiUrl: string): void {
   );
 }
 
-export type StatusTarget = Pick<CommitTarget, 'kind' | 'apiUrl' | 'repository'>;
+export type StatusTarget = RepositoryTarget;
 
 /** The operator's choice; see `parseForge`. */
-export interface StatusChoice {
+interface StatusChoice {
   readonly kind: StatusTarget['kind'];
   /** Default: the repository that the source is cloned from. */
   readonly repository: string | undefined;
