@@ -18,7 +18,6 @@ export interface AccessOptions {
   readonly settings: OperatorSettings;
   readonly url?: string | undefined;
   readonly authHeader?: AuthHeader | undefined;
-  /** For the embedded service. */
   readonly embedded?: EmbeddedOptions | undefined;
   /** Milliseconds after which a silent network counts as dead. */
   readonly timeoutMs: number;
@@ -33,29 +32,28 @@ export interface AccessOptions {
   readonly progress?: Progress | undefined;
 }
 
-/** How plans and the state call the embedded service: its port is another one at every run. */
+/** The name of the embedded service in plans: its port changes with every run. */
 const EMBEDDED = 'embedded';
 
-/** Waits that are worth a line. */
+/** A shorter wait gets no line. */
 const LONG_WAIT_MS = 2_000;
 
-/** An open way to one service. */
 export interface ServiceAccess {
   readonly reader: AdminReader;
   /** The origin, or `embedded`. */
   readonly name: string;
-  /** What the state calls the service: for the embedded one, which of its stores. */
+  /** The name of the service in the state; an embedded service is named after its store. */
   readonly stateName: string;
   openWriter(): AdminWriter;
-  /** Sent up to now, tries counted one by one. */
+  /** Number of requests sent so far; each try counts. */
   requests(): number;
 }
 
 /**
- * Decides where the key may go, and opens the way there.
+ * Decides which origin gets the key, and opens a client for it.
  *
- * @param desired null: there are no specs yet; nothing is proposed, and an embedded service holds what it held.
- * @throws FlagkeelError `ORIGIN_NOT_ALLOWED`, `NO_KEY`: nothing was sent, no connection was made.
+ * @param desired null if there are no specs: nothing proposes a service, and an embedded one keeps its content.
+ * @throws FlagkeelError `ORIGIN_NOT_ALLOWED`, `NO_KEY`: no connection was made.
  */
 export async function openService(
   desired: Desired | null,
@@ -70,7 +68,7 @@ export async function openService(
     version: packageVersion(),
     timeoutMs: options.timeoutMs,
     concurrency: options.concurrency,
-    // The embedded service is another one at every run, and so is its key.
+    // The embedded service and its key change with every run.
     limiter: options.embedded
       ? undefined
       : options.limiters?.of({ origin: name, key: key() }, options),
@@ -85,7 +83,6 @@ export async function openService(
   const requests = (): number => Object.values(client.counts()).reduce((a, b) => a + b, 0);
   options.progress?.requests(requests);
   closers.add(async () => client.close());
-  // The half that cannot write is all that a reader gets.
   const reader = new HttpAdminReader(client.reads());
   return {
     ...{ reader, name, stateName },
@@ -118,7 +115,7 @@ async function locate(
     proposedUrl: desired?.config.serviceUrl,
     proposedLocation: desired?.config.serviceUrlLocation,
   });
-  // Asked once before anything is sent, so that a missing key is a sentence of its own.
+  // Called before anything is sent, so that a missing key has an error of its own.
   settings.apiKey();
   const name = originOf(url);
   return { url, key: settings.apiKey, name, stateName: name };

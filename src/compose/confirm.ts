@@ -5,11 +5,11 @@ import type { OpenedPlace } from '../reconcile/cache.js';
 import { openService, type AccessOptions } from './admin-api.js';
 
 /**
- * Asks the service for the environments of the workspace: one request, to which any answer shows that service, key and
+ * Asks the service for the environments of the workspace: one request, whose answer shows that service, key and
  * workspace are there. Repeating is safe.
  *
- * @throws FlagkeelError `UNREACHABLE`, `UNREADABLE`, `UNAUTHORISED`, `NO_KEY`, `ORIGIN_NOT_ALLOWED`; `NOT_ON_SERVICE`: the
- *   workspace or one of the environments is gone.
+ * @throws FlagkeelError `UNREACHABLE`, `UNREADABLE`, `UNAUTHORISED`, `NO_KEY`, `ORIGIN_NOT_ALLOWED`; `NOT_ON_SERVICE` if
+ *   the workspace or one of the environments is gone.
  */
 export async function confirmPlace(
   { desired, workspace }: OpenedPlace,

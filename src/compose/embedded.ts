@@ -6,15 +6,12 @@ import type { Seed } from '../service/seed.js';
 import type { StoreLocation } from '../service/store/store.js';
 
 /** The administration service in this process, reached over HTTP like any other. */
-export interface EmbeddedService {
+interface EmbeddedService {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string;
   /** An Admin API key for this run alone. */
   readonly key: string;
-  /**
-   * Names this store. A store that was made after this one was deleted has another id, so that no
-   * state takes it for the store that it remembers.
-   */
+  /** A new store gets a new id, so that no state takes it for a deleted one. */
   readonly storeId: string;
   close(): Promise<void>;
 }
@@ -28,11 +25,10 @@ export interface EmbeddedOptions {
 }
 
 /**
- * Starts the embedded service with the workspace, environments and traffic types that the specs name.
+ * Starts the embedded service with the workspace, environments and traffic types that the specs name. A dry run without
+ * a store uses one in memory.
  *
- * A dry run that finds no store makes none: it uses one in memory.
- *
- * @throws FlagkeelError `IN_USE`: another process has the store open.
+ * @throws FlagkeelError `IN_USE` if another process has the store open.
  */
 export async function startEmbedded(
   desired: Desired | null,
@@ -40,13 +36,13 @@ export async function startEmbedded(
 ): Promise<EmbeddedService> {
   const store = storeOf(options);
   const seed = desired ? seedOf(desired) : { workspaces: [] };
-  // The service is loaded only where it is used: it brings the web framework and the query builder.
+  // Loaded on use, because it brings the web framework and the query builder.
   const { startService } = await import('../service/service.js');
   const service = await startService({ store, seed });
   return {
     url: service.origin,
     key: service.lendKey('flagkeel --embedded'),
-    storeId: storeIdOf(store),
+    storeId: store.kind === 'directory' ? ensuredStoreId(store.path) : randomUUID(),
     close: async () => service.stop(),
   };
 }
@@ -58,10 +54,6 @@ function storeOf({ directory, storeDirectory, isDryRun }: EmbeddedOptions): Stor
   return { kind: 'directory', path };
 }
 
-function storeIdOf(store: StoreLocation): string {
-  return store.kind === 'directory' ? ensuredStoreId(store.path) : randomUUID();
-}
-
 function ignoreInGit(folder: string): void {
   const file = join(folder, '.gitignore');
   if (existsSync(file)) return;
@@ -69,10 +61,7 @@ function ignoreInGit(folder: string): void {
   writeFileSync(file, '*\n');
 }
 
-/**
- * The seed that the specs need. An environment is protected where the config says so; where it says
- * nothing, an environment called `production` is.
- */
+/** Environments are protected by the config; without a word there, the one called `production` is. */
 function seedOf({ config, flags, segments, identities }: Desired): Seed {
   const trafficTypes = new Set([
     ...(config.defaultTrafficType === undefined ? [] : [config.defaultTrafficType]),
@@ -81,7 +70,7 @@ function seedOf({ config, flags, segments, identities }: Desired): Seed {
   return {
     workspaces: [
       {
-        // Plans name the workspace by its id: those of a store in memory and of the store to come must be alike.
+        // Plans name the workspace by its id, which must be the same in a store in memory and in a later one.
         id: workspaceIdFor(config.workspace),
         name: config.workspace,
         environments: config.environments.map((environment) => ({
@@ -96,21 +85,20 @@ function seedOf({ config, flags, segments, identities }: Desired): Seed {
 
 const FILE = 'store-id';
 
-/** Where the embedded service of a config directory keeps its data. */
 export function embeddedStorePath(directory: string, storeDirectory: string | undefined): string {
   return storeDirectory === undefined
     ? join(directory, '.flagkeel', 'service')
     : resolve(storeDirectory);
 }
 
-/** The id of a store that was used before; undefined: there is none. */
+/** The id of a store that was used before, if there is one. */
 export function storeIdAt(path: string): string | undefined {
   const file = join(path, FILE);
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
 }
 
-/** The id of an open store, made where it has none yet: only one process has a store open. */
-export function ensuredStoreId(path: string): string {
+/** The id of an open store, created if it is missing: only one process has a store open. */
+function ensuredStoreId(path: string): string {
   const found = storeIdAt(path);
   if (found !== undefined) return found;
   const id = randomUUID();
@@ -118,17 +106,17 @@ export function ensuredStoreId(path: string): string {
   return id;
 }
 
-/** What the state calls the embedded service: another store, made after this was deleted, is another service. */
+/** The name of the embedded service in the state: another store is another service. */
 export function embeddedStateName(storeId: string): string {
   return `embedded:${storeId}`;
 }
 
-/** Keeps apart other ids that are derived from the same name. */
+/** Keeps this id apart from others that are derived from the same name. */
 const NAMESPACE = 'flagkeel embedded workspace';
 
 /**
- * The id of a workspace in every embedded store: a UUID in lower case that follows from the name alone, made as
- * RFC 9562 makes one from a name (version 5), with SHA-256 in the place of SHA-1 (version 8).
+ * The id of a workspace in every embedded store: a UUID in lower case that follows from the name alone, made as RFC
+ * 9562 makes one from a name (version 5), but with SHA-256 instead of SHA-1 (version 8).
  */
 export function workspaceIdFor(name: string): string {
   const bytes = createHash('sha256').update(`${NAMESPACE}\n${name}`).digest().subarray(0, 16);

@@ -5,9 +5,9 @@ import {
   type OperationsOptions,
 } from '../daemon/http/operations.js';
 import type { Metrics } from '../daemon/metrics/metrics.js';
-import { unknownPlaceholders } from '../daemon/notify/formats.js';
+import { parseNotifyTarget, unknownPlaceholders } from '../daemon/notify/formats.js';
+import type { NotifyTarget } from '../daemon/notify/formats.js';
 import { startNotifications } from '../daemon/notify/notifications.js';
-import { parseNotifyTarget, type NotifyTarget } from '../daemon/notify/formats.js';
 import { readSecrets } from '../daemon/http/access.js';
 import type { DaemonControls, DaemonView } from '../daemon/view.js';
 import { FlagkeelError, messageOf } from '../errors.js';
@@ -27,14 +27,14 @@ import {
 import { packageVersion } from '../platform/version.js';
 import type { WatchedSource } from './watch.js';
 
-/** How the daemon shows itself and whom it tells; what is absent is off. */
+/** The options of the daemon's surface and messages; an absent one is off. */
 export interface OperationsRequest {
   /** `[HOST:]PORT`. */
   readonly listen?: string;
   /** Further names of the host, see `OperationsOptions.allowedHosts`. */
   readonly allowHost: readonly string[];
   readonly tokenFile?: string;
-  /** Whether a token is needed to look. */
+  /** Whether reading needs a token. */
   readonly private?: boolean;
   readonly webhookSecretFile?: string;
   /** See `parseNotifyTarget`. */
@@ -45,21 +45,16 @@ export interface OperationsRequest {
   readonly notifyTemplate?: string;
 }
 
-/** What is opened, as the command line asks for it. */
-export interface OperationsPlan {
+interface OperationsPlan {
   readonly notify: readonly NotifyTarget[];
-  /** Null where the daemon does not listen. */
+  /** null if the daemon does not listen. */
   readonly surface: Pick<
     OperationsOptions,
     'host' | 'port' | 'allowedHosts' | 'tokenFile' | 'isPrivate' | 'webhookSecretFile'
   > | null;
 }
 
-/**
- * Reads what the command line says. Opens nothing.
- *
- * @throws FlagkeelError USAGE
- */
+/** Checks the options. Opens nothing. @throws FlagkeelError `USAGE` */
 export async function readOperations(options: OperationsRequest): Promise<OperationsPlan> {
   const { listen, allowHost, tokenFile, webhookSecretFile, private: isPrivate = false } = options;
   const notify = await targetsOf(options);
@@ -69,8 +64,9 @@ export async function readOperations(options: OperationsRequest): Promise<Operat
     const them = '--token-file, --private, --webhook-secret-file or --allow-host';
     throw usage(`cannot use ${them} without --listen`);
   }
-  if (isPrivate && tokenFile === undefined)
+  if (isPrivate && tokenFile === undefined) {
     throw usage('cannot use --private without --token-file');
+  }
   const at = parseListen(listen);
   const allowedHosts = hostsOf(allowHost, at.host);
   return { notify, surface: { ...at, allowedHosts, tokenFile, webhookSecretFile, isPrivate } };
@@ -89,11 +85,11 @@ function hostsOf(names: readonly string[], host = '127.0.0.1'): readonly string[
 }
 
 /**
- * Opens the daemon's surface as far as it was asked for: without one it only sends its messages.
+ * Opens the daemon's surface, if it has one, and starts its messages.
  *
- * @param metrics the one whose `traffic` the clients of the service feed.
+ * @param around `metrics` must be those that the clients of the service feed.
  * @returns the URL of the surface; null if the daemon does not listen.
- * @throws FlagkeelError IN_USE: nothing was opened.
+ * @throws FlagkeelError `IN_USE`: nothing was opened.
  */
 export async function openOperations(
   daemon: DaemonView & DaemonControls,
@@ -108,7 +104,6 @@ export async function openOperations(
   return { url: operations?.url ?? null, close };
 }
 
-/** @throws FlagkeelError USAGE. */
 export function parseListen(text: string): { readonly host?: string; readonly port: number } {
   const [, host, port] = /^(?:(\[[0-9a-f:.]+\]|[^:[\]\s]+):)?(\d{1,5})$/i.exec(text) ?? [];
   const number = Number(port);
@@ -147,29 +142,24 @@ async function targetsOf({
   return targets.map((target) => (target.format === 'plain' ? { ...target, template } : target));
 }
 
-/** Statuses on commits; without `statuses` none are set. */
+/** The options of statuses on commits. Without `statuses` none are set. */
 export interface ForgeRequest {
-  /** Of statuses on commits; see `parseForge`. */
+  /** See `parseForge`. */
   readonly statuses?: string;
   readonly forgeUrl?: string;
   readonly publicUrl?: string;
 }
 
 type Environment = Parameters<typeof forgeToken>[0];
-/** The longest time that one try may take: the end of the daemon waits for it. */
+/** Longest duration of one try, because the daemon waits for it when it ends. */
 const TRY_MS = 5_000;
 
-/** Which statuses are set where, as the command line asks for it. */
-export interface StatusPlan {
+interface StatusPlan {
   readonly targets: ReadonlyMap<string, StatusTarget>;
   readonly publicUrl: string | undefined;
 }
 
-/**
- * Reads what the command line says; null: no statuses. Opens nothing.
- *
- * @throws FlagkeelError USAGE
- */
+/** Checks the options. Opens nothing. @returns null for no statuses. @throws FlagkeelError `USAGE` */
 export function readStatuses(
   { statuses, forgeUrl, publicUrl }: ForgeRequest,
   sources: readonly Pick<WatchedSource, 'name' | 'place'>[],
@@ -191,7 +181,6 @@ export function readStatuses(
   return { targets, publicUrl: publicUrl === undefined ? undefined : checkedPublicUrl(publicUrl) };
 }
 
-/** Sets the statuses that were asked for. */
 export function openCommitStatuses(
   daemon: DaemonView,
   plan: StatusPlan | null,
@@ -202,7 +191,7 @@ export function openCommitStatuses(
   return startCommitStatuses(daemon, targets, { log, send: sender(environment), publicUrl });
 }
 
-/** The token is read each time: a rotated one is picked up. */
+/** Reads the token each time, so that a rotated one takes effect. */
 function sender(environment: Environment): SendStatus {
   return async (due, signal) => {
     const { target, commit, runUrl } = due;

@@ -29,34 +29,23 @@ import {
   stateSharing,
   type StateAccess,
 } from '../state/open.js';
-
 import type { Limiters } from '../admin-api/http/limiter-pool.js';
-
-/** A way to a service that cannot write. */
-export interface OpenedReading extends AsyncDisposable {
-  readonly reader: AdminReader;
-}
 
 /**
  * Opens a service to read it and nothing else.
  *
- * @param desired null: there are no specs yet. Only a service that the operator names is opened then, and an embedded one is
- *   as it lies in the directory.
+ * @param desired null if there are no specs: only a service that the operator names is opened, and an embedded one keeps
+ *   its content.
  */
 export async function openReading(
   directory: string,
   flags: ConnectionFlags & Pick<RunFlags, 'concurrency'>,
   { settings, signal, note, progress }: Surroundings,
   desired: Desired | null,
-): Promise<OpenedReading> {
+): Promise<AsyncDisposable & { readonly reader: AdminReader }> {
   const closers = new Disposables();
-  const { url, authHeader, timeout: timeoutMs = DEFAULT_TIMEOUT_MS, concurrency } = flags;
-  const embedded =
-    flags.embedded === true
-      ? { directory, storeDirectory: flags.embeddedDir, isDryRun: true }
-      : undefined;
   const surroundings = { settings, signal, note, progress };
-  const options = { ...surroundings, url, authHeader, embedded, timeoutMs, concurrency };
+  const options = { ...surroundings, ...accessOptions({ ...flags, dryRun: true }, directory) };
   try {
     const { reader } = await openService(desired, options, closers);
     return { reader, [Symbol.asyncDispose]: async () => closers[Symbol.asyncDispose]() };
@@ -66,17 +55,17 @@ export async function openReading(
   }
 }
 
-/** Options of a run that are handed on as they are. */
+/** Options of a run that are passed on unchanged. */
 type PassedOn = Pick<
   RunOptions,
   'keys' | 'touchedSince' | 'quarantineInvalid' | 'identities' | 'concurrency' | 'overrideWindow'
 >;
 
-/** Where the service is, and how long it may be silent. */
+/** Place and patience of a connection to the service. */
 export interface ConnectionFlags {
-  /** Origin of the administration service; it goes before `FLAGKEEL_URL` and before flagkeel.yaml. */
+  /** Origin of the administration service; overrides `FLAGKEEL_URL` and flagkeel.yaml. */
   readonly url?: string;
-  /** It goes before `FLAGKEEL_AUTH_HEADER`. */
+  /** Overrides `FLAGKEEL_AUTH_HEADER`. */
   readonly authHeader?: AuthHeader;
   readonly embedded?: boolean;
   readonly embeddedDir?: string;
@@ -84,37 +73,37 @@ export interface ConnectionFlags {
   readonly timeout?: number;
 }
 
-/** What the command line says of one run. */
+/** The options of one run from the command line. */
 export interface RunFlags extends ConnectionFlags, PassedOn {
   readonly dryRun?: boolean;
-  /** Names of environments; empty: all. */
+  /** Names of environments; empty for all. */
   readonly environment: readonly string[];
-  /** Objects as `KIND/NAME`; empty: all. */
+  /** Objects as `KIND/NAME`; empty for all. */
   readonly only: readonly string[];
   readonly prune?: boolean;
   readonly adopt?: boolean;
   readonly revertDrift?: boolean;
   readonly allowOlder?: boolean;
   readonly allowDirty?: boolean;
-  /** Reads HEAD, although a dry run would read the working tree. */
+  /** Reads HEAD even in a dry run, which otherwise reads the working tree. */
   readonly committedOnly?: boolean;
-  /** Revision of git: only objects whose specs differ from it are planned. */
+  /** Revision of git: the run plans only objects whose specs differ from it. */
   readonly since?: string;
   /** What reviewed plans showed; the rest is held back. */
   readonly shown?: ShownChanges | undefined;
   /** Hash of the only plan that may be applied. */
   readonly planHash?: string;
-  /** Milliseconds to wait for another run over the same state; 0: a lock that is taken is an error at once. */
+  /** Milliseconds to wait for another run over the same state; 0 fails at once if the lock is taken. */
   readonly lockTimeout: number;
-  /** Plans and reports, but writes nothing except kills; null: as the config says. */
+  /** A suspended run writes only kills. null removes the suspension by request and leaves that of the config. */
   readonly suspend?: Suspension | null;
-  /** Hash of a plan that guards, windows and freezes do not hold back. */
+  /** Hash of a plan that passes guards, windows and freezes. */
   readonly approve?: string;
-  /** Further plans that those do not hold back, with who approved them. */
+  /** Further such plans, with the person who approved each. */
   readonly approvals?: readonly Approval[];
-  /** The moment that the plan is for, in milliseconds since the epoch; default: now. For dry runs. */
+  /** For dry runs: the moment of the plan, in milliseconds since the epoch. Default: now. */
   readonly at?: number;
-  /** Whether the state is shared over origin, where the config does not say so; default: where that can be done. */
+  /** Default for the config: whether the state is shared over origin. Default: where that is possible. */
   readonly pushState?: boolean;
 }
 
@@ -123,40 +112,40 @@ export interface Surroundings {
   readonly signal: AbortSignal;
   /** Shows people one line. */
   readonly note: (text: string) => void;
-  /** What earlier runs over the same directory left; a run by itself has none. */
+  /** The cache of earlier runs over the same directory. */
   readonly memory?: RunCache;
   readonly traffic?: Traffic | undefined;
-  /** Opens what the run reads; default: the directory. */
+  /** Opens the files that the run reads. Default: those of the directory. */
   readonly open?: ((memory: GitCache) => Promise<Source>) | undefined;
-  /** Shared by the runs of one process. */
+  /** The runs of one process share them. */
   readonly limiters?: Limiters | undefined;
-  /** Absent where no other replica could run in this run's place. */
+  /** Unset if no other replica could run in this run's place. */
   readonly fence?: Fence | undefined;
-  /** Without it long waits become notes, and nothing else is shown. */
+  /** Without it, long waits become notes, and no other progress is shown. */
   readonly progress?: Progress | undefined;
-  /** For a run that writes to a service of this moment alone: checks before steps are left out, as in a dry run. */
+  /** For a run against a service that only exists now: it skips checks before steps, as a dry run does. */
   readonly asksNoChecks?: boolean;
 }
 
-/** One run over one directory, with everything that it opens. */
+/** One run over one directory, with all its resources. */
 export interface Run extends AsyncDisposable {
   readonly context: RunContext;
-  /** May be called once the reader is open. */
+  /** Call it only after the reader was opened. */
   readonly openWriter: () => AdminWriter;
-  /** The name that plans have for the service. */
+  /** The name of the service in plans. */
   readonly originName: () => string;
-  /** Requests sent so far; each try counts as one. */
+  /** Number of requests sent so far; each try counts. */
   readonly requests: () => number;
 }
 
-/** A dead network is given up after so long. */
+/** A network that is silent for this time counts as dead. */
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 /**
- * Builds what one run works with. Nothing is asked of the service before the specs are known to be valid. Disposing
- * ends the connections, the lock and the embedded service.
+ * Builds the context of one run. The run sends nothing to the service before the specs are known to be valid. Disposing
+ * closes the connections, the lock and the embedded service.
  *
- * @throws FlagkeelError the directory cannot be read.
+ * @throws FlagkeelError if the directory cannot be read.
  */
 export async function openRun(
   directory: string,
@@ -171,7 +160,8 @@ export async function openRun(
   const source = await (open?.(memory.git) ??
     openSource(directory, { workingTree, memory: memory.git }));
   closers.add(async () => source[Symbol.asyncDispose]());
-  noteRevision(source);
+  const { commit } = source.revision;
+  if (commit !== null) noteRun({ 'vcs.ref.head.revision': commit });
   const opened: { service?: ServiceAccess; sharing?: StateSharing } = {};
   const service = (): ServiceAccess => present(opened.service);
   const { checkout } = source;
@@ -216,15 +206,11 @@ export async function openRun(
   };
 }
 
-/** Without checks to ask, the run takes every step as if they had passed. */
+/** Without a way to ask, the run takes every step as if its checks had passed. */
 function checkAsking({ settings, signal, asksNoChecks }: Surroundings): RunContext['askCheck'] {
   if (asksNoChecks === true) return undefined;
   return async (check) =>
     askCheck(check, { allowedOrigins: parseOrigins(settings.allowedOrigins), signal });
-}
-
-function noteRevision({ revision: { commit } }: Source): void {
-  if (commit !== null) noteRun({ 'vcs.ref.head.revision': commit });
 }
 
 function lookups(
@@ -275,7 +261,7 @@ function approvalsOf({ approve, approvals = [] }: RunFlags): readonly Approval[]
 }
 
 function accessOptions(
-  flags: RunFlags,
+  flags: ConnectionFlags & Pick<RunFlags, 'concurrency' | 'dryRun'>,
   directory: string,
 ): Pick<AccessOptions, 'url' | 'authHeader' | 'embedded' | 'timeoutMs' | 'concurrency'> {
   const { url, authHeader, embedded, embeddedDir, dryRun, timeout, concurrency } = flags;

@@ -4,8 +4,8 @@ import { AUTH_HEADERS, type AuthHeader } from '../admin-api/origin.js';
 import type { GitCredentials } from '../git/remote-access.js';
 
 /**
- * Every variable of the environment that is read: what the operator decides, and never the repository. Beside it the
- * option of the commands that read it; null: the CI sets it. docs/operations.md says what each is for.
+ * Every variable of the environment that the program reads; only the operator sets them, never the repository. Each has
+ * the option of the commands that read it; null if CI sets it. docs/operations.md explains each of them.
  */
 export const VARIABLES = {
   FLAGKEEL_API_KEY: '--url',
@@ -35,28 +35,28 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface OperatorSettings {
   readonly url?: string | undefined;
-  /** `FLAGKEEL_ORIGINS` as it stands. */
+  /** `FLAGKEEL_ORIGINS`, unchanged. */
   readonly allowedOrigins: string;
   readonly stateDir?: string | undefined;
   /**
-   * The key of this moment; a key file is read again at each call, so that a rotated key is picked up.
+   * The key. A key file is read again at each call, so that a rotated key takes effect.
    *
-   * @throws FlagkeelError `NO_KEY`: none was given, or the file cannot be read.
+   * @throws FlagkeelError `NO_KEY` if there is none, or its file cannot be read.
    */
   readonly apiKey: () => string;
   /** The header of the key. Default: `authorization`, as a Bearer token. */
   readonly authHeader?: AuthHeader | undefined;
-  /** The token of this moment, as `apiKey`: it throws where its file cannot be read. */
+  /** The token is read at each call, as with `apiKey`; throws if its file cannot be read. */
   readonly git: GitCredentials & { readonly token: () => string | undefined };
   /**
-   * URL of PostgreSQL; undefined: none was given.
+   * URL of PostgreSQL; undefined if there is none.
    *
-   * @throws FlagkeelError `NO_KEY`: the file cannot be read.
+   * @throws FlagkeelError `NO_KEY` if its file cannot be read.
    */
   readonly database: () => string | undefined;
 }
 
-/** @throws FlagkeelError `USAGE`: `FLAGKEEL_AUTH_HEADER` or `FLAGKEEL_GIT_ORIGINS` cannot be used. */
+/** @throws FlagkeelError `USAGE` if `FLAGKEEL_AUTH_HEADER` or `FLAGKEEL_GIT_ORIGINS` is invalid. */
 export function operatorSettings(environment: Environment): OperatorSettings {
   return {
     url: valueOf(environment, 'FLAGKEEL_URL'),
@@ -76,9 +76,9 @@ export function operatorSettings(environment: Environment): OperatorSettings {
 }
 
 /**
- * The token for the forge, of a review or of statuses. An empty file holds none.
+ * The token for the forge. An empty file has none.
  *
- * @throws FlagkeelError `USAGE`: the file cannot be read.
+ * @throws FlagkeelError `USAGE` if the file cannot be read.
  */
 export function forgeToken(environment: Environment): string | undefined {
   const file = valueOf(environment, 'FLAGKEEL_FORGE_TOKEN_FILE');
@@ -87,12 +87,12 @@ export function forgeToken(environment: Environment): string | undefined {
   return nonEmpty(textInFile(file, 'token of the forge', 'USAGE'));
 }
 
-/** Undefined where the variable is not set, or empty. */
+/** An empty variable counts as unset. */
 function valueOf(environment: Environment, name: Variable): string | undefined {
   return nonEmpty(environment[name]);
 }
 
-/** The value of a variable, or else what the file holds that the variable `…_FILE` names; read at each call. */
+/** The value of a variable, otherwise the content of the file that `…_FILE` names; read at each call. */
 function secretOf(
   environment: Environment,
   name: 'FLAGKEEL_API_KEY' | 'FLAGKEEL_DATABASE' | 'FLAGKEEL_GIT_TOKEN',
@@ -110,11 +110,7 @@ function noKey(): never {
   );
 }
 
-/**
- * Origins of git servers that the token may go to though a checkout names them.
- *
- * @throws FlagkeelError `USAGE`: an entry is no URL.
- */
+/** Origins of git servers that may get the token although only a checkout names them. */
 function gitServers(environment: Environment): readonly string[] {
   const named = (valueOf(environment, 'FLAGKEEL_GIT_ORIGINS') ?? '').split(/[\s,]+/);
   const ci = [valueOf(environment, 'GITHUB_SERVER_URL'), valueOf(environment, 'CI_SERVER_URL')];
@@ -125,7 +121,6 @@ function gitServers(environment: Environment): readonly string[] {
   return urls.filter((each) => URL.canParse(each)).map((each) => new URL(each).origin);
 }
 
-/** @throws FlagkeelError `USAGE` */
 function authHeader(environment: Environment): AuthHeader | undefined {
   const given = nonEmpty(valueOf(environment, 'FLAGKEEL_AUTH_HEADER')?.trim().toLowerCase());
   const known = AUTH_HEADERS.find((each) => each === given);
@@ -137,10 +132,10 @@ function authHeader(environment: Environment): AuthHeader | undefined {
 }
 
 /**
- * A secret that stands alone in a file, read now.
+ * Reads a secret from a file that holds nothing else.
  *
- * @param what it is, for people: `Admin API key`.
- * @throws FlagkeelError `NO_KEY`: the file cannot be read, or is empty.
+ * @param what its name for people: `Admin API key`.
+ * @throws FlagkeelError `NO_KEY` if the file cannot be read, or is empty.
  */
 export function secretInFile(file: string, what: string): string {
   const text = textInFile(file, what, 'NO_KEY');

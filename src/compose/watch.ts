@@ -22,8 +22,7 @@ import type { DaemonView } from '../daemon/view.js';
 import { messageOf, FlagkeelError } from '../errors.js';
 import { runMaintenance } from '../git/clone.js';
 
-/** Where the specs of a source come from. */
-export type SourceLocation =
+type SourceLocation =
   | { readonly directory: string }
   | {
       readonly repo: string;
@@ -31,7 +30,7 @@ export type SourceLocation =
       readonly path: string | undefined;
     };
 
-/** One source, as the operator asked for it. */
+/** The options of one source. */
 export interface WatchedSource extends Pick<
   SourceOptions,
   'name' | 'intervalMs' | 'jitterMs' | 'debounceMs' | 'schedule' | 'note'
@@ -41,11 +40,11 @@ export interface WatchedSource extends Pick<
     RunFlags,
     'dryRun' | 'suspend' | 'keys' | 'touchedSince' | 'quarantineInvalid' | 'only' | 'since'
   >;
-  /** The operator's settings, where this source has its own. */
+  /** The operator's settings, or those of this source. */
   readonly settings: OperatorSettings;
 }
 
-/** Bare repositories of our own that a daemon over these sources fills: clones, and where states are kept. */
+/** Bare repositories of our own that a daemon fills: its clones, and the repositories of states. */
 export function ownRepositories(sources: readonly WatchedSource[]): readonly string[] {
   return sources.flatMap((source) => {
     const { stateDir } = source.settings;
@@ -54,15 +53,15 @@ export function ownRepositories(sources: readonly WatchedSource[]): readonly str
   });
 }
 
-/** What a daemon may have beside its sources. */
+/** Optional parts of a daemon. */
 export interface DaemonParts {
   readonly traffic?: Traffic;
   readonly replicas?: Replicas | undefined;
-  /** For waits and times of day; default: the clock of the machine. */
+  /** For waits and times of day. Default: the machine's clock. */
   readonly time?: Time;
 }
 
-/** Builds the daemon. Nothing is looked at, opened or asked before it is started. */
+/** Builds the daemon. It sends and opens nothing before it is started. */
 export function createDaemon(
   sources: readonly WatchedSource[],
   log: Log,
@@ -101,7 +100,7 @@ interface RunParts {
   readonly memory: RunCache;
 }
 
-/** Bounds of the silence after which a service that is asked for a confirmation counts as away. */
+/** Bounds of the silence after which the service counts as away. */
 const PATIENCE_MS = { least: 1_000, most: 10_000 };
 
 /** Confirms the place that the last run opened. */
@@ -131,19 +130,9 @@ function runsOf(
   const note = (text: string): void => {
     log.info({ source: name, note: text }, 'note');
   };
-  return async ({
-    open,
-    mode,
-    everyKey,
-    suspend,
-    allowOlder,
-    adopt,
-    dryRun,
-    signal,
-    fence,
-    approval,
-    progress,
-  }) => {
+  return async (asked) => {
+    const { mode, everyKey, suspend, allowOlder, adopt, dryRun, approval } = asked;
+    const { open, signal, fence, progress } = asked;
     return openRun(
       directory,
       {
@@ -153,7 +142,7 @@ function runsOf(
         touchedSince: mode === 'full' ? undefined : 'memory',
         approvals: approval === null ? [] : [approval],
         ...(adopt && { adopt }),
-        // What one replica remembers, the next has to find.
+        // The next replica has to find the records of this one.
         ...(isShared ? { pushState: true } : pushState !== undefined && { pushState }),
       },
       {
@@ -164,17 +153,14 @@ function runsOf(
   };
 }
 
-/**
- * A name that is the same in all replicas of one daemon, and another one where the same source is
- * kept for another service.
- */
+/** Equal in all replicas of one daemon; different for the same source and another service. */
 function leaseName({ name, run, settings }: WatchedSource, { location, branch }: Upstream): string {
   const { url = settings.url ?? null, environment } = run;
   const words = JSON.stringify([name, location, branch, url, environment]);
   return `source-${createHash('sha256').update(words).digest('hex').slice(0, 16)}`;
 }
 
-/** @throws FlagkeelError `USAGE` the place cannot be one. */
+/** @throws FlagkeelError `USAGE` if the place is unusable. */
 function upstreamOf({ place, settings }: WatchedSource): Upstream {
   if ('directory' in place) return new LocalUpstream(place.directory);
   const { repo, branch = null, path = '' } = place;
@@ -186,7 +172,7 @@ function upstreamOf({ place, settings }: WatchedSource): Upstream {
   });
 }
 
-/** Beside the state, which is on a volume that lasts; otherwise where the daemon was started. */
+/** Beside the state, which is on a lasting volume; otherwise in the working directory. */
 function clonesFolder({ stateDir }: OperatorSettings): string {
   return stateDir === undefined
     ? resolve('.flagkeel', 'clones')
@@ -197,15 +183,15 @@ function cloneName(...words: readonly (string | null)[]): string {
   return createHash('sha256').update(JSON.stringify(words)).digest('hex').slice(0, 16);
 }
 
-/** Runs of the whole daemon from one look at its repositories to the next; each leaves a few objects behind. */
+/** Runs of the whole daemon between two packings; each run leaves a few objects behind. */
 const RUNS = 50;
 
 /**
- * Packs the repositories of a daemon now and then: after the first run, which may follow many of an earlier process,
- * and then after so many.
+ * Packs the repositories of a daemon after its first run, because an earlier process may have left much to pack, and
+ * then after each `RUNS`.
  *
  * @param directories bare repositories of our own.
- * @returns how to give up what is under way, and stop.
+ * @returns `close` aborts the packing and stops.
  */
 export function startMaintenance(
   daemon: DaemonView,
@@ -220,7 +206,7 @@ export function startMaintenance(
     for (const directory of new Set(directories)) {
       if (isEnding()) return;
       try {
-        // One after the other: it is work for a whole core.
+        // One after the other, because each occupies a core.
         await runMaintenance(directory, ending.signal);
       } catch (error) {
         if (!isEnding()) log.warn({ why: messageOf(error) }, 'cannot keep house');
@@ -240,13 +226,13 @@ export function startMaintenance(
   };
 }
 
-/** With a shorter lease a pause of the machine would look like the end of a replica. */
+/** During a shorter lease, a pause of the machine would look like the end of a replica. */
 const MIN_LEASE_MS = 1_000;
 
 /**
- * The database in which replicas find each other; undefined where the daemon has no replicas.
+ * The database in which replicas find each other; undefined for a daemon without replicas.
  *
- * @throws FlagkeelError `USAGE`: it is no URL of PostgreSQL, or the service is the embedded one.
+ * @throws FlagkeelError `USAGE` if it is no URL of PostgreSQL, or the service is the embedded one.
  */
 export function databaseOf(
   { database, embedded }: { readonly database?: string; readonly embedded?: boolean },
@@ -271,12 +257,12 @@ export async function openReplicas(
   if (leaseMs < MIN_LEASE_MS) {
     throw new FlagkeelError('USAGE', `cannot lease for less than ${MIN_LEASE_MS} ms`);
   }
-  // Loaded only where it is used: it brings the queue and the driver of the database.
+  // Loaded on use, because it brings the queue and the driver of the database.
   const { Replicas: Loaded } = await import('../daemon/replicas/replicas.js');
   return Loaded.open({ url: database, leaseMs, time: realTime, log });
 }
 
-/** The password, as it stands in the URL and as it is meant. */
+/** The password, both as the URL has it and decoded. */
 export function secretsInUrl(url: string): readonly string[] {
   const { password } = new URL(url);
   return password === '' ? [] : [password, decodeURIComponent(password)];
