@@ -29,12 +29,9 @@ export const steadyTime: Time = { ...realTime, now: () => performance.now() };
  */
 export async function pauseForLock(ms: number, signal: AbortSignal | undefined): Promise<void> {
   try {
-    await sleep(ms, undefined, signal === undefined ? {} : { signal });
+    await realTime.sleep(ms, signal);
   } catch (cause) {
-    throw new FlagkeelError(
-      'INTERRUPTED',
-      'cannot lock the state: interrupted while another run held it',
-      { cause },
-    );
+    const message = 'cannot lock the state: interrupted while another run held it';
+    throw new FlagkeelError('INTERRUPTED', message, { cause });
   }
 }

@@ -4,7 +4,7 @@ import { proxyFor } from './proxy.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-export interface HttpClientOptions {
+interface HttpClientOptions {
   /** Only scheme, host and port count. */
   readonly url: string;
   readonly connections: number;
@@ -15,12 +15,11 @@ export interface HttpClientOptions {
   readonly maxAnswerBytes: number;
 }
 
-export interface HttpRequest {
+interface HttpRequest {
   readonly method: Method;
   /** Encoded, with the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Encoded request body. */
   readonly body: string | null;
   readonly signal: AbortSignal;
 }

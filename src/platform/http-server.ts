@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { FlagkeelError, messageOf } from '../errors.js';
 
 /** The part of the HTTP framework's application that is needed here. */
-export interface HttpApp {
+interface HttpApp {
   readonly server: Server;
   listen(at: { readonly port: number; readonly host: string }): Promise<unknown>;
   close(): Promise<unknown>;

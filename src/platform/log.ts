@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import type { Logger, pino as Pino } from 'pino';
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 /** Fields of a log line: plain values, never a whole answer or a list of keys. */
-export type LogFields = Readonly<Record<string, unknown>>;
+type LogFields = Readonly<Record<string, unknown>>;
 
 /** Messages are constant; varying values go into the fields. */
 export interface Log {

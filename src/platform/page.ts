@@ -12,7 +12,6 @@ export interface Look {
   readonly policy: string;
 }
 
-/** The settings of a look. */
 interface LookOptions {
   /** Whether there is a script of that name too. */
   readonly hasScript?: boolean;

@@ -27,8 +27,7 @@ export interface SqliteStatement {
  */
 export function openSqlite(path: string): SqliteDatabase {
   try {
-    const database = new Libsql(path, { timeout: 0 });
-    return database;
+    return new Libsql(path, { timeout: 0 });
   } catch (error) {
     throw new FlagkeelError(
       'STATE_UNREADABLE',

@@ -11,7 +11,7 @@ export type Facts = Readonly<Record<string, string | number | boolean>>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface TracedRun {
+interface TracedRun {
   /** Name of the command. */
   readonly name: string;
   /** The specs of the run: a name, or a directory. */
@@ -22,7 +22,6 @@ export interface TracedRun {
   readonly environment?: Environment;
 }
 
-/** The end of a run. */
 export interface RunEnd {
   readonly exitCode: number;
   /** A result of the daemon, `planned` for a run that was not to write, or `done` for a command that has no plan. */
@@ -80,8 +79,7 @@ export async function traced<T>(
   return partOfRun(name, { attributes: { ...facts } }, { task, factsOf });
 }
 
-/** One try of a request. */
-export interface TracedRequest {
+interface TracedRequest {
   readonly method: Method;
   /** The path with `:word` for each name and key in it. */
   readonly route: string;

@@ -5,8 +5,7 @@ import { Temporal } from 'temporal-polyfill';
  * epoch; zones are names of the IANA database (`Europe/Madrid`) or `UTC`.
  */
 
-/** Local date and time in a zone. */
-export interface WallClock {
+interface WallClock {
   /** `2026-11-24`. */
   readonly date: string;
   /** From 1 (Monday) to 7 (Sunday). */
