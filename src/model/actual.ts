@@ -72,7 +72,6 @@ export interface Scope extends ScopedObjects {
 }
 
 export interface FlagScope {
-  /** The id from an earlier answer. */
   readonly id?: string | undefined;
   /** Whether the flag is in the inventory. If a list does not show such a flag, a second request checks it. */
   readonly known: boolean;

@@ -15,7 +15,6 @@ export interface DesiredObjects {
   readonly identities: readonly DesiredIdentities[];
 }
 
-/** The desired state that the specs of one commit describe. */
 export interface Desired extends DesiredObjects {
   readonly config: Config;
   readonly kills: readonly DesiredKill[];

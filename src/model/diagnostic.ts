@@ -6,7 +6,6 @@ export interface Location {
   readonly column: number;
 }
 
-/** One thing that is wrong with the specs, the config, or a file that they name. */
 export interface Diagnostic {
   readonly severity: 'error' | 'warning';
   /** Kebab-case, stable, documented in `docs/diagnostics.md`. */

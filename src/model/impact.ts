@@ -8,7 +8,6 @@ export interface Impact {
    * by name those that use the changed object. Flags whose keys all keep their treatment are left out.
    */
   readonly flags: readonly FlagImpact[];
-  /** Risks in the order of `RISKS`. */
   readonly risks: readonly Risk[];
   /**
    * Whom a restore of the changed flag would reach once the plan is applied. Unset if the plan does not leave the flag
@@ -50,7 +49,6 @@ export interface FlagImpact {
   readonly traffic: Range;
   /** Listed keys whose treatment or configuration changes; of a changed segment only those that it gains or loses. */
   readonly keys: KeyCount;
-  /** How many listed keys were examined. */
   readonly listed: number;
   /** Moves by their size, the largest first. */
   readonly moves: readonly Move[];

@@ -71,7 +71,6 @@ export function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Sorted copy without repetitions. */
 export function sortedSet(values: Iterable<string>): string[] {
   const all = [...values];
   // Most lists are sorted already: people wrote them so, or this function made them.
@@ -84,7 +83,6 @@ function isAscending(values: readonly string[]): boolean {
   return values.every((each, at) => at === 0 || (values[at - 1] ?? '') < each);
 }
 
-/** Whether a parsed value is nested deeper than `levels`. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;

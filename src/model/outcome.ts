@@ -7,7 +7,6 @@ export interface ChangeNote {
   readonly comment: string;
 }
 
-/** How one change ended. */
 export type Outcome = (
   | { readonly status: 'applied' }
   | {

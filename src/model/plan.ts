@@ -26,7 +26,6 @@ export const REASONS = [
 
 export type Reason = (typeof REASONS)[number];
 
-/** Why a change is not applied. */
 export type WithheldWhy =
   /** Removed from git, and `prune` is off. */
   | 'prune-off'
@@ -67,7 +66,6 @@ export type WithheldWhy =
   /** Identities or attributes that git no longer has: flagkeel never deletes them. */
   | 'stays-on-service';
 
-/** One managed field whose live value differs. */
 export interface FieldChange {
   /** JSON Pointer into the canonical form, for example `/defaultRule`. */
   readonly path: string;
@@ -180,7 +178,6 @@ export interface NotCompared {
 export interface LiveKill {
   readonly id: ObjectId;
   readonly ref: ObjectRef;
-  /** Where the specs declare the definition. */
   readonly location: Location;
   /** When a run first saw it, ISO 8601 in UTC; null if the state does not say. */
   readonly seen: string | null;
@@ -227,7 +224,6 @@ export const FORCED_GUARDS: ReadonlySet<GuardName> = new Set([
   'anotherWorkspace',
 ]);
 
-/** A guard that stops a plan. */
 export interface GuardFinding {
   readonly guard: GuardName;
   /** Null for a guard of the whole workspace. */
@@ -259,7 +255,6 @@ export type Step = StepHeader & StepRequest;
 
 export interface StepHeader {
   readonly id: StepId;
-  /** The change that this step belongs to. */
   readonly change: ObjectId;
   /** Steps that must succeed first. */
   readonly needs: readonly StepId[];

@@ -1,4 +1,3 @@
-/** Kinds of objects that a plan can change. */
 export const KINDS = ['flag', 'segment', 'identities'] as const;
 
 export type Kind = (typeof KINDS)[number];
@@ -37,12 +36,10 @@ export function parseKey(
   return slash === -1 || kind === undefined ? undefined : { kind, name: key.slice(slash + 1) };
 }
 
-/** The whole object that an id belongs to. */
 export function keyOfId(id: ObjectId): ObjectKey {
   return id.split('@', 1)[0] ?? id;
 }
 
-/** The parts of an id; undefined for an unknown kind. */
 export function refOfId(id: ObjectId): ObjectRef | undefined {
   const object = parseKey(keyOfId(id));
   const at = id.indexOf('@');
@@ -69,5 +66,4 @@ export const RESERVED_TREATMENT_NAMES: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Limits for the number of treatments of a flag. */
 export const TREATMENT_COUNT = { least: 2, most: 20 } as const;

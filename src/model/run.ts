@@ -31,7 +31,6 @@ export interface Fence {
 
 export const DEFAULT_CONCURRENCY = 8;
 
-/** Phases of a run that take noticeable time. */
 export type Phase = 'look' | 'apply' | 'verify';
 
 /** A pause because requests are throttled, or because one of them will be repeated. */
@@ -73,7 +72,6 @@ export interface ProgressView {
   readonly why?: string;
 }
 
-/** Options of one run from the command line. */
 export interface RunOptions {
   /** Names or ids; empty for all. */
   readonly environments: readonly string[];
@@ -148,7 +146,6 @@ export interface ShownChanges {
   ) => boolean;
 }
 
-/** Approval of one plan. */
 export interface Approval {
   readonly hash: string;
   /** Who gave it, if known; untrusted if it came by request or from a comment. */
@@ -182,7 +179,6 @@ export interface Closed {
   readonly untilText: string | null;
 }
 
-/** The suspension by `suspend: true` in the config. */
 export const SUSPENDED_BY_CONFIG: Suspension = {
   reason: '`suspend: true` in flagkeel.yaml',
   until: null,

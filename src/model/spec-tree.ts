@@ -40,7 +40,6 @@ export function isSpecPath(path: string): boolean {
   return path === 'flagkeel.yaml' || SPEC_FOLDERS.includes(topOf(path));
 }
 
-/** Whether the path is that of a folder of specs itself, where only a folder is valid. */
 export function isSpecFolder(path: string): boolean {
   return SPEC_FOLDERS.includes(path);
 }

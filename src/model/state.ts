@@ -149,7 +149,6 @@ function isOfKind<K extends Kind>(entry: StateEntry, kind: K): entry is EntryOf<
   return entry.kind === kind;
 }
 
-/** The id from the service's answer, for kinds that have ids. */
 export function entryId(entry: StateEntry | undefined): string | undefined {
   return entry && 'id' in entry ? entry.id : undefined;
 }

@@ -51,7 +51,6 @@ export const FLAG_FIELD_ROWS: {
   },
 };
 
-/** Type of the field that a JSON Pointer names; undefined if it is not a workspace-level field of a flag. */
 export function flagFieldType(path: string): FieldType | undefined {
   const field = FLAG_FIELDS.find((each) => path === `/${each}`);
   return field && FLAG_FIELD_ROWS[field].type;
@@ -72,7 +71,6 @@ export function flagFieldsFromSpec(spec: FlagSpec): FlagFields {
   return fields;
 }
 
-/** Canonical form of the service's flag, every field of it. */
 export function flagFieldsFromWire(wire: WireFlag): Required<FlagFields> {
   const values = FLAG_FIELDS.map((field) => [field, FLAG_FIELD_ROWS[field].fromWire(wire)]);
   return Object.fromEntries(values) as Required<FlagFields>;

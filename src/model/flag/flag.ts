@@ -10,11 +10,9 @@ export interface FlagFields {
   readonly description?: string;
   /** Sorted, unique. */
   readonly tags?: readonly string[];
-  /** Name of a rollout status. */
   readonly rolloutStatus?: string;
 }
 
-/** The fields that a patch of a flag writes, and their values before it. */
 export interface FlagFieldsChange {
   /** Only fields that the patch writes and whose value was known. */
   readonly before: FlagFields;

@@ -98,7 +98,6 @@ export interface SpecifiedDefinition {
   readonly killed?: boolean;
 }
 
-/** Splits a definition into the fields that git manages and those that a creation sends. */
 export function definitionOf(
   specified: SpecifiedDefinition,
   unmanaged: readonly DefinitionField[],

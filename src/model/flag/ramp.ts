@@ -2,7 +2,6 @@ import { byCodeUnits, canonicalJson, sameJson, sha256 } from '../json.js';
 import type { RampRecord } from '../state.js';
 import type { Bucket, Definition, Matcher } from './flag.js';
 
-/** Steps by which the share of one treatment grows, as specified. */
 export interface DesiredRamp {
   /**
    * Identifies it among the ramps of its definition: that of the default rule, the name of its rule, or, where the rule
@@ -26,9 +25,7 @@ export interface DesiredRamp {
   readonly steps: readonly RampStep[];
   /** Name of a window that limits it further. Default: only the environment's windows apply. */
   readonly within?: string;
-  /** Names of the checks that have to pass before each step. */
   readonly checks?: readonly string[];
-  /** If true, no step is taken. */
   readonly hold: boolean;
 }
 
@@ -56,11 +53,9 @@ export interface Ladder {
   readonly anchors: Readonly<Record<'alive' | 'killed', RampAnchor>> | null;
   /** By git, or by the service if the run read it. */
   readonly isKilled: boolean;
-  /** The remembered facts; unset before the first run. */
   readonly record?: RampRecord;
   /** The key of a ramp that left the specs and whose rule may be an earlier form of this one's. */
   readonly heirOf?: string;
-  /** Zone in which messages show when steps are due. */
   readonly zone: string;
   /** Of the due step that is not taken yet. */
   readonly checks?: readonly CheckStanding[];
@@ -76,7 +71,6 @@ export interface CheckStanding {
   readonly why: string | null;
 }
 
-/** A step, and when it is due. */
 export interface StepStanding {
   readonly percent: number;
   /** ISO 8601 in UTC; null if no such moment was found. */
@@ -85,17 +79,13 @@ export interface StepStanding {
   readonly dueText: string | null;
 }
 
-/** How far a ramp has come, for people. */
 export interface RampStanding {
   /** Of the definition: `flag/shop@production`. */
   readonly id: string;
-  /** Position of the rule, from 0; null for the default rule. */
   readonly rule: number | null;
   readonly treatment: string;
   readonly steps: readonly StepStanding[];
-  /** Position of the last step that is due; -1 before the first. */
   readonly step: number;
-  /** Why due steps are not taken, as a clause; null if they are. */
   readonly held: string | null;
   /** The live share in whole per cent; null if the run did not read it. */
   readonly served: number | null;
@@ -154,7 +144,6 @@ function dividedAs(weights: readonly number[], sum: number): number[] {
   return floors.map((each, at) => (raised.has(at) ? each + 1 : each));
 }
 
-/** The share of the ramp's treatment if the rule serves a stage of the ramp; undefined otherwise. */
 export function shareOnRamp(ramp: DesiredRamp, buckets: readonly Bucket[]): number | undefined {
   const share = shareOf(buckets, ramp.treatment);
   const served = buckets.filter(({ size }) => size > 0);
@@ -166,7 +155,6 @@ export function conditionOf(matchers: readonly Matcher[]): string {
   return canonicalJson(matchers.map(canonicalJson).sort(byCodeUnits));
 }
 
-/** Makes `DesiredRamp.key`. */
 export function rampKey(name: string | undefined, matchers: readonly Matcher[] | null): string {
   if (matchers === null) return 'default';
   return name === undefined ? `if ${sha256(conditionOf(matchers)).slice(0, 16)}` : `rule ${name}`;

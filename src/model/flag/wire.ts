@@ -19,12 +19,10 @@ import { canonicalJson, sameJson, sortedSet, type Json } from '../json.js';
 import { canonicalMatcher } from '../matcher/canonical.js';
 import fastJsonPatch, { type Operation } from 'fast-json-patch';
 
-/** The members of the service's definition that a client may set. */
 type WireContent = {
   readonly [K in Exclude<DefinitionField, 'targets'>]: Readonly<WireDefinition[K]>;
 };
 
-/** Canonical form of the service's definition, every field of it. */
 export function definitionFromWire(wire: WireContent): Required<Definition> {
   return {
     killed: wire.killed,

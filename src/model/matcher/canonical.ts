@@ -102,13 +102,11 @@ function isObject(value: Json): value is Readonly<Record<string, Json>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Name of the segment that a matcher asks about, if it is of that type. */
 export function segmentOf(matcher: Matcher): string | undefined {
   const name = matcher['string'];
   return matcher.type === 'IN_SEGMENT' && typeof name === 'string' ? name : undefined;
 }
 
-/** Flag and treatments that a matcher asks about, if it is of that type. */
 export function dependencyOf(
   matcher: Matcher,
 ): { readonly flag: string; readonly treatments: readonly string[] } | undefined {

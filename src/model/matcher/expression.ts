@@ -18,7 +18,6 @@ export function expressionOf(pattern: string): { isIn(text: string): boolean } |
   }
 }
 
-/** Why JavaScript cannot read a regular expression; undefined where it can. */
 export function whyInvalid(pattern: string): string | undefined {
   try {
     new RegExp(pattern);

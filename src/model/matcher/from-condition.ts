@@ -10,7 +10,6 @@ const SUBJECTS = ['segment', 'flag', 'matcher', ...COMPARISON_WORDS] as const;
 
 type Subject = (typeof SUBJECTS)[number];
 
-/** The matcher that a condition stands for, in canonical form, or the faults of the condition. */
 export function matcherOf(condition: ConditionSpec): Checked<Matcher> {
   const subjects = SUBJECTS.filter((subject) => condition[subject] !== undefined);
   const [subject, second] = subjects;

@@ -16,7 +16,6 @@ export type Operand =
   | 'version-range'
   | 'date-range';
 
-/** The member of a matcher that holds its operand. */
 export const OPERAND_MEMBER = {
   name: 'string',
   dependency: 'depends',
@@ -31,7 +30,6 @@ export const OPERAND_MEMBER = {
   'date-range': 'between',
 } as const satisfies Record<Operand, string>;
 
-/** One type of matcher, as far as specs and reports need to know it. */
 export interface MatcherRow {
   /** The member of a spec's condition that makes the comparison. A type without one is written as `matcher`. */
   readonly word?: keyof ConditionSpec;
@@ -115,7 +113,6 @@ function row<O extends Operand, A extends MatcherRow['attribute']>(
 type MatcherType = keyof typeof MATCHERS;
 type WordedRow = Extract<(typeof MATCHERS)[MatcherType], { readonly word: string }>;
 
-/** A word that specs have for a comparison. */
 export type ComparisonWord = WordedRow['word'];
 
 /** The meaning of a word: the service's type of matcher, the operand, and whether it needs an attribute. */
@@ -126,7 +123,6 @@ export interface Comparison {
   readonly attribute: WordedRow['attribute'];
 }
 
-/** The comparisons that specs can write, by word. */
 export const COMPARISONS = Object.fromEntries(
   Object.entries(MATCHERS).flatMap(([type, known]) =>
     'word' in known ? [[known.word, { ...known, type }]] : [],
@@ -145,7 +141,6 @@ export function wordOf(type: string): ComparisonWord | undefined {
 
 const OPERAND_MEMBERS: ReadonlySet<string> = new Set(Object.values(OPERAND_MEMBER));
 
-/** Whether a matcher of some known type has its operand in this member. */
 export function isOperandMember(name: string): boolean {
   return OPERAND_MEMBERS.has(name);
 }
