@@ -78,7 +78,6 @@ export class Lineage {
     return place !== undefined && since !== undefined && since <= place;
   }
 
-  /** Remembers that `a` comes before `b`. */
   keep(a: string, b: string): void {
     if (this.has(a, b)) return;
     if (this.#last?.commit === b) {

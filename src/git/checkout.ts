@@ -8,7 +8,6 @@ import { exitCodeOf, type Git, gitError, isGitMissing, openGit, runGit } from '.
 import { ObjectReader } from './objects.js';
 import { OwnRepository } from './own-repository.js';
 
-/** A config directory, and the repository that it lies in. */
 export interface Checkout {
   /** Absolute, symbolic links resolved. */
   readonly directory: string;
@@ -135,7 +134,6 @@ export async function isOlder(checkout: Checkout, a: string, b: string): Promise
   return (await isAncestor(checkout, a, b)) === true;
 }
 
-/** Commits to read one by one before git searches all of history. */
 const NEAR = 16;
 
 /** Most pairs of commits are a few steps apart, and reading those few needs no extra process. */

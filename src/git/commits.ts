@@ -101,7 +101,6 @@ function decode(bytes: Buffer, encoding: string): string {
 /** A commit that flagkeel itself makes, on no branch. */
 export interface CommitToMake {
   readonly message: string;
-  /** Its parent, if any. */
   readonly from: string | null;
   /** Differences from the parent, as commands of `git fast-import`. */
   readonly lines: readonly string[];

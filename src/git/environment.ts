@@ -92,7 +92,6 @@ function networkVariables(reach: NetworkAccess): Record<string, string> {
   return { ...Object.fromEntries(given), ...reach.variables() };
 }
 
-/** The repository that a process works in. */
 export interface GitPlace {
   /** The only directory whose repository git may open although another user owns it. */
   readonly trusted: string | null;

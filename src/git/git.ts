@@ -15,7 +15,6 @@ export interface GitCommand {
   readonly args: readonly string[];
   /** Completes `cannot …`, for the person who reads the error. */
   readonly purpose: string;
-  /** Standard input of the command. */
   readonly input?: Buffer | string;
   /** Network access, for commands in a repository of ours only. Default: none. Such a command may be given up. */
   readonly network?: NetworkAccess;
@@ -29,11 +28,9 @@ export interface GitCommand {
   readonly timeoutMs?: number;
 }
 
-/** Git ended with a code other than 0, or by a signal. */
 class GitExit extends Error {
   /** -1 after a signal. */
   readonly exitCode: number;
-  /** Output of the command before it failed. */
   readonly stdout: string;
 
   constructor(exitCode: number, stderr: string, stdout = '') {

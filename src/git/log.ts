@@ -1,7 +1,6 @@
 import type { Repository, Checkout } from './checkout.js';
 import { type Git, runGit } from './git.js';
 
-/** A commit that touched files of the config directory. */
 export interface LoggedCommit {
   readonly id: string;
   readonly parents: readonly string[];
@@ -47,7 +46,6 @@ interface LogQuestion {
   readonly revisions: readonly string[];
   /** Relative to the config directory. */
   readonly paths: readonly string[];
-  /** See `GitCommand`. */
   readonly purpose: string;
 }
 

@@ -10,7 +10,6 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** The header that git sends before the content of an object. */
 export interface ObjectHeader {
   /** Hexadecimal object name. */
   readonly id: string;

@@ -8,7 +8,6 @@ import { byCodeUnits } from '../model/json.js';
 import type { Revision } from '../model/outcome.js';
 import type { SpecTree, TreeEntry } from '../model/spec-tree.js';
 
-/** The files that a run reads, and their origin as far as known. */
 export interface Source extends AsyncDisposable {
   readonly tree: SpecTree;
   readonly checkout: Checkout;
