@@ -14,7 +14,6 @@ const MORE_KEPT = 1_000;
  * and results by the very files from which they were made. Files on disk have no such name and are always read.
  */
 export class SpecCache {
-  /** Config by the file that it was read from. */
   readonly configs = new Memoized<SpecFile, Config | undefined>();
   readonly flags = new Memoized<
     SpecFile,
@@ -28,7 +27,6 @@ export class SpecCache {
   >();
   /** Sorted and hashed lists of keys, by the parsed list. */
   readonly keyLists = new Memoized<readonly string[], KeyList>();
-  /** Results of `readSpecs` by the listing of the tree. */
   readonly readings = new WeakMap<readonly TreeEntry[], unknown>();
   readonly #parsed = new Map<string, ParsedFile>();
   readonly #files = new Map<string, SpecFile>();

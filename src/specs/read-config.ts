@@ -74,7 +74,6 @@ export async function readableConfigIn(tree: SpecTree): Promise<Config | undefin
   return readableConfig(await loadFile(tree, entry, 'config'));
 }
 
-/** Problems of a config that its schema cannot express. */
 export function configDiagnostics(file: SpecFile): readonly Diagnostic[] {
   if (!isValid(file)) return [];
   const spec = file.parsed.value;

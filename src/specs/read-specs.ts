@@ -30,7 +30,6 @@ import {
   validOf,
 } from './resolve/spec-set.js';
 
-/** The content of one directory's specs, or all of their problems. */
 export type SpecsResult =
   | { readonly ok: true; readonly desired: Desired; readonly warnings: readonly Diagnostic[] }
   | {

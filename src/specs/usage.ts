@@ -16,7 +16,6 @@ export interface Usage {
   readonly by: string;
 }
 
-/** A kind of object that specs can name. */
 export interface Named {
   readonly kind: 'flag' | 'segment' | 'condition';
   readonly name: string;
@@ -120,7 +119,6 @@ export function conditionsBehind(name: string, specs: SpecParts['specs']): Reado
   return found;
 }
 
-/** Names of conditions that a rule or another condition uses. */
 export function usedConditions(specs: SpecParts['specs']): ReadonlySet<string> {
   return new Set(conditionUses(specs).flatMap(({ condition }) => condition.use ?? []));
 }

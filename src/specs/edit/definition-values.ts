@@ -60,7 +60,6 @@ export function writtenRule(rule: Rule, treatments: readonly string[]): Written 
   );
 }
 
-/** One condition by itself, several as a list. */
 export function writtenConditions(matchers: Rule['matchers']): Written {
   const conditions = matchers.map((matcher) => new Flow(writtenJson(conditionOf(matcher))));
   const [first] = conditions;

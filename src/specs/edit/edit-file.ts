@@ -42,7 +42,6 @@ export interface EditedRule {
   };
 }
 
-/** The order for new members of a mapping. */
 const MEMBER_ORDER = [
   'flag',
   'environment',

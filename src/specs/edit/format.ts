@@ -35,7 +35,6 @@ function isKey(line: string): boolean {
   return line.trim() !== '' && !line.trim().startsWith('#');
 }
 
-/** A part of a text, by offsets, with its replacement. */
 interface Patch {
   readonly from: number;
   readonly to: number;
@@ -145,7 +144,6 @@ function sortings(kind: SchemaName, text: string): Patch[] {
   return patches;
 }
 
-/** The place of one element, and its sort key. */
 interface Slot {
   readonly from: number;
   readonly to: number;

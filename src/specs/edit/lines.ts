@@ -42,7 +42,6 @@ function longestCommon(a: readonly string[], b: readonly string[]): [number, num
   return pairs;
 }
 
-/** A line in the difference of two texts: kept, removed or new, in reading order. */
 export interface DiffLine {
   readonly sign: ' ' | '-' | '+';
   readonly text: string;
@@ -50,7 +49,6 @@ export interface DiffLine {
   readonly line: number;
 }
 
-/** Number of lines shown around a difference. */
 const CONTEXT = 2;
 
 /** The lines in which two texts differ, with two lines around each difference; empty for equal texts. */

@@ -80,7 +80,6 @@ function blockOf(flag: ResolvedFlag, environment: string, { overlays }: SpecPart
 
 /** The block of the target, and the facts about both environments. */
 interface Place extends Promotion, Pick<Block, 'path' | 'block'> {
-  /** The block of the source. */
   readonly own: Block;
   readonly source: DesiredDefinition;
   /** Undefined if the flag is not declared there yet. */

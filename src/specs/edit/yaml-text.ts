@@ -19,7 +19,6 @@ export class Flow {
 /** A member of a mapping; left out if its value is undefined. */
 export type Member = readonly [name: string, value: Written | undefined];
 
-/** A mapping of the members that have a value, in the order given. */
 export function mapping(...members: readonly Member[]): ReadonlyMap<string, Written> {
   return new Map(
     members.filter((member): member is readonly [string, Written] => member[1] !== undefined),

@@ -1,7 +1,6 @@
 import { type Problem, apiKeyProblems, problemAt } from './source-text.js';
 import { MAX_KEYS_PER_SEGMENT } from '../../admin-api/wire.js';
 
-/** The cells of one line, with their offsets. */
 type Row = readonly { readonly text: string; readonly from: number }[];
 
 /**

@@ -4,7 +4,6 @@ import { parseFile, SpecFile, type FileKind, type ParsedFile } from './parse-fil
 import { fileDiagnostic } from './source-text.js';
 import type { SpecCache } from '../cache.js';
 
-/** Path of the config, from the root of the directory. */
 export const CONFIG_PATH = 'flagkeel.yaml';
 
 /** Limits for input, so that no repository exhausts the memory: a first run over fifty thousand flags takes 2 GiB. */
@@ -13,7 +12,6 @@ const MAX_YAML_BYTES = 2 * 1024 * 1024;
 const MAX_KEY_FILE_BYTES = 8 * 1024 * 1024;
 const FILES_AT_ONCE = 32;
 
-/** All files of a tree. */
 export interface LoadedFiles {
   /** Files of each kind, in the code-unit order of their paths. */
   readonly files: ReadonlyMap<FileKind, readonly SpecFile[]>;
@@ -54,7 +52,6 @@ interface Wanted {
   readonly kind: FileKind;
 }
 
-/** Reads the files that no earlier reading has left in memory. */
 async function readUnknown(
   tree: SpecTree,
   wanted: readonly Wanted[],

@@ -15,7 +15,6 @@ import { OFFSETS, placesIn, typedValue, type Place, type Spans } from './typed-v
 import { pointerOf } from '../../model/json.js';
 import { parseYaml } from './yaml-file.js';
 
-/** The kind of a file, which decides how it is parsed. */
 export type FileKind = SchemaName | 'keys' | 'identities-csv';
 
 /** One file by itself, independent of its path, of other files, and of the config. */
@@ -23,7 +22,6 @@ export interface ParsedFile {
   readonly source: SourceText;
   /** The value, even if it violates its schema; undefined without one. */
   readonly value: unknown;
-  /** Whether the value fits its schema. */
   readonly valid: boolean;
   /** Name of the file's flag or segment, as written; undefined if it is missing or not a text. */
   readonly subject: string | undefined;
@@ -155,7 +153,6 @@ export class SpecFile {
   }
 }
 
-/** Names of members and positions of elements, from the outermost inwards. */
 type Path = readonly (string | number)[];
 
 /**

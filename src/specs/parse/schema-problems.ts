@@ -6,7 +6,6 @@ import type { Place } from './typed-value.js';
 import { partsOf, pointerOf } from '../../model/json.js';
 import * as generated from '../../generated/validators.js';
 
-/** JSON types in YAML authors' words. */
 const TYPE_WORDS: Readonly<Record<string, string>> = {
   string: 'a text',
   integer: 'a whole number',

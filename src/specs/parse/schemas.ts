@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { packageFile } from '../../platform/package-files.js';
 
-/** Schemas of the files of a config repository. */
 export const SPEC_SCHEMA_NAMES = [
   'config',
   'flag',
@@ -38,7 +37,6 @@ export interface Schema {
 
 const loaded = new Map<SchemaName, Schema>();
 
-/** The schema as in `schemas/`, with its references unresolved. */
 export function schemaOf(name: SchemaName): Schema {
   const known = loaded.get(name);
   if (known !== undefined) return known;
@@ -48,7 +46,6 @@ export function schemaOf(name: SchemaName): Schema {
   return schema;
 }
 
-/** The kind of file that a schema with this `$id` describes; undefined if the `$id` is not ours. */
 export function schemaNameOf(id: string): SchemaName | undefined {
   return SCHEMA_NAMES.find((name) => schemaOf(name).$id === id);
 }

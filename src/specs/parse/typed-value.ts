@@ -23,7 +23,6 @@ export interface Place {
 interface TypedValue {
   readonly value: unknown;
   readonly spans: Spans;
-  /** Of its YAML. */
   readonly problems: readonly Problem[];
 }
 
@@ -78,7 +77,6 @@ interface At {
   readonly pointer?: string;
 }
 
-/** Visits every value of a document once, in the order of the file. */
 class Walk {
   readonly offsets: number[] = [];
   readonly places = new Map<string, Place>();
@@ -141,7 +139,6 @@ class Walk {
     return text;
   }
 
-  /** The value of a scalar, typed by the schema's expectation. */
   #scalar(node: Scalar, { scalarTypes: types }: Expected, at: At): unknown {
     const text = node.source ?? '';
     if (node.type !== 'PLAIN') return text;
@@ -247,7 +244,6 @@ class Expected {
   /** JSON types that a scalar may have here; empty without an expectation. */
   readonly scalarTypes: ReadonlySet<string>;
   readonly #candidates: readonly Candidate[];
-  /** Expectations for the members that a schema names. */
   readonly #members = new Map<string, Expected>();
   #others: Expected | undefined;
   #items: Expected | undefined;
@@ -271,7 +267,6 @@ class Expected {
     return found;
   }
 
-  /** The expectation for every element of a list. */
   item(): Expected {
     return (this.#items ??= this.#memberFrom(({ items }) => items));
   }
@@ -286,12 +281,10 @@ class Expected {
   }
 }
 
-/** A place without an expectation. */
 const ANYTHING = new Expected(NO_SCHEMA);
 
 const roots = new Map<SchemaName, Expected>();
 
-/** The expectations for a whole file of a kind. */
 function expectedOf(name: SchemaName): Expected {
   const known = roots.get(name);
   if (known !== undefined) return known;

@@ -72,7 +72,6 @@ function tokensOf(text: string): CST.Token[] | Problem {
   return tokens;
 }
 
-/** Refuses a feature of YAML that specs do not have. */
 function feature(from: number, what: string): ParsedYaml {
   return failed('yaml-feature', { from, to: from + 1 }, `${what} is not allowed in a spec`);
 }

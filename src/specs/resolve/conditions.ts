@@ -16,7 +16,6 @@ const MOST_LEVELS = 10;
 /** Beyond any real rule. A few lines of names that each use others twice would make thousands of conditions. */
 const MOST_CONDITIONS = 100;
 
-/** Conditions by name, and the problems in them that the schema cannot express. */
 export interface ConditionsReading {
   /** Includes wrong conditions, as far as they are readable: using one is not a second mistake. */
   readonly conditions: NamedConditions;
@@ -112,7 +111,6 @@ export function placed(
   return written.map((condition, at) => ({ condition, path: [at] }));
 }
 
-/** A matcher of a rule, and the condition that it comes from. */
 export interface WrittenMatcher {
   readonly condition: ConditionSpec;
   /** Members that lead from the rule to the condition, or to the name in it if it uses one. */

@@ -46,7 +46,6 @@ interface Said<T> extends Omit<BlockSource, 'block'> {
 
 type WrittenRules = NonNullable<EnvironmentSpec['rules']>;
 
-/** Rules as written. */
 interface SaidRules extends Said<WrittenRules> {
   /** The conditions that they use by name; undefined if no rule uses one. */
   readonly named: NamedConditions | undefined;
@@ -134,7 +133,6 @@ export function resolveDefinition(
   };
 }
 
-/** Limit for the number of cached values. */
 const MOST_LATELY = 4_096;
 /** Limit in UTF-16 code units of JSON: larger values rarely repeat, and would outlive their flag in memory. */
 const LONGEST_LATELY = 2_048;
@@ -229,7 +227,6 @@ function writtenRamps(
   return [...ofRules, { ...of, file, path, spec: value, rule: null, written: defaultRule, known }];
 }
 
-/** The fields of a definition, each from the nearest block that has it. */
 function hearAll(sources: readonly BlockSource[]) {
   return {
     treatments: hear(sources, 'treatments'),
@@ -278,7 +275,6 @@ function faultDiagnostic({ file, path }: Said<unknown>, fault: SpecFault): Diagn
   return file.diagnostic(fault.code, place, `${fault.message}${hint}`);
 }
 
-/** Checks number and names of the treatments that one block declares. */
 export function treatmentDiagnostics({ file, path, block }: BlockSource): Diagnostic[] {
   if (block.treatments === undefined) return [];
   const at = [...path, 'treatments'];

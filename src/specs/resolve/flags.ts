@@ -23,7 +23,6 @@ import {
 import { sortedMap } from '../../model/collections.js';
 import { didYouMean } from '../parse/suggest.js';
 
-/** The name of the block that all environments of a flag inherit. */
 const EVERYWHERE = '*';
 
 /**
@@ -203,7 +202,6 @@ function flagBlock(spec: FlagSpec): EnvironmentSpec {
   };
 }
 
-/** Checks the form of the name, and that the file has the flag's name. */
 function nameDiagnostics({ file, spec: { flag } }: SpecOf<FlagSpec>): Diagnostic[] {
   const place = { path: ['flag'] };
   if (!FLAG_NAME.test(flag)) {

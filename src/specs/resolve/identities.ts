@@ -56,7 +56,6 @@ function tooMany({ location, trafficType, environment }: Place, count: number): 
 
 type Place = Pick<DesiredIdentities, 'location' | 'trafficType' | 'environment'>;
 
-/** One file with identities, of either format. */
 interface IdentitiesFile {
   readonly file: SpecFile;
   readonly trafficType: string;

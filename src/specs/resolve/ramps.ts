@@ -22,10 +22,8 @@ export interface WrittenRamp {
   readonly file: SpecFile;
   readonly path: readonly (string | number)[];
   readonly spec: RampSpec;
-  /** See `DesiredRamp`. */
   readonly rule: number | null;
   readonly written: readonly Bucket[];
-  /** See `DesiredRamp`. */
   readonly known: Pick<DesiredRamp, 'key' | 'matchers' | 'nth'>;
   /** Names in bucket order. */
   readonly treatments: readonly string[];
@@ -192,7 +190,6 @@ function checksOf(spec: RampSpec): readonly string[] {
   return typeof check === 'string' ? [check] : check;
 }
 
-/** Reports windows and checks that ramps name but flagkeel.yaml lacks. */
 export function rampDiagnostics(
   flags: Iterable<{
     readonly environments: ReadonlyMap<string, { readonly ramps: readonly WrittenRamp[] }>;

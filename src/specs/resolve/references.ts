@@ -14,7 +14,6 @@ import type { SpecFile } from '../parse/parse-file.js';
 /** The facts besides the named objects by which references are checked. */
 type Judge = Pick<SpecSet, 'config' | 'memory' | 'unjudged'>;
 
-/** The objects that references may name. */
 interface DeclaredNames {
   readonly specs: Judge;
   readonly flags: ReadonlyMap<string, ResolvedFlag>;
@@ -167,7 +166,6 @@ function flagDiagnostics({ specs, flags }: DeclaredNames, reference: Reference):
   });
 }
 
-/** The check of a reference, by the kind that it names. */
 const DIAGNOSTICS_OF: Readonly<
   Record<Reference['kind'], (known: DeclaredNames, reference: Reference) => Diagnostic[]>
 > = { segment: segmentDiagnostics, flag: flagDiagnostics };

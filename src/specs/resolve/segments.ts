@@ -91,7 +91,6 @@ function nameDiagnostics({ file, spec: { segment } }: SpecOf<SegmentSpec>): Diag
   return [file.diagnostic('file-name', place, message)];
 }
 
-/** Reads a segment's block for one environment, and collects its problems. */
 class ActivationReader {
   readonly diagnostics: Diagnostic[] = [];
   readonly #specs: SpecSet;
@@ -172,7 +171,6 @@ class ActivationReader {
     }
   }
 
-  /** Checks the contract's limit of keys in a segment. */
   #checkCount(count: number, member: string): void {
     if (count <= MAX_KEYS_PER_SEGMENT) return;
     const message = `${count} keys; a segment holds ${MAX_KEYS_PER_SEGMENT} in an environment at most`;

@@ -66,7 +66,6 @@ export function departedDiagnostics(
   );
 }
 
-/** Flags that violate the schema themselves, or in an overlay. */
 function flagsOf(
   { flags }: SpecSet,
   departed: readonly SoundPart<FlagSpec>[],

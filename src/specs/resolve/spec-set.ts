@@ -10,7 +10,6 @@ import type { SpecCache } from '../cache.js';
 import { didYouMean } from '../parse/suggest.js';
 import type { SpecTestSpec } from '../../generated/spec-test.schema.d.js';
 
-/** A valid file with its content. */
 export interface SpecOf<T> {
   readonly file: SpecFile;
   readonly spec: T;
@@ -160,7 +159,6 @@ export function trafficTypeOf(
   };
 }
 
-/** Checks that the flags and environments of spec tests exist. */
 export function specTestDiagnostics(
   specs: SpecSet,
   tests: readonly SpecOf<SpecTestSpec>[],
