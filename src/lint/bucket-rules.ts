@@ -18,7 +18,6 @@ import {
   type Place,
 } from './rule.js';
 
-/** Rules about the shares that a flag serves in an environment. */
 export const BUCKET_RULES: readonly DefinitionRule[] = [
   {
     code: 'zero-bucket',
@@ -97,7 +96,6 @@ export const BUCKET_RULES: readonly DefinitionRule[] = [
   },
 ];
 
-/** The buckets of a rule, or of the default rule. */
 interface Served {
   /** Position of the rule, from 0; null for the default rule. */
   readonly rule: number | null;
@@ -260,7 +258,6 @@ function frozenSteps(
   );
 }
 
-/** The definition in the last commit; undefined where it did not exist or no commit is known. */
 function beforeOf(
   { flag, environment }: LintedDefinition,
   { before }: Pick<LintedRepository, 'before'>,
@@ -302,7 +299,6 @@ function namesIn(buckets: readonly Bucket[] = []): string[] {
   return buckets.map(({ treatment }) => treatment);
 }
 
-/** A finding at the buckets of a rule or of the default rule. */
 function ofServed(
   subject: LintedDefinition,
   rule: number | null,

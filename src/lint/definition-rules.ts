@@ -125,14 +125,12 @@ function implies(narrow: Matcher, wide: Matcher): boolean {
   return type === 'LESS_THAN_OR_EQUAL_NUMBER' && bound <= wideBound;
 }
 
-/** Two conditions of one rule that no key can meet at once. */
 function contradictoryRules(subject: LintedDefinition): Finding[] {
   return pairsOfConditions(subject, exclude, (first) => {
     return `this condition and condition ${first + 1} of the rule never hold together`;
   });
 }
 
-/** Whether two matchers cannot both hold for one key. */
 function exclude(a: Matcher, b: Matcher): boolean {
   if (isNegated(a) !== isNegated(b)) return sameJson(positive(a), positive(b));
   if (isNegated(a) || !sameJson(a['attribute'], b['attribute'])) return false;

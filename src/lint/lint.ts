@@ -149,7 +149,6 @@ export function straysOf(
   return [...inside, ...outside];
 }
 
-/** Every valid definition, with the places of its block and its rules. */
 function* definitionsOf({ flags, specs }: LintedRepository): Generator<LintedDefinition> {
   const overlays = new Map(
     specs.overlays.map((overlay) => [keyOf(overlay.spec.flag, overlay.spec.environment), overlay]),
@@ -241,7 +240,6 @@ function allowancesFor(
 
 const CODES: ReadonlySet<string> = new Set(LINT_CODES);
 
-/** The fault of an allowance by one of `ALLOW_RULES`, if any. */
 function faultOf(
   rule: LintCode,
   allowance: Allowance,

@@ -134,7 +134,6 @@ function oldKills({ today, settings, ...repository }: LintedRepository): Finding
   });
 }
 
-/** The entries of kills/ with the places of their members. */
 function listedKills({ kills, specs }: Pick<LintedRepository, 'kills' | 'specs'>): (DesiredKill & {
   placeOf: (member: string) => Place;
 })[] {
@@ -277,7 +276,6 @@ function twinSegments({ segments, specs }: LintedRepository): Finding[] {
   });
 }
 
-/** More inline keys than this belong in a key file. */
 const MOST_INLINE = 200;
 
 /** Does not count keys of a key file. */

@@ -24,12 +24,10 @@ export interface LintRule {
   readonly section: string;
 }
 
-/** A rule about one flag in one environment. */
 export interface DefinitionRule extends LintRule {
   readonly find: (subject: LintedDefinition, repository: LintedRepository) => readonly Finding[];
 }
 
-/** A rule about anything else. */
 export interface RepositoryRule extends LintRule {
   readonly find: (repository: LintedRepository) => readonly Finding[];
 }
@@ -70,24 +68,19 @@ interface NamesInCode {
 export interface StrayFile {
   /** Relative to the config directory. */
   readonly path: string;
-  /** Where it belongs. */
   readonly advice: string;
 }
 
-/** A valid flag in one environment. */
 export interface LintedDefinition {
   readonly flag: ResolvedFlag;
   readonly environment: string;
   readonly definition: DesiredDefinition;
   /** The list of rules as written, with its place in the file that says it. */
   readonly rules: ResolvedDefinition['rules'];
-  /** `defaultRule` as written, with its place. */
   readonly defaultRule: (Place & { readonly written: Buckets }) | undefined;
-  /** Place of the environment's block. */
   readonly block: Place;
 }
 
-/** A value in a file, or the key of one. */
 export interface Place {
   readonly file: SpecFile;
   readonly path: SpecPath;

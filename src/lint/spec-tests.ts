@@ -41,7 +41,6 @@ export function runSpecTests(desired: Desired, { specs }: SpecParts): CaseResult
   );
 }
 
-/** A failure of a case, and the member at which it is reported. */
 interface CaseFault {
   readonly member: 'environment' | 'segments' | 'when' | 'started' | 'expect';
   readonly message: string;
