@@ -20,7 +20,6 @@ import {
 import { hasMember, type Edit, type EditedRule } from '../specs/edit/edit-file.js';
 import { mapping, type Member, type Written } from '../specs/edit/yaml-text.js';
 
-/** Edits that give a flag's file the live fields of the workspace level. */
 export function flagEdits(fields: readonly FieldChange[], live: FlagFields): Edit[] {
   const changed = new Set(fields.map(({ path }) => path));
   return FLAG_FIELDS.flatMap((field): Edit[] => {

@@ -20,7 +20,6 @@ import { driftOf, type Difference } from './drift.js';
 export interface Adoption {
   /** Path → new text, sorted by path; only files that change. */
   readonly files: ReadonlyMap<string, string>;
-  /** Objects whose live values are now in the files. */
   readonly adopted: readonly Adopted[];
   /** Objects that a person has to decide about. */
   readonly left: readonly { readonly id: string; readonly why: string }[];
@@ -213,7 +212,6 @@ function endsRamp({ ref: { name, environment }, fields }: Change, input: PlanInp
   });
 }
 
-/** Plans the edited files to find objects that still differ. */
 async function stillDifferent(
   files: ReadonlyMap<string, string>,
   input: PlanInput,

@@ -46,7 +46,6 @@ export async function readBack(
 
 const MOST_SHOWN = 20;
 
-/** Names at most 20 of the problems. */
 export function cannotSay(problems: readonly string[], holder = 'the service'): FlagkeelError {
   const shown = problems.slice(0, MOST_SHOWN);
   const more = problems.length > MOST_SHOWN ? [`and ${problems.length - MOST_SHOWN} more`] : [];

@@ -23,7 +23,6 @@ export const convertHarnessFf: ConvertSource = (file, { trafficType }) => {
   return conversion.result(text(root, 'featureFlags.projectIdentifier') || undefined);
 };
 
-/** The value at a dotted path. */
 function at(node: ForeignNode | undefined, path: string): ForeignNode | undefined {
   return path.split('.').reduce((inner, name) => inner?.members?.get(name), node);
 }

@@ -29,7 +29,6 @@ export interface Departure {
   readonly what: string;
 }
 
-/** The content of a file in our own terms. */
 interface Converted extends Omit<RepositoryToWrite, 'workspace'> {
   /** Not set if the file does not name it. */
   readonly workspace?: string | undefined;
@@ -98,7 +97,6 @@ function openIn<T extends { readonly name: string }, Part>(
   return found;
 }
 
-/** The error for a file of another form than the tool's. */
 export function notOfTool(path: string, why: string): FlagkeelError {
   return new FlagkeelError('SPECS_INVALID', `cannot import from "${path}": ${why}`);
 }

@@ -39,7 +39,6 @@ function entriesByFlag(items: readonly ForeignNode[]): Map<string, ForeignNode[]
 
 const MEMBERS = ['treatment', 'keys', 'config'];
 
-/** The entries of one flag, merged. */
 interface Found {
   readonly treatments: Map<string, Treatment>;
   readonly targets: Map<string, string[]>;

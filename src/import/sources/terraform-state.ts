@@ -188,7 +188,6 @@ const BLOCK_NAMES = {
 };
 
 interface Form {
-  /** How this form of a definition calls its parts. */
   readonly nameOf: (part: keyof typeof BLOCK_NAMES) => string;
   /** The traffic allocation that stands for none. */
   readonly unsetAllocation?: number;
