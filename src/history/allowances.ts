@@ -9,7 +9,6 @@ import { fingerprintsOf } from '../plan/bases/compare.js';
 import type { SpecHistory } from './spec-history.js';
 
 interface Guarded {
-  /** Findings of guards that still refuse the plan. */
   readonly guardFindings: readonly GuardFinding[];
   readonly allowed: readonly AllowedFinding[];
 }

@@ -145,7 +145,6 @@ const SHALLOW: Unknown = {
     'the clone is shallow: titles may name fewer commits, and what left the specs is not deleted where the commit that declared it is missing (fetch the whole history)',
 };
 
-/** Commits of the bases of the objects in the scope of the run. */
 function baseCommits(state: State, policy: PlanPolicy): string[] {
   const entries = [...state.values()].filter(({ kind, name }) => isPlanned(policy, kind, name));
   const bases = entries.flatMap(({ workspace, environments }): Base<unknown>[] => [
