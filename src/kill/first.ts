@@ -302,7 +302,6 @@ function idOf({ flag: name, environment }: DesiredKill): ObjectId {
   return objectId({ kind: 'flag', name, environment });
 }
 
-/** Specs with the place of the service and the kills, and nothing else. */
 export function killsAlone(config: Config, kills: readonly DesiredKill[]): Desired {
   return { ...NOTHING_DESIRED, config, kills };
 }

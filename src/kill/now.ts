@@ -116,7 +116,6 @@ interface ActContext {
   readonly rememberedPlace: (workspace: string) => Promise<RememberedPlace | null>;
   /** Name → id of the flags that the state knows; empty if it cannot be read. */
   readonly flagIdsOf: (place: Workspace) => Promise<ReadonlyMap<string, string>>;
-  /** Shows people one line. */
   readonly note: (text: string) => void;
 }
 

@@ -216,7 +216,6 @@ export function flagIdsIn(results: KillResults): Readonly<Record<string, string>
   return Object.fromEntries(ids);
 }
 
-/** Whether the service refused a write because its target does not exist. */
 export function isNotThere(error: unknown): boolean {
   return error instanceof RejectedError && error.status === 404;
 }
