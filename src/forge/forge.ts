@@ -64,7 +64,6 @@ export interface CommitTarget extends RepositoryTarget {
   readonly runUrl?: string | undefined;
 }
 
-/** A pull request and its commit on a forge. */
 export type ForgeTarget = CommitTarget & PullRequestTarget;
 
 export interface ForgeOptions<P extends RepositoryTarget = ForgeTarget> {

@@ -63,7 +63,6 @@ export function openGitlab(options: ForgeOptions): Forge {
   };
 }
 
-/** Approvals in the notes of a merge request. */
 export async function gitlabApprovals(
   options: ForgeOptions<PullRequestTarget>,
 ): Promise<CommentApprovals> {

@@ -13,7 +13,6 @@ import type {
 
 const TIMEOUT_MS = 30_000;
 
-/** The addresses of the public forges' APIs. */
 export const DEFAULT_API = {
   github: 'https://api.github.com',
   gitlab: 'https://gitlab.com/api/v4',
@@ -90,7 +89,6 @@ export function refuseUnsafeApi(apiUrl: string): void {
 
 export type StatusTarget = RepositoryTarget;
 
-/** The operator's choice; see `parseForge`. */
 interface StatusChoice {
   readonly kind: StatusTarget['kind'];
   /** Default: the repository that the source is cloned from. */
