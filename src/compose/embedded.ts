@@ -17,7 +17,6 @@ interface EmbeddedService {
 }
 
 export interface EmbeddedOptions {
-  /** The config directory. */
   readonly directory: string;
   /** `--embedded-dir`. */
   readonly storeDirectory?: string | undefined;

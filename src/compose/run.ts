@@ -55,7 +55,6 @@ export async function openReading(
   }
 }
 
-/** Options of a run that are passed on unchanged. */
 type PassedOn = Pick<
   RunOptions,
   'keys' | 'touchedSince' | 'quarantineInvalid' | 'identities' | 'concurrency' | 'overrideWindow'
@@ -73,7 +72,6 @@ export interface ConnectionFlags {
   readonly timeout?: number;
 }
 
-/** The options of one run from the command line. */
 export interface RunFlags extends ConnectionFlags, PassedOn {
   readonly dryRun?: boolean;
   /** Names of environments; empty for all. */
@@ -127,7 +125,6 @@ export interface Surroundings {
   readonly asksNoChecks?: boolean;
 }
 
-/** One run over one directory, with all its resources. */
 export interface Run extends AsyncDisposable {
   readonly context: RunContext;
   /** Call it only after the reader was opened. */

@@ -30,7 +30,6 @@ type SourceLocation =
       readonly path: string | undefined;
     };
 
-/** The options of one source. */
 export interface WatchedSource extends Pick<
   SourceOptions,
   'name' | 'intervalMs' | 'jitterMs' | 'debounceMs' | 'schedule' | 'note'
@@ -53,7 +52,6 @@ export function ownRepositories(sources: readonly WatchedSource[]): readonly str
   });
 }
 
-/** Optional parts of a daemon. */
 export interface DaemonParts {
   readonly traffic?: Traffic;
   readonly replicas?: Replicas | undefined;
@@ -103,7 +101,6 @@ interface RunParts {
 /** Bounds of the silence after which the service counts as away. */
 const PATIENCE_MS = { least: 1_000, most: 10_000 };
 
-/** Confirms the place that the last run opened. */
 function confirming(
   { name, run, settings, intervalMs }: WatchedSource,
   { limiters, log, traffic, memory }: Omit<RunParts, 'isShared'>,
