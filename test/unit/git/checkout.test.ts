@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import {
   isAncestor,
   openCheckout,
@@ -20,7 +20,18 @@ import { commitTree } from '../../../src/git/commit-tree.js';
 import { directoryTree } from '../../../src/git/directory-tree.js';
 import { localChanges } from '../../../src/git/local-changes.js';
 import { CountedGit } from '../../support/counted-git.js';
-import { makeDirectory, makeRepository, testRepository } from '../../support/git.js';
+import {
+  makeDirectory,
+  makeRepository,
+  testRepository,
+  type TestRepository,
+} from '../../support/git.js';
+
+let repository: TestRepository;
+
+beforeEach(() => {
+  repository = makeRepository();
+});
 
 async function checkoutOf(directory: string): Promise<Checkout> {
   const checkout = await openCheckout(directory);
@@ -49,7 +60,6 @@ describe('checkout', () => {
   });
 
   it('looks at its own files, wherever core.worktree of its config leads', async () => {
-    const repository = makeRepository();
     repository.commit('one', { 'flags/a.yaml': 'a' });
     const elsewhere = makeDirectory();
     writeFileSync(join(elsewhere, '.gitignore'), '*\n');
@@ -60,7 +70,6 @@ describe('checkout', () => {
   });
 
   it('reads a repository as a plain directory where git is not installed', async () => {
-    const repository = makeRepository();
     repository.commit('one');
     const path = process.env['PATH'];
     onTestFinished(() => {
@@ -74,7 +83,6 @@ describe('checkout', () => {
   it.runIf(process.getuid?.() === 0)(
     'opens the repository of whoever owns the directory, and no other that lies above it',
     async () => {
-      const repository = makeRepository();
       repository.commit('one', { 'config/flagkeel.yaml': 'a' });
       const config = join(repository.directory, 'config');
       execFileSync('chown', ['-R', '12345', repository.directory]);
@@ -92,7 +100,6 @@ describe('checkout', () => {
   );
 
   it('has no head before the first commit', async () => {
-    const repository = makeRepository();
     repository.write({ 'flagkeel.yaml': 'a' });
 
     const checkout = await checkoutOf(repository.directory);
@@ -102,7 +109,6 @@ describe('checkout', () => {
   });
 
   it('reads what a commit has, not what lies on disk', async () => {
-    const repository = makeRepository();
     const head = repository.commit('one', { 'flags/a.yaml': 'committed' });
     repository.write({ 'flags/a.yaml': 'local' });
 
@@ -115,7 +121,6 @@ describe('checkout', () => {
   });
 
   it('sees a config in a folder of the repository as if it were the whole', async () => {
-    const repository = makeRepository();
     const head = repository.commit('one', {
       'deploy/my flags/flags/ünï "x".yaml': 'x',
       'deploy/my flags/README.md': 'not read',
@@ -132,7 +137,6 @@ describe('checkout', () => {
   });
 
   it('names links and submodules and follows neither', async () => {
-    const repository = makeRepository();
     mkdirSync(join(repository.directory, 'flags'));
     symlinkSync('/etc/passwd', join(repository.directory, 'flags/link.yaml'));
     const first = repository.commit('one');
@@ -168,7 +172,6 @@ describe('checkout', () => {
   });
 
   it('counts as local changes new, changed and lost files, but none that git ignores', async () => {
-    const repository = makeRepository();
     repository.commit('one', {
       'flags/a.yaml': 'a',
       'flags/b.yaml': 'b',
@@ -195,7 +198,6 @@ describe('checkout', () => {
   });
 
   it('runs no program that the repository names', async () => {
-    const repository = makeRepository();
     const proof = join(repository.directory, 'proof');
     const script = join(repository.directory, 'evil.sh');
     repository.write({ 'evil.sh': `#!/bin/sh\ntouch '${proof}'\n` });
@@ -225,7 +227,6 @@ describe('checkout', () => {
   });
 
   it('knows which commit comes before which, and where a shallow clone cannot', async () => {
-    const repository = makeRepository();
     const first = repository.commit('one');
     const second = repository.commit('two');
     const clone = join(makeDirectory(), 'clone');
@@ -242,7 +243,6 @@ describe('checkout', () => {
   });
 
   it('takes an option for a revision that does not exist', async () => {
-    const repository = makeRepository();
     const head = repository.commit('one');
     const checkout = await checkoutOf(repository.directory);
 
@@ -251,7 +251,6 @@ describe('checkout', () => {
   });
 
   it('opens a linked working tree', async () => {
-    const repository = makeRepository();
     const head = repository.commit('one', { 'flags/a.yaml': 'a' });
     const linked = join(makeDirectory(), 'linked');
     repository.git('worktree', 'add', '-q', linked, '-b', 'other');
@@ -264,7 +263,6 @@ describe('checkout', () => {
   });
 
   it('reads a thousand files through one process of git', async () => {
-    const repository = makeRepository();
     const names = Array.from({ length: 1_000 }, (_, index) => `f${String(index)}`);
     const files = names.map((name): [string, string] => [`flags/${name}.yaml`, `flag: ${name}\n`]);
     const head = repository.commit('many', Object.fromEntries(files));

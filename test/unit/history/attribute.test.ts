@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openCheckout } from '../../../src/git/checkout.js';
 import {
   attribute,
@@ -9,7 +9,7 @@ import {
 import type { Forms, SnapshotsAt } from '../../../src/history/spec-history.js';
 import { objectId, type ObjectRef } from '../../../src/model/ref.js';
 import type { ChangeNote } from '../../../src/model/outcome.js';
-import { makeDirectory, makeRepository } from '../../support/git.js';
+import { makeDirectory, makeRepository, type TestRepository } from '../../support/git.js';
 
 const PAY: ObjectRef = { kind: 'flag', name: 'pay', environment: 'production' };
 
@@ -64,9 +64,18 @@ async function wordsFor(
   return found;
 }
 
+let repository: TestRepository;
+
+beforeEach(() => {
+  repository = makeRepository();
+});
+
+async function titleFor(asked: Asked): Promise<string> {
+  return (await wordsFor(repository.directory, asked)).title;
+}
+
 describe('attribution', () => {
   it('names every commit since the base that changed the object, the newest in the title', async () => {
-    const repository = makeRepository();
     const base = repository.commit('Add pay', { 'flags/pay.yaml': '1', 'flags/other.yaml': '1' });
     const second = repository.commit('Ramp to 10 %\n\nAgreed in\nthe meeting.', {
       'flags/pay.yaml': '2',
@@ -101,7 +110,6 @@ describe('attribution', () => {
   });
 
   it('takes a folder that was renamed for no change', async () => {
-    const repository = makeRepository();
     const base = repository.commit('Add', { 'flags/pay.yaml': '1' });
     repository.commit('Change', { 'flags/pay.yaml': '2' });
     repository.git('mv', 'flags', 'moved');
@@ -109,19 +117,17 @@ describe('attribution', () => {
     repository.git('mv', 'moved', 'flags/new place');
     repository.commit('Move');
 
-    expect((await wordsFor(repository.directory, { base })).title).toBe('Change');
+    expect(await titleFor({ base })).toBe('Change');
   });
 
   it('sees a change of the defaults as a change of the object', async () => {
-    const repository = makeRepository();
     const base = repository.commit('Add', { 'flags/pay.yaml': '1', 'flagkeel.yaml': 'a' });
     repository.commit('Change the defaults', { 'flagkeel.yaml': 'b' });
 
-    expect((await wordsFor(repository.directory, { base })).title).toBe('Change the defaults');
+    expect(await titleFor({ base })).toBe('Change the defaults');
   });
 
   it('leaves a merge out, and names the commits that it brought', async () => {
-    const repository = makeRepository();
     const base = repository.commit('Add', { 'flags/pay.yaml': '1', 'flags/other.yaml': '1' });
     repository.git('checkout', '-q', '-b', 'topic');
     repository.commit('Change on a branch', { 'flags/pay.yaml': '2' });
@@ -129,11 +135,10 @@ describe('attribution', () => {
     repository.commit('Meanwhile', { 'flags/other.yaml': '2' });
     repository.git('merge', '-q', '--no-ff', '-m', 'Merge topic', 'topic');
 
-    expect((await wordsFor(repository.directory, { base })).title).toBe('Change on a branch');
+    expect(await titleFor({ base })).toBe('Change on a branch');
   });
 
   it('names a merge that itself makes the object what it is in no parent', async () => {
-    const repository = makeRepository();
     const base = repository.commit('Add', { 'flags/pay.yaml': '1', 'flags/other.yaml': '1' });
     repository.git('checkout', '-q', '-b', 'topic');
     repository.commit('Branch', { 'flags/other.yaml': '2' });
@@ -142,11 +147,10 @@ describe('attribution', () => {
     repository.git('merge', '-q', '--no-ff', '--no-commit', 'topic');
     repository.commit('Merge and more', { 'flags/pay.yaml': '3' });
 
-    expect((await wordsFor(repository.directory, { base })).title).toBe('Merge and more');
+    expect(await titleFor({ base })).toBe('Merge and more');
   });
 
   it('leaves out a merge that changed something else itself', async () => {
-    const repository = makeRepository();
     const base = repository.commit('Add', { 'flags/pay.yaml': '1', 'kills/production.yaml': '' });
     repository.git('checkout', '-q', '-b', 'topic');
     repository.commit('Branch', { 'flags/pay.yaml': '2' });
@@ -155,20 +159,18 @@ describe('attribution', () => {
     repository.git('merge', '-q', '--no-ff', '--no-commit', 'topic');
     repository.commit('Merge and a kill', { 'kills/production.yaml': 'x' });
 
-    expect((await wordsFor(repository.directory, { base })).title).toBe('Branch');
+    expect(await titleFor({ base })).toBe('Branch');
   });
 
   it('goes by file where the specs of a commit are invalid', async () => {
-    const repository = makeRepository();
     const base = repository.commit('Add', { 'flags/pay.yaml': '1' });
     repository.commit('Break', { 'flags/pay.yaml': 'invalid' });
     repository.commit('Mend', { 'flags/pay.yaml': '2' });
 
-    expect((await wordsFor(repository.directory, { base })).title).toBe('Mend (+1 more)');
+    expect(await titleFor({ base })).toBe('Mend (+1 more)');
   });
 
   it('goes by file where there is too much to compare', async () => {
-    const repository = makeRepository();
     const base = repository.commit('Add', { 'flags/pay.yaml': '1' });
     repository.commit('Change', { 'flags/pay.yaml': '2' });
     repository.commit('Comment only', { 'flags/pay.yaml': '# x\n2' });
@@ -179,17 +181,13 @@ describe('attribution', () => {
   });
 
   it('names the removal of a file', async () => {
-    const repository = makeRepository();
     const base = repository.commit('Add', { 'flags/a.yaml': '1', 'flags/pay.yaml': '1' });
     repository.commit('Remove pay', { 'flags/pay.yaml': null });
 
-    const words = await wordsFor(repository.directory, { base, action: 'delete', reason: 'prune' });
-
-    expect(words.title).toBe('Remove pay');
+    expect(await titleFor({ base, action: 'delete', reason: 'prune' })).toBe('Remove pay');
   });
 
   it('names what there is in a shallow clone', async () => {
-    const repository = makeRepository();
     const base = repository.commit('Add', { 'flags/pay.yaml': '1' });
     repository.commit('Change', { 'flags/pay.yaml': '2' });
     const clone = join(makeDirectory(), 'clone');
@@ -198,19 +196,16 @@ describe('attribution', () => {
     expect((await wordsFor(clone, { base })).title).toBe('Change');
   });
 
-  it('names all commits of a creation, and only the newest of what has no base', async () => {
-    const repository = makeRepository();
+  it('names all commits of a creation or an activation, and only the newest of what has no base', async () => {
     repository.commit('Add', { 'flags/pay.yaml': '1' });
     repository.commit('Change', { 'flags/pay.yaml': '2' });
 
-    expect((await wordsFor(repository.directory, { action: 'create' })).title).toBe(
-      'Change (+1 more)',
-    );
-    expect((await wordsFor(repository.directory, { reason: 'adopt' })).title).toBe('Change');
+    expect(await titleFor({ action: 'create' })).toBe('Change (+1 more)');
+    expect(await titleFor({ action: 'activate' })).toBe('Change (+1 more)');
+    expect(await titleFor({ reason: 'adopt' })).toBe('Change');
   });
 
   it('says of a drift correction that it is one, and which commit comes back', async () => {
-    const repository = makeRepository();
     const first = repository.commit('Ramp to 10 %', { 'flags/pay.yaml': '1' });
     const second = repository.commit('Unrelated', { 'flags/other.yaml': '1' });
 
@@ -228,21 +223,17 @@ describe('attribution', () => {
   });
 
   it('names the commits that changed the fields that are written, and no others', async () => {
-    const repository = makeRepository();
     const base = repository.commit('Add', { 'flags/pay.yaml': '/rules 1\n/tags 1\n/size 1' });
     repository.commit('Ramp', { 'flags/pay.yaml': '/rules 2\n/tags 1\n/size 1' });
     repository.commit('Tag', { 'flags/pay.yaml': '/rules 2\n/tags 2\n/size 1' });
     repository.commit('Grow', { 'flags/pay.yaml': '/rules 2\n/tags 2\n/size 2' });
-    const titleOf = async (...paths: string[]): Promise<string> =>
-      (await wordsFor(repository.directory, { base, paths: new Set(paths) })).title;
 
-    expect(await titleOf('/rules')).toBe('Ramp');
-    expect(await titleOf('/tags')).toBe('Tag');
-    expect(await titleOf('/size', '/rules')).toBe('Grow (+1 more)');
+    expect(await titleFor({ base, paths: new Set(['/rules']) })).toBe('Ramp');
+    expect(await titleFor({ base, paths: new Set(['/tags']) })).toBe('Tag');
+    expect(await titleFor({ base, paths: new Set(['/size', '/rules']) })).toBe('Grow (+1 more)');
   });
 
   it('looks for the commits of each field since its own base', async () => {
-    const repository = makeRepository();
     const base = repository.commit('Add', { 'flags/pay.yaml': '/rules 1\n/tags 1' });
     const ramped = repository.commit('Ramp', { 'flags/pay.yaml': '/rules 2\n/tags 1' });
     const tagged = repository.commit('Tag', { 'flags/pay.yaml': '/rules 2\n/tags 2' });
@@ -260,7 +251,6 @@ describe('attribution', () => {
   });
 
   it('of a commit that is written with a drift correction tells both, under the title of the commit', async () => {
-    const repository = makeRepository();
     const base = repository.commit('Add', { 'flags/pay.yaml': '/rules 1\n/tags 1' });
     const ramp = repository.commit('Ramp', { 'flags/pay.yaml': '/rules 2\n/tags 1' });
 
@@ -278,18 +268,7 @@ describe('attribution', () => {
     );
   });
 
-  it('names all commits of an activation', async () => {
-    const repository = makeRepository();
-    repository.commit('Add', { 'flags/pay.yaml': '1' });
-    repository.commit('Change', { 'flags/pay.yaml': '2' });
-
-    const { title } = await wordsFor(repository.directory, { action: 'activate' });
-
-    expect(title).toBe('Change (+1 more)');
-  });
-
   it('lets trailers win, the newest first', async () => {
-    const repository = makeRepository();
     const base = repository.commit('Add', { 'flags/pay.yaml': '1' });
     repository.commit('one\n\nBody.\n\nFlag-Title: Old\nFlag-Comment: Old comment', {
       'flags/pay.yaml': '2',
@@ -307,7 +286,6 @@ describe('attribution', () => {
 
   it('is never empty without git, or without a commit', async () => {
     const directory = makeDirectory();
-    const repository = makeRepository();
     const words = {
       title: 'flagkeel: update flag/pay@production',
       comment: 'flagkeel: update flag/pay@production (commit)',
@@ -318,7 +296,6 @@ describe('attribution', () => {
   });
 
   it('takes the text of a hostile commit for data', async () => {
-    const repository = makeRepository();
     const base = repository.commit('Add', { 'flags/pay.yaml': '1' });
     repository.commit(
       `\u001b[31mRed\u001b[0m \u202Egnp.exe\u200B \u0001${'f'.repeat(40)} ${'👩'.repeat(200)}\n\n::error::x\r\n\u0007y`,
@@ -333,7 +310,6 @@ describe('attribution', () => {
   });
 
   it('reads a commit once, however many objects it changed', async () => {
-    const repository = makeRepository();
     const names = Array.from({ length: 20 }, (_, index) => `pay-${index}`);
     repository.commit('Add flags', Object.fromEntries(names.map((n) => [`flags/${n}.yaml`, '1'])));
     const checkout = await openCheckout(repository.directory);
@@ -354,7 +330,6 @@ describe('attribution', () => {
   });
 
   it('finds the cause in a config that lies in a folder', async () => {
-    const repository = makeRepository();
     const base = repository.commit('Add', { '[ab] conf/flags/pay.yaml': '1', 'a conf/a': '1' });
     repository.commit('Change', { '[ab] conf/flags/pay.yaml': '2' });
     repository.commit('Another', { 'a conf/flags/pay.yaml': '2' });

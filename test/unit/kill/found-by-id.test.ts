@@ -35,6 +35,12 @@ function taken(world: PipelineWorld): string[] {
   return writes.map(({ method, path }) => `${method} ${path.split('/').slice(7, 9).join('/')}`);
 }
 
+/** Runs a command over the repository and the service of a world. */
+async function command({ repository, service }: PipelineWorld, ...words: string[]) {
+  const place = [repository.directory, '--url', service.origin];
+  return cliRun([...words, ...place], { FLAGKEEL_API_KEY: service.key });
+}
+
 function killTheirs({ repository }: PipelineWorld): void {
   repository.commit('Kill theirs', {
     'kills/production.yaml': 'kills:\n  theirs: { reason: INC-3 }\n',
@@ -70,16 +76,14 @@ describe('the kill of a flag that no spec names, and whose definition only its i
     'is sent by the command, where flags are shown and not: %s',
     async (strict) => {
       const world = await worldWithTheirs({ strict });
-      const { directory } = world.repository;
-      const place = ['--environment', 'production', '--url', world.service.origin];
-      const key = { FLAGKEEL_API_KEY: world.service.key };
+      const inProduction = ['--environment', 'production'];
 
-      const { exitCode, stdout } = await cliRun(['kill', 'theirs', directory, ...place], key);
+      const { exitCode, stdout } = await command(world, 'kill', ...inProduction, 'theirs');
 
       expect(exitCode).toBe(0);
       expect(stdout).toContain('theirs is killed in production.');
       expect(taken(world)).toEqual(['PATCH theirs/environments']);
-      const nobody = await cliRun(['kill', 'nobody', directory, ...place], key);
+      const nobody = await command(world, 'kill', ...inProduction, 'nobody');
       expect(nobody).toMatchObject({ exitCode: 6 });
       expect(nobody.stderr).toContain('it has no definition in environment "production"');
     },
@@ -126,13 +130,8 @@ describe('where definitions are found by the id of their flag alone, and no flag
 
   it('`explain --online` shows a definition that only the id in the state finds', async () => {
     const world = await worldWithTheirs({ strict: true });
-    const { directory } = world.repository;
-    const key = { FLAGKEEL_API_KEY: world.service.key };
 
-    const { stdout } = await cliRun(
-      ['explain', 'flag/pay', directory, '--online', '--url', world.service.origin],
-      key,
-    );
+    const { stdout } = await command(world, 'explain', '--online', 'flag/pay');
 
     expect(stdout.match(/on the service: .*/g)).toEqual([
       'on the service: as git has it',
@@ -142,14 +141,9 @@ describe('where definitions are found by the id of their flag alone, and no flag
 
   it('`explain --online` does not call a definition absent that it cannot find', async () => {
     const world = await worldWithTheirs({ strict: true });
-    const { directory } = world.repository;
     world.repository.write({ 'flags/theirs.yaml': flagSpec('theirs') });
-    const key = { FLAGKEEL_API_KEY: world.service.key };
 
-    const { stdout } = await cliRun(
-      ['explain', 'flag/theirs', directory, '--online', '--url', world.service.origin],
-      key,
-    );
+    const { stdout } = await command(world, 'explain', '--online', 'flag/theirs');
 
     expect(stdout).not.toContain('not there');
     expect(stdout).toContain('on the service: not known');

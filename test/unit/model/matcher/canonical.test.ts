@@ -11,7 +11,7 @@ import { KNOWN_MATCHER_TYPES } from '../../../../src/service/rules/matchers.js';
 const canonical = (raw: object) => canonicalMatcher(raw as Matcher);
 
 describe('the canonical form of a matcher', () => {
-  it.each([
+  it.each<[string, object, object?]>([
     [
       'drops what an answer spells out though it is absent',
       { type: 'IN_SEGMENT', string: 'staff', attribute: null, strings: undefined, negate: false },
@@ -19,7 +19,6 @@ describe('the canonical form of a matcher', () => {
     ],
     [
       'keeps a negation, and other members that are false',
-      { type: 'BOOLEAN', attribute: 'beta', bool: false, negate: true },
       { type: 'BOOLEAN', attribute: 'beta', bool: false, negate: true },
     ],
     [
@@ -30,11 +29,9 @@ describe('the canonical form of a matcher', () => {
     [
       'keeps the order of a list that is not known to be a set',
       { type: 'SOMETHING_NEW', path: ['b', 'a'] },
-      { type: 'SOMETHING_NEW', path: ['b', 'a'] },
     ],
     [
       'leaves a list alone that does not hold texts only',
-      { type: 'SOMETHING_NEW', strings: [1, 'b', 'b'] },
       { type: 'SOMETHING_NEW', strings: [1, 'b', 'b'] },
     ],
     [
@@ -55,7 +52,6 @@ describe('the canonical form of a matcher', () => {
     [
       'leaves alone what is no number, where one is expected',
       { type: 'SOMETHING_NEW', number: 'many', date: ' ', from: true },
-      { type: 'SOMETHING_NEW', number: 'many', date: ' ', from: true },
     ],
     [
       'takes the ends of a range in either spelling, and drops what is absent beside them',
@@ -65,13 +61,8 @@ describe('the canonical form of a matcher', () => {
     [
       'leaves a range alone that is no object, and an object that is no range',
       { type: 'SOMETHING_NEW', between: '1', near: { from: '1', to: null } },
-      { type: 'SOMETHING_NEW', between: '1', near: { from: '1', to: null } },
     ],
-    [
-      'reads a list of ranges as nothing it knows',
-      { type: 'SOMETHING_NEW', between: ['1', '2'] },
-      { type: 'SOMETHING_NEW', between: ['1', '2'] },
-    ],
+    ['reads a list of ranges as nothing it knows', { type: 'SOMETHING_NEW', between: ['1', '2'] }],
     [
       'drops an attribute without a name, of whatever type',
       { type: 'SOMETHING_NEW', attribute: '' },
@@ -89,7 +80,6 @@ describe('the canonical form of a matcher', () => {
     ],
     [
       'keeps what is not empty though the type does not use it',
-      { type: 'IN_SEGMENT', string: 'staff', strings: ['a'], number: 0 },
       { type: 'IN_SEGMENT', string: 'staff', strings: ['a'], number: 0 },
     ],
     [
@@ -115,11 +105,9 @@ describe('the canonical form of a matcher', () => {
     [
       'keeps empty members that are no operands',
       { type: 'IN_SEGMENT', string: 'staff', weight: '' },
-      { type: 'IN_SEGMENT', string: 'staff', weight: '' },
     ],
     [
       'keeps empty operands of a type that is not known',
-      { type: 'SOMETHING_NEW', string: '', strings: [] },
       { type: 'SOMETHING_NEW', string: '', strings: [] },
     ],
     [
@@ -127,7 +115,7 @@ describe('the canonical form of a matcher', () => {
       { type: 'ANY_OF_SET', attribute: 'plan', strings: null },
       { type: 'ANY_OF_SET', attribute: 'plan', strings: [] },
     ],
-  ])('%s', (_, raw, expected) => {
+  ])('%s', (_, raw, expected = raw) => {
     expect(canonical(raw)).toStrictEqual(expected);
     expect(canonical(canonical(raw))).toStrictEqual(expected);
   });
