@@ -5,7 +5,15 @@ import { gitlabId, OUR_ACCOUNT, startTestForge, type TestForge } from '../../sup
 const HASH = `sha256:${'a'.repeat(64)}`;
 const COMMAND = `/flagkeel approve ${HASH}`;
 
-describe.each(['github', 'gitlab'] as const)('comments on %s', (kind) => {
+type Kind = 'github' | 'gitlab';
+
+async function foundIn(forge: TestForge, kind: Kind) {
+  const repository = kind === 'github' ? 'acme/flags' : '42';
+  const place = { kind, apiUrl: forge.url, repository, pullRequest: 7 };
+  return readApprovals(place, { token: forge.token, version: '0' });
+}
+
+describe.each<Kind>(['github', 'gitlab'])('comments on %s', (kind) => {
   let forge: TestForge;
 
   beforeEach(async () => {
@@ -19,9 +27,7 @@ describe.each(['github', 'gitlab'] as const)('comments on %s', (kind) => {
   }
 
   async function read(): Promise<string[][]> {
-    const repository = kind === 'github' ? 'acme/flags' : '42';
-    const place = { kind, apiUrl: forge.url, repository, pullRequest: 7 };
-    const { approvals, refused } = await readApprovals(place, { token: forge.token, version: '0' });
+    const { approvals, refused } = await foundIn(forge, kind);
     return [
       approvals.map(({ hash, by }) => `${by} ${hash}`),
       refused.map(({ hash, by, why }) => `${by} ${hash} ${why}`),
@@ -31,10 +37,8 @@ describe.each(['github', 'gitlab'] as const)('comments on %s', (kind) => {
   it('have names that no other comment has', async () => {
     forge.members.set('ana', kind === 'github' ? 'write' : 30);
     forge.comments.push({ id: 4711, author: 'ana', body: COMMAND });
-    const repository = kind === 'github' ? 'acme/flags' : '42';
-    const place = { kind, apiUrl: forge.url, repository, pullRequest: 7 };
 
-    const { approvals } = await readApprovals(place, { token: forge.token, version: '0' });
+    const { approvals } = await foundIn(forge, kind);
 
     expect(approvals).toEqual([{ hash: HASH, by: 'ana', comment: `${kind} 4711` }]);
   });
@@ -116,12 +120,8 @@ it('an approval of a merged pull request counts where its branch cannot be asked
   Object.assign(forge.pull, { pushedAt: null, mergedAt: '2026-10-01T09:30:00Z' });
   forge.comments.push({ id: 1, author: 'ana', body: COMMAND, createdAt: '2026-10-01T09:20:00Z' });
   forge.comments.push({ id: 2, author: 'ana', body: COMMAND, createdAt: '2026-10-01T09:40:00Z' });
-  const place = { apiUrl: forge.url, repository: 'acme/flags', pullRequest: 7 };
 
-  const found = await readApprovals(
-    { ...place, kind: 'github' },
-    { token: forge.token, version: '0' },
-  );
+  const found = await foundIn(forge, 'github');
 
   expect(found.approvals.map((each) => each.comment)).toEqual(['github 2']);
   await forge.close();
@@ -132,14 +132,8 @@ describe('who may merge', () => {
     const forge = await startTestForge('github');
     forge.members.set(OUR_ACCOUNT, 'admin');
     forge.comments.push({ id: 1, author: OUR_ACCOUNT, body: COMMAND });
-    const place = {
-      kind: 'github',
-      apiUrl: forge.url,
-      repository: 'acme/flags',
-      pullRequest: 7,
-    } as const;
 
-    const found = await readApprovals(place, { token: forge.token, version: '0' });
+    const found = await foundIn(forge, 'github');
 
     expect(found).toEqual({ approvals: [], refused: [] });
     await forge.close();
@@ -155,9 +149,8 @@ describe('who may merge', () => {
     forge.mergers = mergers;
     forge.members.set('lead', 40).set('ana', 30);
     for (const author of ['lead', 'ana']) forge.comments.push({ id: 1, author, body: COMMAND });
-    const place = { kind: 'gitlab', apiUrl: forge.url, repository: '42', pullRequest: 7 } as const;
 
-    const { approvals } = await readApprovals(place, { token: forge.token, version: '0' });
+    const { approvals } = await foundIn(forge, 'gitlab');
 
     expect(approvals.map(({ by }) => by)).toEqual(expected);
     await forge.close();

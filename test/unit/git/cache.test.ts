@@ -1,6 +1,6 @@
 import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openCheckout, type Checkout } from '../../../src/git/checkout.js';
 import { commitTree } from '../../../src/git/commit-tree.js';
 import { directoryTree } from '../../../src/git/directory-tree.js';
@@ -27,9 +27,14 @@ async function rememberClean(repository: TestRepository, memory: GitCache): Prom
   }
 }
 
+let repository: TestRepository;
+
+beforeEach(() => {
+  repository = makeRepository();
+});
+
 describe('the memory of git', () => {
   it('sees a file that was edited since, though it has the same size', async () => {
-    const repository = makeRepository();
     repository.commit('one', { 'flags/a.yaml': 'a: 1\n', 'flags/b.yaml': 'b: 1\n' });
     const memory = new GitCache();
     await rememberClean(repository, memory);
@@ -41,7 +46,6 @@ describe('the memory of git', () => {
   });
 
   it('reads no file twice that is compared with HEAD and then read', async () => {
-    const repository = makeRepository();
     repository.commit('one', { 'flags/a.yaml': 'a: 1\n', 'flags/b.yaml': 'b: 1\n' });
     repository.write({ 'flags/b.yaml': 'b: 2\n' });
     await using source = await openSource(repository.directory, {
@@ -55,7 +59,6 @@ describe('the memory of git', () => {
   });
 
   it('sees a commit that moved on under a file which stayed as it was', async () => {
-    const repository = makeRepository();
     const first = repository.commit('one', { 'flags/a.yaml': 'a: 1\n' });
     repository.commit('two', { 'flags/a.yaml': 'a: 2\n' });
     const memory = new GitCache();
@@ -67,7 +70,6 @@ describe('the memory of git', () => {
   });
 
   it('lists a commit by what it has otherwise as it is listed whole', async () => {
-    const repository = makeRepository();
     const memory = new GitCache();
     const commits = [
       { 'sub/flags/a.yaml': 'a\n', 'sub/flags/b.yaml': 'b\n', 'sub/kills/x.yaml': 'x\n' },
@@ -113,7 +115,6 @@ describe('the memory of git', () => {
   });
 
   it('gives the same entries of a listing where files are the same', async () => {
-    const repository = makeRepository();
     const memory = new GitCache();
     const first = repository.commit('one', { 'flags/a.yaml': 'a\n', 'flags/b.yaml': 'b\n' });
     const [, old] = (await commitTree(await opened(repository, memory), first)).list();
@@ -130,7 +131,6 @@ describe('the memory of git', () => {
     const other = makeRepository();
     const gone = other.commit('elsewhere', { 'flags/a.yaml': 'a\n' });
     await commitTree(await opened(other, memory), gone);
-    const repository = makeRepository();
     const head = repository.commit('here', { 'flags/b.yaml': 'b\n' });
 
     const tree = await commitTree(await opened(repository, memory), head);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openCheckout } from '../../../src/git/checkout.js';
 import { commitTree } from '../../../src/git/commit-tree.js';
 import { directoryTree } from '../../../src/git/directory-tree.js';
@@ -53,9 +53,14 @@ function commitSubmodule(repository: TestRepository, path: string): void {
   mkdirSync(join(repository.directory, path));
 }
 
+let repository: TestRepository;
+
+beforeEach(() => {
+  repository = makeRepository();
+});
+
 describe('specs behind something that is not read', () => {
   it.each(FOLDERS)('are an error where %s is a link: in a commit and on disk', async (folder) => {
-    const repository = makeRepository();
     repository.commit('one', { ...FILES, 'real/pay.yaml': FILES['flags/pay.yaml'] });
     rmSync(join(repository.directory, folder), { recursive: true, force: true });
     symlinkSync('real', join(repository.directory, folder));
@@ -70,7 +75,6 @@ describe('specs behind something that is not read', () => {
   });
 
   it.each(FOLDERS)('are an error where %s is a file', async (folder) => {
-    const repository = makeRepository();
     repository.commit('one', FILES);
     rmSync(join(repository.directory, folder), { recursive: true, force: true });
     repository.write({ [folder]: '' });
@@ -83,7 +87,6 @@ describe('specs behind something that is not read', () => {
   it.each([...FOLDERS, 'flags/team'])(
     'are an error where %s is a submodule, fetched or not, whatever else was edited',
     async (path) => {
-      const repository = makeRepository();
       repository.commit('one', FILES);
       commitSubmodule(repository, path);
       const expected = [`${path.includes('/') ? 'not-a-file' : 'not-a-folder'} ${path}`];
@@ -108,7 +111,6 @@ describe('specs behind something that is not read', () => {
   );
 
   it('are read where files took the place of a submodule', async () => {
-    const repository = makeRepository();
     repository.commit('one', FILES);
     commitSubmodule(repository, 'flags');
     repository.write(FILES);
@@ -139,7 +141,6 @@ describe('specs behind something that is not read', () => {
   });
 
   it('are as the commit has them where a sparse checkout leaves them out', async () => {
-    const repository = makeRepository();
     repository.commit('one', { ...FILES, 'segments/a.yaml': 'segment: a\n' });
     repository.git('sparse-checkout', 'set', '--no-cone', '/flagkeel.yaml', '/segments/');
     repository.write({ 'flagkeel.yaml': `# edited\n${FILES['flagkeel.yaml']}` });
@@ -153,7 +154,6 @@ describe('specs behind something that is not read', () => {
   });
 
   it('are an error where flagkeel.yaml is a link, which is said of it alone too', async () => {
-    const repository = makeRepository();
     repository.write({ ...FILES, 'real.yaml': FILES['flagkeel.yaml'] });
     rmSync(join(repository.directory, 'flagkeel.yaml'));
     symlinkSync('real.yaml', join(repository.directory, 'flagkeel.yaml'));
@@ -165,7 +165,6 @@ describe('specs behind something that is not read', () => {
   });
 
   it('are read where the operator names a link, and missing where the commit has one', async () => {
-    const repository = makeRepository();
     const files = Object.entries(FILES).map(([path, text]) => [`real/${path}`, text] as const);
     repository.write(Object.fromEntries(files));
     symlinkSync('real', join(repository.directory, 'config'));
@@ -182,7 +181,6 @@ describe('specs behind something that is not read', () => {
   });
 
   it('are those of the folder that a link leads to now, not of the one it led to before', async () => {
-    const repository = makeRepository();
     const first = repository.commit('one', { 'a/flags/a.yaml': 'a', 'b/flags/b.yaml': 'b' });
     const second = repository.commit('two', { 'a/flags/more.yaml': 'a', 'b/flags/c.yaml': 'c' });
     const memory = new GitCache();

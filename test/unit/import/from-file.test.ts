@@ -87,6 +87,10 @@ describe('a file that is far too large', () => {
 describe('import --from', () => {
   const state = join(SAMPLES, 'terraform-state/terraform.tfstate');
 
+  async function ofState(path: string, into: string, ...options: readonly string[]) {
+    return cliRun(['import', '--from', 'terraform-state', path, into, ...options]);
+  }
+
   it('reads what terraform show prints like the state itself', async () => {
     const { resources } = JSON.parse(readFileSync(state, 'utf8')) as {
       resources: (Record<string, string> & {
@@ -107,20 +111,8 @@ describe('import --from', () => {
     const path = join(directory, 'show.json');
     writeFileSync(path, JSON.stringify({ format_version: '1.0', values: { root_module: root } }));
 
-    const fromState = await cliRun([
-      'import',
-      '--from',
-      'terraform-state',
-      state,
-      join(directory, 'a'),
-    ]);
-    const fromShow = await cliRun([
-      'import',
-      '--from',
-      'terraform-state',
-      path,
-      join(directory, 'b'),
-    ]);
+    const fromState = await ofState(state, join(directory, 'a'));
+    const fromShow = await ofState(path, join(directory, 'b'));
 
     const bare = ({ stdout }: { stdout: string }) =>
       stdout.split('\n').filter((line) => !/^Imported|^ {2}flagkeel/.test(line));
@@ -151,7 +143,7 @@ describe('import --from', () => {
     writeFileSync(path, JSON.stringify({ resources: [resource] }));
 
     const into = join(directory, 'specs');
-    const run = await cliRun(['import', '--from', 'terraform-state', path, into]);
+    const run = await ofState(path, into);
 
     expect(run, run.stderr).toMatchObject({ exitCode: 0 });
     const spec = readFileSync(join(into, 'flags/search.yaml'), 'utf8');
@@ -160,10 +152,8 @@ describe('import --from', () => {
 
   it('takes the environments, objects and names that are asked for', async () => {
     const options = ['--environment', 'production', '--only', 'flag/search', '--workspace', 'Shop'];
-    const run = await cliRun([
-      ...['import', '--from', 'terraform-state', state, directory, '--traffic-type', 'visitor'],
-      ...[...options, '--format', 'json'],
-    ]);
+    const form = ['--traffic-type', 'visitor', '--format', 'json'];
+    const run = await ofState(state, directory, ...options, ...form);
 
     expect(JSON.parse(run.stdout)).toMatchObject({
       workspace: 'Shop',
@@ -207,7 +197,7 @@ describe('import --from', () => {
     const resource = { type: 'split_split_definition', name: 'x', instances: [{ attributes }] };
     writeFileSync(path, JSON.stringify({ version: 4, resources: [resource] }));
     const run = async (...options: string[]) =>
-      cliRun(['import', '--from', 'terraform-state', path, join(directory, 'config'), ...options]);
+      ofState(path, join(directory, 'config'), ...options);
 
     const beyond = await run();
     expect(beyond.stderr).toContain('cannot say in files what the file holds; nothing was written');
@@ -219,11 +209,9 @@ describe('import --from', () => {
   });
 
   it('keeps specs that are there, but for --overwrite', async () => {
-    const again = async (...options: string[]) =>
-      cliRun(['import', '--from', 'terraform-state', state, directory, ...options]);
-    await again();
+    await ofState(state, directory);
 
-    const second = await again();
+    const second = await ofState(state, directory);
 
     expect(second.exitCode).toBe(1);
     expect(second.stderr).toContain('it has flags already (replace it with --overwrite)');
