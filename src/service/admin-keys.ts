@@ -12,13 +12,14 @@ import {
   listAdminKeys,
   revokeAdminKey,
 } from './store/admin-keys.js';
-import type { AdminKeyRow, Db, EnvironmentRow } from './store/tables.js';
+import type { AdminKeyRow, Db, EnvironmentRow, KeyType } from './store/tables.js';
 import { environmentsCalled, findWorkspace, listWorkspaces } from './store/workspaces.js';
 
-/** An Admin API key without its secret. */
+/** An API key without its secret. */
 export interface AdminKey {
   readonly id: string;
   readonly name: string;
+  readonly apiKeyType: KeyType;
   readonly creationTime: number;
   /** Milliseconds since the epoch, as all times here; null while the key was not revoked. */
   readonly revocationTime: number | null;
@@ -34,6 +35,8 @@ export interface AdminKey {
 /** The name and the restrictions of a key to create. */
 export interface NewKey {
   readonly name: string;
+  /** Default: `admin`. The other types need exactly one environment. */
+  readonly apiKeyType?: KeyType | undefined;
   /**
    * Ids or names. With both lists the key is restricted to the environments of these workspaces; undefined means no
    * such restriction.
@@ -62,7 +65,8 @@ export function isValidKey(
  * has ended is free again, so that a key can be replaced under its name; entries of the audit log hold the id too.
  *
  * @throws Problem (400) the name is blank or too long, the key would have ended already, a list of restrictions is
- * empty, or several workspaces have an environment of a name that is given without a workspace.
+ * empty, several workspaces have an environment of a name that is given without a workspace, or the key of an
+ * application is for none or several environments.
  * @throws Problem (404) a workspace does not exist, or an environment does not exist in these workspaces.
  * @throws Problem (409) a valid key has the name.
  */
@@ -77,23 +81,65 @@ export async function addAdminKey(
   const { expirationTime = null } = wanted;
   checkExpiration(expirationTime, caller.now);
   if (await isNameInUse(db, wanted.name, caller.now)) {
-    throw conflict(`There is an Admin API key ${wanted.name} already`);
+    throw conflict(`There is an API key ${wanted.name} already`);
+  }
+  const { apiKeyType = 'admin' } = wanted;
+  const restrictions = await restrictionsOf(db, wanted);
+  if (apiKeyType !== 'admin' && idsIn(restrictions.environments_json)?.length !== 1) {
+    throw badRequest(`A key of the type ${apiKeyType} is for exactly one environment`);
   }
   const { id, key, hash } = createAdminKey(randomBytes);
   const row: AdminKeyRow = {
     id,
     name: wanted.name,
+    key_type: apiKeyType,
     hash,
     creation_time: caller.now,
     revocation_time: null,
     expiration_time: expirationTime,
     last_use_time: null,
     is_exact: 1,
-    ...(await restrictionsOf(db, wanted)),
+    ...restrictions,
   };
   await insertAdminKey(db, row);
   await record(db, caller, row, null);
   return { ...adminKey(row), key };
+}
+
+/** Names that an environment's own keys bear, with the type before the name of the environment. */
+const OWN_KEYS = ['server_side', 'client_side'] as const;
+
+/**
+ * Makes the two keys with which applications ask for what an environment serves.
+ *
+ * @returns the keys with their texts, which only this answer has.
+ */
+export async function addKeysOfEnvironment(
+  db: Db,
+  caller: Caller,
+  environment: Pick<EnvironmentRow, 'id' | 'name'>,
+): Promise<(AdminKey & { readonly key: string })[]> {
+  const made: (AdminKey & { readonly key: string })[] = [];
+  // One after the other, because a transaction has one connection.
+  for (const apiKeyType of OWN_KEYS) {
+    const plain = `${apiKeyType} ${environment.name}`.slice(0, MAX_KEY_NAME_LENGTH);
+    const isTaken = await isNameInUse(db, plain, caller.now);
+    const name = isTaken ? `${apiKeyType} ${environment.id}` : plain;
+    made.push(await addAdminKey(db, caller, { name, apiKeyType, environments: [environment.id] }));
+  }
+  return made;
+}
+
+/** Revokes the keys of applications that are for an environment. */
+export async function removeKeysOfEnvironment(
+  db: Db,
+  caller: Caller,
+  environmentId: string,
+): Promise<void> {
+  for (const { id, apiKeyType, environments } of await allAdminKeys(db)) {
+    const isOwn = apiKeyType !== 'admin' && environments?.[0] === environmentId;
+    if (isOwn) await removeAdminKey(db, caller, id);
+  }
 }
 
 /** The last moment that a `Date` can hold. */
@@ -135,6 +181,10 @@ function checkNotEmpty(what: string, names: readonly string[] | undefined): void
 
 function jsonOf(ids: readonly string[] | undefined): string | null {
   return ids === undefined ? null : JSON.stringify([...new Set(ids)].sort());
+}
+
+function idsIn(json: string | null): string[] | null {
+  return json === null ? null : (JSON.parse(json) as string[]);
 }
 
 /** @throws Problem (404) one of them does not exist. */
@@ -230,16 +280,15 @@ async function record(
 
 /** The key as it may be shown: without its hash. */
 function adminKey(row: AdminKeyRow): AdminKey {
-  const ids = (text: string | null): string[] | null =>
-    text === null ? null : (JSON.parse(text) as string[]);
   return {
     id: row.id,
     name: row.name,
+    apiKeyType: row.key_type,
     creationTime: row.creation_time,
     revocationTime: row.revocation_time,
     expirationTime: row.expiration_time,
     lastUseTime: row.last_use_time,
-    workspaces: ids(row.workspaces_json),
-    environments: ids(row.environments_json),
+    workspaces: idsIn(row.workspaces_json),
+    environments: idsIn(row.environments_json),
   };
 }

@@ -362,6 +362,87 @@ describe('a key for one environment', () => {
   });
 });
 
+describe('the keys of applications', () => {
+  interface Token {
+    readonly id: string;
+    readonly name: string;
+    readonly apiKeyType: string;
+    readonly key: string;
+  }
+  interface Made extends WireEnvironment {
+    readonly apiTokens: readonly Token[];
+  }
+
+  it('are made with every new environment, by either type, and go with it', async () => {
+    const made = await client.ok<Made>('POST', '/environments/ws/Default', { name: 'own-keys' });
+    const listed = await client.ok<{ id: string; environments: string[] | null }[]>(
+      'GET',
+      '/apiKeys',
+    );
+    const mine = listed.filter(({ environments }) => environments?.includes(made.id));
+    await client.ok('DELETE', '/environments/ws/Default/own-keys');
+    const after = await client.ok<{ id: string; revocationTime: number | null }[]>(
+      'GET',
+      '/apiKeys',
+    );
+
+    const ids = made.apiTokens.map(({ id }) => id);
+    expect(made.apiTokens).toMatchObject([
+      { name: 'server_side own-keys', type: 'api_key', apiKeyType: 'server_side' },
+      { name: 'client_side own-keys', type: 'api_key', apiKeyType: 'client_side' },
+    ]);
+    expect(mine.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+    const revoked = after.filter(({ id }) => ids.includes(id));
+    expect(revoked.map(({ revocationTime }) => revocationTime)).not.toContain(null);
+    const log = await client.call('GET', '/auditLog');
+    for (const { key } of made.apiTokens) expect(log.text).not.toContain(key);
+  });
+
+  it('are made for environments of equal names in several workspaces', async () => {
+    for (const name of ['Twin A', 'Twin B']) await client.ok('POST', '/workspaces', { name });
+    const first = await client.ok<Made>('POST', '/environments/ws/Twin A', { name: 'dev' });
+    const second = await client.ok<Made>('POST', '/environments/ws/Twin B', { name: 'dev' });
+
+    expect(first.apiTokens.map(({ name }) => name)).toEqual(['server_side dev', 'client_side dev']);
+    expect(second.apiTokens.map(({ name }) => name)).toEqual([
+      `server_side ${second.id}`,
+      `client_side ${second.id}`,
+    ]);
+  });
+
+  it.each(['server_side', 'client_side'])('of the type %s open no administration', async (type) => {
+    const made = await client.ok<Token>('POST', '/apiKeys', {
+      name: `app ${type}`,
+      apiKeyType: type,
+      environments: [{ type: 'environment', id: 'staging' }],
+      workspace: { type: 'workspace', id: 'Default' },
+      roles: ['API_FEATURE_FLAG_VIEWER'],
+    });
+
+    const answers = [
+      await withKey(made.key).call('GET', '/workspaces'),
+      await withKey(made.key).call('GET', '/environments/ws/Default'),
+      await withKey(made.key).call('PUT', `${at('scoped', 'staging')}/kill`),
+    ];
+
+    expect(made.apiKeyType).toBe(type);
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401]);
+  });
+
+  it.each([
+    ['no environment', {}],
+    ['two environments', { environments: ['staging', 'guarded'], workspace: 'Default' }],
+  ])('are for exactly one environment, and not for %s', async (_, reach) => {
+    const wanted = { name: 'app for many', apiKeyType: 'server_side', ...reach };
+    const answer = await client.call('POST', '/apiKeys', wanted);
+
+    expect(answer.body).toMatchObject({ code: 400 });
+    await expect(
+      service.createKey('app for many', { apiKeyType: 'server_side' }),
+    ).rejects.toMatchObject({ status: 400 });
+  });
+});
+
 describe('a key that is restricted to another place', () => {
   it('neither reads nor changes a definition that is there', async () => {
     await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'elsewhere' });

@@ -21,6 +21,7 @@ const SINCE_FIRST = [
   'alter table admin_keys drop column expiration_time',
   'alter table admin_keys drop column last_use_time',
   'alter table admin_keys drop column is_exact',
+  'alter table admin_keys drop column key_type',
   'drop table archived_flags',
   'drop table attributes',
   'drop table sessions',

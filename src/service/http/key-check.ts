@@ -27,6 +27,7 @@ export class EphemeralKeys {
     this.#rows.set(id, {
       id,
       name,
+      key_type: 'admin',
       hash,
       creation_time: now,
       revocation_time: null,
@@ -73,13 +74,32 @@ export class KeyCheck {
   }
 
   /**
+   * Finds a key that opens the administration.
+   *
    * @param text the key; undefined if the request has none.
-   * @throws Problem (401) the key is missing, wrong or revoked (the answer does not say which), or it has ended.
+   * @throws Problem (401) the key is missing, wrong, revoked or an application's (the answer does not say which), or it
+   * has ended.
    */
   async byText(text: string | undefined): Promise<AdminKeyRow> {
+    return this.#byText(text, ({ key_type }) => key_type === 'admin');
+  }
+
+  /**
+   * Finds the key of an application.
+   *
+   * @throws Problem (401) as `byText`, and for Admin API keys.
+   */
+  async ofApplication(text: string | undefined): Promise<AdminKeyRow> {
+    return this.#byText(text, ({ key_type }) => key_type !== 'admin');
+  }
+
+  async #byText(
+    text: string | undefined,
+    opens: (key: AdminKeyRow) => boolean,
+  ): Promise<AdminKeyRow> {
     const id = text === undefined ? undefined : adminKeyId(text);
     if (text === undefined || id === undefined) throw unauthorised();
-    return this.#valid(id, ({ hash }) => isSameKey(text, hash));
+    return this.#valid(id, (key) => opens(key) && isSameKey(text, key.hash));
   }
 
   /**

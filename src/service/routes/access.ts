@@ -1,6 +1,7 @@
-import { addAdminKey, allAdminKeys, removeAdminKey, type AdminKey } from '../admin-keys.js';
+import { addAdminKey, allAdminKeys, removeAdminKey, type NewKey } from '../admin-keys.js';
 import type { ApiRequest, Endpoint, Work } from '../http/endpoint.js';
 import { at } from '../http/place.js';
+import { badRequest } from '../http/problem.js';
 import type { Schema } from '../rules/matchers.js';
 import { KEY_NAME_SCHEMA } from '../rules/names.js';
 import { WORDS_MEMBERS } from '../rules/note.js';
@@ -29,8 +30,9 @@ const REFERENCE: Schema = {
 };
 
 /**
- * The service takes `workspace` and `workspaces` together and combines them. It refuses an empty list and any roles,
- * because a key that is meant to be restricted must not become one that may do everything.
+ * The service takes `workspace` and `workspaces` together and combines them. It refuses an empty list and, for an Admin
+ * API key, any roles, because a key that is meant to be restricted must not become one that may do everything. Roles
+ * mean nothing to the key of an application.
  */
 const NEW_KEY_BODY: Schema = {
   type: 'object',
@@ -38,8 +40,12 @@ const NEW_KEY_BODY: Schema = {
   additionalProperties: false,
   properties: {
     name: KEY_NAME_SCHEMA,
-    apiKeyType: { enum: ['admin'], description: 'Only `admin` is made here.' },
-    roles: { type: ['array', 'null'], items: { enum: ['API_ALL_GRANTED'] } },
+    apiKeyType: {
+      enum: ['admin', 'server_side', 'client_side'],
+      description:
+        'Default: `admin`. The others open what applications ask, in exactly one environment.',
+    },
+    roles: { type: ['array', 'null'], items: { type: 'string' } },
     workspace: REFERENCE,
     workspaces: { type: 'array', minItems: 1, items: REFERENCE },
     environments: {
@@ -60,17 +66,15 @@ export const ADMIN_KEY_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
     path: '/apiKeys',
-    summary: 'List the Admin API keys, without their secrets',
+    summary: 'List the API keys, without their secrets',
     answer: answerList('AdminKey'),
     isReadAnew: true,
-    read: at('nothing', { reach: 'everything' }, async ({ db }) =>
-      (await allAdminKeys(db)).map(wireKey),
-    ),
+    read: at('nothing', { reach: 'everything' }, async ({ db }) => allAdminKeys(db)),
   },
   {
     methods: ['POST'],
     path: '/apiKeys',
-    summary: 'Create an Admin API key; its text is in this answer and nowhere else',
+    summary: 'Create an API key; its text is in this answer and nowhere else',
     answer: answer('AdminKey'),
     body: NEW_KEY_BODY,
     write: at('nothing', { reach: 'everything' }, createKey),
@@ -78,7 +82,7 @@ export const ADMIN_KEY_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['DELETE'],
     path: '/apiKeys/:key',
-    summary: 'Revoke an Admin API key',
+    summary: 'Revoke an API key',
     answer: answer('True'),
     write: at('nothing', { reach: 'everything' }, async ({ db, caller, params }) => {
       await removeAdminKey(db, caller, params['key'] ?? '');
@@ -92,12 +96,15 @@ type Reference = string | { readonly id: string };
 /**
  * Creates a key and answers it with its text, which no later request can read again.
  *
+ * @throws Problem (400) an Admin API key with less than all roles.
  * @throws Problem (403) the caller's own key is restricted.
  * @throws Problem as `addAdminKey`.
  */
 async function createKey({ db, caller, body: given }: Work<'nothing'>): Promise<object> {
   const body = given as {
     readonly name: string;
+    readonly apiKeyType?: NewKey['apiKeyType'];
+    readonly roles?: readonly string[] | null;
     readonly workspace?: Reference;
     readonly workspaces?: readonly Reference[];
     readonly environments?: readonly Reference[];
@@ -105,22 +112,21 @@ async function createKey({ db, caller, body: given }: Work<'nothing'>): Promise<
   };
   const { workspace, workspaces = [], environments } = body;
   const named = workspace === undefined ? workspaces : [workspace, ...workspaces];
-  const { key, ...created } = await addAdminKey(db, caller, {
+  const isAdmin = (body.apiKeyType ?? 'admin') === 'admin';
+  if (isAdmin && body.roles?.some((role) => role !== 'API_ALL_GRANTED') === true) {
+    throw badRequest('An Admin API key has no role but API_ALL_GRANTED here');
+  }
+  return addAdminKey(db, caller, {
     name: body.name,
+    apiKeyType: body.apiKeyType,
     workspaces: named.length === 0 ? undefined : named.map(idOf),
     environments: environments?.map(idOf),
     expirationTime: body.expirationTime ?? undefined,
   });
-  return { ...wireKey(created), key };
 }
 
 function idOf(reference: Reference): string {
   return typeof reference === 'string' ? reference : reference.id;
-}
-
-/** Adds the type that clients expect; this service has keys of the type `admin` only. */
-function wireKey(key: AdminKey): AdminKey & { readonly apiKeyType: 'admin' } {
-  return { ...key, apiKeyType: 'admin' };
 }
 
 /**

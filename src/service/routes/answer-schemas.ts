@@ -22,6 +22,8 @@ function record(required: Record<string, Schema>, optional: Record<string, Schem
   };
 }
 
+const KEY_TYPE: Schema = { enum: ['admin', 'server_side', 'client_side'] };
+
 /** An object that the contract refers to by `id` and `name` together. */
 const REFERENCE = record({ id: TEXT, name: TEXT });
 /**
@@ -59,7 +61,16 @@ export const ANSWER_SCHEMAS = {
     type: { const: 'workspace' },
     requiresTitleAndComments: TRUTH,
   }),
-  Environment: record({ id: TEXT, name: TEXT, production: TRUTH }),
+  Environment: record(
+    { id: TEXT, name: TEXT, production: TRUTH },
+    {
+      apiTokens: {
+        ...listOf(record({ id: TEXT, name: TEXT, type: TEXT, apiKeyType: KEY_TYPE, key: TEXT })),
+        description:
+          'The keys of its applications, in the answer of its creation and nowhere else.',
+      },
+    },
+  ),
   TrafficType: record(
     { id: TEXT, name: TEXT },
     {
@@ -201,7 +212,7 @@ export const ANSWER_SCHEMAS = {
     {
       id: TEXT,
       name: TEXT,
-      apiKeyType: { const: 'admin' },
+      apiKeyType: KEY_TYPE,
       creationTime: TIME,
       revocationTime: orNull(TIME),
       expirationTime: orNull(TIME),

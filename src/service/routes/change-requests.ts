@@ -221,6 +221,7 @@ async function approversNamed(
   if (named.length === 0) return [];
   const able = (await allAdminKeys(db)).filter(
     (key) =>
+      key.apiKeyType === 'admin' &&
       isValidKey(key, now) &&
       isVisible(key.workspaces, workspace.id) &&
       isVisible(key.environments, environment.id),

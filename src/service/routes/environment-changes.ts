@@ -8,6 +8,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { WireEnvironment } from '../../admin-api/wire.js';
+import { addKeysOfEnvironment, removeKeysOfEnvironment, type AdminKey } from '../admin-keys.js';
 import { recordChange, written } from '../change-log.js';
 import type { Endpoint, Work } from '../http/endpoint.js';
 import { at } from '../http/place.js';
@@ -72,8 +73,20 @@ type WholeEnvironment = WireEnvironment & {
   };
 };
 
-/** @throws Problem (409) the workspace has an environment of this name. */
-async function addEnvironment(work: Work<'workspace'>): Promise<WholeEnvironment> {
+/** A key of an environment's applications, in the form of the environment's answers. */
+type ApiToken = Pick<AdminKey, 'id' | 'name' | 'apiKeyType'> & {
+  readonly type: 'api_key';
+  readonly key: string;
+};
+
+/**
+ * Creates an environment and, as clients of such services expect, the keys of its applications.
+ *
+ * @throws Problem (409) the workspace has an environment of this name.
+ */
+async function addEnvironment(
+  work: Work<'workspace'>,
+): Promise<WholeEnvironment & { readonly apiTokens: readonly ApiToken[] }> {
   const { db, workspace } = work;
   const content = environmentFrom(work.body);
   await checkNameIsFree(db, workspace, content.name);
@@ -84,7 +97,12 @@ async function addEnvironment(work: Work<'workspace'>): Promise<WholeEnvironment
     creation_time: work.caller.now,
     ...rowMembers(content),
   });
-  return recorded(work, { id, before: null });
+  const environment = await recorded(work, { id, before: null });
+  const keys = await addKeysOfEnvironment(db, work.caller, environment);
+  const apiTokens = keys.map(({ id, name, apiKeyType, key }) => {
+    return { id, name, type: 'api_key', apiKeyType, key } as const;
+  });
+  return { ...environment, apiTokens };
 }
 
 function rowMembers({ name, production, approvalsRequired, allowKills }: EnvironmentContent) {
@@ -144,7 +162,7 @@ async function recorded(
 }
 
 /**
- * Deletes an environment with its identities. Definitions and active segments have to be removed first, so that no
+ * Deletes an environment with its identities and the keys of its applications. Definitions and active segments have to be removed first, so that no
  * single request can delete everything that an environment serves.
  *
  * @throws Problem (409) a flag has a definition there, or a segment is active there.
@@ -158,6 +176,7 @@ async function removeEnvironment(work: Work<'environment'>): Promise<true> {
     const count = await countUses(db, table, 'environment_id', environment.id);
     if (count > 0) throw conflict(`Environment ${environment.name} still has ${count} ${what}`);
   }
+  await removeKeysOfEnvironment(db, work.caller, environment.id);
   await deleteEnvironment(db, environment.id);
   await recordChange(work, {
     kind: 'environment',

@@ -59,6 +59,12 @@ function step(statements: readonly string[]): Migration {
       // One after the other, because statements need the tables of earlier ones.
       for (const statement of statements) await sql.raw(statement).execute(db);
     },
+    '0012-keys-of-applications': {
+      up: async (db: Kysely<unknown>) => {
+        const column = `key_type ${dialectTypesOf(dialect).text} not null default 'admin'`;
+        await sql.raw(`alter table admin_keys add column ${column}`).execute(db);
+      },
+    },
   };
 }
 

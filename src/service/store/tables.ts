@@ -178,9 +178,13 @@ export interface IdentityRow {
   values_json: string;
 }
 
+/** What a key opens: `admin` the administration, the others what the applications of one environment ask. */
+export type KeyType = 'admin' | 'server_side' | 'client_side';
+
 export interface AdminKeyRow {
   id: string;
   name: string;
+  key_type: KeyType;
   /** SHA-256 of the whole key in lower-case hex. */
   hash: string;
   creation_time: number;

@@ -144,6 +144,7 @@ function parseRateLimit(text: string): { requests: number; perSeconds: number } 
 /** Makes a key where none is valid, so that a new service can be used; undefined where there is one. */
 async function firstKeyOf(administration: Administration): Promise<string | undefined> {
   const keys = await administration.listKeys();
-  if (keys.some((key) => isValidKey(key, Date.now()))) return undefined;
+  const admins = keys.filter(({ apiKeyType }) => apiKeyType === 'admin');
+  if (admins.some((key) => isValidKey(key, Date.now()))) return undefined;
   return administration.createKey('first');
 }

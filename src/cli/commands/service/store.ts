@@ -3,6 +3,7 @@ import { isValidKey } from '../../../service/admin-keys.js';
 import { administer, type Administration } from '../../../service/administration.js';
 import { changeLines, oneLine } from '../../../service/change-text.js';
 import { reachText, type NamedKey } from '../../../service/key-reach.js';
+import type { KeyType } from '../../../service/store/tables.js';
 import type { AuditEntry, AuditFilter } from '../../../service/store/audit.js';
 import { backUp, restore, type BackupSummary } from '../../../service/store/backup.js';
 import type { StoreLocation } from '../../../service/store/store.js';
@@ -24,6 +25,7 @@ export interface StoreOptions {
 interface KeyOptions extends StoreOptions {
   readonly workspace: string[];
   readonly environment: string[];
+  readonly type: KeyType;
   /** Milliseconds from now on. */
   readonly expires?: number;
 }
@@ -99,7 +101,7 @@ function countsText(rows: BackupSummary['rows']): string {
 function addKeys(service: Command, terminal: Terminal): void {
   const keys = service
     .command('keys')
-    .description('Admin API keys of a store, also while a service has it open');
+    .description('API keys of a store, also while a service has it open');
   keys
     .command('create')
     .description('make a key and print it, this once')
@@ -111,13 +113,22 @@ function addKeys(service: Command, terminal: Terminal): void {
       collect,
       [],
     )
+    .addOption(
+      new Option(
+        '--type <type>',
+        'server_side and client_side: for the applications of one environment',
+      )
+        .choices(['admin', 'server_side', 'client_side'])
+        .default('admin'),
+    )
     .addOption(durationOption('--expires', 'refuse the key after that time, for example 90d'))
     .action(async (name: string, _own: unknown, command: Command) => {
       const options = command.optsWithGlobals<KeyOptions>();
-      const { workspace, environment, expires } = options;
+      const { workspace, environment, expires, type } = options;
       const create = {
         action: 'create',
         name,
+        type,
         workspaces: workspace.length === 0 ? undefined : workspace,
         environments: environment.length === 0 ? undefined : environment,
         expires,
@@ -165,6 +176,8 @@ export type KeyCommand =
   | {
       readonly action: 'create';
       readonly name: string;
+      /** Default: `admin`. */
+      readonly type?: KeyType;
       /** Ids or names. Default: the key is not restricted. */
       readonly workspaces?: readonly string[] | undefined;
       readonly environments?: readonly string[] | undefined;
@@ -186,9 +199,9 @@ export async function runServiceKeys(
   await administer(storeLocation(store), async (administration) => {
     switch (command.action) {
       case 'create': {
-        const { name, workspaces, environments, expires } = command;
+        const { name, type, workspaces, environments, expires } = command;
         const expirationTime = expires === undefined ? undefined : Date.now() + expires;
-        const restrictions = { workspaces, environments, expirationTime };
+        const restrictions = { apiKeyType: type, workspaces, environments, expirationTime };
         write(`${await administration.createKey(name, restrictions)}\n`);
         return;
       }
@@ -214,12 +227,13 @@ function writeKeys(keys: readonly NamedKey[], format: 'text' | 'json', write: Wr
   }
 }
 
-/** `ID  STATE  NAME  last used …  ends …  reaches …`; the states are of one width. */
+/** `ID  STATE  NAME  last used …  ends …  reaches …`, or `server_side of …`; the states are of one width. */
 function keyLine(key: NamedKey, now: number): string {
-  const { id, name, lastUseTime, expirationTime: end } = key;
+  const { id, name, apiKeyType, lastUseTime, expirationTime: end } = key;
   const used = lastUseTime === null ? 'not used' : `last used ${hourText(lastUseTime)}`;
   const ends = end === null ? '' : `  ends ${new Date(end).toISOString()}`;
-  const reaches = `  reaches ${oneLine(reachText(key))}`;
+  const serves = apiKeyType === 'admin' ? 'reaches' : `${apiKeyType} of`;
+  const reaches = `  ${serves} ${oneLine(reachText(key))}`;
   return `${id}  ${stateOf(key, now).padEnd(7)}  ${oneLine(name)}  ${used}${ends}${reaches}`;
 }
 
