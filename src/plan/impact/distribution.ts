@@ -2,7 +2,7 @@ import type { EnvironmentSides } from './environment-sides.js';
 import type { KeyGroup } from './key-groups.js';
 import {
   questionsOf,
-  type Branch,
+  servingOf,
   type Question,
   type ServedDefinition,
 } from './served-definition.js';
@@ -151,23 +151,7 @@ function servingFor(
 ): Serving | Unsettled {
   if (!served) return CONTROL;
   const target = asking.walk.group.targets.get(flag)?.[asking.side];
-  if (target) return target;
-  for (const branch of served.branches) {
-    const answer = matches(branch, asking);
-    if (answer === true) return branch.serving;
-    if (answer !== false) return answer;
-  }
-  return served.otherwise;
-}
-
-/** One negative answer decides, even if others are open. */
-function matches({ questions }: Branch, asking: Asking): boolean | Unsettled {
-  const answers = questions.map((question) => {
-    const answer = answerTo(question, asking);
-    return typeof answer === 'boolean' ? answer !== question.negated : answer;
-  });
-  if (answers.includes(false)) return false;
-  return answers.find((answer) => answer !== true) ?? true;
+  return servingOf(served, target, (question) => answerTo(question, asking));
 }
 
 function answerTo(question: Question, { side, at, walk }: Asking): boolean | Unsettled {

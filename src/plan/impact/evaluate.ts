@@ -1,7 +1,7 @@
 import type { Desired } from '../../model/desired.js';
 import type { Matcher } from '../../model/flag/flag.js';
 import { keyOf } from '../../model/ref.js';
-import { meets } from './attribute-match.js';
+import { asCompared, meets } from './attribute-match.js';
 import { flagDistribution, flagsBehind, isExact, type Bounds } from './distribution.js';
 import type { EnvironmentSides, FlagSides, ListSides } from './environment-sides.js';
 import type { KeyGroup, TargetSides } from './key-groups.js';
@@ -157,7 +157,7 @@ class ToldSituation {
         return listed ? key !== undefined && listed.includes(key) : this.#isIn(question.list);
       }
       case 'unknown':
-        return this.#isMet(JSON.parse(question.id) as Matcher, question.negated);
+        return this.#isMet(question.matcher);
     }
   }
 
@@ -172,14 +172,14 @@ class ToldSituation {
     return isWhole || segments !== undefined ? false : undefined;
   }
 
-  /** A missing attribute meets no condition, negated or not, as in the service's evaluators. */
-  #isMet(matcher: Matcher, negated: boolean): boolean | undefined {
+  /** A missing attribute meets no matcher, so that it meets each negated one, as in the vendor's SDKs. */
+  #isMet(matcher: Matcher): boolean | undefined {
     const { key, attributes } = this.#situation;
     const name = matcher['attribute'];
     if (typeof name !== 'string') return key === undefined ? undefined : meets(matcher, key);
     if (attributes === undefined) return undefined;
-    if (!Object.hasOwn(attributes, name)) return negated;
-    return meets(matcher, attributes[name]);
+    if (!Object.hasOwn(attributes, name)) return false;
+    return meets(matcher, asCompared(matcher, attributes[name]));
   }
 }
 
@@ -282,7 +282,7 @@ function untoldIn(
         case 'flag':
           return flags.has(question.flag) ? [] : [`flag "${question.flag}"`];
         case 'unknown': {
-          const { type, attribute } = JSON.parse(question.id) as Matcher;
+          const { type, attribute } = question.matcher;
           return [typeof attribute === 'string' ? `attribute "${attribute}"` : `what ${type} asks`];
         }
       }

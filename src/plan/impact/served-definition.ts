@@ -24,7 +24,7 @@ export type Question = { readonly negated: boolean } & (
   | { readonly about: 'list'; readonly list: ListId }
   | { readonly about: 'flag'; readonly flag: string; readonly treatments: readonly string[] }
   /** Attributes and the like; equal ids have equal answers. */
-  | { readonly about: 'unknown'; readonly id: string }
+  | { readonly about: 'unknown'; readonly id: string; readonly matcher: Matcher }
 );
 
 /** A definition in a form that can be evaluated. */
@@ -133,6 +133,41 @@ export function questionsOf(served: ServedDefinition | null | undefined): readon
   return served?.branches.flatMap(({ questions }) => questions) ?? [];
 }
 
+/**
+ * The point of a definition at which a key ends, in the order of evaluation.
+ *
+ * @param target of the key, where it is an individual target.
+ * @param answerTo ignores whether the question is negated.
+ * @returns the first open question where the answer depends on it.
+ */
+export function servingOf<Open extends object>(
+  served: ServedDefinition,
+  target: Serving | undefined,
+  answerTo: (question: Question) => boolean | Open,
+): Serving | Open {
+  if (target) return target;
+  for (const { questions, serving } of served.branches) {
+    const answer = allMet(questions, answerTo);
+    if (answer === true) return serving;
+    if (answer !== false) return answer;
+  }
+  return served.otherwise;
+}
+
+/** One negative answer decides, even if others are open. */
+function allMet<Open extends object>(
+  questions: readonly Question[],
+  answerTo: (question: Question) => boolean | Open,
+): boolean | Open {
+  let open: Open | undefined;
+  for (const question of questions) {
+    const answer = answerTo(question);
+    if (typeof answer !== 'boolean') open ??= answer;
+    else if (answer === question.negated) return false;
+  }
+  return open ?? true;
+}
+
 export function segmentList(segment: string): ListId {
   return keyOf('segment', segment);
 }
@@ -181,7 +216,7 @@ function questionOf(raw: Matcher, listedKeys: Map<ListId, readonly string[]>): Q
   if (dependency) return { about: 'flag', ...dependency, negated };
   const id = canonicalJson(matcher);
   const keys = keysOf(matcher);
-  if (!keys) return { about: 'unknown', id, negated };
+  if (!keys) return { about: 'unknown', id, matcher, negated };
   const list = `keys/${id}`;
   listedKeys.set(list, keys);
   return { about: 'list', list, negated };

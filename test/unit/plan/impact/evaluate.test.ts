@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { dateMs, matcherOf } from '../../../../src/model/matcher/from-condition.js';
-import { meets } from '../../../../src/plan/impact/attribute-match.js';
+import { asCompared, meets } from '../../../../src/plan/impact/attribute-match.js';
 import { evaluate, type Situation } from '../../../../src/plan/impact/evaluate.js';
 import type { ConditionSpec } from '../../../../src/generated/flag.schema.d.js';
 import { readSpecs } from '../../../../src/specs/read-specs.js';
@@ -27,6 +27,14 @@ environments:
       - { if: { segment: partners }, serve: "on" }
       - { if: { attribute: country, in: [ES] }, serve: { "on": 50, "off": rest } }
     defaultRule: { "on": 10, "off": rest }
+`,
+  'flags/far.yaml': `flag: far
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  production:
+    rules: [{ if: { attribute: a, in: [ES], not: true }, serve: "on" }]
+    defaultRule: "off"
 `,
   'flags/cart.yaml': `flag: cart
 treatments: { "on": "", "off": "" }
@@ -111,6 +119,14 @@ describe('what a flag serves', () => {
       { segments: ['partners'] },
       'on 100-100, attribute "country"',
     ],
+    ['to a key without an attribute that must be another', 'far', { attributes: {} }, 'on 100-100'],
+    ['to a key with another attribute than', 'far', { attributes: { a: 'FR' } }, 'on 100-100'],
+    [
+      'to a key with the attribute that must be another',
+      'far',
+      { attributes: { a: 'ES' } },
+      'off 100-100',
+    ],
     ['while it is taken to be killed', 'pay', { key: 'tara', killed: true }, 'off 100-100'],
     ['while another flag decides', 'cart', { segments: [], attributes: {} }, 'off 90-90, on 10-10'],
     [
@@ -129,6 +145,10 @@ describe('what a flag serves', () => {
     expect(await shares('nobody', {})).toBe('');
   });
 });
+
+function semver(type: string, string: string): ConditionSpec {
+  return { matcher: { type, attribute: 'a', string } };
+}
 
 describe('a condition', () => {
   it.each<[ConditionSpec, unknown, boolean | undefined]>([
@@ -165,10 +185,38 @@ describe('a condition', () => {
     [{ attribute: 'a', setAllOf: ['x', 'y'] }, ['x'], false],
     [{ attribute: 'a', setPartOf: ['x', 'y'] }, ['x'], true],
     [{ attribute: 'a', setPartOf: ['x', 'y'] }, [], false],
-    [{ matcher: { type: 'EQUAL_TO_SEMVER', attribute: 'a', string: '2.1.0' } }, '2.1.0', undefined],
+    [{ attribute: 'a', setEquals: ['x'] }, 'x', true],
+    [{ attribute: 'a', in: [''] }, '', false],
+    [{ attribute: 'a', onOrBefore: '2026-10-03T10:00:00Z' }, '2026-10-03T10:00:59Z', true],
+    [{ attribute: 'a', onOrBefore: '2026-10-03T10:00:00Z' }, '2026-10-03T10:01:00Z', false],
+    [{ matcher: { type: 'EQUAL_TO_SEMVER', attribute: 'a', string: '2.1.0' } }, '2.01.0', true],
+    [{ matcher: { type: 'EQUAL_TO_SEMVER', attribute: 'a', string: '2.1.0' } }, '2.1.0+b1', false],
+    [{ matcher: { type: 'EQUAL_TO_SEMVER', attribute: 'a', string: '2.1.0' } }, '2.1', false],
+    [semver('GREATER_THAN_OR_EQUAL_TO_SEMVER', '2.10.0'), '2.9.9', false],
+    [semver('GREATER_THAN_OR_EQUAL_TO_SEMVER', '2.1.0-rc.9'), '2.1.0-rc.10', true],
+    [semver('GREATER_THAN_OR_EQUAL_TO_SEMVER', '2.1.0'), '2.1.0-rc.1', false],
+    [semver('LESS_THAN_OR_EQUAL_TO_SEMVER', '2.1.0-rc.1'), '2.1.0-beta', true],
+    [semver('LESS_THAN_OR_EQUAL_TO_SEMVER', '2.1.0-rc'), '2.1.0-rc.1', false],
+    [
+      {
+        matcher: {
+          type: 'BETWEEN_SEMVER',
+          attribute: 'a',
+          between: { from: '1.0.0', to: '2.0.0' },
+        },
+      },
+      '1.10.0',
+      true,
+    ],
+    [
+      { matcher: { type: 'IN_LIST_SEMVER', attribute: 'a', strings: ['1.0.0', '2.0.0'] } },
+      '2.0.0',
+      true,
+    ],
+    [{ matcher: { type: 'OF_TOMORROW', attribute: 'a' } }, 'x', undefined],
   ])('%j on %j', (condition, value, expected) => {
     const matcher = matcherOf(condition);
 
-    expect(matcher.ok && meets(matcher.value, value)).toBe(expected);
+    expect(matcher.ok && meets(matcher.value, asCompared(matcher.value, value))).toBe(expected);
   });
 });
