@@ -25,6 +25,7 @@ const ROOMS: Record<string, readonly string[]> = {
   lint: ['generated', 'model', 'platform', 'timing', 'plan', 'specs'],
   service: ['errors.ts', 'admin-api/wire.ts', 'platform'],
   console: ['model', 'platform', 'report', 'service'],
+  sdk: ['admin-api/wire.ts', 'model', 'plan', 'service'],
   apply: ['errors.ts', 'admin-api/wire.ts', 'model', 'platform', 'admin-api', 'plan'],
   history: ['errors.ts', 'model', 'git', 'plan', 'specs'],
   state: ['errors.ts', 'model', 'platform', 'admin-api', 'git'],
@@ -104,6 +105,7 @@ const ROOMS: Record<string, readonly string[]> = {
     'lint',
     'service',
     'console',
+    'sdk',
     'state',
     'kill',
     'reconcile',
@@ -128,7 +130,7 @@ const DOORS: Record<string, readonly string[]> = {
   commander: ['cli'],
   'fast-json-patch': ['model/flag', 'service/rules/json-patch.ts'],
   'fastest-levenshtein': ['specs/parse'],
-  fastify: ['service', 'console', 'daemon/http'],
+  fastify: ['service', 'console', 'sdk', 'daemon/http'],
   kysely: ['service/store'],
   libsql: ['platform/sqlite.ts'],
   'node-cron': ['daemon/source/schedule.ts'],
@@ -263,6 +265,17 @@ describe('architecture', () => {
       'cli/commands/service/service.ts',
       'cli/commands/service/store.ts',
     ]);
+  });
+
+  it('loads what applications ask for no command but that of the service, and keeps it small', () => {
+    const room = files.filter((file) => roomOf(file) === 'sdk');
+    const loading = files.filter(
+      (file) => roomOf(file) === 'cli' && allLoadedWith(file).some((each) => room.includes(each)),
+    );
+    const lines = room.map((file) => readFileSync(join(SRC, file), 'utf8').split('\n').length - 1);
+
+    expect(loading).toEqual(['cli/commands/service/service.ts']);
+    expect(lines.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(1_200);
   });
 
   it('loads neither the HTTP client nor the database for commands that work offline', () => {

@@ -25,7 +25,7 @@ import { openStore, type Store, type StoreLocation } from './store/store.js';
 
 export interface ServiceOptions extends Pick<
   AppOptions,
-  'log' | 'metrics' | 'console' | 'rateLimit' | 'middleware'
+  'log' | 'metrics' | 'console' | 'applications' | 'rateLimit' | 'middleware'
 > {
   readonly store: StoreLocation;
   /** Default: any free one. */

@@ -6,6 +6,7 @@
 /** They reach the statements that the store sends, so that these are tried on both databases. The rest is above the store. */
 export const ON_BOTH_STORES = [
   'access.test.ts',
+  'applications.test.ts',
   'archive.test.ts',
   'attributes.test.ts',
   'backup.test.ts',

@@ -23,9 +23,15 @@ import { noteFrom } from '../rules/note.js';
 import type { Store } from '../store/store.js';
 import type { AdminKeyRow } from '../store/tables.js';
 
-export type AddConsole = (
+/** Adds routes that check keys by themselves. */
+export type AddRoutes = (
   app: FastifyInstance,
-  parts: { readonly store: Store; readonly keys: KeyCheck; readonly clock: () => number },
+  parts: {
+    readonly store: Store;
+    readonly keys: KeyCheck;
+    readonly cache: ResponseCache;
+    readonly clock: () => number;
+  },
 ) => void;
 
 export interface AppOptions {
@@ -38,8 +44,10 @@ export interface AppOptions {
   readonly log?: ServiceLog | undefined;
   /** Without it the service counts nothing and has no `/metrics`. */
   readonly metrics?: ServiceMetrics | undefined;
-  /** Default: no pages for people. */
-  readonly console?: AddConsole | undefined;
+  /** Adds pages for people. Default: no pages. */
+  readonly console?: AddRoutes | undefined;
+  /** Adds what applications ask. Default: nothing. */
+  readonly applications?: AddRoutes | undefined;
   /** The limit of all requests with a key together, and of those of each address. Default: no limit. */
   readonly rateLimit?: RateLimit | undefined;
   /** Runs between the socket and the service, and sees every request first. */
@@ -114,7 +122,8 @@ export function createApp(options: AppOptions): FastifyInstance {
   logAnswers(app, options.log);
   countAnswers(app, options);
   addPublicPages(app, options);
-  options.console?.(app, { ...options, keys });
+  options.console?.(app, { ...options, keys, cache });
+  options.applications?.(app, { ...options, keys, cache });
   for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options, cache);
   return app;
 }

@@ -26,6 +26,7 @@ import {
   deleteDefinition,
   findDefinition,
   insertDefinition,
+  reseedDefinition,
   updateDefinition,
   usersOf,
   wireDefinition,
@@ -169,15 +170,11 @@ async function setKilled(work: Work<'definition'>, killed: boolean): Promise<tru
   return true;
 }
 
-/**
- * Records that keys are to be assigned to treatments anew. Evaluators would draw a new seed for that, but no answer of
- * the interface holds a seed, and this service evaluates nothing. So only the time of the last change and the audit log
- * change.
- */
+/** Assigns keys to treatments anew: the definition stays as it is and gets new seeds. */
 export const reallocate = at('definition', CHANGE, async (work): Promise<true> => {
   const { db, stored } = work;
   const time = timeOfChange(work);
-  await updateDefinition(db, { ...stored, last_update_time: time }, null);
+  await reseedDefinition(db, stored, time);
   await recordChange(work, {
     kind: 'flag',
     name: stored.flag_name,

@@ -25,6 +25,7 @@ import { partsOf } from '../parts.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
 import type { AuditAction } from '../store/audit.js';
 import { addKeys, allKeys, presentKeys, removeAllKeys, removeKeys } from '../store/keys.js';
+import { noteKeyChange } from '../store/key-changes.js';
 import {
   findActivation,
   listKeys,
@@ -248,5 +249,10 @@ async function changed(
   await touchActivation(db, activation.activation_id, { keyCount, now });
   const difference = [keysDifference(added, removed)];
   await recordChange(work, { kind: 'segment', name: activation.name, action, difference });
+  await noteKeyChange(
+    db,
+    { environmentId: environment.id, segment: activation.name },
+    { added, removed },
+  );
   return (await findActivation(db, environment.id, activation.name)) ?? activation;
 }

@@ -19,6 +19,8 @@ import { conflict } from '../http/problem.js';
 import { differenceOf, keysGone, SAMPLE_SIZE } from '../rules/difference.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
 import { usersOf } from '../store/definitions.js';
+import { noteKeyChange } from '../store/key-changes.js';
+import { allKeys } from '../store/keys.js';
 import {
   deleteActivation,
   deleteSegment,
@@ -163,10 +165,22 @@ async function removeSegment(work: Work<'segmentEverywhere'>): Promise<true> {
   for (const environment of await listEnvironments(db, workspace.id)) {
     const difference = await activationGone(db, environment.id, segment.name);
     await recordChange({ ...work, environment }, { ...change, difference });
+    await noteKeysGone(work, environment.id);
   }
   await deleteSegment(db, segment.id);
   await recordChange(work, { ...change, difference: differenceOf(wireSegment(segment), null) });
   return true;
+}
+
+/** Applications learn that a deleted segment holds none of its keys any more. */
+async function noteKeysGone(
+  { db, store, segment }: Work<'segmentEverywhere'>,
+  environmentId: string,
+): Promise<void> {
+  const activation = await findActivation(db, environmentId, segment.name);
+  if (activation === undefined || activation.key_count === 0) return;
+  const removed = await allKeys(db, store.dialect, activation.activation_id);
+  await noteKeyChange(db, { environmentId, segment: segment.name }, { added: [], removed });
 }
 
 /**

@@ -1,5 +1,6 @@
 import { written } from '../change-log.js';
 import { partsOf } from '../parts.js';
+import { newSeeds } from './definitions.js';
 import { deleteFlag } from './flags.js';
 import { statement } from './statement.js';
 import {
@@ -65,7 +66,8 @@ export async function unarchiveFlag(
   if (definitions.length > 0)
     await db
       .insertInto('definitions')
-      .values([...definitions])
+      // A flag that an earlier version archived has no seeds.
+      .values(definitions.map((each) => ({ ...newSeeds(), ...each })))
       .execute();
   for await (const part of partsOf(uses, NAMES_AT_ONCE)) {
     await db.insertInto('definition_uses').values(part).execute();

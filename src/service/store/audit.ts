@@ -160,3 +160,28 @@ export async function listAudit(
   }));
   return { entries, totalCount: count };
 }
+
+/** Flags whose definition in an environment may have changed behind an entry, each with its newest entry. */
+export async function flagsChangedAfter(
+  db: Db,
+  { workspaceId, environmentId }: { readonly workspaceId: string; readonly environmentId: string },
+  id: number,
+): Promise<{ readonly name: string; readonly id: number }[]> {
+  return changedFlags(db, workspaceId, environmentId, id);
+}
+
+const changedFlags = statement<{ name: string; id: number }>(`
+  select name, max(id) as id from audit
+  where workspace_id = $1 and kind = 'flag' and (environment_id = $2 or environment_id is null) and id > $3
+  group by name`);
+
+/** The oldest entry and the id of the newest; null while the log is empty. */
+export async function endsOfAudit(
+  db: Db,
+): Promise<{ readonly id: number; readonly time: number; readonly newest: number } | null> {
+  const [ends] = await auditEnds(db);
+  return ends ?? null;
+}
+
+const auditEnds = statement<{ id: number; time: number; newest: number }>(`
+  select id, time, (select max(id) from audit) as newest from audit order by id limit 1`);

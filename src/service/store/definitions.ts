@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { WireDefinition } from '../../admin-api/wire.js';
 import type { DefinitionContent, Uses } from '../rules/definition.js';
 import { partsOf } from '../parts.js';
@@ -50,9 +51,42 @@ export async function insertDefinition(
 ): Promise<void> {
   const times = { creation_time: now, last_update_time: now };
   const row = { ...place, killed: Number(killed), body_json: JSON.stringify(body), ...times };
-  await db.insertInto('definitions').values(row).execute();
+  await db.insertInto('definitions').values({ ...row, ...newSeeds() }).execute();
   await insertUses(db, place, uses);
 }
+
+/** Seeds for a definition that begins, or whose keys are to be assigned anew. */
+export function newSeeds(): Pick<DefinitionRow, 'seed' | 'allocation_seed'> {
+  return { seed: randomInt(1, 2 ** 31), allocation_seed: randomInt(1, 2 ** 31) };
+}
+
+/** Assigns keys to treatments anew. @param now milliseconds since the epoch. */
+export async function reseedDefinition(
+  db: Db,
+  { flag_id, environment_id }: Pick<DefinitionRow, 'flag_id' | 'environment_id'>,
+  now: number,
+): Promise<void> {
+  await db
+    .updateTable('definitions')
+    .set({ ...newSeeds(), last_update_time: now })
+    .where('flag_id', '=', flag_id)
+    .where('environment_id', '=', environment_id)
+    .execute();
+}
+
+/** All definitions of an environment, in no order. */
+export async function definitionsOf(db: Db, environmentId: string): Promise<StoredDefinition[]> {
+  return definitionsIn(db, environmentId);
+}
+
+const definitionsIn = statement<StoredDefinition>(`
+  select definitions.*, flags.name as flag_name, environments.name as environment_name,
+    traffic_types.id as traffic_type_id, traffic_types.name as traffic_type_name
+  from environments
+  join definitions on definitions.environment_id = environments.id
+  join flags on flags.id = definitions.flag_id
+  join traffic_types on traffic_types.id = flags.traffic_type_id
+  where environments.id = $1`);
 
 /** @param uses the new references of the definition; null if they stay as they are. */
 export async function updateDefinition(

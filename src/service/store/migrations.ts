@@ -50,6 +50,10 @@ export function migrations(dialect: Dialect): Record<string, Migration> {
     '0011-keys-with-exact-restrictions': step([
       'alter table admin_keys add column is_exact integer not null default 0',
     ]),
+    '0012-keys-of-applications': step([
+      `alter table admin_keys add column key_type ${text} not null default 'admin'`,
+    ]),
+    '0013-what-applications-are-served': step(servingTables(types, dialect)),
   };
 }
 
@@ -58,12 +62,6 @@ function step(statements: readonly string[]): Migration {
     up: async (db: Kysely<unknown>) => {
       // One after the other, because statements need the tables of earlier ones.
       for (const statement of statements) await sql.raw(statement).execute(db);
-    },
-    '0012-keys-of-applications': {
-      up: async (db: Kysely<unknown>) => {
-        const column = `key_type ${dialectTypesOf(dialect).text} not null default 'admin'`;
-        await sql.raw(`alter table admin_keys add column ${column}`).execute(db);
-      },
     },
   };
 }
@@ -83,6 +81,26 @@ function keysWithoutReference({ text, time, clustered }: DialectTypes): string[]
     'alter table keys_without_reference rename to segment_keys',
   ];
 }
+/** Seeds of definitions, random for those that exist, and the changes of the keys of segments. */
+function servingTables({ text, time }: DialectTypes, dialect: Dialect): string[] {
+  const seed =
+    dialect === 'sqlite'
+      ? '1 + abs(random() % 2147483646)'
+      : 'cast(1 + floor(random() * 2147483646) as integer)';
+  return [
+    'alter table definitions add column seed integer not null default 0',
+    'alter table definitions add column allocation_seed integer not null default 0',
+    `update definitions set seed = ${seed}, allocation_seed = ${seed}`,
+    `create table key_changes (
+      environment_id ${text} not null,
+      segment ${text} not null,
+      number ${time} not null,
+      added_json ${text} not null,
+      removed_json ${text} not null,
+      primary key (environment_id, segment, number))`,
+  ];
+}
+
 function changeRequestTables({ text, time, counter }: DialectTypes): string[] {
   return [
     `create table change_requests (

@@ -18,6 +18,7 @@ export interface Tables {
   segments: SegmentRow;
   activations: ActivationTable;
   segment_keys: SegmentKeyRow;
+  key_changes: KeyChangeRow;
   identities: IdentityRow;
   admin_keys: AdminKeyRow;
   sessions: SessionRow;
@@ -44,6 +45,7 @@ export const PRIMARY_KEYS: {
   segments: ['id'],
   activations: ['id'],
   segment_keys: ['activation_id', 'key'],
+  key_changes: ['environment_id', 'segment', 'number'],
   identities: ['environment_id', 'traffic_type_id', 'key'],
   admin_keys: ['id'],
   change_requests: ['position'],
@@ -125,6 +127,9 @@ export interface DefinitionRow {
   last_update_time: number;
   /** Id of the open change request that blocks changes. */
   open_change_request_id: string | null;
+  /** Decide which keys a share and the traffic allocation reach: whole numbers of 31 bits, not 0. */
+  seed: number;
+  allocation_seed: number;
 }
 
 /** A reference of a definition, by name; one row per name. */
@@ -169,6 +174,17 @@ export interface ActivationTable {
 export interface SegmentKeyRow {
   activation_id: number;
   key: string;
+}
+
+/** One change of a segment's keys, for applications that ask for the changes since their last question. */
+export interface KeyChangeRow {
+  environment_id: string;
+  /** Name of the segment. */
+  segment: string;
+  /** Id of the change in the audit log. */
+  number: number;
+  added_json: string;
+  removed_json: string;
 }
 
 export interface IdentityRow {

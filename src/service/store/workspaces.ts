@@ -189,6 +189,7 @@ export async function updateEnvironment(
 export async function deleteEnvironment(db: Db, id: string): Promise<void> {
   await db.deleteFrom('identities').where('environment_id', '=', id).execute();
   await db.deleteFrom('change_requests').where('environment_id', '=', id).execute();
+  await db.deleteFrom('key_changes').where('environment_id', '=', id).execute();
   await db.deleteFrom('environments').where('id', '=', id).execute();
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Option } from 'commander';
 import { FlagkeelError, messageOf } from '../../../errors.js';
 import { addConsole } from '../../../console/console.js';
+import { addApplications } from '../../../sdk/applications.js';
 import { createLog } from '../../../platform/log.js';
 import { isValidKey } from '../../../service/admin-keys.js';
 import type { Administration } from '../../../service/administration.js';
@@ -93,6 +94,7 @@ export async function runService(options: ServiceCommandOptions, io: CommandIo):
     // The contract shows none.
     metrics: options.strict === true ? undefined : new ServiceMetrics(),
     console: options.strict === true || options.console === false ? undefined : addConsole,
+    applications: options.strict === true ? undefined : addApplications,
     requestsExpireAfterMs: expiryOf(options),
     ...(options.rateLimit === undefined ? {} : { rateLimit: parseRateLimit(options.rateLimit) }),
     log: io.log,

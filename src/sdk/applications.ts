@@ -1,0 +1,197 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { KeyCheck } from '../service/http/key-check.js';
+import { badRequest, forbidden, notFound, Problem } from '../service/http/problem.js';
+import type { ResponseCache } from '../service/http/response-cache.js';
+import { keyFromHeaders } from '../service/rules/admin-key.js';
+import type { Store } from '../service/store/store.js';
+import type { AdminKeyRow } from '../service/store/tables.js';
+import { environmentsCalled } from '../service/store/workspaces.js';
+import type { ServedEnvironment } from './environment.js';
+import { StoredEnvironment } from './stored-environment.js';
+
+/** The parts of the service that the routes of applications need. */
+export interface ApplicationParts {
+  readonly store: Store;
+  readonly keys: KeyCheck;
+  readonly cache: ResponseCache;
+}
+
+/** An application that asks: what its key is for. */
+export interface Application {
+  readonly environment: ServedEnvironment;
+  readonly type: AdminKeyRow['key_type'];
+}
+
+/** Finds the application of a request. @throws Problem (401) */
+export type FindApplication = (request: FastifyRequest) => Promise<Application>;
+
+/** Reports of one SDK, which are dropped; larger ones are refused (413). */
+const MAX_REPORT_BYTES = 8 * 1024 * 1024;
+/** Specs of flags that this service writes. A newer SDK asks again with an older one. */
+const SPECS = new Set(['1.0', '1.1', '1.2', '1.3']);
+/** The oldest spec that has rule-based segments, and so a member for either kind of change. */
+const WITH_RULE_BASED = '1.3';
+
+/**
+ * Adds what the vendor's SDKs ask below `/sdk`, under keys of applications. Some SDKs add `/api` to the address that
+ * they are given.
+ */
+export function addApplications(app: FastifyInstance, parts: ApplicationParts): void {
+  const environments = new Map<string, ServedEnvironment>();
+  addSdkRoutes(app, async (request) => {
+    const key = await parts.keys.ofApplication(keyFromHeaders(request.headers));
+    const [environmentId = ''] = JSON.parse(key.environments_json ?? '[]') as string[];
+    const known = environments.get(environmentId);
+    const environment = known ?? (await storedEnvironment(parts, environmentId));
+    environments.set(environmentId, environment);
+    return { environment, type: key.key_type };
+  });
+}
+
+/** @throws Problem (404) the environment was deleted at this moment. */
+async function storedEnvironment(
+  parts: ApplicationParts,
+  environmentId: string,
+): Promise<ServedEnvironment> {
+  const [found] = await parts.store.read(async (db) => environmentsCalled(db, environmentId));
+  if (found?.id !== environmentId) throw notFound('environment', environmentId);
+  return new StoredEnvironment(parts, { workspaceId: found.workspace_id, environmentId });
+}
+
+type Answer = (application: Application, request: FastifyRequest) => Promise<object | string>;
+
+export function addSdkRoutes(app: FastifyInstance, find: FindApplication): void {
+  void app.register((scope, _options, done) => {
+    openToPages(scope);
+    dropBodies(scope);
+    for (const prefix of ['/sdk', '/sdk/api']) {
+      for (const [path, answer] of Object.entries(QUESTIONS)) {
+        scope.get(`${prefix}${path}`, { config: { isPublic: true } }, async (request, reply) =>
+          send(reply, await answer(await find(request), request)),
+        );
+      }
+      for (const path of REPORTS) {
+        const options = { config: { isPublic: true }, bodyLimit: MAX_REPORT_BYTES };
+        scope.post(`${prefix}${path}`, options, async (request, reply) => {
+          await find(request);
+          return send(reply, {});
+        });
+      }
+    }
+    done();
+  });
+}
+
+function send(reply: FastifyReply, answer: object | string): FastifyReply {
+  const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
+  return reply.type('application/json; charset=utf-8').send(text);
+}
+
+/** Pages of any site may ask: the key is in a header that a page has to know, and in no cookie. */
+export function openToPages(scope: FastifyInstance): void {
+  scope.addHook('onRequest', (_request, reply, done) => {
+    void reply.headers({
+      'access-control-allow-origin': '*',
+      'access-control-expose-headers': 'etag',
+    });
+    done();
+  });
+  const config = { isPublic: true };
+  for (const path of ['/sdk/*', '/ofrep/*']) {
+    scope.options(path, { config }, async (request, reply) =>
+      reply
+        .code(204)
+        .headers({
+          'access-control-allow-methods': 'GET, POST',
+          'access-control-allow-headers':
+            request.headers['access-control-request-headers'] ?? 'authorization, content-type',
+          'access-control-max-age': '600',
+        })
+        .send(),
+    );
+  }
+}
+
+/** Reads what is sent to its end and forgets it, whatever its type. */
+function dropBodies(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', (_request, payload, done) => {
+    let size = 0;
+    payload.on('data', (part: Buffer) => {
+      size += part.length;
+      if (size > MAX_REPORT_BYTES) payload.destroy(new Problem(413, 'The report is too large'));
+    });
+    payload.on('error', done);
+    payload.on('end', () => {
+      done(null);
+    });
+  });
+}
+
+/** Reports of events, impressions and telemetry. */
+const REPORTS = [
+  '/events/bulk',
+  '/testImpressions/bulk',
+  '/testImpressions/count',
+  '/v1/metrics/:kind',
+  '/v1/keys/:kind',
+];
+
+const QUESTIONS: Readonly<Record<string, Answer>> = {
+  '/splitChanges': splitChanges,
+  '/segmentChanges/:segment': segmentChanges,
+  '/memberships/:key': memberships,
+  '/v2/auth': async () => Promise.resolve({ pushEnabled: false, token: '' }),
+};
+
+/**
+ * The flags that changed since a number that the SDK knows, and that number's successor.
+ *
+ * @throws Problem (400) the spec of flags is not known.
+ */
+async function splitChanges(
+  { environment }: Application,
+  { query }: FastifyRequest,
+): Promise<string> {
+  const { s: spec = '1.0', since: known, rbSince } = query as Readonly<Record<string, unknown>>;
+  if (typeof spec !== 'string' || !SPECS.has(spec)) {
+    throw badRequest(`The spec ${String(spec)} of flags is not known`);
+  }
+  const since = numberIn(known);
+  const list = await environment.flags();
+  const changed = `[${list.changedSince(since).join(',')}]`;
+  if (spec !== WITH_RULE_BASED) return `{"splits":${changed},"since":${since},"till":${list.till}}`;
+  const rules = numberIn(rbSince);
+  return `{"ff":{"d":${changed},"s":${since},"t":${list.till}},"rbs":{"d":[],"s":${rules},"t":${rules}}}`;
+}
+
+/**
+ * The keys that changed since a number. A segment that is not active has none.
+ *
+ * @throws Problem (403) the key is `client_side`: everybody can read it, and lists of keys are not for everybody.
+ */
+async function segmentChanges(
+  { environment, type }: Application,
+  { query, params }: FastifyRequest,
+): Promise<object> {
+  if (type === 'client_side') throw forbidden('A key of the type client_side reads no segments');
+  const { segment: name = '' } = params as { segment?: string };
+  const since = numberIn((query as { since?: unknown }).since);
+  return { name, since, ...(await environment.keysSince(name, since)) };
+}
+
+/** The segments that hold a key; large segments do not exist here. */
+async function memberships(
+  { environment }: Application,
+  { params }: FastifyRequest,
+): Promise<object> {
+  const { key = '' } = params as { key?: string };
+  const [names, { till }] = await Promise.all([environment.segmentsOf(key), environment.flags()]);
+  return { ms: { cn: till, k: names.map((n) => ({ n })) }, ls: { cn: till, k: [] } };
+}
+
+/** A number of the query; -1, which SDKs send at first, for anything else. */
+function numberIn(value: unknown): number {
+  const number = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : -1;
+  return Number.isSafeInteger(number) ? number : -1;
+}

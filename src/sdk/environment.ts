@@ -1,0 +1,90 @@
+import { seededDefinition, type SeededDefinition } from '../plan/impact/served-key.js';
+import { servedDefinition, wholeFromWire } from '../plan/impact/served-definition.js';
+import { splitText, type SeededSplit } from './split.js';
+
+/**
+ * One environment as its applications see it. Each change has a number that is greater than all before it, so that an
+ * application asks for the changes since the number that it knows.
+ */
+export interface ServedEnvironment {
+  flags(): Promise<FlagList>;
+  /** @param since a number of an earlier answer, or any other for all keys. */
+  keysSince(segment: string, since: number): Promise<KeyChanges>;
+  /** Names of the segments that hold a key, sorted. */
+  segmentsOf(key: string): Promise<readonly string[]>;
+}
+
+/** What changed in the keys of a segment. No key is in both lists. */
+export interface KeyChanges {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** The number of the newest change. */
+  readonly till: number;
+}
+
+/** A flag that has, or had, a definition in an environment. */
+export class ServedFlag {
+  /** Number of its newest change. */
+  readonly number: number;
+  /** Null for a flag without a definition, which applications have to forget. */
+  readonly split: SeededSplit | null;
+  readonly #name: string;
+  #text: string | undefined;
+  #seeded: SeededDefinition | undefined;
+
+  constructor(name: string, number: number, split: SeededSplit | null) {
+    this.#name = name;
+    this.number = number;
+    this.split = split;
+  }
+
+  /** JSON in the form of `splitChanges`. */
+  get text(): string {
+    this.#text ??= splitText(this.#name, this.number, this.split);
+    return this.#text;
+  }
+
+  /** The definition in the form that is evaluated here. */
+  get seeded(): SeededDefinition | undefined {
+    if (this.split === null) return undefined;
+    const { definition, seed, allocationSeed } = this.split;
+    const served = (): ReturnType<typeof servedDefinition> =>
+      servedDefinition(wholeFromWire(definition));
+    this.#seeded ??= seededDefinition(served(), { seed, allocationSeed });
+    return this.#seeded;
+  }
+}
+
+/** The flags of an environment at one moment. */
+export class FlagList {
+  /** The least number that this list understands: a smaller one is of another life of the service. */
+  readonly first: number;
+  /** The number of the newest change. */
+  readonly till: number;
+  readonly flags: ReadonlyMap<string, ServedFlag>;
+  #definitions: ReadonlyMap<string, SeededDefinition> | undefined;
+
+  constructor(first: number, flags: ReadonlyMap<string, ServedFlag>) {
+    this.first = first;
+    this.flags = flags;
+    this.till = [...flags.values()].reduce((most, { number }) => Math.max(most, number), first);
+  }
+
+  /** The texts of the flags that changed since a number; all of them if the number is not of this list. */
+  changedSince(since: number): string[] {
+    const isKnown = since >= this.first && since <= this.till;
+    if (since === this.till) return [];
+    const changed = [...this.flags.values()].filter(({ number, split }) =>
+      isKnown ? number > since : since >= 0 || split !== null,
+    );
+    return changed.map(({ text }) => text);
+  }
+
+  /** The definitions by the names of their flags. */
+  get definitions(): ReadonlyMap<string, SeededDefinition> {
+    this.#definitions ??= new Map(
+      [...this.flags].flatMap(([name, { seeded }]) => (seeded ? [[name, seeded] as const] : [])),
+    );
+    return this.#definitions;
+  }
+}

@@ -1,0 +1,159 @@
+import type { ResponseCache } from '../service/http/response-cache.js';
+import { endsOfAudit, flagsChangedAfter } from '../service/store/audit.js';
+import {
+  definitionsOf,
+  findDefinition,
+  wireDefinition,
+  type StoredDefinition,
+} from '../service/store/definitions.js';
+import {
+  KEY_CHANGES_KEPT,
+  keptKeyChanges,
+  keyChangesAfter,
+  segmentsHolding,
+} from '../service/store/key-changes.js';
+import { allKeys } from '../service/store/keys.js';
+import { findActivation } from '../service/store/segments.js';
+import type { Store } from '../service/store/store.js';
+import type { Db, KeyChangeRow } from '../service/store/tables.js';
+import { FlagList, ServedFlag, type KeyChanges, type ServedEnvironment } from './environment.js';
+
+interface Ids {
+  readonly workspaceId: string;
+  readonly environmentId: string;
+}
+
+/**
+ * An environment of the store. The ids of the audit log number its changes, so that all processes over one store count
+ * alike, also after a restart. They count from the time of the first entry, so that the numbers of a new store are
+ * greater than those of an earlier one.
+ */
+export class StoredEnvironment implements ServedEnvironment {
+  readonly #store: Store;
+  readonly #cache: ResponseCache;
+  readonly #ids: Ids;
+  #last: ReadFlags | undefined;
+
+  constructor(parts: { readonly store: Store; readonly cache: ResponseCache }, ids: Ids) {
+    this.#store = parts.store;
+    this.#cache = parts.cache;
+    this.#ids = ids;
+  }
+
+  async flags(): Promise<FlagList> {
+    return this.#recall('flags', async (db) => {
+      const counter = await counterOf(db);
+      this.#last = await flagsAfter(db, this.#ids, this.#last, counter);
+      return this.#last.list;
+    });
+  }
+
+  async keysSince(segment: string, since: number): Promise<KeyChanges> {
+    return this.#recall(JSON.stringify(['keys', segment, since]), async (db) => {
+      const place = { environmentId: this.#ids.environmentId, segment };
+      const { first } = await counterOf(db);
+      const { oldest, newest, kept } = await keptKeyChanges(db, place);
+      const till = first + (newest ?? 0);
+      const isComplete = kept < KEY_CHANGES_KEPT || since - first >= (oldest ?? 0);
+      const isKnown = since >= first && since <= till && isComplete;
+      const rows = await keyChangesAfter(db, place, isKnown ? since - first : 0);
+      if (isKnown) return { ...changesIn(rows), till };
+      const keys = await this.#keysOf(db, segment);
+      const held = new Set(keys);
+      const removed = since < 0 ? [] : changesIn(rows).removed.filter((key) => !held.has(key));
+      return { added: keys, removed, till };
+    });
+  }
+
+  async segmentsOf(key: string): Promise<readonly string[]> {
+    return this.#recall(JSON.stringify(['segments', key]), async (db) =>
+      segmentsHolding(db, this.#ids.environmentId, key),
+    );
+  }
+
+  async #keysOf(db: Db, segment: string): Promise<readonly string[]> {
+    const activation = await findActivation(db, this.#ids.environmentId, segment);
+    if (activation === undefined) return [];
+    return allKeys(db, this.#store.dialect, activation.activation_id);
+  }
+
+  /** Reads once, until anything in the store changes. */
+  async #recall<T>(question: string, read: (db: Db) => Promise<T>): Promise<T> {
+    const name = `served ${this.#ids.environmentId} ${question}`;
+    return this.#cache.recall(name, async () => this.#store.read(read));
+  }
+}
+
+/** How numbers count: the number of an entry is `first` plus its id, and `newest` is the id of the newest entry. */
+interface Counter {
+  readonly first: number;
+  readonly newest: number;
+}
+
+async function counterOf(db: Db): Promise<Counter> {
+  const { id, time, newest } = (await endsOfAudit(db)) ?? { id: 0, time: 0, newest: 0 };
+  return { first: time - id, newest };
+}
+
+/** A list, and the id of the newest entry of the audit log when it was read. */
+interface ReadFlags {
+  readonly list: FlagList;
+  readonly newest: number;
+}
+
+/** @param last what was read before; only what changed since is read again. */
+async function flagsAfter(
+  db: Db,
+  ids: Ids,
+  last: ReadFlags | undefined,
+  { first, newest }: Counter,
+): Promise<ReadFlags> {
+  const known = last?.list.first === first ? last : undefined;
+  const changed = await flagsChangedAfter(db, ids, known?.newest ?? 0);
+  if (known && changed.length === 0) return { list: known.list, newest };
+  const definitions = new Map(
+    known === undefined
+      ? (await definitionsOf(db, ids.environmentId)).map((each) => [each.flag_name, each])
+      : [],
+  );
+  const flags = new Map(known?.list.flags);
+  // One after the other, because a transaction has one connection.
+  for (const { name, id } of changed) {
+    const definition = definitions.get(name) ?? (known && (await definitionAt(db, ids, name)));
+    flags.set(name, new ServedFlag(name, first + id, definition ? splitOf(definition) : null));
+  }
+  // A store of before the audit log had ids of environments may lack entries.
+  for (const [name, definition] of definitions) {
+    if (!flags.has(name)) flags.set(name, new ServedFlag(name, first, splitOf(definition)));
+  }
+  return { list: new FlagList(first, flags), newest };
+}
+
+/** Under the name alone, because the name of one flag may be the id of another. */
+async function definitionAt(
+  db: Db,
+  { environmentId }: Ids,
+  name: string,
+): Promise<StoredDefinition | undefined> {
+  const found = await findDefinition(db, environmentId, name);
+  return found?.flag_name === name ? found : undefined;
+}
+
+function splitOf(stored: StoredDefinition): NonNullable<ServedFlag['split']> {
+  const { seed, allocation_seed: allocationSeed } = stored;
+  return { definition: wireDefinition(stored), seed, allocationSeed };
+}
+
+/** Changes one after the other, as one. */
+function changesIn(rows: readonly KeyChangeRow[]): Omit<KeyChanges, 'till'> {
+  const isHeld = new Map<string, boolean>();
+  for (const { added_json, removed_json } of rows) {
+    for (const key of JSON.parse(removed_json) as string[]) isHeld.set(key, false);
+    for (const key of JSON.parse(added_json) as string[]) isHeld.set(key, true);
+  }
+  const keys = [...isHeld];
+  return {
+    added: keys.filter(([, held]) => held).map(([key]) => key),
+    removed: keys.filter(([, held]) => !held).map(([key]) => key),
+  };
+}

@@ -1,0 +1,86 @@
+import { statement } from './statement.js';
+import type { Db, KeyChangeRow } from './tables.js';
+
+/** A segment in an environment. The changes outlive the segment, because applications may still ask for them. */
+export interface SegmentPlace {
+  readonly environmentId: string;
+  /** Its name. */
+  readonly segment: string;
+}
+
+/**
+ * The most changes that are kept of a segment in an environment. Applications ask every few seconds; one that missed
+ * more gets the whole list.
+ */
+export const KEY_CHANGES_KEPT = 500;
+
+/**
+ * Keeps a change of keys under the number of the newest entry of the audit log, which has to be that of the same
+ * change, and drops the oldest beyond `KEY_CHANGES_KEPT`.
+ */
+export async function noteKeyChange(
+  db: Db,
+  { environmentId, segment }: SegmentPlace,
+  { added, removed }: { readonly added: readonly string[]; readonly removed: readonly string[] },
+): Promise<void> {
+  const texts = [JSON.stringify(added), JSON.stringify(removed)] as const;
+  await insertKeyChange(db, environmentId, segment, ...texts);
+  await dropOldKeyChanges(db, environmentId, segment, KEY_CHANGES_KEPT);
+}
+
+const insertKeyChange = statement(`
+  insert into key_changes (environment_id, segment, number, added_json, removed_json)
+  select cast($1 as text), cast($2 as text), max(id), cast($3 as text), cast($4 as text) from audit`);
+
+const dropOldKeyChanges = statement(`
+  delete from key_changes where environment_id = $1 and segment = $2 and number <= (
+    select number from key_changes where environment_id = $1 and segment = $2
+    order by number desc limit 1 offset $3)`);
+
+/** The changes behind a number, the oldest first. */
+export async function keyChangesAfter(
+  db: Db,
+  { environmentId, segment }: SegmentPlace,
+  number: number,
+): Promise<KeyChangeRow[]> {
+  return changesAfter(db, environmentId, segment, number);
+}
+
+const changesAfter = statement<KeyChangeRow>(`
+  select * from key_changes where environment_id = $1 and segment = $2 and number > $3
+  order by number`);
+
+/** The numbers of the oldest change that is kept and of the newest, and how many are kept; null where none is. */
+export interface KeptKeyChanges {
+  readonly oldest: number | null;
+  readonly newest: number | null;
+  readonly kept: number;
+}
+
+export async function keptKeyChanges(
+  db: Db,
+  { environmentId, segment }: SegmentPlace,
+): Promise<KeptKeyChanges> {
+  const [found] = await keptChanges(db, environmentId, segment);
+  return found ?? { oldest: null, newest: null, kept: 0 };
+}
+
+const keptChanges = statement<KeptKeyChanges>(`
+  select min(number) as oldest, max(number) as newest, count(*) as kept
+  from key_changes where environment_id = $1 and segment = $2`);
+
+/** The names of the segments of an environment that hold a key, sorted by their bytes. */
+export async function segmentsHolding(
+  db: Db,
+  environmentId: string,
+  key: string,
+): Promise<string[]> {
+  const rows = await holding(db, key, environmentId);
+  return rows.map(({ name }) => name);
+}
+
+const holding = statement<{ name: string }>(`
+  select segments.name from activations
+  join segments on segments.id = activations.segment_id
+  join segment_keys on segment_keys.activation_id = activations.id and segment_keys.key = $1
+  where activations.environment_id = $2 order by segments.name`);

@@ -1,0 +1,338 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { backUp, restore } from '../../src/service/store/backup.js';
+import { applicationKey, startServedWorld, type ServedWorld } from '../support/applications.js';
+import { aDefinition, ruleOn } from '../support/service-calls.js';
+
+/** What the vendor's SDKs ask. `test/sdk` runs the SDKs themselves. */
+let world: ServedWorld;
+
+beforeAll(async () => {
+  world = await startServedWorld();
+});
+
+afterAll(async () => {
+  await world.service.stop();
+});
+
+interface Split {
+  readonly name: string;
+  readonly status: 'ACTIVE' | 'ARCHIVED';
+  readonly killed: boolean;
+  readonly seed: number;
+  readonly trafficAllocationSeed: number;
+  readonly changeNumber: number;
+  readonly conditions: readonly {
+    readonly conditionType: string;
+    readonly matcherGroup: { readonly matchers: readonly Readonly<Record<string, unknown>>[] };
+    readonly partitions: readonly { readonly treatment: string; readonly size: number }[];
+  }[];
+}
+
+interface SplitChanges {
+  readonly ff: { readonly d: readonly Split[]; readonly s: number; readonly t: number };
+  readonly rbs: { readonly d: readonly never[]; readonly s: number; readonly t: number };
+}
+
+interface SegmentChanges {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly since: number;
+  readonly till: number;
+}
+
+const at = (flag: string): string => `/splits/ws/Default/${flag}/environments/staging`;
+const createFlag = async (name: string, definition = {}, of = world): Promise<void> => {
+  await of.admin.ok('POST', '/splits/ws/Default/trafficTypes/user', { name });
+  await of.admin.ok('POST', at(name), aDefinition(definition));
+};
+const changes = async (since: number, of = world): Promise<SplitChanges> =>
+  of.ask(`/sdk/splitChanges?s=1.3&since=${since}&rbSince=-1`);
+const splitOf = async (name: string, of = world): Promise<Split> => {
+  const found = (await changes(-1, of)).ff.d.find((each) => each.name === name);
+  if (found === undefined) throw new Error(`no split ${name}`);
+  return found;
+};
+const keysSince = async (segment: string, since: number): Promise<SegmentChanges> =>
+  world.ask(`/sdk/segmentChanges/${segment}?since=${since}`);
+const createSegment = async (name: string): Promise<void> => {
+  await world.admin.ok('POST', '/segments/ws/Default/trafficTypes/user', { name });
+  await world.admin.ok('POST', `/segments/staging/${name}`);
+};
+
+describe('splitChanges', () => {
+  it('has every flag at first, and then what changed alone', async () => {
+    await createFlag('first');
+    const { ff: before } = await changes(-1);
+    const { ff: nothing } = await changes(before.t);
+    await createFlag('second');
+    const { ff: after } = await changes(before.t);
+
+    expect(before.d.map(({ name }) => name)).toContain('first');
+    expect(nothing).toEqual({ d: [], s: before.t, t: before.t });
+    expect(after.d.map(({ name, status }) => [name, status])).toEqual([['second', 'ACTIVE']]);
+    expect(after.t).toBeGreaterThan(before.t);
+  });
+
+  it('says that a flag is gone: deleted here, deleted everywhere, archived', async () => {
+    for (const name of ['gone-here', 'gone', 'archived']) await createFlag(name);
+    const { ff: before } = await changes(-1);
+    await world.admin.ok('DELETE', at('gone-here'));
+    await world.admin.ok('DELETE', '/splits/ws/Default/gone');
+    await world.admin.ok('POST', '/splits/ws/Default/archived/archive');
+
+    const { ff: after } = await changes(before.t);
+    expect(after.d.map(({ name, status }) => [name, status]).toSorted()).toEqual([
+      ['archived', 'ARCHIVED'],
+      ['gone', 'ARCHIVED'],
+      ['gone-here', 'ARCHIVED'],
+    ]);
+    expect((await changes(-1)).ff.d.map(({ name }) => name)).not.toContain('gone');
+  });
+
+  it('has a kill at once', async () => {
+    await createFlag('killed');
+    const { ff: before } = await changes(-1);
+    await world.admin.ok('PUT', `${at('killed')}/kill`);
+
+    expect((await changes(before.t)).ff.d).toMatchObject([{ name: 'killed', killed: true }]);
+  });
+
+  it('keeps the seeds of a definition for its life, and draws others when it is reallocated', async () => {
+    await createFlag('seeded');
+    const seeds = async (): Promise<number[]> => {
+      const { seed, trafficAllocationSeed } = await splitOf('seeded');
+      return [seed, trafficAllocationSeed];
+    };
+    const born = await seeds();
+    await world.admin.ok('PATCH', at('seeded'), [
+      { op: 'replace', path: '/trafficAllocation', value: 50 },
+    ]);
+    const patched = await seeds();
+    await world.admin.ok('PUT', at('seeded'), aDefinition());
+    await world.admin.ok('POST', '/splits/ws/Default/seeded/archive');
+    await world.admin.ok('POST', '/splits/ws/Default/seeded/unarchive');
+    const back = await seeds();
+    await world.admin.ok('POST', `${at('seeded')}/reallocate`);
+
+    expect(new Set(born).size).toBe(2);
+    expect([patched, back]).toEqual([born, born]);
+    expect(await seeds()).not.toEqual(born);
+  });
+
+  it('has conditions in the order of evaluation, buckets in that of the rule', async () => {
+    await createSegment('ordered');
+    await createFlag('ordered', {
+      treatments: [
+        { name: 'on', segments: ['ordered'] },
+        { name: 'off', keys: ['ana'] },
+      ],
+      rules: [ruleOn({ type: 'IN_SEGMENT', string: 'ordered', negate: true })],
+      defaultRule: [
+        { treatment: 'off', size: 90 },
+        { treatment: 'on', size: 10 },
+      ],
+    });
+
+    const { conditions } = await splitOf('ordered');
+    const types = conditions.map(({ conditionType, matcherGroup: { matchers } }) =>
+      [conditionType, matchers[0]?.['matcherType'], matchers[0]?.['negate']].join(' '),
+    );
+    expect(types).toEqual([
+      'WHITELIST WHITELIST false',
+      'WHITELIST IN_SEGMENT false',
+      'ROLLOUT IN_SEGMENT true',
+      'ROLLOUT ALL_KEYS false',
+    ]);
+    expect(conditions.at(-1)?.partitions.map(({ treatment }) => treatment)).toEqual(['off', 'on']);
+  });
+
+  it.each(['1.0', '1.1', '1.2'])('answers the spec %s in the old form', async (spec) => {
+    const old = await world.ask<object>(`/sdk/splitChanges?s=${spec}&since=-1`);
+
+    expect(Object.keys(old)).toEqual(['splits', 'since', 'till']);
+  });
+
+  it('refuses a spec that it does not know, so that the SDK asks with an older one', async () => {
+    expect((await world.send('GET', '/sdk/splitChanges?s=2.0&since=-1')).status).toBe(400);
+  });
+
+  it('tells everything to an SDK that knows a number of another life of the service', async () => {
+    await createFlag('of-this-life');
+    const { ff } = await changes(9_000_000_000_000_000);
+
+    expect(ff.d.map(({ name }) => name)).toContain('of-this-life');
+  });
+
+  it('has the flags of its own environment alone', async () => {
+    await world.admin.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'elsewhere' });
+    await world.admin.ok(
+      'POST',
+      '/splits/ws/Default/elsewhere/environments/production',
+      aDefinition(),
+    );
+
+    expect((await changes(-1)).ff.d.map(({ name }) => name)).not.toContain('elsewhere');
+  });
+});
+
+describe('segmentChanges', () => {
+  it('has all keys at first, and then what was added and removed', async () => {
+    await createSegment('moving');
+    await world.admin.ok('PUT', '/segments/staging/moving/uploadKeys', { keys: ['a', 'b', 'c'] });
+    const first = await keysSince('moving', -1);
+    await world.admin.ok('PUT', '/segments/staging/moving/removeKeys', { keys: ['a', 'b'] });
+    await world.admin.ok('PUT', '/segments/staging/moving/uploadKeys', { keys: ['b', 'd'] });
+    const next = await keysSince('moving', first.till);
+
+    expect(first).toMatchObject({ added: ['a', 'b', 'c'], removed: [] });
+    expect(next.added.toSorted()).toEqual(['b', 'd']);
+    expect(next.removed).toEqual(['a']);
+    expect(await keysSince('moving', next.till)).toMatchObject({ added: [], removed: [] });
+  });
+
+  it('takes the keys of a deleted segment away', async () => {
+    await createSegment('deleted');
+    await world.admin.ok('PUT', '/segments/staging/deleted/uploadKeys', { keys: ['a', 'b'] });
+    const { till } = await keysSince('deleted', -1);
+    await world.admin.ok('DELETE', '/segments/ws/Default/deleted');
+
+    expect(await keysSince('deleted', till)).toMatchObject({ added: [], removed: ['a', 'b'] });
+    expect(await keysSince('deleted', -1)).toMatchObject({ added: [], removed: [] });
+  });
+
+  it('has all keys for an SDK that missed more changes than are kept', async () => {
+    await createSegment('busy');
+    const path = '/segments/staging/busy';
+    await world.admin.ok('PUT', `${path}/uploadKeys`, { keys: ['stays'] });
+    const { till } = await keysSince('busy', -1);
+    for (let turn = 0; turn < 260; turn += 1) {
+      await world.admin.ok('PUT', `${path}/uploadKeys`, { keys: [`k${turn}`] });
+      await world.admin.ok('PUT', `${path}/removeKeys`, { keys: [`k${turn}`] });
+    }
+
+    const late = await keysSince('busy', till);
+    expect(late.added).toEqual(['stays']);
+    expect(late.removed).toContain('k259');
+  });
+
+  it('is empty for a segment that is not active', async () => {
+    const { since, till, added } = await keysSince('nowhere', -1);
+
+    expect(added).toEqual([]);
+    expect(await keysSince('nowhere', till)).toMatchObject({ since: till, till });
+    expect(since).toBe(-1);
+  });
+
+  it('is closed to keys of pages, which everybody can read', async () => {
+    const key = await applicationKey(world.service, 'client_side');
+    const answers = [
+      await world.send('GET', '/sdk/segmentChanges/moving?since=-1', { key }),
+      await world.send('GET', '/sdk/splitChanges?s=1.3&since=-1', { key }),
+    ];
+
+    expect(answers.map(({ status }) => status)).toEqual([403, 200]);
+  });
+});
+
+describe('an application', () => {
+  it('asks for the segments of a key, with any character in it', async () => {
+    await createSegment('holding');
+    await world.admin.ok('PUT', '/segments/staging/holding/uploadKeys', { keys: ['a/b%é'] });
+
+    const held = await world.ask(`/sdk/memberships/${encodeURIComponent('a/b%é')}`);
+    expect(held).toMatchObject({ ms: { k: [{ n: 'holding' }] }, ls: { k: [] } });
+    expect(await world.ask('/sdk/memberships/nobody')).toMatchObject({ ms: { k: [] } });
+  });
+
+  it('learns that nothing is streamed', async () => {
+    expect(await world.ask('/sdk/v2/auth?s=1.3')).toEqual({ pushEnabled: false, token: '' });
+  });
+
+  it('may have its SDK add /api to the address', async () => {
+    expect((await world.send('GET', '/sdk/api/splitChanges?s=1.1&since=-1')).status).toBe(200);
+  });
+
+  it.each([
+    '/sdk/events/bulk',
+    '/sdk/testImpressions/bulk',
+    '/sdk/testImpressions/count',
+    '/sdk/v1/metrics/config',
+    '/sdk/v1/metrics/usage',
+    '/sdk/v1/keys/ss',
+    '/sdk/v1/keys/cs',
+  ])('sends reports to %s, which are dropped unread and may not be endless', async (path) => {
+    const body = '[{"no":"JSON';
+    const large = 'x'.repeat(9 * 1024 * 1024);
+    const answers = [
+      await world.send('POST', path, { body, headers: { 'content-encoding': 'gzip' } }),
+      await world.send('POST', path, { body: large }).catch(() => null),
+    ];
+
+    expect(answers[0]?.status).toBe(200);
+    expect(answers[1]?.status ?? 413).toBe(413);
+  });
+
+  it('asks under the key of an application alone, of this service, and not revoked', async () => {
+    const [mine] = (await world.service.listKeys()).filter(
+      ({ apiKeyType }) => apiKeyType === 'server_side',
+    );
+    const short = await applicationKey(world.service);
+    const paths = ['/sdk/splitChanges?since=-1', '/sdk/memberships/a', '/sdk/v2/auth'];
+    const statuses = async (key: string): Promise<number[]> =>
+      Promise.all(paths.map(async (path) => (await world.send('GET', path, { key })).status));
+
+    expect(mine).toBeDefined();
+    expect(await statuses(short)).toEqual([200, 200, 200]);
+    const all = await world.service.listKeys();
+    await world.service.revokeKey(all.at(-1)?.id ?? '');
+    expect(await statuses(short)).toEqual([401, 401, 401]);
+    expect(await statuses(world.service.key)).toEqual([401, 401, 401]);
+    expect(await statuses('')).toEqual([401, 401, 401]);
+  });
+
+  it('may be a page of another site', async () => {
+    const headers = {
+      origin: 'http://localhost:3000',
+      'access-control-request-method': 'GET',
+      'access-control-request-headers': 'authorization,splitsdkversion',
+    };
+    const asked = await fetch(`${world.service.origin}/sdk/splitChanges`, {
+      method: 'OPTIONS',
+      headers,
+    });
+    const answer = await world.send('GET', '/sdk/splitChanges?since=-1', { headers });
+
+    expect(asked.status).toBe(204);
+    expect(asked.headers.get('access-control-allow-headers')).toBe('authorization,splitsdkversion');
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+  });
+});
+
+describe('a store that was restored', () => {
+  it('serves the same keys the same, by the same numbers', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'served-'));
+    const [from, to] = [join(directory, 'from'), join(directory, 'to')];
+    const first = await startServedWorld({ store: { kind: 'directory', path: from } });
+    try {
+      await createFlag('restored', {}, first);
+      const before = await changes(-1, first);
+      const backup = join(directory, 'backup');
+      await backUp({ kind: 'directory', path: from }, backup, Date.now());
+      await restore({ kind: 'directory', path: to }, backup);
+      const second = await startServedWorld({ store: { kind: 'directory', path: to } });
+      try {
+        const after = await changes(-1, second);
+        expect(after).toEqual(before);
+        expect((await changes(before.ff.t, second)).ff.d).toEqual([]);
+      } finally {
+        await second.service.stop();
+      }
+    } finally {
+      await first.service.stop();
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+});

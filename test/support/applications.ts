@@ -1,0 +1,58 @@
+import { addApplications } from '../../src/sdk/applications.js';
+import type { ServiceOptions } from '../../src/service/service.js';
+import { callsOf, type ServiceCalls } from './service-calls.js';
+import { startTestService, type TestService } from './service.js';
+
+/** A service that serves applications, and what one of them asks in the environment `staging`. */
+export interface ServedWorld {
+  readonly service: TestService;
+  readonly admin: ServiceCalls;
+  /** Of the type `server_side`. */
+  readonly key: string;
+  /** The body of a 200; anything else fails the test. The path stands after the origin. */
+  ask<T>(path: string): Promise<T>;
+  send(method: string, path: string, request?: AskedWith): Promise<Response>;
+}
+
+export interface AskedWith {
+  /** Default: that of the world. */
+  readonly key?: string;
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export async function startServedWorld(
+  options: Partial<ServiceOptions> = {},
+): Promise<ServedWorld> {
+  const service = await startTestService({ ...options, applications: addApplications });
+  return worldOf(service, await applicationKey(service));
+}
+
+export async function applicationKey(
+  service: TestService,
+  apiKeyType: 'server_side' | 'client_side' = 'server_side',
+): Promise<string> {
+  const environments = ['staging'];
+  return service.createKey(`${apiKeyType} ${crypto.randomUUID()}`, { apiKeyType, environments });
+}
+
+export function worldOf(service: TestService, key: string): ServedWorld {
+  const send: ServedWorld['send'] = async (method, path, request = {}) =>
+    fetch(`${service.origin}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${request.key ?? key}`, ...request.headers },
+      ...(request.body === undefined ? {} : { body: request.body }),
+    });
+  return {
+    service,
+    admin: callsOf(service),
+    key,
+    send,
+    ask: async <T>(path: string) => {
+      const response = await send('GET', path);
+      const text = await response.text();
+      if (response.status !== 200) throw new Error(`GET ${path}: ${response.status} ${text}`);
+      return JSON.parse(text) as T;
+    },
+  };
+}
