@@ -4,9 +4,10 @@ import { badRequest, forbidden, notFound, Problem } from '../service/http/proble
 import type { ResponseCache } from '../service/http/response-cache.js';
 import { keyFromHeaders } from '../service/rules/admin-key.js';
 import type { Store } from '../service/store/store.js';
-import type { AdminKeyRow } from '../service/store/tables.js';
 import { environmentsCalled } from '../service/store/workspaces.js';
-import type { ServedEnvironment } from './environment.js';
+import type { Application, FindApplication, ServedEnvironment } from './environment.js';
+import { addOfrepRoutes } from './ofrep.js';
+import { openToPages } from './pages.js';
 import { StoredEnvironment } from './stored-environment.js';
 
 /** The parts of the service that the routes of applications need. */
@@ -16,15 +17,6 @@ export interface ApplicationParts {
   readonly cache: ResponseCache;
 }
 
-/** An application that asks: what its key is for. */
-export interface Application {
-  readonly environment: ServedEnvironment;
-  readonly type: AdminKeyRow['key_type'];
-}
-
-/** Finds the application of a request. @throws Problem (401) */
-export type FindApplication = (request: FastifyRequest) => Promise<Application>;
-
 /** Reports of one SDK, which are dropped; larger ones are refused (413). */
 const MAX_REPORT_BYTES = 8 * 1024 * 1024;
 /** Specs of flags that this service writes. A newer SDK asks again with an older one. */
@@ -33,19 +25,20 @@ const SPECS = new Set(['1.0', '1.1', '1.2', '1.3']);
 const WITH_RULE_BASED = '1.3';
 
 /**
- * Adds what the vendor's SDKs ask below `/sdk`, under keys of applications. Some SDKs add `/api` to the address that
- * they are given.
+ * Adds what applications ask, under keys of theirs: the vendor's SDKs below `/sdk`, and OpenFeature below `/ofrep`.
  */
 export function addApplications(app: FastifyInstance, parts: ApplicationParts): void {
   const environments = new Map<string, ServedEnvironment>();
-  addSdkRoutes(app, async (request) => {
+  const find: FindApplication = async (request) => {
     const key = await parts.keys.ofApplication(keyFromHeaders(request.headers));
     const [environmentId = ''] = JSON.parse(key.environments_json ?? '[]') as string[];
     const known = environments.get(environmentId);
     const environment = known ?? (await storedEnvironment(parts, environmentId));
     environments.set(environmentId, environment);
     return { environment, type: key.key_type };
-  });
+  };
+  addSdkRoutes(app, find);
+  addOfrepRoutes(app, find);
 }
 
 /** @throws Problem (404) the environment was deleted at this moment. */
@@ -60,9 +53,10 @@ async function storedEnvironment(
 
 type Answer = (application: Application, request: FastifyRequest) => Promise<object | string>;
 
+/** Some SDKs add `/api` to the address that they are given. */
 export function addSdkRoutes(app: FastifyInstance, find: FindApplication): void {
   void app.register((scope, _options, done) => {
-    openToPages(scope);
+    openToPages(scope, '/sdk');
     dropBodies(scope);
     for (const prefix of ['/sdk', '/sdk/api']) {
       for (const [path, answer] of Object.entries(QUESTIONS)) {
@@ -85,31 +79,6 @@ export function addSdkRoutes(app: FastifyInstance, find: FindApplication): void 
 function send(reply: FastifyReply, answer: object | string): FastifyReply {
   const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
   return reply.type('application/json; charset=utf-8').send(text);
-}
-
-/** Pages of any site may ask: the key is in a header that a page has to know, and in no cookie. */
-export function openToPages(scope: FastifyInstance): void {
-  scope.addHook('onRequest', (_request, reply, done) => {
-    void reply.headers({
-      'access-control-allow-origin': '*',
-      'access-control-expose-headers': 'etag',
-    });
-    done();
-  });
-  const config = { isPublic: true };
-  for (const path of ['/sdk/*', '/ofrep/*']) {
-    scope.options(path, { config }, async (request, reply) =>
-      reply
-        .code(204)
-        .headers({
-          'access-control-allow-methods': 'GET, POST',
-          'access-control-allow-headers':
-            request.headers['access-control-request-headers'] ?? 'authorization, content-type',
-          'access-control-max-age': '600',
-        })
-        .send(),
-    );
-  }
 }
 
 /** Reads what is sent to its end and forgets it, whatever its type. */

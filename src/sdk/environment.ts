@@ -1,5 +1,7 @@
+import type { FastifyRequest } from 'fastify';
 import { seededDefinition, type SeededDefinition } from '../plan/impact/served-key.js';
 import { servedDefinition, wholeFromWire } from '../plan/impact/served-definition.js';
+import type { KeyType } from '../service/store/tables.js';
 import { splitText, type SeededSplit } from './split.js';
 
 /**
@@ -13,6 +15,15 @@ export interface ServedEnvironment {
   /** Names of the segments that hold a key, sorted. */
   segmentsOf(key: string): Promise<readonly string[]>;
 }
+
+/** An application that asks: what its key is for. */
+export interface Application {
+  readonly environment: ServedEnvironment;
+  readonly type: KeyType;
+}
+
+/** Finds the application of a request. @throws Problem (401) */
+export type FindApplication = (request: FastifyRequest) => Promise<Application>;
 
 /** What changed in the keys of a segment. No key is in both lists. */
 export interface KeyChanges {
