@@ -8,6 +8,7 @@ export default tseslint.config(
       'action/index.js',
       'coverage/',
       'test/mutation/',
+      'test/sdk/clients/',
       'src/generated/',
       'node_modules/',
     ],
