@@ -33,6 +33,22 @@ export interface KeyChanges {
   readonly till: number;
 }
 
+/** Changes one after the other, as one. */
+export function foldedChanges(
+  changes: readonly Omit<KeyChanges, 'till'>[],
+): Omit<KeyChanges, 'till'> {
+  const isHeld = new Map<string, boolean>();
+  for (const { added, removed } of changes) {
+    for (const key of removed) isHeld.set(key, false);
+    for (const key of added) isHeld.set(key, true);
+  }
+  const keys = [...isHeld];
+  return {
+    added: keys.filter(([, held]) => held).map(([key]) => key),
+    removed: keys.filter(([, held]) => !held).map(([key]) => key),
+  };
+}
+
 /** A flag that has, or had, a definition in an environment. */
 export class ServedFlag {
   /** Number of its newest change. */

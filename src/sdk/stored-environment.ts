@@ -16,7 +16,13 @@ import { allKeys } from '../service/store/keys.js';
 import { findActivation } from '../service/store/segments.js';
 import type { Store } from '../service/store/store.js';
 import type { Db, KeyChangeRow } from '../service/store/tables.js';
-import { FlagList, ServedFlag, type KeyChanges, type ServedEnvironment } from './environment.js';
+import {
+  FlagList,
+  foldedChanges,
+  ServedFlag,
+  type KeyChanges,
+  type ServedEnvironment,
+} from './environment.js';
 
 interface Ids {
   readonly workspaceId: string;
@@ -144,16 +150,11 @@ function splitOf(stored: StoredDefinition): NonNullable<ServedFlag['split']> {
   return { definition: wireDefinition(stored), seed, allocationSeed };
 }
 
-/** Changes one after the other, as one. */
 function changesIn(rows: readonly KeyChangeRow[]): Omit<KeyChanges, 'till'> {
-  const isHeld = new Map<string, boolean>();
-  for (const { added_json, removed_json } of rows) {
-    for (const key of JSON.parse(removed_json) as string[]) isHeld.set(key, false);
-    for (const key of JSON.parse(added_json) as string[]) isHeld.set(key, true);
-  }
-  const keys = [...isHeld];
-  return {
-    added: keys.filter(([, held]) => held).map(([key]) => key),
-    removed: keys.filter(([, held]) => !held).map(([key]) => key),
-  };
+  return foldedChanges(
+    rows.map(({ added_json, removed_json }) => ({
+      added: JSON.parse(added_json) as string[],
+      removed: JSON.parse(removed_json) as string[],
+    })),
+  );
 }

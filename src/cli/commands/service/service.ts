@@ -6,20 +6,20 @@ import { addApplications } from '../../../sdk/applications.js';
 import { createLog } from '../../../platform/log.js';
 import { isValidKey } from '../../../service/admin-keys.js';
 import type { Administration } from '../../../service/administration.js';
-import type { ServiceLog } from '../../../service/http/key-check.js';
 import { DEFAULT_SEED, parseSeed, type Seed } from '../../../service/seed.js';
 import { ServiceMetrics } from '../../../service/metrics.js';
 import { startService } from '../../../service/service.js';
-import { durationOption, port, examples } from '../../options.js';
+import { collect, durationOption, exactMoment, port, examples } from '../../options.js';
 import type { DeclareCommand } from '../../command.js';
 import { aborted } from '../../terminal.js';
+import type { SpecsOptions } from './specs.js';
 import {
   declareStoreCommands,
   storeLocation,
   storeOptions,
   writer,
+  type CommandIo,
   type StoreOptions,
-  type Write,
 } from './store.js';
 
 export interface ServiceCommandOptions extends StoreOptions {
@@ -40,7 +40,10 @@ export interface ServiceCommandOptions extends StoreOptions {
 
 /** Declares `flagkeel service`, with `keys` and `log`, which work on its store. */
 export const declareService: DeclareCommand = (command, { terminal }) => {
-  examples(command, ['flagkeel service --memory --port 8080']);
+  examples(command, [
+    'flagkeel service --memory --port 8080',
+    'flagkeel service --specs . --environment staging',
+  ]);
   storeOptions(command)
     .option('--port <number>', 'TCP port; 0: any free one', port, 8080)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
@@ -54,27 +57,30 @@ export const declareService: DeclareCommand = (command, { terminal }) => {
         'withdraw change requests that stay open for longer (default: 30d)',
       ),
     )
+    .option('--specs <directory>', 'serve applications what these specs say, and nothing else')
+    .option('--repo <url>', 'the same from a git server')
+    .option('--branch <name>', 'with --repo: default: its HEAD')
+    .option('--path <path>', 'with --repo: of the config directory')
+    .option('--environment <name>', 'with specs: default: the first of the config', collect, [])
+    .option('--at <time>', 'with specs: ramps as they are at this moment', exactMoment)
     .addOption(
       new Option('--log-format <format>', 'of the log')
         .choices(['pretty', 'json'])
         .default('pretty'),
     )
-    .action(async (options: ServiceCommandOptions & LogOptions) => {
+    .action(async (options: ServiceCommandOptions & LogOptions & SpecsOptions) => {
       const log = createLog({ level: 'info', format: options.logFormat, stream: terminal.stderr });
-      await runService(options, { write: writer(terminal), log, signal: terminal.signal });
+      const io = { write: writer(terminal), log, signal: terminal.signal };
+      if (options.specs !== undefined || options.repo !== undefined) {
+        const { serveSpecs } = await import('./specs.js');
+        await serveSpecs(options, terminal.environment, io);
+      } else await runService(options, io);
     });
   declareStoreCommands(command, terminal);
 };
 
 interface LogOptions {
   readonly logFormat: 'pretty' | 'json';
-}
-
-export interface CommandIo {
-  readonly write: Write;
-  readonly log: ServiceLog;
-  /** Ends what would go on for ever. */
-  readonly signal: AbortSignal;
 }
 
 /**

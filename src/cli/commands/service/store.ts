@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander';
 import { isValidKey } from '../../../service/admin-keys.js';
 import { administer, type Administration } from '../../../service/administration.js';
 import { changeLines, oneLine } from '../../../service/change-text.js';
+import type { ServiceLog } from '../../../service/http/key-check.js';
 import { reachText, type NamedKey } from '../../../service/key-reach.js';
 import type { KeyType } from '../../../service/store/tables.js';
 import type { AuditEntry, AuditFilter } from '../../../service/store/audit.js';
@@ -13,6 +14,13 @@ import { prettyJson } from '../../terminal.js';
 
 /** Standard output; every text ends with a line feed. */
 export type Write = (text: string) => void;
+
+export interface CommandIo {
+  readonly write: Write;
+  readonly log: ServiceLog;
+  /** Ends what would go on for ever. */
+  readonly signal: AbortSignal;
+}
 
 /** Where the store is; the first that is given. Default: the directory `.flagkeel/service`. */
 export interface StoreOptions {
@@ -36,7 +44,8 @@ interface ListOptions {
 
 interface LogCommandOptions extends StoreOptions, ListOptions {
   readonly object?: string;
-  readonly environment?: string;
+  /** The last counts: `service` takes the option for all its subcommands. */
+  readonly environment: readonly string[];
 }
 
 export function storeLocation({ database, memory, directory }: StoreOptions): StoreLocation {
@@ -167,7 +176,14 @@ function addLog(service: Command, terminal: Terminal): void {
     .addOption(formatOption())
     .action(async (_own: unknown, command: Command) => {
       const options = command.optsWithGlobals<LogCommandOptions>();
-      await runServiceAudit(options, options, { write: writer(terminal) });
+      const { object, format } = options;
+      const environment = options.environment.at(-1);
+      const filter = {
+        format,
+        ...(object === undefined ? {} : { object }),
+        ...(environment === undefined ? {} : { environment }),
+      };
+      await runServiceAudit(options, filter, { write: writer(terminal) });
     });
 }
 

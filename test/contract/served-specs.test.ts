@@ -1,0 +1,190 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { serveSpecs, type SpecsOptions } from '../../src/cli/commands/service/specs.js';
+
+/** `flagkeel service --specs`: applications against the specs themselves. */
+let directory: string;
+let end: AbortController;
+let running: Promise<void>;
+
+const CONFIG = `workspace: Default
+environments: { staging: {}, production: {} }
+defaults: { trafficType: user }
+`;
+const flag = (share: number): string => `flag: pay
+treatments: { "on": { configuration: { steps: 1 } }, "off": "" }
+defaultTreatment: "off"
+environments:
+  staging:
+    rules: [{ if: { segment: beta }, serve: "on" }]
+    defaultRule: { "on": ${share}, "off": rest }
+  production: { defaultRule: "on" }
+`;
+const segment = (keys: string): string =>
+  `segment: beta\nenvironments: { staging: { keys: [${keys}] } }\n`;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'served-specs-'));
+  end = new AbortController();
+  for (const folder of ['flags', 'segments', 'kills']) await mkdir(join(directory, folder));
+  write('flagkeel.yaml', CONFIG);
+  write('flags/pay.yaml', flag(0));
+  write('segments/beta.yaml', segment('ana'));
+});
+
+afterEach(async () => {
+  end.abort();
+  await running;
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function write(file: string, text: string): void {
+  writeFileSync(join(directory, file), text);
+}
+
+interface Asked {
+  readonly warnings: readonly string[];
+  readonly ask: <T>(path: string, body?: object) => Promise<T>;
+}
+
+async function start(options: Partial<SpecsOptions> = {}): Promise<Asked> {
+  const warnings: string[] = [];
+  const log = {
+    info: () => undefined,
+    warn: (_: unknown, message: string) => warnings.push(message),
+    error: () => undefined,
+  };
+  let written = '';
+  const origin = new Promise<string>((resolve, reject) => {
+    running = serveSpecs(
+      { specs: directory, environment: ['staging'], port: 0, ...options },
+      { FLAGKEEL_SDK_KEY: 'preview' },
+      {
+        write: (text) => {
+          written += text;
+          const found = /listening on (\S+)/.exec(written)?.[1];
+          if (found !== undefined) resolve(found);
+        },
+        log,
+        signal: end.signal,
+      },
+    );
+    running.catch(reject);
+  });
+  const at = await origin;
+  return {
+    warnings,
+    ask: async <T>(path: string, body?: object) => {
+      const answer = await fetch(`${at}${path}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { authorization: 'Bearer preview', 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return (await answer.json()) as T;
+    },
+  };
+}
+
+interface Changes {
+  readonly ff: {
+    readonly d: { name: string; status: string; killed: boolean; seed: number }[];
+    readonly t: number;
+  };
+}
+
+const changes = async ({ ask }: Asked, since = -1): Promise<Changes> =>
+  ask(`/sdk/splitChanges?s=1.3&since=${since}`);
+const valueFor = async ({ ask }: Asked, targetingKey: string): Promise<unknown> =>
+  ask('/ofrep/v1/evaluate/flags/pay', { context: { targetingKey } });
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const begun = Date.now();
+  while (!(await isSo())) {
+    if (Date.now() - begun > 20_000) throw new Error('it did not come');
+    await wait(50);
+  }
+}
+
+describe('the service of specs', () => {
+  it('serves SDKs and OpenFeature what the files say', async () => {
+    const served = await start();
+
+    expect((await changes(served)).ff.d).toMatchObject([{ name: 'pay', status: 'ACTIVE' }]);
+    expect(await served.ask('/sdk/segmentChanges/beta?since=-1')).toMatchObject({ added: ['ana'] });
+    expect(await valueFor(served, 'ana')).toMatchObject({
+      value: true,
+      metadata: { configuration: '{"steps":1}' },
+    });
+    expect(await valueFor(served, 'bo')).toMatchObject({ value: false });
+  });
+
+  it('follows changes of flags, kills and keys, and keeps what was valid', async () => {
+    const served = await start();
+    const { ff } = await changes(served);
+    write('segments/beta.yaml', segment('bo'));
+    await until(async () => JSON.stringify(await valueFor(served, 'bo')).includes('"value":true'));
+    const keys = await served.ask<{ till: number }>('/sdk/segmentChanges/beta?since=-1');
+    write('flags/pay.yaml', 'flag: pay\n');
+    await until(async () => Promise.resolve(served.warnings.length > 0));
+    const still = await valueFor(served, 'bo');
+    write('flags/pay.yaml', flag(100));
+    write('kills/staging.yaml', 'kills: { pay: { reason: INC-1 } }\n');
+    await until(async () => (await changes(served, ff.t)).ff.d[0]?.killed === true);
+
+    expect(still).toMatchObject({ value: true });
+    expect(keys).toMatchObject({ added: ['bo'] });
+    expect(await valueFor(served, 'bo')).toMatchObject({ value: false, reason: 'DISABLED' });
+  });
+
+  it('says that a flag is gone', async () => {
+    const served = await start();
+    const { ff } = await changes(served);
+    rmSync(join(directory, 'flags/pay.yaml'));
+    await until(async () => (await changes(served, ff.t)).ff.d[0]?.status === 'ARCHIVED');
+  });
+
+  it('serves a key the same after another start', async () => {
+    const seeds: number[] = [];
+    while (seeds.length < 2) {
+      const served = await start();
+      seeds.push((await changes(served)).ff.d[0]?.seed ?? 0);
+      end.abort();
+      await running;
+      end = new AbortController();
+    }
+
+    expect(seeds[0]).toBe(seeds[1]);
+  });
+
+  it('shows ramps as they are at the moment that is asked for', async () => {
+    const ramp = `flag: pay
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  staging:
+    defaultRule: { "on": 0, "off": rest }
+    ramp: { treatment: "on", start: 2026-01-01T00:00Z, steps: [{ percent: 100, after: 10d }] }
+`;
+    write('flags/pay.yaml', ramp);
+    const served = await start({ at: Date.parse('2026-01-05T00:00Z') });
+    const later = { at: Date.parse('2026-02-01T00:00Z') };
+    const before = await valueFor(served, 'bo');
+    end.abort();
+    await running;
+    end = new AbortController();
+
+    expect(before).toMatchObject({ value: false });
+    expect(await valueFor(await start(later), 'bo')).toMatchObject({ value: true });
+  });
+
+  it('is refused for an environment that the config does not have, and for invalid specs', async () => {
+    await expect(start({ environment: ['nowhere'] })).rejects.toMatchObject({ code: 'USAGE' });
+    write('flags/pay.yaml', 'flag: pay\n');
+    await expect(start()).rejects.toMatchObject({ code: 'SPECS_INVALID' });
+    running = Promise.resolve();
+  });
+});
