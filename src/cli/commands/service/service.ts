@@ -61,7 +61,12 @@ export const declareService: DeclareCommand = (command, { terminal }) => {
     .option('--repo <url>', 'the same from a git server')
     .option('--branch <name>', 'with --repo: default: its HEAD')
     .option('--path <path>', 'with --repo: of the config directory')
-    .option('--environment <name>', 'with specs: default: the first of the config', collect, [])
+    .option(
+      '--environment <name>',
+      'with specs: default: the first of the config (repeatable: the first counts)',
+      collect,
+      [],
+    )
     .option('--at <time>', 'with specs: ramps as they are at this moment', exactMoment)
     .addOption(
       new Option('--log-format <format>', 'of the log')
