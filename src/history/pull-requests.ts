@@ -33,9 +33,7 @@ export async function withPullRequests(
   }
   const withheld = plan.withheld.map((each) => {
     const name = brought.get(fileOf(each) ?? '');
-    return name === undefined
-      ? each
-      : { ...each, because: `${name} should have shown it` };
+    return name === undefined ? each : { ...each, because: `${name} should have shown it` };
   });
   return { ...plan, withheld };
 }

@@ -70,7 +70,11 @@ function progressLine({ progress }: SourceView): Html {
   const bar =
     total === 0
       ? html`<progress aria-label="Progress"></progress>`
-      : html`<progress aria-label="Progress" value="${String(done)}" max="${String(total)}"></progress>`;
+      : html`<progress
+          aria-label="Progress"
+          value="${String(done)}"
+          max="${String(total)}"
+        ></progress>`;
   return html`<p class="progress">${bar} ${progressText(progress)}</p>`;
 }
 

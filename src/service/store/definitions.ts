@@ -51,7 +51,10 @@ export async function insertDefinition(
 ): Promise<void> {
   const times = { creation_time: now, last_update_time: now };
   const row = { ...place, killed: Number(killed), body_json: JSON.stringify(body), ...times };
-  await db.insertInto('definitions').values({ ...row, ...newSeeds() }).execute();
+  await db
+    .insertInto('definitions')
+    .values({ ...row, ...newSeeds() })
+    .execute();
   await insertUses(db, place, uses);
 }
 

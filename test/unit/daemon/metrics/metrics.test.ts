@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { METRICS, Metrics } from '../../../../src/daemon/metrics/metrics.js';
+import { METRICS } from '../../../../src/daemon/metrics/catalogue.js';
+import { Metrics } from '../../../../src/daemon/metrics/metrics.js';
 import type { SourceView } from '../../../../src/daemon/view.js';
 import {
   aRun,
