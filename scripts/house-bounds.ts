@@ -9,11 +9,14 @@ export interface FigureRow {
   readonly isBroken: boolean;
 }
 
-/** As few as there are: a feature that a further room speaks of is answered there once more. */
+/**
+ * As few as there are: a feature that a further room speaks of is answered there once more. The room that serves
+ * applications says killed flags and ramps as a client has to see them.
+ */
 const ROOMS: Readonly<Record<string, number>> = {
-  ramps: 11,
+  ramps: 12,
   approvals: 14,
-  kills: 18,
+  kills: 19,
   identities: 14,
 };
 
@@ -22,7 +25,7 @@ export function figureRows(figures: SourceFigures): FigureRow[] {
   const { largestFolder, pipeline, singleReaders, functions, largestFile } = figures;
   return [
     free('files', figures.files),
-    atMost('lines', figures.lines, 72_600),
+    atMost('lines', figures.lines, 74_450),
     free('import edges', figures.importEdges),
     atMost('largest flat folder', largestFolder.files, 23, largestFolder.name),
     atMost('loose files', figures.looseFiles, 2),

@@ -46,7 +46,8 @@ function shownOf(
 ): (ShownField & { readonly start: unknown })[] {
   const { id, ref, action } = change;
   const ladders = action === 'delete' ? [] : (facts.ladders?.get(id) ?? []);
-  const flag = ref.kind === 'flag' ? facts.start?.flags.get(ref.name) : undefined;
+  // Only a flag has the paths of ramps: a segment with the name of a flag finds none of them.
+  const flag = facts.start?.flags.get(ref.name);
   const earlier = flag?.environments.get(ref.environment ?? '')?.ramps ?? [];
   return change.fields.map((field) => {
     const { path } = field;

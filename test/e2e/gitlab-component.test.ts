@@ -93,9 +93,10 @@ async function review(): Promise<CliResult> {
   });
 }
 
-/** A pipeline that somebody has started on the default branch, which knows of no merge request but by its variable. */
-async function approve(): Promise<CliResult> {
+/** A pipeline that somebody has started on the default branch, which knows of no merge request but by its variables. */
+async function approve(hash: string): Promise<CliResult> {
   return run(jobOf('approve'), {
+    PLAN_HASH: hash,
     CI_COMMIT_BRANCH: 'main',
     CI_DEFAULT_BRANCH: 'main',
     MERGE_REQUEST: '7',
@@ -138,17 +139,18 @@ it('fails where the specs are invalid, and says so in the merge request', async 
 it('applies what a note of somebody who may merge approves, in a pipeline that was started by hand', async () => {
   const config = `${STAGING_CONFIG}guards: { maxShift: 20 }\n`;
   scenario.commit({ 'flagkeel.yaml': config, 'flags/alpha.yaml': flag(90) }, 'Ramp alpha by far');
+  forge.pull.base = base;
   const { planHash } = await scenario.dryRun<{ planHash: string }>();
   forge.members.set('ana', 40).set('reader', 20);
   scenario.service.requests.length = 0;
   // A file of a commit may not choose where the program comes from.
   scenario.repository.write({ '.npmrc': 'registry=http://127.0.0.1:9/\n' });
   note('reader', planHash);
-  const refused = await approve();
+  const refused = await approve(planHash);
   const written = scenario.writes().length;
 
   note('ana', planHash);
-  const done = await approve();
+  const done = await approve(planHash);
 
   expect(refused, refused.stderr).toMatchObject({ code: 4 });
   expect(refused.stderr).toContain(`warning: reader may not merge, and so not approve ${planHash}`);

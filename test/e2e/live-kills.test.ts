@@ -80,7 +80,8 @@ describe('a flag that is killed on the service and not by git', () => {
 
   it('is told with the commit and the time at which a run first saw it, and is never undone', async () => {
     await setKilled('pay', 'production', true);
-    expect((await dryRun()).liveKills).toEqual([{ id: ID, seen: null, commit: null }]);
+    const wayOut = expect.stringContaining('`flagkeel restore pay') as string;
+    expect((await dryRun()).liveKills).toEqual([{ id: ID, seen: null, commit: null, wayOut }]);
 
     const first = await reconcile();
     const head = scenario.repository.git('rev-parse', 'HEAD').trim();
@@ -92,7 +93,7 @@ describe('a flag that is killed on the service and not by git', () => {
     expect(second.stdout).toContain(
       `seen since ${(seen?.seen ?? '').slice(0, 16).replace('T', ' ')} UTC`,
     );
-    expect(seen).toEqual({ id: ID, seen: seen?.seen, commit: head });
+    expect(seen).toEqual({ id: ID, seen: seen?.seen, commit: head, wayOut });
     expect(Math.abs(Date.parse(seen?.seen ?? '') - Date.now())).toBeLessThan(3_600_000);
     expect((await dryRun()).liveKills).toEqual([seen]);
     expect(await killedThere()).toEqual([ID]);

@@ -15,8 +15,8 @@ export interface TestForge {
   readonly members: Map<string, string | number>;
   /** On GitLab, who merges into the protected branch `main`; absent: it is not protected. */
   mergers?: readonly { readonly access_level: number; readonly user_id?: number }[] | undefined;
-  /** When the pull request was pushed to and merged, ISO 8601; null: the forge does not say, and it is not merged. */
-  readonly pull: { pushedAt: string | null; mergedAt: string | null };
+  /** When the pull request was pushed to and merged, ISO 8601; null: the forge does not say, and it is not merged. `base`: where it parted. */
+  readonly pull: { pushedAt: string | null; mergedAt: string | null; base?: string };
   /** `METHOD path status`, without query. */
   readonly requests: string[];
   /** So many further requests are answered that there were too many. */
@@ -229,7 +229,10 @@ function gitlabRoutes(kept: Kept): [string, RegExp, Route][] {
     [
       'GET',
       /^\/api\/v4\/projects\/42\/merge_requests\/7$/,
-      () => ({ status: 200, body: { iid: 7, target_branch: 'main' } }),
+      () => {
+        const merged = { state: 'merged', diff_refs: { base_sha: kept.pull.base } };
+        return { status: 200, body: { iid: 7, target_branch: 'main', ...merged } };
+      },
     ],
     [
       'GET',
