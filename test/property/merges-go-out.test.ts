@@ -66,7 +66,7 @@ async function ending(order: readonly Event[]): Promise<void> {
   const apply = async (job: number, url = service.origin) => {
     repository.git('checkout', '--quiet', '--detach', commits[job] ?? '');
     const shown = commits.slice(0, job + 1).flatMap((_, at) => ['--plan', planFile(at)]);
-    return run(url, 'reconcile', '--touched', '--timeout', '5', ...shown);
+    return run(url, 'reconcile', '--touched', '--timeout', '5s', ...shown);
   };
   const codes: Readonly<Record<string, readonly number[]>> = {
     runs: [0],
