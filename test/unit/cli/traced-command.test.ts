@@ -1,30 +1,14 @@
-import { context, propagation, trace } from '@opentelemetry/api';
-import {
-  InMemorySpanExporter,
-  NodeTracerProvider,
-  SimpleSpanProcessor,
-} from '@opentelemetry/sdk-trace-node';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import {
   flagSpec,
   PIPELINE_CONFIG,
   pipelineWorld,
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
+import { spanExporter } from '../../support/spans.js';
 import { cliRun } from '../../support/terminal.js';
 
-const exporter = new InMemorySpanExporter();
 let world: PipelineWorld;
-
-beforeAll(() => {
-  new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register();
-});
-
-afterAll(() => {
-  trace.disable();
-  context.disable();
-  propagation.disable();
-});
 
 /** A protected production in which a commit meets a change by hand. */
 beforeEach(async () => {
@@ -39,7 +23,7 @@ beforeEach(async () => {
     { treatment: 'off', size: 30 },
   ];
   await live.ok('PATCH', path, [{ op: 'replace', path: '/defaultRule', value }]);
-  exporter.reset();
+  spanExporter.reset();
 });
 
 async function resultOf(...args: readonly string[]): Promise<unknown> {
@@ -47,7 +31,7 @@ async function resultOf(...args: readonly string[]): Promise<unknown> {
     FLAGKEEL_API_KEY: world.service.key,
     FLAGKEEL_URL: world.service.origin,
   });
-  const spans = exporter.getFinishedSpans();
+  const spans = spanExporter.getFinishedSpans();
   return spans.findLast(({ name }) => name === 'flagkeel reconcile')?.attributes['flagkeel.result'];
 }
 

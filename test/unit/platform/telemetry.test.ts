@@ -1,36 +1,19 @@
-import { context, propagation, trace } from '@opentelemetry/api';
-import {
-  InMemorySpanExporter,
-  NodeTracerProvider,
-  SimpleSpanProcessor,
-  type ReadableSpan,
-} from '@opentelemetry/sdk-trace-node';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace-node';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { FlagkeelError } from '../../../src/errors.js';
 import { noteRun, traced, tracedRequest, tracedRun } from '../../../src/platform/telemetry.js';
+import { spanExporter } from '../../support/spans.js';
 
 const SECRET = 'what-a-person-wrote';
 const DONE = { exitCode: 0, result: 'done' };
 const RUN = { name: 'plan', source: 'shop' };
 
-const exporter = new InMemorySpanExporter();
-
-beforeAll(() => {
-  new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register();
-});
-
 beforeEach(() => {
-  exporter.reset();
-});
-
-afterAll(() => {
-  trace.disable();
-  context.disable();
-  propagation.disable();
+  spanExporter.reset();
 });
 
 const named = (name: string): ReadableSpan | undefined =>
-  exporter.getFinishedSpans().find((span) => span.name === name);
+  spanExporter.getFinishedSpans().find((span) => span.name === name);
 
 /** What one part of a run throws becomes the end of both. */
 async function runThatThrows(error: unknown): Promise<void> {
@@ -75,7 +58,9 @@ describe('a run', () => {
       });
       expect(named(name)?.events).toEqual([]);
     }
-    const all = exporter.getFinishedSpans().map(({ attributes, status }) => [attributes, status]);
+    const all = spanExporter
+      .getFinishedSpans()
+      .map(({ attributes, status }) => [attributes, status]);
     expect(JSON.stringify(all)).not.toContain(SECRET);
   });
 
@@ -122,6 +107,6 @@ describe('outside of a run', () => {
     expect(await traced('plan', async () => Promise.resolve(7))).toBe(7);
     expect(await tracedRequest(request, async () => Promise.resolve(answer))).toBe(answer);
     noteRun({ 'flagkeel.workspace': 'Default' });
-    expect(exporter.getFinishedSpans()).toEqual([]);
+    expect(spanExporter.getFinishedSpans()).toEqual([]);
   });
 });

@@ -27,7 +27,6 @@ describe('a daemon in the middle of a first apply', () => {
       isHolding = false;
       for (const pass of held.splice(0)) pass();
     };
-    onTestFinished(letGo);
     world.repository.commit('Add two flags', {
       'flagkeel.yaml': PIPELINE_CONFIG,
       'flags/pay.yaml': flagSpec('pay'),
@@ -36,7 +35,10 @@ describe('a daemon in the middle of a first apply', () => {
     const { origin: url } = world.service;
     const run = { url, environment: [], lockTimeout: 0, concurrency: 1 };
     watched = new InProcessDaemon(world.repository.directory, world.service, { run });
-    onTestFinished(async () => watched.daemon.stop('SIGTERM'));
+    onTestFinished(async () => {
+      letGo();
+      await watched.daemon.stop('SIGTERM');
+    });
     watched.daemon.start();
     await expect.poll(() => held.length, { timeout: 30_000 }).toBeGreaterThan(0);
   });
@@ -47,7 +49,7 @@ describe('a daemon in the middle of a first apply', () => {
     expect(progress?.total).toBeGreaterThan(1);
 
     const page = statusPage(watched.daemon, { now: Date.now(), takesRequests: false });
-    expect(page).toMatch(/<progress [^>]*value="1"[^>]*>/);
+    expect(page).toMatch(/<progress\s[^>]*value="1"[^>]*>/);
     expect(page).toContain(`applying · 1/${String(progress?.total)} steps`);
     const metrics = await new Metrics().text(watched.daemon, Date.now());
     expect(metrics).toContain('flagkeel_progress_done{source="default",phase="apply"} 1');
