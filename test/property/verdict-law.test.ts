@@ -36,7 +36,8 @@ it.each(SERVICE_KINDS)('every surface says of everything what is so: %s', async 
   vi.setSystemTime(BEGIN_MS);
   const most = numRuns + MOST_STEPS;
   const service = await startStoryService(kind, most, (next) => gate.around(next), ENVIRONMENTS);
-  const from = seed + SERVICE_KINDS.indexOf(kind) * numRuns;
+  // A single history is one that a longer run has printed, over whichever service.
+  const from = numRuns === 1 ? seed : seed + SERVICE_KINDS.indexOf(kind) * numRuns;
   let broken: Told | undefined;
   const startedAt = performance.now();
   let [histories, looks] = [0, 0];

@@ -113,7 +113,8 @@ class Play {
   #isAway = false;
   /** Whether anything but the daemon wrote to the service since the daemon looked at everything. */
   #isUnseen = false;
-  #wasOpen = false;
+  /** Whether a message was sent since nothing was open. A look at what a commit touched sends messages as well. */
+  #isTold = false;
 
   constructor(
     { said }: History,
@@ -249,6 +250,7 @@ class Play {
     const shown = await shownBy(this.#operations?.url ?? '');
     const isFull = run.plan?.observed !== 'touched';
     if (isFull) this.#isUnseen = false;
+    this.#isTold ||= this.#sent.length > 0;
     if (this.#said.isMissing) {
       const exit = run.exitCode === 6 ? [] : [`daemon: exit ${run.exitCode}, and not 6`];
       this.#found([...exit, ...breachesOfAway(shown, false)], 'daemon');
@@ -279,8 +281,8 @@ class Play {
     const isOpen = mustNotWait(truth).length > 0;
     const bodies = this.#sent.map((message) => jsonBody(message) as unknown as MessageSaid);
     found.push(...breachesOfMessages(bodies, truth));
-    if (isOpen && !this.#wasOpen && bodies.length === 0) found.push('no message');
-    this.#wasOpen = isOpen;
+    if (isOpen && !this.#isTold) found.push('no message');
+    if (!isOpen) this.#isTold = false;
     return found;
   }
 
