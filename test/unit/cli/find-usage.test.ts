@@ -119,6 +119,8 @@ conditions:
         '',
       ].join('\n'),
     );
+    const explained = await cliRun(['explain', 'flag/pay', join(top, 'specs'), '--format', 'json']);
+    expect(explained.stdout.replaceAll(/\s/g, '')).toContain('"uses":["testers","insiders"]');
   });
 
   it('tells the rules and the kills that name a flag', async () => {
