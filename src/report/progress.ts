@@ -156,6 +156,10 @@ export class ProgressReporter implements Progress {
     this.#erase();
   }
 
+  [Symbol.dispose](): void {
+    this.end();
+  }
+
   #draw(): void {
     const view = this.view();
     if (view === null) return;

@@ -75,7 +75,8 @@ export class SourceRuns {
     const tell = (facts: ProgressView): void => {
       log.info({ ...facts }, 'progress');
     };
-    const progress = new ProgressReporter([{ kind: 'facts', tell }]);
+    // Ended also by a bug: it would show a run for ever.
+    using progress = new ProgressReporter([{ kind: 'facts', tell }]);
     this.#progress = progress;
     const order: RunOrder = {
       open: async (memory) => this.#open(commit, seen, memory),
@@ -115,7 +116,6 @@ export class SourceRuns {
         events,
       ),
     );
-    progress.end();
     if (local === null) return end;
     log.warn({ summary: clean(local.summary) }, 'local changes are planned, not applied');
     return {
