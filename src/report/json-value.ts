@@ -1,4 +1,4 @@
-import type { Json } from '../model/json.js';
+import { isRecord, type Json } from '../model/json.js';
 
 /**
  * The value with members in code-unit order of their names, so that equal values print as equal text.
@@ -22,11 +22,6 @@ export function ordered(
  */
 export function jsonText(value: unknown): string {
   return JSON.stringify(ordered(value));
-}
-
-/** Whether a value is a JSON object. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function isTexts(value: unknown): value is readonly string[] {

@@ -1,7 +1,7 @@
-import type { Json } from '../model/json.js';
+import { isRecord, type Json } from '../model/json.js';
 import type { Bucket, Rule, Treatment } from '../model/flag/flag.js';
 import { clean, quoted } from './sanitize.js';
-import { isRecord, jsonText } from './json-value.js';
+import { jsonText } from './json-value.js';
 import { cut } from './text/layout.js';
 
 /** Values in words, cleaned, and tests for the shape of planned values. */

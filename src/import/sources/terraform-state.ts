@@ -1,7 +1,7 @@
 import type { WireDefinition, WireMatcher, WireTreatment } from '../../admin-api/wire.js';
 import type { Definition } from '../../model/flag/flag.js';
 import { definitionFromWire } from '../../model/flag/wire.js';
-import { sortedSet } from '../../model/json.js';
+import { isRecord, sortedSet } from '../../model/json.js';
 import { operandOfType } from '../../model/matcher/matchers.js';
 import { Conversion, jsonOrText, notOfTool, type ConvertSource } from './source.js';
 
@@ -290,10 +290,6 @@ function bucketsOf(
   if (own) own.size += rest;
   else buckets.push({ treatment: fallback, size: rest });
   return buckets;
-}
-
-function isRecord(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A nested block of a state is a list of one. */

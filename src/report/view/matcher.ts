@@ -3,7 +3,8 @@ import type { Matcher } from '../../model/flag/flag.js';
 import { matcherRow, OPERAND_MEMBER, type MatcherRow } from '../../model/matcher/matchers.js';
 import { clean, quoted } from '../sanitize.js';
 import { noBreak } from '../text/layout.js';
-import { isRecord, isTexts } from '../json-value.js';
+import { isRecord } from '../../model/json.js';
+import { isTexts } from '../json-value.js';
 import { listsKeys, maskKeys } from '../masked-keys.js';
 import { boundedJson, listText, plural } from '../values.js';
 
