@@ -21,6 +21,7 @@ import type {
 import type { RunContext } from '../reconcile/context.js';
 import { RunCache } from '../reconcile/cache.js';
 import { askCheck } from '../reconcile/checks.js';
+import { signedLine, unsignedError } from '../git/signatures.js';
 import { openSource, type Source } from '../git/spec-source.js';
 import {
   fenceState,
@@ -173,6 +174,7 @@ export async function openRun(
     ...{ source, memory, progress, note },
     options: runOptions(flags),
     now: () => flags.at ?? realTime.now(),
+    requireSigned: signatureCheck(source, isDryRun, surroundings),
     askCheck: isDryRun ? undefined : checkAsking(surroundings),
     openReader: async (desired) => {
       opened.sharing = stateSharing(desired.config.pushState ?? flags.pushState);
@@ -200,6 +202,24 @@ export async function openRun(
     originName: () => service().name,
     requests: () => opened.service?.requests() ?? 0,
     [Symbol.asyncDispose]: async () => closers[Symbol.asyncDispose](),
+  };
+}
+
+/** Undefined if the operator demands no signatures. */
+function signatureCheck(
+  { checkout, revision }: Source,
+  isDryRun: boolean,
+  { settings: { signers }, note }: Surroundings,
+): RunContext['requireSigned'] {
+  if (signers === null) return undefined;
+  return async () => {
+    const { commit, dirty } = revision;
+    const isCommit = commit !== null && !dirty;
+    const line = isCommit ? await signedLine(checkout, commit, signers, 1) : null;
+    if (line !== null && line.unsigned === null) return;
+    const error = unsignedError(line?.unsigned ?? null);
+    if (!isDryRun) throw error;
+    note(`warning: ${error.message}`);
   };
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { FlagkeelError } from '../errors.js';
 import { AUTH_HEADERS, type AuthHeader } from '../admin-api/origin.js';
+import type { Signers } from '../git/signatures.js';
 import type { GitCredentials } from '../git/remote-access.js';
 
 /**
@@ -14,6 +15,8 @@ export const VARIABLES = {
   FLAGKEEL_ORIGINS: '--url',
   FLAGKEEL_AUTH_HEADER: '--url',
   FLAGKEEL_STATE_DIR: '--url',
+  FLAGKEEL_ALLOWED_SIGNERS: '--url',
+  FLAGKEEL_SIGNER_KEYRING: '--url',
   FLAGKEEL_DATABASE: '--lease',
   FLAGKEEL_DATABASE_FILE: '--lease',
   FLAGKEEL_FORGE_TOKEN: '--forge-url',
@@ -48,6 +51,8 @@ export interface OperatorSettings {
   readonly authHeader?: AuthHeader | undefined;
   /** The token is read at each call, as with `apiKey`; throws if its file cannot be read. */
   readonly git: GitCredentials & { readonly token: () => string | undefined };
+  /** Who may sign commits; null if the operator demands no signatures. */
+  readonly signers: Signers | null;
   /**
    * URL of PostgreSQL; undefined if there is none.
    *
@@ -64,6 +69,7 @@ export function operatorSettings(environment: Environment): OperatorSettings {
     allowedOrigins: valueOf(environment, 'FLAGKEEL_ORIGINS') ?? '',
     apiKey: () => secretOf(environment, 'FLAGKEEL_API_KEY', 'Admin API key') ?? noKey(),
     authHeader: authHeader(environment),
+    signers: signersOf(environment),
     database: () => secretOf(environment, 'FLAGKEEL_DATABASE', 'URL of the database'),
     git: {
       user: valueOf(environment, 'FLAGKEEL_GIT_USER'),
@@ -108,6 +114,12 @@ function noKey(): never {
     'NO_KEY',
     'cannot reach the service: no Admin API key (set FLAGKEEL_API_KEY, or FLAGKEEL_API_KEY_FILE to a file that holds it)',
   );
+}
+
+function signersOf(environment: Environment): Signers | null {
+  const allowedSigners = valueOf(environment, 'FLAGKEEL_ALLOWED_SIGNERS') ?? null;
+  const keyring = valueOf(environment, 'FLAGKEEL_SIGNER_KEYRING') ?? null;
+  return allowedSigners === null && keyring === null ? null : { allowedSigners, keyring };
 }
 
 /** Origins of git servers that may get the token although only a checkout names them. */

@@ -7,6 +7,7 @@ import { Daemon } from '../daemon/daemon.js';
 import type { Replicas } from '../daemon/replicas/replicas.js';
 import type { SourceOptions } from '../daemon/source/source-runs.js';
 import type { OpenRun } from '../daemon/source/cycle.js';
+import { signedUpstream } from '../daemon/upstream/signed.js';
 import { LocalUpstream } from '../daemon/upstream/local.js';
 import { RemoteUpstream } from '../daemon/upstream/remote.js';
 import type { Upstream } from '../daemon/upstream/upstream.js';
@@ -72,7 +73,9 @@ export function createDaemon(
     time,
     log,
     sources: sources.map((source) => {
-      const upstream = upstreamOf(source);
+      const { signers } = source.settings;
+      const whole = upstreamOf(source);
+      const upstream = signers === null ? whole : signedUpstream(whole, signers);
       const memory = new RunCache();
       const parts = { limiters, log, traffic, memory };
       return {

@@ -159,7 +159,13 @@ function troubleOf({ troubles, runs: [newest] }: SourceView): Verdict | undefine
   return { level: 'trouble', headline, detail: newest.summary };
 }
 
-function overrideOf({ suspended, pinned, runs: [newest] }: SourceView): Verdict | undefined {
+function overrideOf({
+  suspended,
+  pinned,
+  unsigned,
+  seen,
+  runs: [newest],
+}: SourceView): Verdict | undefined {
   const level = 'attention';
   if (suspended !== null || newest?.result === 'suspended') {
     const headline = 'Suspended: nothing but kills is written';
@@ -167,6 +173,12 @@ function overrideOf({ suspended, pinned, runs: [newest] }: SourceView): Verdict 
   }
   if (pinned !== null) {
     return { level, headline: `Pinned to ${shortSha(pinned.commit)}`, detail: pinned.reason };
+  }
+  if (unsigned !== null) {
+    const headline = `${shortSha(unsigned.commit)} is not signed: it is not applied`;
+    const enforced = seen === null ? '' : `; ${shortSha(seen.commit)} stays enforced`;
+    const detail = `${unsigned.committer} committed it: ${unsigned.why}${enforced}`;
+    return { level, headline, detail };
   }
   if (newest?.result === 'interrupted') {
     return { level, headline: 'The last run was interrupted', detail: newest.summary };

@@ -1,5 +1,6 @@
 import type { ExitCode } from '../errors.js';
 import type { Bucket } from '../model/flag/flag.js';
+import type { UnsignedCommit } from '../git/signatures.js';
 import type { LiveKill } from '../model/plan.js';
 import type { ObjectId } from '../model/ref.js';
 import type { ProgressView } from '../model/run.js';
@@ -188,6 +189,8 @@ export interface SourceView {
   /** Newest commit seen, and the newest whose run ended `in-sync`, `applied` or `waiting`. */
   readonly seen: CommitView | null;
   readonly applied: CommitView | null;
+  /** The newest commit of the source, if no allowed signer signed it: `seen` is the signed one that is enforced. */
+  readonly unsigned: UnsignedCommit | null;
   /** ISO 8601 end of the first run that applied that commit; null if none has. */
   readonly appliedAt: string | null;
   /** Flags that are killed on the service and not by git, sorted by id. */

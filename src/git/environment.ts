@@ -96,7 +96,7 @@ export interface GitPlace {
   /** The only directory whose repository git may open although another user owns it. */
   readonly trusted: string | null;
   /** Fixed places, which no config overrules. Default: git searches from the working directory upwards. */
-  readonly place?: Readonly<Partial<Record<'GIT_DIR' | 'GIT_WORK_TREE', string>>>;
+  readonly place?: Readonly<Partial<Record<'GIT_DIR' | 'GIT_WORK_TREE' | 'GNUPGHOME', string>>>;
 }
 
 /**

@@ -50,6 +50,12 @@ export interface RunContext {
   readonly openRecords: (place: Workspace) => Promise<StateHome | null>;
   /** Runs the checks before a step of a ramp. A run that writes nothing has none, and sends no such request. */
   readonly askCheck?: AskCheck | undefined;
+  /**
+   * Refuses specs that no signer vouches for. A run that writes nothing only warns. Not set if no signatures are demanded.
+   *
+   * @throws FlagkeelError `UNSIGNED`, `USAGE`, `GIT`
+   */
+  readonly requireSigned?: (() => Promise<void>) | undefined;
   /** Shows people one line. */
   readonly note: (text: string) => void;
   /** States of this directory for other workspaces, except those of try-outs on other services. */

@@ -12,10 +12,11 @@ import { openKillLane } from './load.js';
  *
  * @returns the kills that were not live, as they ended.
  * @throws InvalidSpecsError after it sent the kills of the valid parts: the invalid ones may order more.
- * @throws FlagkeelError as `KillSender.sendAlone`; `USAGE`: `--environment` names none of the config.
+ * @throws FlagkeelError as `RunContext.requireSigned` and `KillSender.sendAlone`; `USAGE`: `--environment` names none of the config.
  */
 export async function sendKillsAlone(context: RunContext, killing: Killing): Promise<KillResults> {
   const { source, memory, options } = context;
+  await context.requireSigned?.();
   const lane = openKillLane(context, killing);
   const specs = await readSpecs(source.tree, memory.specs);
   const desired = specs.ok ? specs.desired : specs.config && killsAlone(specs.config, specs.kills);

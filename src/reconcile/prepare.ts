@@ -50,6 +50,8 @@ export async function plan(context: RunContext, killing: Killing | null = null):
 }
 
 async function begin(context: RunContext, killing: Killing | null): Promise<Begun> {
+  // Before the kills, which an unsigned commit may not order either.
+  await context.requireSigned?.();
   const kills = openKillLane(context, killing);
   const specs = await loadSpecs(context, kills);
   const service = await openService(context, specs.desired, kills);

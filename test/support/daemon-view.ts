@@ -109,6 +109,7 @@ export function aSource(members: Partial<SourceView> = {}): SourceView {
     appliedAt: minutesAgo(2),
     liveKills: runs.find(({ plan }) => plan !== null)?.plan?.liveKills ?? [],
     runs,
+    unsigned: null,
     suspended: null,
     pinned: null,
     approved: null,

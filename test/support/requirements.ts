@@ -2,7 +2,7 @@ import { accessSync, constants, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** Programs that are no npm package, and that some tests are nothing without. */
-export type Program = 'postgresql' | 'sshd' | 'chromium' | 'script';
+export type Program = 'postgresql' | 'sshd' | 'chromium' | 'script' | 'gpg';
 
 interface Known {
   /** Any of them is enough. */
@@ -16,6 +16,7 @@ interface Known {
 const PROGRAMS: Record<Program, Known> = {
   postgresql: { executables: ['initdb'], places: postgresPlaces, package: 'postgresql' },
   sshd: { executables: ['sshd'], places: () => ['/usr/sbin'], package: 'openssh-server' },
+  gpg: { executables: ['gpg'], places: () => [], package: 'gnupg' },
   script: { executables: ['script'], places: () => [], package: 'bsdutils' },
   chromium: {
     executables: ['chromium', 'chromium-browser', 'google-chrome'],

@@ -78,7 +78,7 @@ function progressLine({ progress }: SourceView): Html {
   return html`<p class="progress">${bar} ${progressText(progress)}</p>`;
 }
 
-function overrideLines({ suspended, pinned, location }: SourceView, now: number): Html[] {
+function overrideLines({ suspended, pinned, unsigned, location }: SourceView, now: number): Html[] {
   const until = ({ until }: Override): Html =>
     until === null ? html`until git says otherwise` : html`until ${moment(until, now)}`;
   return [
@@ -91,6 +91,14 @@ function overrideLines({ suspended, pinned, location }: SourceView, now: number)
           html`<p>
             Pinned to ${commitOf(pinned.commit, location)} ${until(pinned)}:
             ${untrusted(pinned.reason)}
+          </p>`,
+        ]),
+    ...(unsigned === null
+      ? []
+      : [
+          html`<p>
+            ${commitOf(unsigned.commit, location)} is not applied, because no allowed signer signed
+            it. ${untrusted(unsigned.committer)} committed it: ${untrusted(unsigned.why)}
           </p>`,
         ]),
   ];

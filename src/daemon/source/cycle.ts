@@ -262,7 +262,7 @@ function failedEnd(error: unknown, signal: AbortSignal): Omit<CycleEnd, 'request
     return { ...end, text, diagnostics, result: 'invalid', exitCode, mayRetry: false };
   }
   if (code === 'SPECS_INVALID') return { ...end, result: 'invalid', exitCode, mayRetry: false };
-  if (exitCode === EXIT.refused) {
+  if (exitCode === EXIT.refused || code === 'UNSIGNED') {
     return { ...end, result: 'refused', exitCode, mayRetry: code === 'IN_USE' };
   }
   const accessTrouble = accessTroubleOf(error);

@@ -1,6 +1,7 @@
 import { FlagkeelError } from '../../errors.js';
 import { byCodeUnits } from '../../model/json.js';
 import { SUSPENDED_BY_CONFIG } from '../../model/run.js';
+import type { UnsignedCommit } from '../../git/signatures.js';
 import type { Log } from '../../platform/log.js';
 import { clean } from '../../report/sanitize.js';
 import { newestPlanned } from '../health.js';
@@ -44,9 +45,20 @@ const LEVELS: Readonly<Record<RunResult, 'info' | 'warn' | 'error'>> = {
 export class RunLog {
   readonly #log: Log;
   #told = '';
+  #unsigned: string | null = null;
 
   constructor(log: Log) {
     this.#log = log;
+  }
+
+  /** The newest commit of the source, if no allowed signer signed it: names each such commit once. */
+  unsigned(found: UnsignedCommit | null): void {
+    if (found !== null && found.commit !== this.#unsigned) {
+      const { commit: revision, committer, why } = found;
+      const facts = { revision, committer: clean(committer), why: clean(why) };
+      this.#log.warn(facts, 'no allowed signer signed the newest commit: it is not applied');
+    }
+    this.#unsigned = found?.commit ?? null;
   }
 
   ended(record: RunRecord, end: CycleEnd): void {

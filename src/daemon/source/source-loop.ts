@@ -206,14 +206,13 @@ export class SourceLoop {
   }
 
   view(): SourceView {
-    const { name, upstream } = this.#options;
-    const retryAt = this.#driver.nextRetryAt;
+    const [{ name, upstream }, retryAt] = [this.#options, this.#driver.nextRetryAt];
     return {
       name,
       location: upstream.location,
       branch: upstream.branch,
       ...{ phase: this.#driver.phase, progress: this.#runs.progress },
-      ...this.#record.view(),
+      ...{ ...this.#record.view(), unsigned: this.#follower.seen?.unsigned ?? null },
       suspended: this.#overrides.suspended ?? this.#record.suspendedByGit,
       pinned: this.#overrides.pinned,
       approved: this.#overrides.approved,
@@ -230,10 +229,11 @@ export class SourceLoop {
   }
 
   #onPoll(trouble: string | null): void {
-    const { kind: what } = this.#options.upstream;
+    const what = this.#options.upstream.kind;
     const { isNew } = this.#record.polled(what, trouble);
-    const commit = this.#follower.seen?.commit ?? null;
+    const { commit = null, unsigned = null } = this.#follower.seen ?? {};
     if (commit !== null) this.#record.seen(commit);
+    this.#runLog.unsigned(unsigned);
     if (isNew && trouble !== null)
       this.#log.error({ what, why: clean(trouble) }, 'source out of reach');
     if (isNew && trouble === null) this.#log.info({ what }, 'source within reach again');

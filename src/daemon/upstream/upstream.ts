@@ -1,4 +1,5 @@
 import type { GitCache } from '../../git/cache.js';
+import type { UnsignedCommit } from '../../git/signatures.js';
 import type { Source } from '../../git/spec-source.js';
 import type { CommitView } from '../view.js';
 
@@ -7,6 +8,8 @@ export interface Seen {
   readonly commit: CommitView | null;
   /** Fingerprint of the files on disk; null if there are none or they equal the commit. */
   readonly localFiles: string | null;
+  /** The newest commit, if no signer signed it: `commit` is then the newest signed one before it, where there is one. */
+  readonly unsigned?: UnsignedCommit;
 }
 
 /** Where the specs of a source come from: a directory of this machine, or a branch of a git server. */

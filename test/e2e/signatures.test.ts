@@ -1,0 +1,194 @@
+import { chmodSync, copyFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeDirectory, testRepository } from '../support/git.js';
+import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
+import { lacks } from '../support/requirements.js';
+import { useScenario } from '../support/scenario.js';
+import { gpgSigner, sshSigner, type Signer } from '../support/signing.js';
+import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
+import { Watching } from '../support/watching.js';
+
+const flag = (percent: number): string => flagText('pay', percent, { staging: '' });
+const KILL = 'kills:\n  pay: { reason: "INC-1 double charges", by: eve }\n';
+
+describe.skipIf(lacks('gpg'))('signed commits', () => {
+  const scenario = useScenario();
+  let live: LiveWorkspace;
+  let ana: Signer;
+
+  beforeEach(async () => {
+    live = await liveWorkspace(scenario.service);
+    ana = sshSigner('ana');
+    scenario.repository.write({ 'flagkeel.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(10) });
+  });
+
+  function commit(files: Readonly<Record<string, string>>, signer: Signer | null): string {
+    const repository = testRepository(scenario.repository.directory);
+    repository.write(files);
+    repository.git('add', '--all');
+    const how = signer === null ? ['--no-gpg-sign'] : ['-S'];
+    const message = ['--quiet', '--allow-empty', '-m', 'Change pay'];
+    repository.git(...(signer?.signing ?? []), 'commit', ...how, ...message);
+    return repository.git('rev-parse', 'HEAD');
+  }
+
+  const allowing = ({ file }: Signer): Record<string, string> => ({
+    FLAGKEEL_API_KEY: scenario.service.key,
+    FLAGKEEL_ALLOWED_SIGNERS: file,
+  });
+
+  const reconcile = async (env: Record<string, string>, ...args: string[]) =>
+    scenario.runWith({ env }, 'reconcile', ...args);
+
+  async function definition() {
+    const path = `/splits/ws/${live.id}/pay/environments/${live.staging}`;
+    const { body } = await live.call('GET', path);
+    return body as { killed?: boolean; defaultRule?: { treatment: string; size: number }[] };
+  }
+
+  const percent = async (): Promise<number | undefined> =>
+    (await definition()).defaultRule?.find(({ treatment }) => treatment === 'on')?.size;
+
+  it('applies a commit that an allowed signer signed, and refuses the next one, kills included', async () => {
+    commit({}, ana);
+    expect(await reconcile(allowing(ana))).toMatchObject({ code: 0 });
+
+    const unsigned = commit({ 'flags/pay.yaml': flag(90), 'kills/staging.yaml': KILL }, null);
+    const { code, stderr } = await reconcile(allowing(ana));
+    const kills = await reconcile(allowing(ana), '--kills');
+
+    expect(code).toBe(4);
+    expect(stderr).toContain(unsigned.slice(0, 8));
+    expect(stderr).toContain('Forge committed');
+    expect(stderr).toContain('git commit --allow-empty -S');
+    expect(kills.code).toBe(4);
+    expect(await definition()).toMatchObject({ killed: false });
+    expect(await percent()).toBe(10);
+  });
+
+  it('applies an unsigned commit once a signer has signed one on top of it', async () => {
+    commit({ 'flags/pay.yaml': flag(30) }, null);
+    commit({}, ana);
+
+    expect(await reconcile(allowing(ana))).toMatchObject({ code: 0 });
+    expect(await percent()).toBe(30);
+  });
+
+  it('refuses the signature of a key that the operator did not name', async () => {
+    commit({}, sshSigner('eve'));
+    const { code, stdout, stderr } = await reconcile(allowing(ana), '--format', 'json');
+
+    expect(code).toBe(4);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'UNSIGNED' } });
+    expect(stderr).toContain('No principal matched');
+  });
+
+  it('lets no setting of the checkout say who may sign, or which program judges', async () => {
+    const eve = sshSigner('eve');
+    commit({}, eve);
+    const judge = join(makeDirectory(), 'judge');
+    writeFileSync(judge, '#!/bin/sh\necho \'Good "git" signature for ana with ED25519 key x\'\n');
+    chmodSync(judge, 0o755);
+    const repository = testRepository(scenario.repository.directory);
+    repository.git('config', 'gpg.ssh.allowedSignersFile', eve.file);
+    repository.git('config', 'gpg.ssh.program', judge);
+
+    expect(await reconcile(allowing(ana))).toMatchObject({ code: 4 });
+  });
+
+  it('takes the keys of gpg that the operator names, as a forge signs with', async () => {
+    const [forge, other] = [gpgSigner('forge'), gpgSigner('other')];
+    const env = { ...allowing(ana), FLAGKEEL_SIGNER_KEYRING: forge.file };
+
+    commit({}, other);
+    expect(await reconcile(env)).toMatchObject({ code: 4 });
+    commit({}, forge);
+    expect(await reconcile(env)).toMatchObject({ code: 0 });
+  });
+
+  it('refuses a list of signers that a commit could change', async () => {
+    copyFileSync(ana.file, join(scenario.repository.directory, 'signers'));
+    commit({}, ana);
+    const inside = { ...ana, file: join(scenario.repository.directory, 'signers') };
+    const { code, stderr } = await reconcile(allowing(inside));
+
+    expect(code).toBe(64);
+    expect(stderr).toContain('lies in the checkout');
+  });
+
+  it('plans an unsigned commit with a warning, and kills by hand', async () => {
+    commit({}, ana);
+    await reconcile(allowing(ana));
+    commit({ 'flags/pay.yaml': flag(50) }, null);
+    const planned = await reconcile(allowing(ana), '--dry-run');
+    const env = allowing(ana);
+    const killed = await scenario.runWith(
+      { env },
+      ...['kill', 'pay', '--environment', 'staging', '--reason', 'INC-2'],
+    );
+
+    expect(planned).toMatchObject({ code: 0 });
+    expect(planned.stderr).toContain('no allowed signer signed it');
+    expect(killed).toMatchObject({ code: 0 });
+    expect(await definition()).toMatchObject({ killed: true });
+  });
+
+  describe('of a daemon', () => {
+    let watching: Watching | undefined;
+
+    afterEach(async () => {
+      await watching?.stop('SIGKILL');
+    });
+
+    function watch(): Watching {
+      const often = ['--interval', '1s', '--debounce', '50ms', '--schedule', 'off'];
+      const args = [...often, '--listen', '127.0.0.1:0', '--url', scenario.service.origin];
+      watching = new Watching([...args, scenario.repository.directory], allowing(ana));
+      return watching;
+    }
+
+    async function statusOf(daemon: Watching) {
+      const { url: address } = await daemon.line(({ msg }) => msg === 'watching');
+      const url = String(address);
+      return {
+        status: (await (await fetch(`${url}/status`)).json()) as Record<string, unknown>,
+        page: await (await fetch(`${url}/`)).text(),
+      };
+    }
+
+    it('goes on with the last signed commit, its kills included, and says so', async () => {
+      commit({}, ana);
+      const signed = commit({ 'kills/staging.yaml': KILL }, ana);
+      const unsigned = commit(
+        { 'flags/pay.yaml': flag(90), 'kills/staging.yaml': 'kills: {}\n' },
+        null,
+      );
+      const daemon = watch();
+      await daemon.ran(signed, 'applied');
+      const warning = await daemon.line(({ msg }) => msg.startsWith('no allowed signer'));
+      const { status, page } = await statusOf(daemon);
+
+      expect(await definition()).toMatchObject({ killed: true });
+      expect(await percent()).toBe(10);
+      expect(warning).toMatchObject({ revision: unsigned, committer: 'Forge' });
+      expect(status).toMatchObject({
+        verdict: { level: 'attention' },
+        sources: [{ seen: { commit: signed }, unsigned: { commit: unsigned, committer: 'Forge' } }],
+      });
+      expect(page).toContain('no allowed signer signed');
+
+      const vouched = commit({}, ana);
+      await daemon.ran(vouched, 'applied');
+      expect(await percent()).toBe(90);
+    });
+
+    it('refuses to run where no commit is signed', async () => {
+      const unsigned = commit({}, null);
+      const run = await watch().ran(unsigned, 'refused');
+
+      expect(run.summary).toContain('no allowed signer signed it');
+      expect(await percent()).toBeUndefined();
+    });
+  });
+});
