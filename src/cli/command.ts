@@ -1,6 +1,7 @@
 import { Command, Help } from 'commander';
 import type { ExitCode } from '../errors.js';
 import { packageVersion } from '../platform/version.js';
+import { examples, helpLayout } from './help.js';
 import type { Terminal } from './terminal.js';
 
 /** Runs a command line, without the interpreter and the script, as `runCli` does. */
@@ -12,6 +13,8 @@ export interface Invocation {
   readonly done: (code: ExitCode) => void;
   /** For a command that runs others; absent where commands are only declared. */
   readonly run?: RunCommand;
+  /** The help leaves nothing out. */
+  readonly hasWholeHelp?: boolean;
 }
 
 /**
@@ -37,11 +40,16 @@ export interface CommandRow {
   readonly synopsis: string;
   /** What the command does, in one line: its description in every help text. */
   readonly summary: string;
+  /** Heading of the list that `flagkeel --help` has it in. */
+  readonly group: string;
   /** The page of `docs/` that says most of it, without its ending. */
   readonly page: string;
   /** Imports the file of the command. It is called only where the command line names the command. */
   readonly load: () => Promise<DeclareCommand>;
 }
+
+/** From nothing to a first plan. */
+const PROGRAM_EXAMPLES = ['flagkeel init --example shop', 'flagkeel plan --embedded shop'];
 
 /**
  * Makes the parser of the command line. It knows the name and the summary of every command, and loads the rest of a
@@ -54,7 +62,7 @@ export function createProgram(commands: readonly CommandRow[], invocation: Invoc
     .description('Feature flags in git: reviewed as pull requests, applied in a safe order.')
     .version(packageVersion(), '--version', 'print the version')
     .helpCommand(false)
-    .configureHelp({ showGlobalOptions: true, subcommandTerm: listed })
+    .configureHelp(helpLayout(invocation.hasWholeHelp === true, listed))
     .showHelpAfterError('(flagkeel --help lists the commands)')
     .configureOutput({
       writeOut: (text) => stdout.write(text),
@@ -62,7 +70,10 @@ export function createProgram(commands: readonly CommandRow[], invocation: Invoc
     })
     // Commands copy these settings when they are added, so the settings have to come first.
     .exitOverride();
-  for (const [name, { summary }] of rows) program.command(name).description(summary);
+  for (const [name, { summary, group }] of rows) {
+    program.command(name).description(summary).helpGroup(group);
+  }
+  examples(program, PROGRAM_EXAMPLES);
   // Commander awaits this hook before it parses what stands behind the name of a command.
   return program.hook('preSubcommand', async (_, command) => {
     const declare = await rows.get(command.name())?.load();

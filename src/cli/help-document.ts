@@ -1,7 +1,8 @@
 import { VARIABLES } from '../compose/settings.js';
 import type { Argument, Command, Option } from 'commander';
 import { createProgram, type CommandRow } from './command.js';
-import { examplesOf, isCollected, valueTypeOf, type ValueType } from './options.js';
+import { examplesOf } from './help.js';
+import { isCollected, valueTypeOf, type ValueType } from './options.js';
 import type { Terminal } from './terminal.js';
 import { readFile } from 'node:fs/promises';
 import { FlagkeelError } from '../errors.js';

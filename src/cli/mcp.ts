@@ -11,7 +11,8 @@ import { packageFile } from '../platform/package-files.js';
 import { packageVersion } from '../platform/version.js';
 import type { DeclareCommand, RunCommand } from './command.js';
 import type { HelpDocument } from './help-document.js';
-import { examples, placeOptions, timeoutOption, type ConnectionOptions } from './options.js';
+import { examples } from './help.js';
+import { placeOptions, timeoutOption, type ConnectionOptions } from './options.js';
 import { inputOf, lineOf, TOOLS, type Document, type Given, type Tool } from './mcp-tools.js';
 import type { Terminal } from './terminal.js';
 

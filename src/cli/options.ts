@@ -27,12 +27,13 @@ export function commonOptions(
   formats: readonly string[] = ['text', 'json'],
 ): Command {
   command
+    .optionsGroup('Output:')
     .addOption(new Option('--format <format>', 'of the result').choices(formats))
     .option('--output <file>', 'write the result to a file')
     .option('--show-keys', 'name keys of segments and targets, not only their number')
     .option('--no-color', 'plain text')
     .option('--quiet', 'no progress, no warnings, and of a plan the summary alone')
-    .option('--verbose', 'list what is told once for many objects, and say more on standard error');
+    .option('--verbose', 'list every object, and say more on standard error');
   return logFormatOption(command);
 }
 
@@ -46,6 +47,7 @@ export type ConnectionOptions = ConnectionFlags;
 
 export function placeOptions(command: Command): Command {
   return command
+    .optionsGroup('Service:')
     .option('--url <url>', 'the administration service (default: FLAGKEEL_URL)')
     .addOption(
       new Option('--auth-header <name>', 'in which header the key goes').choices(AUTH_HEADERS),
@@ -64,15 +66,16 @@ export type ServiceOptions = ConnectionFlags &
   Pick<RunFlags, 'environment' | 'only' | 'concurrency'>;
 
 export function serviceOptions(command: Command): Command {
-  placeOptions(command)
+  command
+    .optionsGroup('Only a part:')
     .option('--environment <name>', 'only this environment (repeatable)', collect, [])
     .option(
       '--only <kind/name>',
-      'only this object, for example flag/new-checkout (repeatable)',
+      'only this object, as flag/new-checkout (repeatable)',
       collectObject,
       [],
-    )
-    .option('--concurrency <n>', 'requests at the same time', positive);
+    );
+  placeOptions(command).option('--concurrency <n>', 'requests at the same time', positive);
   return timeoutOption(command);
 }
 
@@ -88,6 +91,7 @@ export function momentOption(command: Command): Command {
 export function forgeOptions(command: Command, what: string): Command {
   const forges = ['github', 'gitlab', 'none'];
   return command
+    .optionsGroup('Pull request:')
     .addOption(
       new Option('--forge <name>', `${what} (default: as the CI job says)`).choices(forges),
     )
@@ -107,22 +111,6 @@ export function lockOption(command: Command): Command {
 export function durationOption(name: string, what: string, preset?: string): Option {
   const option = new Option(`${name} <duration>`, what).argParser(duration);
   return preset === undefined ? option : option.default(duration(preset), preset);
-}
-
-const EXAMPLES = new WeakMap<Command, readonly string[]>();
-
-/** Command lines that the help shows below the options. @param lines each by itself; to be called once for a command. */
-export function examples(command: Command, lines: readonly string[]): Command {
-  EXAMPLES.set(command, lines);
-  const head = lines.length === 1 ? 'Example' : 'Examples';
-  return command.addHelpText(
-    'after',
-    ['', `${head}:`, ...lines.map((line) => `  ${line}`), ''].join('\n'),
-  );
-}
-
-export function examplesOf(command: Command): readonly string[] {
-  return EXAMPLES.get(command) ?? [];
 }
 
 /** Values of the command line: text in, value out, or what was expected. */

@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
-import { collect, examples, forgeOptions, momentOption, type CommonOptions } from './options.js';
+import { examples } from './help.js';
+import { collect, forgeOptions, momentOption, type CommonOptions } from './options.js';
 import type { RunFlags } from '../compose/run.js';
 import { type ForgeFlags, commentApprovals } from '../review/pull-request.js';
 import { open } from 'node:fs/promises';
@@ -54,9 +55,10 @@ export function planOptions(command: Command): void {
       '--events <file>',
       'tell what happens as it happens, in lines of JSON; - is standard output, without the report',
     )
+    .optionsGroup('What the plan holds:')
     .option('--prune', 'delete what the specs used to declare and no longer do')
-    .option('--adopt', 'take over live objects that differ, also in protected environments')
-    .option('--revert-drift', 'undo changes made outside git, also where they are only reported')
+    .option('--adopt', 'take over live objects that differ, protected ones too')
+    .option('--revert-drift', 'undo changes made outside git, also where only reported')
     .option('--identities', 'write all identities, also those that were written before')
     .option('--every-key', 'compare the keys of every segment, however many it has')
     .addOption(
@@ -65,10 +67,7 @@ export function planOptions(command: Command): void {
       ),
     )
     .addOption(
-      new Option(
-        '--plan <file>',
-        'apply only changes that this plan shows, JSON of a review (repeatable)',
-      )
+      new Option('--plan <file>', 'apply only what this plan of a review shows (repeatable)')
         .argParser(collect)
         .default([])
         .conflicts('planHash'),
@@ -102,13 +101,15 @@ export function applyingOptions(command: Command): void {
 /** What lets a plan pass, and what is written beside its changes. */
 export function approvalOptions(command: Command): void {
   forgeOptions(command, 'for --approve-comment and --commit-statuses')
-    .option('--approve <hash>', 'let the plan with this hash pass guards, windows and freezes')
+    .optionsGroup('What may pass:')
+    .option('--approve <hash>', 'let the plan with this hash pass guards and windows')
     .option('--approve-comment', 'likewise one that a comment of the pull request approves')
     .option('--override-window <reason>', 'write although windows or freezes hold it back')
     .option('--force', 'also an empty repository or another workspace; asks, or needs --approve')
     .option('--allow-older', 'apply a HEAD that is older than that of the last apply')
     .option('--allow-dirty', 'apply the working tree instead of HEAD')
     .option('--allow-held', 'exit 0 also where something waits for a person')
+    .optionsGroup('Words of the writes:')
     .option('--title <text>', 'title of every write, instead of the commits’')
     .option('--comment <text>', 'comment of every write, instead of the commits’');
 }

@@ -1,6 +1,6 @@
 import { Argument } from 'commander';
 import type { DeclareCommand } from '../command.js';
-import { examples } from '../options.js';
+import { examples } from '../help.js';
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
@@ -35,7 +35,7 @@ _flagkeel() {
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "${offered.map(({ name }) => name).join(' ')} --help --version" -- "$word"))
   elif [ "\${word#-}" != "$word" ]; then
-    COMPREPLY=($(compgen -W "$(flagkeel "\${COMP_WORDS[1]}" --help 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' | sort -u)" -- "$word"))
+    COMPREPLY=($(compgen -W "$(flagkeel "\${COMP_WORDS[1]}" --help --all 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' | sort -u)" -- "$word"))
   else
     COMPREPLY=($(compgen -f -- "$word"))
   fi
@@ -51,7 +51,7 @@ ${offered.map(({ name, summary }) => `    ${quotedForZsh(`${name}:${summary}`)}\
   if (( CURRENT == 2 )); then
     _describe command commands
   elif [[ $words[CURRENT] == -* ]]; then
-    options=(\${(f)"$(flagkeel $words[2] --help 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' | sort -u)"})
+    options=(\${(f)"$(flagkeel $words[2] --help --all 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' | sort -u)"})
     compadd -a options
   else
     _files
@@ -67,7 +67,7 @@ ${offered
   )
   .join(
     '',
-  )}complete -c flagkeel -n 'not __fish_use_subcommand' -a '(flagkeel (commandline -opc)[2] --help 2>/dev/null | string match -rag -- "(--[a-z][a-z-]*)" | sort -u)'
+  )}complete -c flagkeel -n 'not __fish_use_subcommand' -a '(flagkeel (commandline -opc)[2] --help --all 2>/dev/null | string match -rag -- "(--[a-z][a-z-]*)" | sort -u)'
 `,
   powershell: (offered) => `# Completion of flagkeel for PowerShell.
 Register-ArgumentCompleter -Native -CommandName flagkeel -ScriptBlock {
@@ -80,7 +80,7 @@ ${offered.map(({ name, summary }) => `    ${quotedForPowershell(name)} = ${quote
       [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $commands[$_])
     }
   } elseif ($word.StartsWith('-')) {
-    flagkeel $words[1] --help 2>$null | Select-String -AllMatches -CaseSensitive -- '--[a-z][a-z-]*' |
+    flagkeel $words[1] --help --all 2>$null | Select-String -AllMatches -CaseSensitive -- '--[a-z][a-z-]*' |
       ForEach-Object { $_.Matches.Value } | Sort-Object -Unique | Where-Object { $_.StartsWith($word) }
   }
 }

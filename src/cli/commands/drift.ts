@@ -16,12 +16,12 @@ import { tracedCommand } from '../traced-command.js';
 import { surroundingsOf } from '../on-service.js';
 import { plannedOrRefused, type PlannedDirectory } from '../planned-directory.js';
 import { ending, type DeclareCommand } from '../command.js';
+import { examples } from '../help.js';
 import {
   commonOptions,
   serviceOptions,
   type CommonOptions,
   type ServiceOptions,
-  examples,
 } from '../options.js';
 import { openScreen, type Screen, type Terminal } from '../terminal.js';
 

@@ -16,6 +16,7 @@ import {
 } from '../../report/text/explain.js';
 import { didYouMean } from '../../specs/parse/suggest.js';
 import { conditionsBehind } from '../../specs/usage.js';
+import { examples } from '../help.js';
 import {
   collect,
   collectObject,
@@ -23,7 +24,6 @@ import {
   place,
   commonOptions,
   type CommonOptions,
-  examples,
 } from '../options.js';
 import type { DeclareCommand } from '../command.js';
 import {

@@ -10,7 +10,8 @@ import { loadFiles } from '../../specs/parse/load-files.js';
 import type { SpecFile, FileKind } from '../../specs/parse/parse-file.js';
 import { forEachDirectory, configDirectoryOf, isNamed } from '../directories.js';
 import { ending, type DeclareCommand } from '../command.js';
-import { commonOptions, type CommonOptions, examples } from '../options.js';
+import { examples } from '../help.js';
+import { commonOptions, type CommonOptions } from '../options.js';
 import { openScreen, prettyJson, type Screen, type Terminal } from '../terminal.js';
 
 interface FmtOptions extends CommonOptions {

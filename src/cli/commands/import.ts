@@ -17,12 +17,12 @@ import { withSchemaLine, writeSchemas } from '../editor-schemas.js';
 import { tracedCommand } from '../traced-command.js';
 import { surroundingsOf } from '../on-service.js';
 import type { DeclareCommand } from '../command.js';
+import { examples } from '../help.js';
 import {
   commonOptions,
   serviceOptions,
   type CommonOptions,
   type ServiceOptions,
-  examples,
 } from '../options.js';
 import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 
@@ -65,7 +65,7 @@ export const declareImport: DeclareCommand = (command, { terminal, done }) => {
       'with --from, of flags of which the file does not say it',
       'user',
     )
-    .option('--overwrite', 'replace flagkeel.yaml, flags/ and segments/ that are there');
+    .option('--overwrite', 'replace existing flagkeel.yaml, flags/ and segments/');
   commonOptions(serviceOptions(command)).action(
     async (first: string | undefined, second: string | undefined, options: ImportOptions) => {
       if (options.from !== undefined) {

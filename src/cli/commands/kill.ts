@@ -10,9 +10,9 @@ import { recordAct } from '../../reconcile/record.js';
 import { tracedCommand } from '../traced-command.js';
 import { surroundingsOf } from '../on-service.js';
 import type { DeclareCommand } from '../command.js';
+import { examples } from '../help.js';
 import {
   commonOptions,
-  examples,
   placeOptions,
   timeoutOption,
   type CommonOptions,

@@ -11,7 +11,8 @@ import {
   type CataloguedSegment,
 } from '../../report/html/catalogue.js';
 import { ending, type DeclareCommand } from '../command.js';
-import { commonOptions, type CommonOptions, examples } from '../options.js';
+import { examples } from '../help.js';
+import { commonOptions, type CommonOptions } from '../options.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 

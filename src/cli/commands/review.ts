@@ -26,13 +26,13 @@ import { forEachDirectory } from '../directories.js';
 import { tracedCommand } from '../traced-command.js';
 import { surroundingsOf } from '../on-service.js';
 import { ending, type DeclareCommand } from '../command.js';
+import { examples } from '../help.js';
 import {
   commonOptions,
   forgeOptions,
   momentOption,
   serviceOptions,
   type CommonOptions,
-  examples,
 } from '../options.js';
 import {
   noBase,
@@ -61,15 +61,15 @@ export const declareReview: DeclareCommand = (command, invocation) => {
     .option('--since <revision>', 'the target branch (default: as the CI job says)')
     .option('--target <name>', 'name of the target branch, for people')
     .option('--offline', 'without the service: compare with the specs of the target branch');
+  momentOption(command);
   forgeOptions(command, 'whom to tell')
     .option('--commit <sha>', 'the commit that gets the statuses')
     .option('--plan-url <url>', 'where a reader finds the full plan')
+    .optionsGroup('Output:')
     .option('--json <file>', 'write the plan as JSON, for reconcile --plan')
     .option('--sarif <file>', 'write findings as SARIF')
     .option('--junit <file>', 'write findings as JUnit XML');
-  commonOptions(serviceOptions(momentOption(command)), ['markdown']).action(
-    ending(reviewAll, invocation),
-  );
+  commonOptions(serviceOptions(command), ['markdown']).action(ending(reviewAll, invocation));
 };
 
 /**

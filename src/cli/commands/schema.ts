@@ -2,7 +2,7 @@ import { Argument, Option } from 'commander';
 import { EXIT, type ExitCode } from '../../errors.js';
 import { SCHEMA_NAMES, editorSchemaOf, type SchemaName } from '../../specs/parse/schemas.js';
 import { ending, type DeclareCommand } from '../command.js';
-import { examples } from '../options.js';
+import { examples } from '../help.js';
 import { openScreen, type Terminal, prettyJson } from '../terminal.js';
 
 interface SchemaOptions {

@@ -5,7 +5,8 @@ import { clean } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { ending, type DeclareCommand } from '../command.js';
 import { isNamed, forEachDirectory } from '../directories.js';
-import { commonOptions, type CommonOptions, examples } from '../options.js';
+import { examples } from '../help.js';
+import { commonOptions, type CommonOptions } from '../options.js';
 import { readRightSpecs } from '../right-specs.js';
 import { openScreen, prettyJson, type Screen, type Terminal } from '../terminal.js';
 

@@ -38,7 +38,8 @@ import {
   refuseWithoutOnline,
   type OnlineOptions,
 } from '../on-service.js';
-import { commonOptions, type CommonOptions, examples } from '../options.js';
+import { examples } from '../help.js';
+import { commonOptions, type CommonOptions } from '../options.js';
 import { openScreen, type Screen, type Terminal } from '../terminal.js';
 
 /** What `--format` takes: for people, programs, and three for CI. */

@@ -21,6 +21,7 @@ import { Metrics } from '../../daemon/metrics/metrics.js';
 import type { ExitCode } from '../../errors.js';
 import { createLog, type Log } from '../../platform/log.js';
 import { exitCodeOfSignal } from '../../reconcile/result.js';
+import { examples } from '../help.js';
 import {
   collect,
   durationOption,
@@ -30,7 +31,6 @@ import {
   placeOptions,
   timeoutOption,
   type CommonOptions,
-  examples,
 } from '../options.js';
 import { ending, type DeclareCommand } from '../command.js';
 import { aborted, isTerminal, type Terminal } from '../terminal.js';
@@ -62,6 +62,7 @@ export const declareWatch: DeclareCommand = (command, invocation) => {
   policyOptions(command);
   surfaceOptions(command);
   command
+    .optionsGroup('Log:')
     .option('--no-color', 'plain text')
     .option('--quiet', 'only warnings and errors in the log')
     .option('--verbose', 'say more in the log');
@@ -73,6 +74,7 @@ export const declareWatch: DeclareCommand = (command, invocation) => {
 /** Which specs are followed. */
 function sourceOptions(command: Command): void {
   command
+    .optionsGroup('Source:')
     .option('--repo <url>', 'follow a git server instead of a directory')
     .option('--branch <name>', 'with --repo: which branch (default: the server’s HEAD)')
     .option('--path <path>', 'with --repo: where in the repository flagkeel.yaml lies')
@@ -99,6 +101,7 @@ function rhythmOptions(command: Command): void {
 /** Where the daemon shows itself, and whom it tells of its runs. */
 function surfaceOptions(command: Command): void {
   command
+    .optionsGroup('Status page and messages:')
     .option('--listen <[host:]port>', 'serve status page, metrics, health and webhooks')
     .option(
       '--allow-host <name>',
@@ -106,7 +109,7 @@ function surfaceOptions(command: Command): void {
       collect,
       [],
     )
-    .option('--token-file <file>', 'with --listen: take requests that bear one of these tokens')
+    .option('--token-file <file>', 'with --listen: take requests with one of these tokens')
     .option('--private', 'with --token-file: let nobody look without one of these tokens')
     .option('--webhook-secret-file <file>', 'with --listen: take webhooks signed with one of these')
     .option('--notify <url>', 'send a message for each run that matters (repeatable)', collect, [])
@@ -123,6 +126,7 @@ function surfaceOptions(command: Command): void {
 /** With which other processes the work is shared. */
 function replicaOptions(command: Command): void {
   command
+    .optionsGroup('Replicas:')
     .option('--database <url>', 'share the work with other replicas, over PostgreSQL')
     .addOption(
       durationOption(
@@ -136,11 +140,12 @@ function replicaOptions(command: Command): void {
 /** What a run may change, and what is written beside its changes. */
 function policyOptions(command: Command): void {
   command
+    .optionsGroup('What a run may write:')
     .option('--environment <name>', 'only this environment (repeatable)', collect, [])
     .option('--concurrency <n>', 'requests at the same time', positive)
     .option('--prune', 'delete what the specs used to declare and no longer do')
-    .option('--adopt', 'take over live objects that differ, also in protected environments')
-    .option('--revert-drift', 'undo changes made outside git, also where they are only reported')
+    .option('--adopt', 'take over live objects that differ, protected ones too')
+    .option('--revert-drift', 'undo changes made outside git, also where only reported')
     .option('--allow-older', 'apply a commit that is older than that of the last apply')
     .option('--title <text>', 'title of every write, instead of the commits’')
     .option('--comment <text>', 'comment of every write, instead of the commits’');

@@ -31,7 +31,7 @@ it.each([
   ['watch', ['(default: 30s)', '(default: 500ms)', '(default: 15s)']],
   ['reconcile', ['(default: 0)', '(default: 30s)']],
 ])('the help of %s shows each duration as it can be typed', async (command, shown) => {
-  const { stdout } = await cliRun([command, '--help']);
+  const { stdout } = await cliRun([command, '--help', '--all']);
 
   for (const each of shown) expect(stdout.replaceAll(/\s+/g, ' ')).toContain(each);
   expect(stdout).not.toMatch(/\(default: [1-9]\d*\)/);

@@ -23,6 +23,7 @@ describe('the table of commands', () => {
       '../platform/version.js',
       './command.js',
       './errors.js',
+      './help.js',
       'commander',
       'commander',
     ]);

@@ -2,18 +2,18 @@ import { PassThrough } from 'node:stream';
 import { runCli } from '../../../src/cli/program.js';
 import type { Terminal } from '../../../src/cli/terminal.js';
 
-/** What `flagkeel … --help` prints. */
+/** The text of `flagkeel … --help --all`. */
 export async function helpOf(...words: readonly string[]): Promise<string> {
   const stream = new PassThrough();
   const terminal = { stdout: stream, stderr: stream, environment: {} } as unknown as Terminal;
-  await runCli([...words, '--help'], { ...terminal, signal: AbortSignal.timeout(5_000) });
+  await runCli([...words, '--help', '--all'], { ...terminal, signal: AbortSignal.timeout(5_000) });
   return String(stream.read());
 }
 
-/** Commands that `flagkeel --help` lists. */
+/** Commands that `flagkeel --help --all` lists. */
 export async function commandNames(): Promise<string[]> {
   const help = await helpOf();
-  const list = help.slice(help.indexOf('Commands:'));
+  const list = help.slice(help.indexOf('Begin:'));
   return [...list.matchAll(/^ {2}([a-z-]+) /gm)].map((match) => match[1] ?? '');
 }
 

@@ -9,7 +9,8 @@ import type { Administration } from '../../../service/administration.js';
 import { DEFAULT_SEED, parseSeed, type Seed } from '../../../service/seed.js';
 import { ServiceMetrics } from '../../../service/metrics.js';
 import { startService } from '../../../service/service.js';
-import { collect, durationOption, exactMoment, port, examples } from '../../options.js';
+import { examples } from '../../help.js';
+import { collect, durationOption, exactMoment, port } from '../../options.js';
 import type { DeclareCommand } from '../../command.js';
 import { aborted } from '../../terminal.js';
 import type { SpecsOptions } from './specs.js';
@@ -57,6 +58,7 @@ export const declareService: DeclareCommand = (command, { terminal }) => {
         'withdraw change requests that stay open for longer (default: 30d)',
       ),
     )
+    .optionsGroup('Specs instead of a store:')
     .option('--specs <directory>', 'serve applications what these specs say, and nothing else')
     .option('--repo <url>', 'the same from a git server')
     .option('--branch <name>', 'with --repo: default: its HEAD')

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { SELDOM } from '../../../src/cli/help.js';
+import { COMMANDS } from '../../../src/cli/program.js';
+import { cliRun } from '../../support/terminal.js';
+import { commandNames, optionsOf } from '../packaging/help.js';
+
+const NAMES = COMMANDS.map(({ synopsis }) => synopsis.split(' ', 1)[0] ?? '');
+
+async function helpRows(...words: readonly string[]): Promise<string[]> {
+  const { stdout } = await cliRun([...words, '--help']);
+  return stdout.trimEnd().split('\n');
+}
+
+describe.each([[], ...NAMES.map((name) => [name])])('the help of flagkeel %s', (...words) => {
+  it('fits on a screen of 40 rows, and says how to get the rest', async () => {
+    const rows = await helpRows(...words);
+    const whole = await helpRows(...words, '--all');
+
+    expect(rows.length).toBeLessThanOrEqual(40);
+    const command = ['flagkeel', ...words, '--help', '--all'].join(' ');
+    if (rows.length < whole.length - 3)
+      expect(rows.at(-1)).toMatch(new RegExp(`^\\d+ more with: ${command}$`));
+    expect(whole.join('\n')).not.toContain('more with:');
+  });
+
+  it('shows examples before options', async () => {
+    const help = (await helpRows(...words)).join('\n');
+
+    const example = help.search(/^Examples?:$/m);
+    const option = help.search(/^ {2}-/m);
+    if (example !== -1 && option !== -1) expect(example).toBeLessThan(option);
+  });
+});
+
+it('lists every option and command of the program with --all, and leaves out only what exists', async () => {
+  const options = await Promise.all(NAMES.map(optionsOf));
+
+  expect(new Set(await commandNames())).toEqual(new Set(NAMES));
+  // Another room is about to declare these three.
+  const coming = ['--exclude', '--tag', '--owner'];
+  const known = new Set([...options.flat(), ...NAMES, ...coming]);
+  expect([...SELDOM].filter((name) => !known.has(name))).toEqual([]);
+});
