@@ -121,6 +121,9 @@ export interface WireDefinition {
   creationTime: number;
   lastUpdateTime: number;
   openChangeRequestId?: string | null;
+  /** The seeds that evaluators hash keys with. Beyond the contract, so that only some services show them. */
+  seed?: number;
+  trafficAllocationSeed?: number;
 }
 
 export interface WireSegment {

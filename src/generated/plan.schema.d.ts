@@ -887,7 +887,7 @@ export interface Move {
   traffic: Range1;
   keys: KeyCount1;
   /**
-   * The individual targets among the keys; only with `--show-keys`.
+   * The individual targets among the keys, and keys whose bucket is known; only with `--show-keys`.
    */
   names?: string[];
 }

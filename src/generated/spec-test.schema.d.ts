@@ -51,6 +51,14 @@ export interface SpecTestCase {
    */
   at?: number;
   /**
+   * Seed of the flag's definition, by which the bucket of `key` is known. `flagkeel explain --online` prints it, where the service shows it.
+   */
+  seed?: number;
+  /**
+   * With `seed`: the seed by which it is known whether `key` is within `trafficAllocation`.
+   */
+  trafficAllocationSeed?: number;
+  /**
    * Whether the flag is taken to be killed.
    */
   killed?: boolean;

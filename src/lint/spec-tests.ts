@@ -1,7 +1,7 @@
 import type { SpecTestCase, SpecTestSpec } from '../generated/spec-test.schema.d.js';
 import type { Desired } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
-import { evaluate, type Answer } from '../plan/impact/evaluate.js';
+import { evaluate, type Answer, type Situation } from '../plan/impact/evaluate.js';
 import type { SpecParts } from '../specs/read-specs.js';
 import { validOf } from '../specs/resolve/spec-set.js';
 import { desiredUndelayed, type Startless } from '../timing/desired-at.js';
@@ -42,7 +42,7 @@ export function runSpecTests(desired: Desired, { specs }: SpecParts): CaseResult
 }
 
 interface CaseFault {
-  readonly member: 'environment' | 'segments' | 'when' | 'started' | 'expect';
+  readonly member: 'environment' | 'segments' | 'when' | 'started' | 'seed' | 'expect';
   readonly message: string;
 }
 
@@ -54,15 +54,38 @@ function faultOf(flag: string, each: SpecTestCase, desired: Desired): CaseFault 
     const message = `no segment "${stranger}" is declared here or in references`;
     return { member: 'segments', message };
   }
-  const untold = untoldMoment(flag, each, desired);
+  const untold = untoldMoment(flag, each, desired) ?? untoldSeed(each);
   if (untold) return untold;
-  const answer = evaluate(atMoment(each, desired, 'before'), { flag, environment }, each);
+  const answer = evaluate(
+    atMoment(each, desired, 'before'),
+    { flag, environment },
+    situationOf(flag, each),
+  );
   if (!answer) {
     const message = `flag "${flag}" is not declared for environment "${environment}"`;
     return { member: 'environment', message };
   }
   if (isMet(expect, answer)) return undefined;
   return { member: 'expect', message: `expected ${expectedText(expect)}, got ${gotText(answer)}` };
+}
+
+function situationOf(flag: string, each: SpecTestCase): Situation {
+  const { seed, trafficAllocationSeed: allocationSeed } = each;
+  if (seed === undefined || allocationSeed === undefined) return each;
+  return { ...each, seeds: new Map([[flag, { seed, allocationSeed }]]) };
+}
+
+/** Without this, a seed would seem to decide where it says nothing. */
+function untoldSeed({
+  key,
+  seed,
+  trafficAllocationSeed: other,
+}: SpecTestCase): CaseFault | undefined {
+  if (seed === undefined && other === undefined) return undefined;
+  const missing = Object.entries({ key, seed, trafficAllocationSeed: other });
+  const [name] = missing.find(([, value]) => value === undefined) ?? [];
+  const message = `a seed gives a key its bucket, so that the case needs \`${name ?? ''}\` too`;
+  return name === undefined ? undefined : { member: 'seed', message };
 }
 
 /** A day stands for its first moment in UTC. */
@@ -79,7 +102,7 @@ function untoldMoment(flag: string, each: SpecTestCase, desired: Desired): CaseF
     return started === undefined ? undefined : { member: 'started', message };
   }
   const answers = (['before', 'end'] as const).map((startless) =>
-    evaluate(atMoment(each, desired, startless), { flag, environment }, each),
+    evaluate(atMoment(each, desired, startless), { flag, environment }, situationOf(flag, each)),
   );
   const [before, after] = answers.map((answer) => answer && sharesText(answer));
   if (before === after) return undefined;

@@ -63,7 +63,7 @@ export interface Move {
   readonly to: string | null;
   readonly traffic: Range;
   readonly keys: KeyCount;
-  /** The individual targets among the keys; sorted. */
+  /** The individual targets among the keys, and the keys whose bucket is known; sorted. */
   readonly names: readonly string[];
 }
 
@@ -74,6 +74,9 @@ export interface Range {
 }
 
 export interface KeyCount extends Range {
-  /** Whether the result is known for each key. Otherwise hashing decides, and the number is the average. */
+  /**
+   * Whether the result is known for each key. Otherwise an unknown fact decides, or hashing with an unknown seed, for
+   * which the number is the average.
+   */
   readonly certain: boolean;
 }

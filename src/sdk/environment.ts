@@ -74,10 +74,10 @@ export class ServedFlag {
   /** The definition in the form that is evaluated here. */
   get seeded(): SeededDefinition | undefined {
     if (this.split === null) return undefined;
-    const { definition, seed, allocationSeed } = this.split;
+    const { definition, seeds } = this.split;
     const served = (): ReturnType<typeof servedDefinition> =>
       servedDefinition(wholeFromWire(definition));
-    this.#seeded ??= seededDefinition(served(), { seed, allocationSeed });
+    this.#seeded ??= seededDefinition(served(), seeds);
     return this.#seeded;
   }
 }

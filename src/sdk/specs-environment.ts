@@ -130,8 +130,7 @@ export class SpecsEnvironment implements ServedEnvironment {
         environment: { id: this.#name, name: this.#name },
         trafficType: { id: trafficType, name: trafficType },
       },
-      seed: this.#seedOf('seed', name),
-      allocationSeed: this.#seedOf('allocation', name),
+      seeds: { seed: this.#seedOf('seed', name), allocationSeed: this.#seedOf('allocation', name) },
     };
   }
 

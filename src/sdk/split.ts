@@ -2,12 +2,12 @@ import type { WireBucket, WireDefinition, WireMatcher } from '../admin-api/wire.
 import { canonicalMatcher, dependencyOf } from '../model/matcher/canonical.js';
 import type { Json } from '../model/json.js';
 import type { Matcher } from '../model/flag/flag.js';
+import type { Seeds } from '../plan/impact/bucket.js';
 
 /** A definition with the seeds that the SDKs hash keys with. */
 export interface SeededSplit {
   readonly definition: WireDefinition & { readonly impressionsDisabled?: boolean };
-  readonly seed: number;
-  readonly allocationSeed: number;
+  readonly seeds: Seeds;
 }
 
 /** Every SDK of today hashes with MurmurHash3. */
@@ -21,7 +21,7 @@ const MURMUR = 2;
  */
 export function splitText(name: string, number: number, split: SeededSplit | null): string {
   if (split === null) return JSON.stringify(forgotten(name, number));
-  const { definition, seed, allocationSeed } = split;
+  const { definition, seeds } = split;
   const configurations = definition.treatments.flatMap((treatment) =>
     treatment.configurations === undefined ? [] : [[treatment.name, treatment.configurations]],
   );
@@ -33,8 +33,8 @@ export function splitText(name: string, number: number, split: SeededSplit | nul
     killed: definition.killed,
     defaultTreatment: definition.defaultTreatment,
     trafficAllocation: definition.trafficAllocation,
-    trafficAllocationSeed: allocationSeed,
-    seed,
+    trafficAllocationSeed: seeds.allocationSeed,
+    seed: seeds.seed,
     algo: MURMUR,
     configurations: Object.fromEntries(configurations) as Record<string, string>,
     conditions: conditionsOf(definition),

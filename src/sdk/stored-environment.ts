@@ -147,7 +147,7 @@ async function definitionAt(
 
 function splitOf(stored: StoredDefinition): NonNullable<ServedFlag['split']> {
   const { seed, allocation_seed: allocationSeed } = stored;
-  return { definition: wireDefinition(stored), seed, allocationSeed };
+  return { definition: wireDefinition(stored), seeds: { seed, allocationSeed } };
 }
 
 function changesIn(rows: readonly KeyChangeRow[]): Omit<KeyChanges, 'till'> {

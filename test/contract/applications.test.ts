@@ -122,6 +122,26 @@ describe('splitChanges', () => {
     expect(await seeds()).not.toEqual(born);
   });
 
+  it('has the seeds that administrators see, alone and in the list, and take no others from them', async () => {
+    await createFlag('shown');
+    const { seed, trafficAllocationSeed } = await splitOf('shown');
+    const shown = await world.admin.ok<Split>('GET', at('shown'));
+    const list = await world.admin.ok<{ objects: Split[] }>(
+      'GET',
+      '/splits/ws/Default/environments/staging?limit=50',
+    );
+    const put = await world.admin.ok<Split>('PUT', at('shown'), {
+      ...aDefinition({ trafficAllocation: 50 }),
+      ...{ seed: 1, trafficAllocationSeed: 2 },
+    });
+
+    const seeds = { seed, trafficAllocationSeed };
+    expect(shown).toMatchObject(seeds);
+    expect(list.objects.find(({ name }) => name === 'shown')).toMatchObject(seeds);
+    expect(put).toMatchObject({ trafficAllocation: 50, ...seeds });
+    expect(await splitOf('shown')).toMatchObject(seeds);
+  });
+
   it('has conditions in the order of evaluation, buckets in that of the rule', async () => {
     await createSegment('ordered');
     await createFlag('ordered', {

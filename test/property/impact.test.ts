@@ -140,6 +140,8 @@ interface Situation {
   readonly before: Side;
   readonly after: Side;
   readonly seeds: readonly number[];
+  /** The flags whose seeds the service shows. */
+  readonly seeded: readonly string[];
 }
 
 const definitions = FLAGS.map((_, index) => definition(FLAGS.slice(index + 1)));
@@ -154,8 +156,9 @@ const situation: fc.Arbitrary<Situation> = fc
     ),
     keys: fc.tuple(...SEGMENTS.map(() => fc.tuple(someKeys, someKeys, fc.boolean()))),
     seeds: fc.shuffledSubarray(SEEDS, { minLength: 6, maxLength: 6 }),
+    seeded: fc.oneof(fc.constant(FLAGS), fc.subarray(FLAGS)),
   })
-  .map(({ definitions: drawn, keys, seeds }) => {
+  .map(({ definitions: drawn, keys, seeds, seeded }) => {
     const before = { definitions: drawn.map(([old]) => old), keys: keys.map(([old]) => old) };
     const after = {
       definitions: drawn.map(([old, now, change], index) => {
@@ -164,10 +167,10 @@ const situation: fc.Arbitrary<Situation> = fc
       }),
       keys: keys.map(([old, now, changes]) => (changes ? now : old)),
     };
-    return { before, after, seeds };
+    return { before, after, seeds, seeded };
   });
 
-function inputOf({ before, after }: Situation): PlanInput {
+function inputOf({ before, after, seeds, seeded }: Situation): PlanInput {
   const desired = aDesired({
     flags: after.definitions.map((each, index) =>
       desiredFlag(FLAGS[index] ?? '', { environments: { [PLACE]: each } }),
@@ -177,7 +180,15 @@ function inputOf({ before, after }: Situation): PlanInput {
     ),
   });
   const actual = anActual({
-    flags: before.definitions.map((each, index) => liveFlag(FLAGS[index] ?? '', { [PLACE]: each })),
+    flags: before.definitions.map((each, index) => {
+      const name = FLAGS[index] ?? '';
+      const [, live] = liveFlag(name, { [PLACE]: each });
+      const [seed = 0, trafficAllocationSeed = 0] = seeds.slice(index * 2);
+      const shown = seeded.includes(name) ? { seed, trafficAllocationSeed } : {};
+      const found = live.definitions.get(PLACE) ?? null;
+      const definitions = new Map([[PLACE, found && { ...found, ...shown }]]);
+      return [name, { ...live, definitions }];
+    }),
     segments: before.keys.map((keys, index) =>
       liveSegment(SEGMENTS[index] ?? '', { [PLACE]: keys }),
     ),
@@ -205,12 +216,12 @@ function withKeptConfigurations(side: Side, { definitions: earlier }: Side): Sid
 }
 
 /** What the plan leaves, and the same with one flag restored. */
-function restoredSituation(flag: string, { before, after, seeds }: Situation): Situation {
+function restoredSituation(flag: string, { before, after, ...hashing }: Situation): Situation {
   const left = withKeptConfigurations(after, before);
   const restored = left.definitions.map((each, at) =>
     FLAGS[at] === flag ? { ...each, killed: false } : each,
   );
-  return { before: left, after: { ...left, definitions: restored }, seeds };
+  return { before: left, after: { ...left, definitions: restored }, ...hashing };
 }
 
 function worldsOf({ before, after, seeds }: Situation): readonly [FlagWorld, FlagWorld] {
@@ -317,18 +328,23 @@ function check(
   const problems: string[] =
     impact.listed === keys.length ? [] : [`${keys.length} listed keys, ${impact.listed} counted`];
   const told = new Set<string>();
+  const isHashed = drawn.seeded.length === FLAGS.length;
+  const isWithin = (count: number, { atLeast, atMost, certain }: FlagImpact['keys']): boolean =>
+    (!certain && !isHashed) || (atLeast <= count && count <= atMost);
   for (const move of impact.moves) {
     const id = `${move.from ?? 'control'} → ${move.to ?? 'control'}`;
     told.add(id);
     const [of, ofListed] = [traffic.get(id) ?? 0, listed.get(id) ?? 0];
     if (!liesIn(of, move.traffic, RANDOM_KEYS.length))
       problems.push(`${id}: ${of} of the traffic, ${JSON.stringify(move.traffic)} computed`);
-    if (move.keys.certain && (move.keys.atLeast !== ofListed || move.keys.atMost !== ofListed))
+    if (!isWithin(ofListed, move.keys))
       problems.push(`${id}: ${ofListed} listed keys, ${JSON.stringify(move.keys)} computed`);
   }
   if (!liesIn(sum(traffic), impact.traffic, RANDOM_KEYS.length))
     problems.push(`${sum(traffic)} of the traffic, ${JSON.stringify(impact.traffic)} computed`);
-  if (impact.keys.certain && impact.keys.atMost !== sum(listed))
+  if (impact.keys.certain && impact.keys.atLeast !== impact.keys.atMost)
+    problems.push('a number that is certain has no bounds');
+  if (!isWithin(sum(listed), impact.keys))
     problems.push(`${sum(listed)} listed keys, ${JSON.stringify(impact.keys)} computed`);
   for (const id of [...traffic.keys(), ...listed.keys()])
     if (!told.has(id) && !impact.bounded) problems.push(`${id} happens and is not told`);

@@ -116,7 +116,7 @@ function evaluatorOf(
     definitions.map((definition) => {
       const { seed = 0, trafficAllocationSeed: allocationSeed = 0 } =
         byName.get(definition.name) ?? {};
-      const split = { definition, seed, allocationSeed };
+      const split = { definition, seeds: { seed, allocationSeed } };
       return [definition.name, new ServedFlag(definition.name, 1, split)] as const;
     }),
   );

@@ -1,4 +1,12 @@
-import type { ServerResponse } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
+
+/** A service that shows no seeds, like the vendor's, so that plans say the same whatever seeds it drew. */
+export function withoutSeeds(next: RequestListener): RequestListener {
+  return (request, response) => {
+    changeAnswer(response, (text) => text.replace(/,"seed":\d+,"trafficAllocationSeed":\d+/g, ''));
+    next(request, response);
+  };
+}
 
 /** Holds an answer until it is whole, and sends what `change` makes of its text. */
 export function changeAnswer(response: ServerResponse, change: (text: string) => string): void {

@@ -1,9 +1,11 @@
 import { FlagkeelError, EXIT, type ExitCode } from '../../errors.js';
 import { newestCommits } from '../../git/log.js';
 import { look } from '../../admin-api/look.js';
+import type { WireDefinition } from '../../admin-api/wire.js';
 import { findEnvironment, findWorkspace } from '../../admin-api/workspace.js';
 import type { Desired, DesiredDefinition, DesiredFlag } from '../../model/desired.js';
 import { definitionFromWire, differingFields } from '../../model/flag/wire.js';
+import { bucketOf, seedsOf, type Seeds } from '../../plan/impact/bucket.js';
 import { evaluate, type Answer, type Situation } from '../../plan/impact/evaluate.js';
 import type { Run } from '../../compose/run.js';
 import { quoted } from '../../report/sanitize.js';
@@ -12,6 +14,7 @@ import {
   type ExplainedAnswer,
   type ExplainedDefinition,
   type ExplainedFlag,
+  type ExplainedLive,
   type ExplainedRule,
 } from '../../report/text/explain.js';
 import { didYouMean } from '../../specs/parse/suggest.js';
@@ -119,7 +122,7 @@ async function explain(
   const { directory: place } = specs.named;
   const explained =
     options.online === true
-      ? await withLive(offline, flag, specs.desired, async () =>
+      ? await withLive(offline, flag, { desired: specs.desired, options }, async () =>
           openDryRun(place, options, { terminal, screen }),
         )
       : offline;
@@ -200,25 +203,62 @@ function explainedDefinition(
 async function withLive(
   explained: ExplainedFlag,
   { name, environments: declared }: DesiredFlag,
-  desired: Desired,
+  { desired, options }: { readonly desired: Desired; readonly options: ExplainOptions },
   open: () => Promise<Run>,
 ): Promise<ExplainedFlag> {
   await using run = await open();
   const reader = await run.context.openReader(desired);
   const at = await findWorkspace(reader, desired.config.workspace);
-  const id = (await run.context.flagIdsOf(at)).get(name);
+  const ids = await run.context.flagIdsOf(at);
   const environments = explained.environments.map(async (each) => {
-    const { id: environmentId } = findEnvironment(at, each.environment);
+    const { environment } = each;
+    const { id: environmentId } = findEnvironment(at, environment);
     const place = { workspaceId: at.workspace.id, environmentId };
-    const live = await look(reader, place, { name, id }, { flags: 'list' });
+    const lookAt = async (flag: string): ReturnType<typeof look> =>
+      look(reader, place, { name: flag, id: ids.get(flag) }, { flags: 'list' });
+    const live = await lookAt(name);
     if (live.is === 'unknown') return { ...each, live: live.is };
     if (live.is === 'absent') return { ...each, live: null };
-    const managed = declared.get(each.environment)?.fields ?? {};
+    const managed = declared.get(environment)?.fields ?? {};
     const { killed, defaultRule } = definitionFromWire(live.definition);
     const differs = differingFields(live.definition, managed);
-    return { ...each, live: { killed, differs, defaultRule } };
+    const hashed = await hashedAnswer({ flag: name, environment }, desired, options, lookAt);
+    return {
+      ...each,
+      ...hashed,
+      live: { killed, differs, defaultRule, ...seedMembers(live.definition) },
+    };
   });
   return { ...explained, environments: await Promise.all(environments) };
+}
+
+function seedMembers(
+  definition: WireDefinition,
+): Pick<ExplainedLive, 'seed' | 'trafficAllocationSeed'> {
+  const { seed = null, allocationSeed = null } = seedsOf(definition) ?? {};
+  return { seed, trafficAllocationSeed: allocationSeed };
+}
+
+/** The answer for a key whose place hashing tells, by the seeds that the service shows of the flags behind it. */
+async function hashedAnswer(
+  asked: { readonly flag: string; readonly environment: string },
+  desired: Desired,
+  options: ExplainOptions,
+  lookAt: (flag: string) => ReturnType<typeof look>,
+): Promise<Pick<ExplainedDefinition, 'answer'>> {
+  const { key } = options;
+  const situation = situationOf(options);
+  if (key === undefined || situation === undefined) return {};
+  const seeds = new Map<string, Seeds>();
+  for (const flag of evaluate(desired, asked, situation)?.behind ?? []) {
+    const live = await lookAt(flag);
+    const shown = live.is === 'seen' ? seedsOf(live.definition) : undefined;
+    if (shown) seeds.set(flag, shown);
+  }
+  const answer = evaluate(desired, asked, { ...situation, seeds });
+  const own = seeds.get(asked.flag);
+  const bucket = own ? bucketOf(key, own.seed) : null;
+  return answer ? { answer: { ...explainedAnswer(answer), bucket } } : {};
 }
 
 /** Undefined where no option describes a key. */

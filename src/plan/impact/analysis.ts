@@ -1,4 +1,5 @@
 import type { EnvironmentSides, FlagSides } from './environment-sides.js';
+import { placedGroups } from './placed-groups.js';
 import {
   keyGroups,
   keyIndex,
@@ -10,6 +11,7 @@ import {
 import {
   flagDistribution,
   flagsBehind,
+  dependsOnPlace,
   type DistributionCache,
   type Distribution,
 } from './distribution.js';
@@ -79,9 +81,19 @@ function analysisOf(
   { sides, index, cache }: Known,
 ): FlagAnalysis {
   const all = keyGroups(index, audience);
-  const groups = all.slice(0, MAX_GROUPS).map((group) => {
+  const shifted = (group: KeyGroup): GroupShift => {
     return { group, shift: flagDistribution(flag, group, sides, cache) };
-  });
+  };
+  let room = MAX_GROUPS;
+  const groups = all
+    .slice(0, MAX_GROUPS)
+    .map(shifted)
+    .flatMap((each) => {
+      if (!dependsOnPlace(each.shift)) return [each];
+      const parts = placedGroups(each.group, audience, room);
+      room -= parts.length;
+      return parts.length === 0 ? [each] : parts.map(shifted);
+    });
   return {
     flag,
     audience,

@@ -1,3 +1,38 @@
+import type { WireDefinition } from '../../admin-api/wire.js';
+
+/** The seeds of a definition, which decide which keys its shares and its allocation reach. */
+export interface Seeds {
+  readonly seed: number;
+  readonly allocationSeed: number;
+}
+
+/** Where hashing puts a key in one definition, each from 1 to 100. */
+export interface Place {
+  /** The place among the buckets. */
+  readonly bucket: number;
+  /** The key is allocated where this is at most the allocation. */
+  readonly draw: number;
+}
+
+/** The seeds of a live definition; undefined where the service does not show them. */
+export function seedsOf({
+  seed,
+  trafficAllocationSeed: allocationSeed,
+}: Pick<WireDefinition, 'seed' | 'trafficAllocationSeed'>): Seeds | undefined {
+  if (!Number.isSafeInteger(seed) || !Number.isSafeInteger(allocationSeed)) return undefined;
+  return { seed: Number(seed), allocationSeed: Number(allocationSeed) };
+}
+
+export function placeOf(key: string, { seed, allocationSeed }: Seeds): Place {
+  return {
+    bucket: bucketOf(key, seed),
+    // Few definitions ask for it.
+    get draw(): number {
+      return bucketOf(key, allocationSeed);
+    },
+  };
+}
+
 /**
  * The place, from 1 to 100, that hashing gives a key: MurmurHash3 (x86, 32 bits) of its bytes in UTF-8, modulo 100. The
  * vendor's SDKs compute the same, so a definition's seed decides which keys a share reaches.

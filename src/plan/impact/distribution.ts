@@ -8,7 +8,9 @@ import {
 } from './served-definition.js';
 import {
   constantServing,
+  pairKey,
   pairOf,
+  servedAt,
   sharesOf,
   WHOLE,
   type Pair,
@@ -78,6 +80,11 @@ function walkCase(flag: string, at: Case, walk: Walk): Distribution {
   if ('open' in before) return settled(before.open, flag, at, walk);
   const after = servingFor(flag, sides?.after, { side: 'after', at, walk });
   if ('open' in after) return settled(after.open, flag, at, walk);
+  const place = walk.group.places?.get(flag);
+  if (place) {
+    const pair = { from: servedAt(before, place), to: servedAt(after, place) };
+    return certainDistribution(new Map([[pairKey(pair), WHOLE]]));
+  }
   return cachedDistribution(before, after, walk.cache);
 }
 
@@ -117,7 +124,8 @@ function settledFlag(asked: string, flag: string, at: Case, walk: Walk): Distrib
   const behind = flagsBehind(asked, walk.sides);
   const isDraw =
     pairs.every(([, parts]) => isExact(parts)) && [...behind].every((each) => !at.drawn.has(each));
-  const drawn = isDraw ? new Set([...at.drawn, ...behind]) : at.drawn;
+  // A result that is the same for all keys leaves nothing to hashing.
+  const drawn = isDraw && pairs.length > 1 ? new Set([...at.drawn, ...behind]) : at.drawn;
   const cases = pairs.map(([key]) => {
     const served = new Map([...at.served, [asked, pairOf(key)]]);
     return walkCase(flag, { ...at, served, drawn }, walk);
@@ -209,6 +217,11 @@ export function certainDistribution(shares: Shares): Distribution {
     moved: exactly(moves.reduce((sum, [, parts]) => sum + parts, 0)),
     whole: true,
   };
+}
+
+/** Whether keys of the group may get different results, and few enough cases that their places would tell them apart. */
+export function dependsOnPlace({ pairs, whole }: Distribution): boolean {
+  return whole && [...pairs.values()].filter(({ most }) => most > 0).length > 1;
 }
 
 /** Combines cases whose sizes are unknown. */

@@ -6,6 +6,7 @@ import type { Change, Plan } from '../../model/plan.js';
 import { flagEntry, segmentEntry, entriesOf, type FlagEntry } from '../../model/state.js';
 import type { PlanInput } from '../input.js';
 import type { PlannedEnvironment } from '../policy.js';
+import { seedsOf, type Seeds } from './bucket.js';
 import {
   questionsOf,
   segmentList,
@@ -33,6 +34,8 @@ export interface FlagSides {
   readonly before: ServedDefinition | null;
   readonly after: ServedDefinition | null;
   readonly change?: Change;
+  /** Of the definition before and after, if this run read it from a service that shows them. */
+  readonly seeds?: Seeds;
 }
 
 export interface ListSides {
@@ -98,7 +101,14 @@ function sidesOf(
   // Computed once for equal sides, so that comparing by identity finds them equal.
   const served = before ? servedDefinition(before) : null;
   const servedAfter = after === before ? served : after && servedDefinition(after);
-  return { before: served, after: servedAfter, ...(change && { change }) };
+  const live = input.actual.flags.get(name)?.definitions.get(environment.name);
+  const seeds = live ? seedsOf(live) : undefined;
+  return {
+    before: served,
+    after: servedAfter,
+    ...(change && { change }),
+    ...(seeds && { seeds }),
+  };
 }
 
 /**

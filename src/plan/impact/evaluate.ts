@@ -2,6 +2,7 @@ import type { Desired } from '../../model/desired.js';
 import type { Matcher } from '../../model/flag/flag.js';
 import { keyOf } from '../../model/ref.js';
 import { asCompared, meets } from './attribute-match.js';
+import { placeOf, type Seeds } from './bucket.js';
 import { flagDistribution, flagsBehind, isExact, type Bounds } from './distribution.js';
 import type { EnvironmentSides, FlagSides, ListSides } from './environment-sides.js';
 import type { KeyGroup, TargetSides } from './key-groups.js';
@@ -24,6 +25,8 @@ export interface Situation {
   readonly attributes?: Readonly<Record<string, unknown>>;
   /** The place from 1 to 100 that hashing gives the key, in this flag. */
   readonly at?: number;
+  /** Flag → its seeds, by which hashing of the key is known. */
+  readonly seeds?: ReadonlyMap<string, Seeds>;
   /** Default: as in the specs. */
   readonly killed?: boolean;
 }
@@ -42,6 +45,8 @@ export interface Answer {
   readonly rules: readonly (boolean | null)[];
   /** Missing facts that may matter: `segment "x"`, `attribute "y"`, `flag "z"`, sorted. */
   readonly untold: readonly string[];
+  /** The flag and all flags whose treatments decide about it. */
+  readonly behind: ReadonlySet<string>;
 }
 
 /** Lists that hold every key, and no key: an answered question is replaced by a question about one of these. */
@@ -81,21 +86,22 @@ export function evaluate(
   const group: KeyGroup = {
     lists: new Map([[EVERYBODY, 'kept']]),
     targets: targetsIn(laid, situation.key),
+    places: placesOf(situation),
     count: 1,
     names: [],
   };
   const shares = sharesOf(flag, group, sides);
+  const behind = flagsBehind(flag, sides);
   return {
     shares,
+    behind,
     isCertain: [...shares.values()].every(isExact),
     killed: asked.whole.fields.killed,
     isTarget: group.targets.has(flag),
     rules: (own?.branches ?? []).map(({ questions }) =>
       all(questions.map((question) => answerTo(question, group, sides))),
     ),
-    untold: [
-      ...new Set([...flagsBehind(flag, sides)].flatMap((name) => untoldIn(name, sides))),
-    ].sort(),
+    untold: [...new Set([...behind].flatMap((name) => untoldIn(name, sides)))].sort(),
   };
 }
 
@@ -200,6 +206,11 @@ function atPlace(served: ServedDefinition | undefined, at: number): ServedDefini
 
 function bothSides(served: ServedDefinition): FlagSides {
   return { before: served, after: served };
+}
+
+function placesOf({ key, seeds = new Map() }: Situation): NonNullable<KeyGroup['places']> {
+  if (key === undefined) return new Map();
+  return new Map([...seeds].map(([flag, each]) => [flag, placeOf(key, each)] as const));
 }
 
 function targetsIn(

@@ -1,7 +1,8 @@
 import { byCodeUnits } from '../../model/json.js';
 import { findSorted } from '../../model/collections.js';
-import type { ListSides } from './environment-sides.js';
-import type { ListId, ServedDefinition } from './served-definition.js';
+import type { Place } from './bucket.js';
+import type { FlagSides, ListSides } from './environment-sides.js';
+import type { ListId } from './served-definition.js';
 import type { Serving } from './serving.js';
 
 /** Relation of a key to a list that has it before or after the plan. */
@@ -15,8 +16,12 @@ export interface KeyGroup {
   readonly targets: ReadonlyMap<string, TargetSides>;
   /** Number of keys; infinite for the traffic in no list. */
   readonly count: number;
-  /** The individual targets among the keys. */
+  /** The keys that are known by name: individual targets, and keys of `places`. */
   readonly names: readonly string[];
+  /** Flag → a place that stands for those of all the keys, where hashing is known. */
+  readonly places?: ReadonlyMap<string, Place>;
+  /** The keys, in no order; unset for the traffic. */
+  readonly keys?: () => readonly string[];
 }
 
 export interface TargetSides {
@@ -36,6 +41,7 @@ export const TRAFFIC: KeyGroup = {
 export interface KeyIndex {
   readonly combinationOf: Pick<ReadonlyMap<string, Combination>, 'get'>;
   readonly combinations: readonly Combination[];
+  readonly lists: ReadonlyMap<ListId, ListSides>;
 }
 
 interface Combination {
@@ -45,17 +51,20 @@ interface Combination {
 
 export function keyIndex(lists: ReadonlyMap<ListId, ListSides>): KeyIndex {
   const [first, ...others] = lists;
-  if (first && others.length === 0) return indexOfOne(...first) ?? indexOf(lists);
+  if (first && others.length === 0) return indexOfOne(first, lists) ?? indexOf(lists);
   return indexOf(lists);
 }
 
 /** Shortcut for the common case of a single unchanged list, whose keys are all alike. Null in any other case. */
-function indexOfOne(list: ListId, { before, added, removed }: ListSides): KeyIndex | null {
+function indexOfOne(
+  [list, { before, added, removed }]: readonly [ListId, ListSides],
+  lists: KeyIndex['lists'],
+): KeyIndex | null {
   if (added.length + removed.length > 0 || !isAscending(before)) return null;
   const combination: Combination = { lists: new Map([[list, 'kept']]), count: before.length };
   const get = (key: string): Combination | undefined =>
     findSorted(before, key, (each) => each) === undefined ? undefined : combination;
-  return { combinationOf: { get }, combinations: before.length > 0 ? [combination] : [] };
+  return { combinationOf: { get }, combinations: before.length > 0 ? [combination] : [], lists };
 }
 
 function isAscending(keys: readonly string[]): boolean {
@@ -87,23 +96,18 @@ function indexOf(lists: ReadonlyMap<ListId, ListSides>): KeyIndex {
     for (const key of before) move(key, gone.has(key) ? 'removed' : 'kept');
     for (const key of added) move(key, 'added');
   }
-  return { combinationOf, combinations: combinations.filter(({ count }) => count > 0) };
+  return { combinationOf, combinations: combinations.filter(({ count }) => count > 0), lists };
 }
 
 /** The definitions that decide about one flag's keys: its own and those of the flags that it asks about. */
 export interface Audience {
   readonly lists: ReadonlySet<ListId>;
-  readonly flags: ReadonlyMap<string, DefinitionSides>;
-}
-
-export interface DefinitionSides {
-  readonly before: ServedDefinition | null;
-  readonly after: ServedDefinition | null;
+  readonly flags: ReadonlyMap<string, FlagSides>;
 }
 
 /** Groups of a flag's listed keys, the largest first; with `TRAFFIC` they cover all keys. */
 export function keyGroups(
-  { combinationOf, combinations }: KeyIndex,
+  { combinationOf, combinations, lists: known }: KeyIndex,
   audience: Audience,
 ): KeyGroup[] {
   const groups = new Map<string, GrowingGroup>();
@@ -119,16 +123,25 @@ export function keyGroups(
     return group;
   };
   const singled = new Map<Combination, number>();
-  for (const [key, targets] of targetsOf(audience)) {
+  const allTargets = targetsOf(audience);
+  for (const [key, targets] of allTargets) {
     const combination = combinationOf.get(key);
     if (combination) singled.set(combination, (singled.get(combination) ?? 0) + 1);
     const group = add(projected(combination?.lists, audience), targets, 1);
     group.names.push(key);
+    group.keys = () => group.names;
   }
+  const isTarget = new Set(allTargets.map(([key]) => key));
+  const members = new Map<KeyGroup, Set<Combination | undefined>>();
   for (const combination of combinations) {
     const count = combination.count - (singled.get(combination) ?? 0);
     const lists = projected(combination.lists, audience);
-    if (count > 0 && lists.size > 0) add(lists, new Map(), count);
+    if (count === 0 || lists.size === 0) continue;
+    const group = add(lists, new Map(), count);
+    const own = members.get(group) ?? new Set();
+    members.set(group, own.add(combination));
+    group.keys = () =>
+      keysIn(known, lists).filter((key) => own.has(combinationOf.get(key)) && !isTarget.has(key));
   }
   return [...groups.values()].sort((a, b) => b.count - a.count);
 }
@@ -136,6 +149,14 @@ export function keyGroups(
 interface GrowingGroup extends KeyGroup {
   count: number;
   readonly names: string[];
+  keys?: () => readonly string[];
+}
+
+/** All keys of the first of these lists, before and after. */
+function keysIn(known: KeyIndex['lists'], lists: KeyGroup['lists']): readonly string[] {
+  const [first = ''] = lists.keys();
+  const { before = [], added = [] } = known.get(first) ?? {};
+  return [...before, ...added];
 }
 
 function projected(lists: KeyGroup['lists'] | undefined, audience: Audience): KeyGroup['lists'] {

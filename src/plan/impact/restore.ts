@@ -18,7 +18,7 @@ export function impactOfRestore(change: Change, sides: EnvironmentSides): FlagIm
   const after = sides.flags.get(name)?.after;
   if (!after?.restored || isKillAlone(change)) return undefined;
   const flags = new Map([...sides.flags].map(([flag, each]) => [flag, leftAlone(each)]));
-  flags.set(name, { before: after, after: after.restored });
+  flags.set(name, { ...flags.get(name), before: after, after: after.restored });
   const lists = new Map([...sides.lists].map(([list, each]) => [list, filled(each)]));
   const analysis = flagAnalysis(name, { ...sides, flags, lists });
   return flagImpact({ analysis }, sides.environment.name);
@@ -29,8 +29,8 @@ function isKillAlone({ action, fields }: Change): boolean {
 }
 
 /** A flag as the plan leaves it, unaffected by the restore. */
-function leftAlone({ after }: FlagSides): FlagSides {
-  return { before: after, after };
+function leftAlone({ after, seeds }: FlagSides): FlagSides {
+  return { before: after, after, ...(seeds && { seeds }) };
 }
 
 /** The keys of a list as the plan leaves it. */

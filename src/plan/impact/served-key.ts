@@ -1,5 +1,5 @@
 import { isKnownType, meets } from './attribute-match.js';
-import { bucketOf } from './bucket.js';
+import { placeOf, type Seeds } from './bucket.js';
 import {
   questionsOf,
   servingOf,
@@ -7,13 +7,11 @@ import {
   type Question,
   type ServedDefinition,
 } from './served-definition.js';
-import { constantServing, type Served, type Serving } from './serving.js';
+import { constantServing, servedAt, type Served, type Serving } from './serving.js';
 
-/** A definition with the seeds that decide which keys its shares and its allocation reach. */
 export interface SeededDefinition {
   readonly served: ServedDefinition;
-  readonly seed: number;
-  readonly allocationSeed: number;
+  readonly seeds: Seeds;
   /** The keys of `served.listedKeys`, for quick answers. */
   readonly listed: ReadonlyMap<ListId, ReadonlySet<string>>;
   /** A matcher of a type that evaluators do not know makes them serve `control`. */
@@ -37,15 +35,12 @@ export interface ServedKey {
 
 const CONTROL = constantServing(null);
 
-export function seededDefinition(
-  served: ServedDefinition,
-  seeds: Pick<SeededDefinition, 'seed' | 'allocationSeed'>,
-): SeededDefinition {
+export function seededDefinition(served: ServedDefinition, seeds: Seeds): SeededDefinition {
   const listed = [...served.listedKeys].map(([list, keys]) => [list, new Set(keys)] as const);
   const isReadable = questionsOf(served).every(
     (question) => question.about !== 'unknown' || isKnownType(question.matcher.type),
   );
-  return { ...seeds, served, listed: new Map(listed), isReadable };
+  return { seeds, served, listed: new Map(listed), isReadable };
 }
 
 /** What the vendor's SDKs serve a key by the same definitions, seeds included. */
@@ -58,7 +53,7 @@ export function servedTo(
   const definition = definitions.get(flag);
   // Flags that ask about each other in a circle serve nothing.
   if (!definition?.isReadable || above.includes(flag)) return { served: null, serving: CONTROL };
-  const { served, seed, allocationSeed, listed } = definition;
+  const { served, seeds, listed } = definition;
   const { key, attributes, segments } = known;
   const isMet = (question: Question): boolean => {
     switch (question.about) {
@@ -76,8 +71,5 @@ export function servedTo(
     }
   };
   const serving = servingOf<never>(served, served.targets.get(key), isMet);
-  const { places, allocation, unallocated } = serving;
-  const isLeftOut = allocation < 100 && bucketOf(key, allocationSeed) > allocation;
-  const place = isLeftOut ? unallocated : places[bucketOf(key, seed) - 1];
-  return { served: place ?? null, serving };
+  return { served: servedAt(serving, placeOf(key, seeds)), serving };
 }

@@ -1,4 +1,5 @@
 import type { Bucket } from '../../model/flag/flag.js';
+import type { Place } from './bucket.js';
 
 /** The result for keys that end at one point of a definition: at a rule, a target, the default rule. */
 export interface Serving {
@@ -45,6 +46,12 @@ export function pairOf(key: string): Pair {
 /** Whether a key gets another treatment, or the same with another configuration. */
 export function isMove({ from, to }: Pair): boolean {
   return from?.treatment !== to?.treatment || from?.configuration !== to?.configuration;
+}
+
+/** The result for a key of this place. */
+export function servedAt({ places, allocation, unallocated }: Serving, at: Place): Served {
+  const isLeftOut = allocation < 100 && at.draw > allocation;
+  return isLeftOut ? unallocated : (places[at.bucket - 1] ?? null);
 }
 
 export function constantServing(served: Served): Serving {

@@ -42,6 +42,9 @@ export interface ExplainedLive {
   /** Managed fields that differ on the service, in the order of plans. */
   readonly differs: readonly string[];
   readonly defaultRule: readonly Bucket[];
+  /** Both are null if the service shows none. */
+  readonly seed: number | null;
+  readonly trafficAllocationSeed: number | null;
 }
 
 export interface ExplainedRule extends Rule {
@@ -64,6 +67,8 @@ export interface ExplainedAnswer {
    */
   readonly by: string;
   readonly untold: readonly string[];
+  /** Of the key, by the seed of the live definition; null if the service shows none; unset if it was not asked. */
+  readonly bucket?: number | null;
 }
 
 /**
@@ -120,7 +125,7 @@ function definitionLines(definition: ExplainedDefinition, showKeys: boolean): Li
     line(2, [
       span(`${rules.length > 0 ? 'everybody else' : 'everybody'} → ${bucketsText(defaultRule)}`),
     ]),
-    ...(answer ? [line(2, answerSpans(answer))] : []),
+    ...(answer ? [line(2, answerSpans(answer, definition.live))] : []),
     ...(definition.live === undefined ? [] : liveLines(definition.live, killed)),
   ];
 }
@@ -156,7 +161,10 @@ function ruleLine(rule: ExplainedRule, position: number, showKeys: boolean): Lin
   return line(2, [span(text), span(` ${place}`, 'faint')]);
 }
 
-function answerSpans({ shares, by, untold }: ExplainedAnswer): Line['spans'] {
+function answerSpans(
+  { shares, by, untold, bucket }: ExplainedAnswer,
+  live: ExplainedDefinition['live'],
+): Line['spans'] {
   const text = shares
     .map(({ treatment, atLeast, atMost }) => {
       const range = atLeast === atMost ? `${atLeast}` : `${atLeast} to ${atMost}`;
@@ -164,7 +172,16 @@ function answerSpans({ shares, by, untold }: ExplainedAnswer): Line['spans'] {
     })
     .join(', ');
   const missing = untold.length === 0 ? '' : `; not told: ${untold.map(clean).join(', ')}`;
-  return [span('⇒ ', 'change'), span(`${text} (by ${by}${missing})`)];
+  const place = bucket === undefined ? '' : `; ${bucketText(bucket, live)}`;
+  return [span('⇒ ', 'change'), span(`${text} (by ${by}${missing}${place})`)];
+}
+
+function bucketText(bucket: number | null, live: ExplainedDefinition['live']): string {
+  if (bucket === null || !live || live === 'unknown') {
+    return 'the service shows no seed, which would tell its bucket';
+  }
+  const { seed, trafficAllocationSeed } = live;
+  return `bucket ${bucket} by seed ${String(seed)}, trafficAllocationSeed ${String(trafficAllocationSeed)}`;
 }
 
 function placeText({ file, line: row }: Location): string {

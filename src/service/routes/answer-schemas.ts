@@ -9,6 +9,10 @@ import type { Schema } from '../rules/matchers.js';
 const TEXT: Schema = { type: 'string' };
 const TIME: Schema = { type: 'integer', description: 'Milliseconds since the epoch.' };
 const COUNT: Schema = { type: 'integer', minimum: 0 };
+const SEED: Schema = {
+  ...COUNT,
+  description: 'Of the hash that gives keys to treatments. A strict service leaves it out.',
+};
 const TRUTH: Schema = { type: 'boolean' };
 const NULL: Schema = { type: 'null' };
 const orNull = (schema: Schema): Schema => ({ anyOf: [schema, NULL] });
@@ -111,6 +115,8 @@ export const ANSWER_SCHEMAS = {
       creationTime: TIME,
       lastUpdateTime: TIME,
       openChangeRequestId: { ...TEXT, description: 'Only while a change is requested.' },
+      seed: SEED,
+      trafficAllocationSeed: SEED,
     }),
     required: [
       'id',

@@ -22,11 +22,11 @@ import { definitionDifference } from '../rules/difference.js';
 import type { PatchOperation } from '../rules/json-patch.js';
 import type { AuditAction } from '../store/audit.js';
 import {
-  definitionText,
   deleteDefinition,
   findDefinition,
   insertDefinition,
   reseedDefinition,
+  shownDefinitionText,
   updateDefinition,
   usersOf,
   wireDefinition,
@@ -72,12 +72,14 @@ async function change(
   work: Work<'definition'>,
   next: (before: WireDefinition) => DefinitionContent,
 ): Promise<JsonText> {
-  const { db, stored } = work;
+  const { db, stored, isStrict } = work;
   const before = wireDefinition(stored);
   const content = next(before);
   const body_json = JSON.stringify(content.body);
   await letOthersRunIfLong(body_json);
-  if (isSameContent(stored, content.killed, body_json)) return new JsonText(definitionText(stored));
+  if (isSameContent(stored, content.killed, body_json)) {
+    return new JsonText(shownDefinitionText(stored, isStrict));
+  }
   const uses = await newUses(db, work, before, content);
   return saveChanged(work, { before, killed: content.killed, body_json }, uses);
 }
@@ -226,12 +228,11 @@ async function recorded(
   work: Work<'definition' | 'newDefinition'>,
   done: { action: AuditAction; before: WireDefinition | null; after: StoredDefinition },
 ): Promise<JsonText> {
-  const text = definitionText(done.after);
   await recordChange(work, {
     kind: 'flag',
     name: done.after.flag_name,
     action: done.action,
-    difference: definitionDifference(done.before, JSON.parse(text) as WireDefinition),
+    difference: definitionDifference(done.before, wireDefinition(done.after)),
   });
-  return new JsonText(text);
+  return new JsonText(shownDefinitionText(done.after, work.isStrict));
 }

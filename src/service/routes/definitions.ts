@@ -25,7 +25,7 @@ import {
   lookUpDefinitions,
   type FoundDefinitions,
 } from '../store/definition-lookups.js';
-import { definitionText } from '../store/definitions.js';
+import { shownDefinitionText } from '../store/definitions.js';
 import type { PreparedRead } from '../store/statement.js';
 import { CONTRACT_PATCH_BODY, PATCH_BODY, WORDS_BODY } from './body-schemas.js';
 import {
@@ -116,15 +116,15 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['POST'],
     path: `${PATH}/reallocate`,
-    summary: 'Give keys to treatments anew: recorded, for nothing is evaluated here',
+    summary: 'Give keys to treatments anew: the definition gets new seeds',
     answer: answer('True'),
     body: WORDS_BODY,
     write: reallocate,
   },
 ];
 
-async function readDefinition({ stored }: Work<'definition'>): Promise<JsonText> {
-  return Promise.resolve(new JsonText(definitionText(stored)));
+async function readDefinition({ stored, isStrict }: Work<'definition'>): Promise<JsonText> {
+  return Promise.resolve(new JsonText(shownDefinitionText(stored, isStrict)));
 }
 
 /**
@@ -134,10 +134,10 @@ async function readDefinition({ stored }: Work<'definition'>): Promise<JsonText>
  */
 async function lookUpOne(
   lookUp: PreparedRead,
-  { params, caller }: ApiRequest,
+  { params, caller, isStrict }: ApiRequest,
 ): Promise<JsonText | undefined> {
   const { ws = '', env = '', flag = '' } = params;
-  const found = await lookUpDefinition(lookUp, [ws, env, flag]);
+  const found = await lookUpDefinition(lookUp, [ws, env, flag], isStrict);
   if (found === undefined || !isPlaceVisible(caller, found.workspaceId, found.environmentId)) {
     return undefined;
   }

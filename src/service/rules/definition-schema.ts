@@ -111,7 +111,7 @@ const CLOSED_MEMBERS = definitionMembers(true);
 
 /**
  * The body that replaces a definition. Clients send back everything that they read: the owners of the definition, which
- * `checkBelongs` compares with the path, and times, which are ignored. Any other member is refused, because it may be
+ * `checkBelongs` compares with the path, and times and seeds, which are ignored. Any other member is refused, because it may be
  * misspelt. Clients send `rules: null` for a definition without rules.
  */
 export const REPLACEMENT_BODY = {
@@ -127,6 +127,8 @@ export const REPLACEMENT_BODY = {
     creationTime: { type: ['integer', 'null'] },
     lastUpdateTime: { type: ['integer', 'null'] },
     openChangeRequestId: { type: ['string', 'null'] },
+    seed: { type: ['integer', 'null'] },
+    trafficAllocationSeed: { type: ['integer', 'null'] },
     title: { type: ['string', 'null'] },
     comment: { type: ['string', 'null'] },
   },

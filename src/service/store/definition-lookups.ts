@@ -1,5 +1,5 @@
 import type { Page } from '../rules/paging.js';
-import { definitionText, definitionTextSql, type StoredDefinition } from './definitions.js';
+import { definitionTextSql, shownDefinitionText, type StoredDefinition } from './definitions.js';
 import { statement, type Lookup, type PreparedRead } from './statement.js';
 import type { Db, EnvironmentRow, WorkspaceRow } from './tables.js';
 import { countUses } from './workspaces.js';
@@ -84,6 +84,7 @@ export interface FoundDefinition {
 export async function lookUpDefinition(
   lookUp: PreparedRead,
   names: DefinitionNames,
+  isStrict?: boolean,
 ): Promise<FoundDefinition | undefined> {
   const rows = await lookUp<StoredDefinition & { readonly workspace_id: string }>(
     DEFINITION,
@@ -94,7 +95,7 @@ export async function lookUpDefinition(
   return {
     workspaceId: row.workspace_id,
     environmentId: row.environment_id,
-    text: definitionText(row),
+    text: shownDefinitionText(row, isStrict),
   };
 }
 

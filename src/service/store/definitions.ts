@@ -196,7 +196,7 @@ export const environmentsOfFlag = statement<EnvironmentRow, [flagId: string]>(`
   join environments on environments.id = definitions.environment_id
   where definitions.flag_id = $1 order by environments.sort_name`);
 
-/** JSON text of the definition in the form of answers, made without parsing the stored members. */
+/** JSON text of the definition as the contract has it, made without parsing the stored members. */
 export function definitionText(definition: StoredDefinition): string {
   const head = JSON.stringify({
     id: definition.flag_id,
@@ -214,8 +214,16 @@ export function definitionText(definition: StoredDefinition): string {
   return `${head.slice(0, -1)},${definition.body_json.slice(1, -1)},${tail.slice(1)}`;
 }
 
+/** The definition as answers show it, with its seeds. @param isStrict the contract does not know seeds. */
+export function shownDefinitionText(definition: StoredDefinition, isStrict = false): string {
+  const text = definitionText(definition);
+  const { seed, allocation_seed: trafficAllocationSeed } = definition;
+  const seeds = JSON.stringify({ seed, trafficAllocationSeed });
+  return isStrict ? text : `${text.slice(0, -1)},${seeds.slice(1)}`;
+}
+
 /**
- * The text of `definitionText` as an SQL expression for both databases. Ids and the names of flags and traffic types
+ * The text of `shownDefinitionText` as an SQL expression for both databases. Ids and the names of flags and traffic types
  * contain no character that JSON would escape.
  *
  * @param flag the name of the flag's table in the statement; definition and traffic type have the names of their
@@ -230,7 +238,9 @@ export function definitionTextSql(flag: string, environment: string): string {
     || ',' || substr(definitions.body_json, 2, length(definitions.body_json) - 2)
     || ',"creationTime":' || cast(definitions.creation_time as text)
     || ',"lastUpdateTime":' || cast(definitions.last_update_time as text)
-    || coalesce(',"openChangeRequestId":"' || definitions.open_change_request_id || '"', '') || '}'`;
+    || coalesce(',"openChangeRequestId":"' || definitions.open_change_request_id || '"', '')
+    || ',"seed":' || cast(definitions.seed as text)
+    || ',"trafficAllocationSeed":' || cast(definitions.allocation_seed as text) || '}'`;
 }
 
 export function wireDefinition(definition: StoredDefinition): WireDefinition {

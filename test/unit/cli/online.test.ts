@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { WireDefinition } from '../../../src/admin-api/wire.js';
+import { murmur32 } from '../../support/bucketing.js';
 import { ConfigRepository } from '../../support/config-repository.js';
 import { liveWorkspace, type LiveWorkspace } from '../../support/live-workspace.js';
+import { aDefinition } from '../../support/service-calls.js';
 import { startTestService, type TestService } from '../../support/service.js';
 import { cliRun, type CliRun } from '../../support/terminal.js';
 
@@ -19,6 +22,12 @@ environments:
     rules: [{ if: { segment: staff }, serve: "on" }]
     defaultRule: { "on": 10, "off": 90 }
 `;
+
+/** The key is in no segment. */
+const ABOUT = [
+  ...['explain', '--online', 'flag/pay', '--environment', 'production'],
+  ...['--segment', 'cart', '--key'],
+];
 
 let service: TestService;
 let live: LiveWorkspace;
@@ -144,6 +153,44 @@ describe('explain --online', () => {
         { live: null },
       ],
     });
+  });
+
+  it('tells what a key gets by the seeds that the service shows', async () => {
+    expect((await run('reconcile', '--adopt')).exitCode).toBe(0);
+    const path = `/splits/ws/${live.id}/pay/environments/${live.production}`;
+    const { seed = 0, trafficAllocationSeed } = await live.ok<WireDefinition>('GET', path);
+    const bucketOf = (key: string): number => (murmur32(key, seed) % 100) + 1;
+    const keys = Array.from({ length: 1_000 }, (_, index) => `user-${index}`);
+    const lucky = keys.find((key) => bucketOf(key) <= 10) ?? '';
+    const other = keys.find((key) => bucketOf(key) > 10) ?? '';
+
+    for (const [key, treatment] of [
+      [lucky, 'on'],
+      [other, 'off'],
+    ] as const) {
+      expect((await run(...ABOUT, key)).stdout).toContain(
+        `⇒ ${treatment} 100 % (by default rule; bucket ${bucketOf(key)} by seed ${seed},`,
+      );
+    }
+    const { stdout } = await run(...ABOUT, lucky, '--format', 'json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      environments: [
+        { answer: { bucket: bucketOf(lucky) }, live: { seed, trafficAllocationSeed } },
+      ],
+    });
+  });
+
+  it('tells shares, and why, where the service shows no seeds', async () => {
+    await service.stop();
+    service = await startTestService({ strict: true });
+    live = await liveWorkspace(service);
+    await live.ok('POST', `/splits/ws/${live.id}/trafficTypes/user`, { name: 'pay' });
+    const definition = aDefinition({ defaultTreatment: 'off' });
+    await live.ok('POST', `/splits/ws/${live.id}/pay/environments/${live.production}`, definition);
+
+    expect((await run(...ABOUT, 'ana')).stdout).toContain(
+      '⇒ off 90 %, on 10 % (by default rule; the service shows no seed, which would tell its bucket)',
+    );
   });
 
   it('asks nobody without --online', async () => {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { withoutSeeds } from '../../support/changed-answers.js';
 import { ConfigRepository } from '../../support/config-repository.js';
 import { startTestService, type TestService } from '../../support/service.js';
 import { PROTECTED_CONFIG } from '../../support/spec-texts.js';
@@ -55,7 +56,7 @@ describe('docs/comparison.md', () => {
   let repository: ConfigRepository;
 
   beforeAll(async () => {
-    service = await startTestService();
+    service = await startTestService({ middleware: withoutSeeds });
     repository = new ConfigRepository();
     repository.write({
       'flagkeel.yaml': `${PROTECTED_CONFIG}defaults: { trafficType: user }\n`,

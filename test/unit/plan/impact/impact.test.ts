@@ -30,9 +30,11 @@ interface World {
   readonly flags?: Sides<Definition>;
   /** The keys of a segment in production before, and those that it shall have. */
   readonly segments?: Sides<readonly string[]>;
+  /** Flag → the seed that the service shows, of its buckets and of its allocation. */
+  readonly seeds?: Readonly<Record<string, number>>;
 }
 
-function inputOf({ flags = {}, segments = {} }: World, isProtected = false): PlanInput {
+function inputOf({ flags = {}, segments = {}, seeds = {} }: World, isProtected = false): PlanInput {
   const desired = aDesired({
     flags: Object.entries(flags).map(([name, [, after]]) =>
       desiredFlag(name, { environments: after ? { production: after } : {} }),
@@ -44,7 +46,7 @@ function inputOf({ flags = {}, segments = {} }: World, isProtected = false): Pla
   });
   const actual = anActual({
     flags: Object.entries(flags).map(([name, [before]]) =>
-      before ? liveFlag(name, { production: before }) : noFlag(name),
+      before ? seeded(liveFlag(name, { production: before }), seeds[name]) : noFlag(name),
     ),
     segments: Object.entries(segments).map(([name, [before]]) =>
       liveSegment(name, before ? { production: before } : {}),
@@ -52,6 +54,17 @@ function inputOf({ flags = {}, segments = {} }: World, isProtected = false): Pla
   });
   const environments = [anEnvironment('production', { protected: isProtected })];
   return { desired, actual, state: NO_STATE, policy: aPolicy({ environments, adopt: true }) };
+}
+
+type Live = ReturnType<typeof liveFlag>;
+
+function seeded([name, flag]: Live, seed: number | undefined): Live {
+  if (seed === undefined) return [name, flag];
+  const definitions = [...flag.definitions].map(([environment, definition]) => {
+    const shown = { seed, trafficAllocationSeed: seed + 1 };
+    return [environment, definition && { ...definition, ...shown }] as const;
+  });
+  return [name, { ...flag, definitions: new Map(definitions) }];
 }
 
 /** Per change what it does: `flag: 15 % off → on, 3 keys a → b`, and its risks behind. */
@@ -110,6 +123,10 @@ const THREE: Definition = {
   defaultTreatment: 'c',
   baselineTreatment: 'c',
 };
+
+function matchersOf({ rules }: Pick<Required<Definition>, 'rules'>): Rule['matchers'] {
+  return rules.flatMap(({ matchers }) => matchers);
+}
 
 function when(matchers: Rule['matchers'], on: number): Pick<Required<Definition>, 'rules'> {
   return { rules: [{ matchers, buckets: onShare(on).defaultRule.filter(({ size }) => size > 0) }] };
@@ -306,6 +323,69 @@ describe('the keys that a change of a flag reaches', () => {
     expect(
       impactLines({ flags: { shop: [rule(0), rule(50)] }, segments: { staff: [keys, keys] } }),
     ).toEqual(['flag/shop@production: shop ~1–2 keys off → on']);
+  });
+
+  describe('by name, where the service shows the seed', () => {
+    /** Their buckets by seed 7 are 32, 35, 53, 3 and 24; by seed 8 they draw 82, 89, 40, 69 and 37. */
+    const keys = ['ana', 'bob', 'cleo', 'dan', 'eve'];
+    const isStaff = { type: 'IN_SEGMENT', string: 'staff' };
+    const staff = [keys, keys] as const;
+    const rule = (on: number): Definition => ({ ...onShare(0), ...when([isStaff], on) });
+
+    it('are those whose bucket moves, and no other', () => {
+      const flags = { shop: [rule(25), rule(50)] } as const;
+      const impact = (seeds: Readonly<Record<string, number>>) =>
+        impactLines({ flags, segments: { staff }, seeds });
+
+      expect(impact({ shop: 7 })).toEqual(['flag/shop@production: shop 2 keys off → on (ana bob)']);
+      expect(impact({})).toEqual(['flag/shop@production: shop ~1–2 keys off → on']);
+    });
+
+    it('are those within the allocation', () => {
+      const of = (on: number): Definition => ({ ...rule(on), trafficAllocation: 70 });
+
+      expect(
+        impactLines({ flags: { shop: [of(0), of(50)] }, segments: { staff }, seeds: { shop: 7 } }),
+      ).toEqual(['flag/shop@production: shop 2 keys off → on (dan eve)']);
+    });
+
+    it('go by the buckets of the flag that is asked, and by its share where it shows no seed', () => {
+      const asking = { ...onShare(0), ...when([isStaff, ...matchersOf(dependingOn('base'))], 100) };
+      const flags = { asking: [asking, asking], base: [onShare(0), onShare(40)] } as const;
+      const impact = (seeds: Readonly<Record<string, number>>) =>
+        impactLines({ flags, segments: { staff }, seeds });
+
+      expect(impact({ base: 7 })).toEqual([
+        'flag/base@production: base 40 % off → on; asking 4 keys off → on (ana bob dan eve)',
+      ]);
+      expect(impact({ asking: 7 })).toEqual([
+        'flag/base@production: base 40 % off → on; asking ~2 keys off → on',
+      ]);
+    });
+
+    it('are bounded where an attribute decides', () => {
+      const of = (on: number): Definition => ({
+        ...onShare(0),
+        ...when([isStaff, FROM_SPAIN], on),
+      });
+
+      expect(
+        impactLines({ flags: { shop: [of(25), of(50)] }, segments: { staff }, seeds: { shop: 7 } }),
+      ).toEqual(['flag/shop@production: shop ~0–2 keys off → on (ana bob)']);
+    });
+
+    it('are what a restore would serve', () => {
+      const flags = {
+        shop: [
+          { ...rule(25), killed: true },
+          { ...rule(50), killed: true },
+        ],
+      } as const;
+
+      expect(restoreLines({ flags, segments: { staff }, seeds: { shop: 7 } })).toEqual([
+        'flag/shop@production: shop 4 keys off → on (ana bob dan eve)',
+      ]);
+    });
   });
 
   it('are those that a matcher lists one by one', () => {
