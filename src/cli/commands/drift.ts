@@ -6,6 +6,7 @@ import { plan } from '../../reconcile/reconcile.js';
 import { reportOf } from '../../reconcile/result.js';
 import type { Planned } from '../../reconcile/context.js';
 import { clean } from '../../report/sanitize.js';
+import { byEnvironment, shownEnvironments } from '../../report/view/weight.js';
 import { driftText } from '../../report/text/drift.js';
 import { writeResult } from '../../report/output.js';
 import { planDocument } from '../../report/json/plan.js';
@@ -88,14 +89,20 @@ async function runDirectory(
   const others = new Set([...found.unseen, ...found.differences.map(({ change }) => change.id)]);
   const unchanged = planned.plan.unchanged.filter((id) => !others.has(id)).length;
   const { notCompared } = planned.plan;
-  const report = { ...found, unchanged, unseen: found.unseen.length, notCompared };
+  const whole = reportOf(planned, run);
+  const differences = byEnvironment(
+    found.differences.map((each) => ({ ...each, id: each.change.id })),
+    shownEnvironments(whole),
+  );
+  const counts = { unchanged, unseen: found.unseen.length };
+  const report = { ...found, ...counts, differences, notCompared };
   const text = driftText(report, { ...screen, showKeys });
   const open = (adoption?.left ?? found.differences).length + found.unapplied;
   return {
     directory,
     exitCode: open > 0 ? EXIT.changes : EXIT.ok,
     text: text + (adoption ? adoptionText(adoption) : ''),
-    document: planDocument(reportOf(planned, run), { showKeys }),
+    document: planDocument(whole, { showKeys }),
   };
 }
 

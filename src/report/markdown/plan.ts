@@ -9,6 +9,7 @@ import { countText, planView, type Fold, type PlanView } from '../view/plan-view
 import { caveatsOf } from '../view/sentences.js';
 import type { ChangeRow } from '../view/row.js';
 import { wholeText } from '../view/verdict.js';
+import { shownEnvironments } from '../view/weight.js';
 import { assembled, type Block, type Rank } from './blocks.js';
 import { code, joined, Markup, trusted, link } from './markup.js';
 import { riskBlocks, risksText } from './risks.js';
@@ -171,7 +172,7 @@ function headline(report: PlanReport, place: ReportContext): Markup {
   const deeds = deedsText(plan.changes, (deed, count) =>
     count > 0 ? `${deed}s ${String(count)}` : '',
   );
-  const all = trusted`${act} ${deeds} in ${environmentsText(report)}${back}`;
+  const all = trusted`${act} ${deeds} in ${environmentsText(report, [...shownEnvironments(report), null])}${back}`;
   const risks = risksText(report);
   return risks === null ? trusted`### ${all}` : trusted`### ⚠️ ${risks}\n\n${all}.`;
 }
@@ -200,7 +201,7 @@ function nextStepsText(report: PlanReport, { subject, target, offline }: ReportC
     subject === 'merge'
       ? trusted`After the merge into ${targetText(target)} an apply`
       : trusted`An apply`;
-  return trusted`${when} sends ${plural(steps.length, 'request')} to ${code(report.origin)}, in the order ${environmentsText(report, ' → ')}. With \`--plan-hash\` it refuses any other plan.`;
+  return trusted`${when} sends ${plural(steps.length, 'request')} to ${code(report.origin)}, in the order ${environmentsText(report, [null, ...report.environments], ' → ')}. With \`--plan-hash\` it refuses any other plan.`;
 }
 
 function targetText(target: string | undefined): Markup {
@@ -225,10 +226,14 @@ function facts(report: PlanReport, { planUrl, madeAt }: ReportContext): Markup[]
   ];
 }
 
-/** The places that change, in the order of application; beyond a limit they are counted. */
-function environmentsText({ plan, environments }: PlanReport, separator = ', '): Markup {
+/** The places that change, in the given order; beyond a limit they are counted. */
+function environmentsText(
+  { plan }: PlanReport,
+  places: readonly (string | null)[],
+  separator = ', ',
+): Markup {
   const touched = new Set(plan.changes.map(({ ref }) => ref.environment));
-  const inOrder = [null, ...environments].filter((each) => touched.has(each));
+  const inOrder = places.filter((each) => touched.has(each));
   const names = inOrder
     .slice(0, SHOWN_PLACES)
     .map((each) =>

@@ -1,7 +1,7 @@
 import type { Risk } from '../../model/impact.js';
 import { noteKey, type Change } from '../../model/plan.js';
 import { keyOf, type Kind, type ObjectKey } from '../../model/ref.js';
-import { deedOf, outcomeOf, type PlanReport } from '../plan-report.js';
+import type { PlanReport } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { plainText } from '../text/layout.js';
 import { plural } from '../values.js';
@@ -11,6 +11,7 @@ import { risksOf } from './impact.js';
 import { leftRow } from './left.js';
 import { changeRow, withheldRow, type ChangeRow, type Row } from './row.js';
 import { caveatsOf, liveKillRow, type Caveats } from './sentences.js';
+import { byEnvironment, byWeight, isUrgent, shownEnvironments, weightOf } from './weight.js';
 
 /** From this number of objects on, those with equal changes are shown once. */
 const FOLD_FROM = 10;
@@ -26,8 +27,7 @@ export interface ViewOptions {
 /** A plan, and after an apply its results, in the form that every printer uses. All text is cleaned. */
 export interface PlanView {
   /**
-   * First those with a change that is risky, failed or removes something, then those with a change in a protected
-   * environment.
+   * By weight: failures first, then risks from the largest on, removals, and changes in protected environments.
    */
   readonly folds: readonly Fold[];
   readonly withheld: readonly ChangeRow[];
@@ -63,11 +63,14 @@ export function planView(report: PlanReport, options: ViewOptions): PlanView {
   const { plan, left = [] } = report;
   const { showKeys } = options;
   const folds = foldsOf(report, options);
+  const places = shownEnvironments(report);
   return {
     folds,
-    withheld: plan.withheld.map((each) => withheldRow(each, report, showKeys)),
-    liveKills: plan.liveKills.map(liveKillRow),
-    left: left.map((each) => leftRow(each, showKeys)),
+    withheld: byEnvironment(plan.withheld, places).map((each) =>
+      withheldRow(each, report, showKeys),
+    ),
+    liveKills: byEnvironment(plan.liveKills, places).map(liveKillRow),
+    left: byEnvironment(left, places).map((each) => leftRow(each, showKeys)),
     guards: guardTexts(report),
     caveats: caveatsOf(report),
     commit:
@@ -120,15 +123,14 @@ function sameText({ rows }: Fold, report: PlanReport): string {
 /** Each object with all its changes, the most urgent first, and otherwise in the order of the plan. */
 function objectsOf(report: PlanReport, showKeys: boolean): Fold[] {
   const places = shownEnvironments(report);
-  const placeOf = ({ ref }: Change): number =>
-    ref.environment === null ? places.length : places.indexOf(ref.environment);
   const byKey = grouped(report.plan.changes, ({ ref }) => keyOf(ref.kind, ref.name));
   return [...byKey]
     .map(([key, changes]) => {
-      const sorted = changes.toSorted((a, b) => placeOf(a) - placeOf(b));
-      return objectFold(key, sorted, report, showKeys);
+      return objectFold(key, byEnvironment(changes, places), report, showKeys);
     })
-    .toSorted((a, b) => urgency(a, report) - urgency(b, report));
+    .map((fold) => ({ fold, weight: foldWeight(fold, report).slice(0, -1) }))
+    .toSorted((a, b) => byWeight(a.weight, b.weight))
+    .map(({ fold }) => fold);
 }
 
 function objectFold(
@@ -156,38 +158,9 @@ function objectFold(
   };
 }
 
-/**
- * All environments of a report, the protected ones first, and within each group the one that is applied last;
- * environments without an order come at the end.
- */
-export function shownEnvironments(report: PlanReport): string[] {
-  const { environments, protectedEnvironments = new Set() } = report;
-  const known = environments.toReversed();
-  const others = report.plan.changes.flatMap(({ ref }) => ref.environment ?? []);
-  return [
-    ...new Set([
-      ...known.filter((name) => protectedEnvironments.has(name)),
-      ...known,
-      ...others.toSorted(),
-    ]),
-  ];
-}
-
-function isUrgent(change: Change, report: PlanReport): boolean {
-  const status = outcomeOf(report, change.id)?.status ?? 'applied';
-  return (
-    status !== 'applied' ||
-    ['delete', 'archive'].includes(deedOf(change)) ||
-    risksOf(change, report).length > 0
-  );
-}
-
-function urgency(fold: Fold, { protectedEnvironments }: PlanReport): number {
-  if (fold.isUrgent) return 0;
-  const isProtected = fold.rows.some(({ change: { ref } }) => {
-    return ref.environment !== null && protectedEnvironments?.has(ref.environment) === true;
-  });
-  return isProtected ? 1 : 2;
+/** The weight of the heaviest change. */
+function foldWeight({ rows }: Fold, report: PlanReport): readonly number[] {
+  return rows.map(({ change }) => weightOf(change, report)).toSorted(byWeight)[0] ?? [];
 }
 
 /** The number of objects in a fold: `12 flags`. */

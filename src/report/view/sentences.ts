@@ -8,6 +8,7 @@ import { span } from '../text/layout.js';
 import { plural } from '../values.js';
 import { commandText, remedyText } from './remedy.js';
 import type { Row } from './row.js';
+import { byEnvironment, shownEnvironments } from './weight.js';
 
 /** For a run that did not compare everything. */
 const TOUCHED_TEXT =
@@ -30,10 +31,14 @@ export interface Caveats {
 
 export function caveatsOf(report: PlanReport): Caveats {
   const { plan, stateless, suspended = null, closed = [], held = [] } = report;
+  const places = shownEnvironments(report);
+  const inOrder = closed.toSorted(
+    (a, b) => places.indexOf(a.environment) - places.indexOf(b.environment),
+  );
   return {
     serious: [
       ...(suspended === null ? [] : [suspendedText(suspended)]),
-      ...closed.map(closedText),
+      ...inOrder.map(closedText),
       ...approvalTexts(report),
       ...(held.length > 0
         ? [
@@ -44,8 +49,8 @@ export function caveatsOf(report: PlanReport): Caveats {
         ? ['Stateless: drift cannot be told from a change in git, and nothing is pruned.']
         : []),
     ],
-    ramps: openRamps(report.ramps).map(rampText),
-    reminders: (report.reminders ?? []).map(reminderText),
+    ramps: byEnvironment(openRamps(report.ramps), places).map(rampText),
+    reminders: byEnvironment(report.reminders ?? [], places).map(reminderText),
     limits: [
       ...(plan.observed === 'touched' ? [TOUCHED_TEXT] : []),
       ...notComparedTexts(plan.notCompared),

@@ -128,7 +128,7 @@ describe('a plan as Markdown', () => {
 
     expect(html.split('\n').slice(0, 7)).toEqual([
       '<h3>⚠️ 3 risks: <code>flag/new-checkout</code> to 100 % of <code>production</code>; <code>flag/new-checkout</code>, <code>flag/payments</code> killed in <code>production</code></h3>',
-      '<p>Merging this creates 2, updates 3, deletes 1 in the workspace, <code>staging</code>, <code>production</code>; 1 change is held back.</p>',
+      '<p>Merging this creates 2, updates 3, deletes 1 in <code>production</code>, <code>staging</code>, the workspace; 1 change is held back.</p>',
       '<ul>',
       '<li>⚠️ <strong>deleted</strong>: <code>flag/banner@production</code></li>',
       '<li>⚠️ <strong>100 % of production</strong>: <code>flag/new-checkout@production</code></li>',

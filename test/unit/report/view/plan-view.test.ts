@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Change } from '../../../../src/model/plan.js';
 import { planView } from '../../../../src/report/view/plan-view.js';
-import { aChange, aField, aReport } from '../../../support/plan-builder.js';
+import type { Impact } from '../../../../src/model/impact.js';
+import { aChange, aField, aLiveKill, aReport, aWithheld } from '../../../support/plan-builder.js';
 
 const ALIKE = Array.from({ length: 12 }, (_, index): Change =>
   aChange(`flag/f${String(index)}@production`, 'update', {
@@ -60,3 +61,41 @@ it('lists new flags with different shares one by one, and folds those with the s
   expect(foldsOf(added((at) => 7 * (at + 1)))).toBe(11);
   expect(foldsOf(added(() => 7))).toBe(1);
 });
+
+it('puts the most protected environment first, and the heaviest object', () => {
+  const half = aChange('flag/half@production', 'update', {
+    fields: [aField('/trafficAllocation', 50, 100)],
+  });
+  const whole = aChange('flag/whole@production', 'update', {
+    fields: [aField('/trafficAllocation', 0, 100)],
+  });
+  const report = aReport(
+    {
+      changes: [ALIKE[0] ?? KILL, half, KILL, whole],
+      withheld: ['staging', 'production'].map((place) =>
+        aWithheld(`flag/x@${place}`, 'update', 'drift-reported'),
+      ),
+      liveKills: ['staging', 'production'].map((place) => aLiveKill(`flag/y@${place}`)),
+    },
+    {
+      impacts: new Map([
+        [half.id, shifting(50)],
+        [whole.id, shifting(100)],
+      ]),
+    },
+  );
+
+  const { folds, withheld, liveKills } = planView(report, { showKeys: false });
+
+  const names = folds.flatMap(({ keys }) => keys);
+  expect(names).toEqual(['flag/whole', 'flag/half', 'flag/z', 'flag/f0']);
+  expect(withheld.map(({ subject }) => subject)).toEqual(['flag/x@production', 'flag/x@staging']);
+  expect(liveKills[0]?.subject).toBe('flag/y@production');
+});
+
+function shifting(percent: number): Impact {
+  const traffic = { atLeast: percent, atMost: percent };
+  const keys = { atLeast: 0, atMost: 0, certain: true };
+  const place = { flag: 'any', environment: 'production', listed: 0, bounded: false };
+  return { flags: [{ ...place, traffic, keys, moves: [] }], risks: ['most-of-production'] };
+}
