@@ -11,7 +11,7 @@ import {
   isVisible,
   workspaceAt,
 } from '../service/http/path-lookup.js';
-import { badRequest, isStoreAway, notFound, Problem, storeAway } from '../service/http/problem.js';
+import { badRequest, notFound, Problem, storeProblem } from '../service/http/problem.js';
 import { kill, restore } from '../service/routes/definition-changes.js';
 import { listAudit } from '../service/store/audit.js';
 import { findChangeRequest, listChangeRequests } from '../service/store/change-requests.js';
@@ -141,7 +141,7 @@ async function refusing(
   try {
     return await work();
   } catch (error) {
-    const problem = isStoreAway(error) ? storeAway(error) : error;
+    const problem = storeProblem(error) ?? error;
     if (!(problem instanceof Problem)) throw error;
     return send(reply.code(problem.status), refusalPage(problem.message));
   }

@@ -3,6 +3,7 @@ import { FlagkeelError, messageOf } from '../errors.js';
 
 /** The part of SQLite in use: synchronous, one connection, statements prepared by the caller. */
 export interface SqliteDatabase {
+  readonly inTransaction: boolean;
   exec(sql: string): unknown;
   prepare(sql: string): SqliteStatement;
   close(): unknown;

@@ -30,7 +30,7 @@ export const SERVICE_METRICS = {
     name: 'flagkeel_admin_store_errors_total',
     type: 'counter',
     labels: [],
-    help: 'Requests that failed because the store did not answer.',
+    help: 'Requests that failed because the store did.',
   },
   objects: {
     name: 'flagkeel_admin_objects',

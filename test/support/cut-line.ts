@@ -1,10 +1,12 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** A line to a server on loopback that can be cut, as if that server were gone, and mended again. */
+/** A line to a server on loopback that can be cut, as if that server were gone, silenced, and mended again. */
 export class CutLine {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  readonly #pairs = new Set<readonly [Socket, Socket]>();
   #isCut = false;
+  #isSilent = false;
 
   private constructor(port: number) {
     this.#server = createServer((socket) => {
@@ -17,11 +19,14 @@ export class CutLine {
         [socket, onward],
         [onward, socket],
       ] as const) {
+        const pair = [from, to] as const;
         this.#sockets.add(from);
-        from.pipe(to);
+        this.#pairs.add(pair);
+        if (!this.#isSilent) from.pipe(to);
         from.on('error', () => to.destroy());
         from.on('close', () => {
           this.#sockets.delete(from);
+          this.#pairs.delete(pair);
           to.destroy();
         });
       }
@@ -45,8 +50,16 @@ export class CutLine {
     for (const socket of this.#sockets) socket.destroy();
   }
 
+  /** Takes connections and all that is sent, and passes nothing on. */
+  silence(): void {
+    this.#isSilent = true;
+    for (const [from, to] of this.#pairs) from.unpipe(to).pause();
+  }
+
   mend(): void {
     this.#isCut = false;
+    this.#isSilent = false;
+    for (const [from, to] of this.#pairs) from.unpipe(to).pipe(to);
   }
 
   async close(): Promise<void> {

@@ -14,7 +14,7 @@ import { JsonText, type ApiRequest, type Endpoint } from './endpoint.js';
 import { KeyCheck, scopeOf, type EphemeralKeys, type ServiceLog } from './key-check.js';
 import type { ServiceMetrics } from '../metrics.js';
 import { API_TITLE, checkNothingElse, checkQuery, openApiOf } from './openapi.js';
-import { badRequest, isStoreAway, Problem, storeAway, unauthorised } from './problem.js';
+import { badRequest, Problem, storeProblem, unauthorised } from './problem.js';
 import { keyFromHeaders } from '../rules/admin-key.js';
 import { RequestCounter, type RateLimit } from '../rules/rate-limit.js';
 import { compileSchema, describeShapeErrors } from '../rules/shape.js';
@@ -163,9 +163,7 @@ function addPublicPages(app: FastifyInstance, { endpoints, strict, store }: AppO
   const config = { isPublic: true };
   app.get('/openapi.json', { config }, () => openApiOf(endpoints, VERSION));
   app.get('/health', { config }, async () => {
-    await store.ping().catch((error: unknown) => {
-      throw storeAway(error);
-    });
+    await store.ping();
     return { status: 'ok' };
   });
   if (strict) return;
@@ -283,8 +281,9 @@ function answerError(
   reply: FastifyReply,
   { log, metrics }: Pick<AppOptions, 'log' | 'metrics'>,
 ): FastifyReply {
-  if (isStoreAway(thrown)) metrics?.noteStoreError();
-  const error = isStoreAway(thrown) ? storeAway(thrown) : thrown;
+  const failed = storeProblem(thrown);
+  if (failed !== undefined) metrics?.noteStoreError();
+  const error = failed ?? thrown;
   const status = error instanceof Problem ? error.status : (error.statusCode ?? 500);
   if (status >= 500) {
     const { stack } = error.cause instanceof Error ? error.cause : error;

@@ -1,3 +1,5 @@
+import { failureOf } from '../store/failures.js';
+
 /**
  * A refusal. Any part of the service may throw one, and HTTP answers it in the contract's error shape. Clients go by
  * the status alone and do not read the text.
@@ -30,30 +32,15 @@ export const forbidden = (why: string): Problem => new Problem(403, why);
 export const notFound = (what: string, idOrName: string): Problem =>
   new Problem(404, `The ${what} ${idOrName} could not be found`);
 export const conflict = (why: string): Problem => new Problem(409, why);
-/** The client may send the request again, but has to read first whether a write was made. */
-export const storeAway = (cause: unknown): Problem =>
-  new Problem(503, 'The store does not answer', { cause });
-
 /**
- * Error codes: of the system, if a server cannot be reached; of PostgreSQL (SQLSTATE, appendix A of its manual), if it
- * ends connections, starts, stops, or has no connection left. Class 08 is about connections as a whole. `SQLITE_BUSY`
- * means that another process has been writing for longer than the store waits.
+ * The refusal of a request that the store failed; undefined if the error is of another kind. The client may send the
+ * request again, but has to read first whether a write was made.
  */
-const CODES =
-  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|08.{3}|57P0[1-3]|53300|SQLITE_BUSY.*)$/;
-
-/** Messages of `pg` about a broken connection, which have no code. */
-const WORDS =
-  /^(Connection terminated|Client has encountered a connection error|Client was closed)/;
-
-/**
- * Whether an error means that the store could not be reached, or did not answer. A write that failed like this was made
- * in full or not at all, and the service cannot know which.
- */
-export function isStoreAway(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (WORDS.test(error.message)) return true;
-  return 'code' in error && typeof error.code === 'string' && CODES.test(error.code);
+export function storeProblem(cause: unknown): Problem | undefined {
+  const failure = failureOf(cause);
+  if (failure === undefined) return undefined;
+  const { status, message, code } = failure;
+  return new Problem(status, message, { details: code, cause });
 }
 
 /** The contract's answer where a flag has no definition in an environment. */

@@ -68,7 +68,11 @@ export async function backUp(
   if (existsSync(file)) {
     throw new FlagkeelError('USAGE', `cannot write "${file}": it is there already`);
   }
-  const store = await openStore(location, { beside: true, tables: 'as-they-are' });
+  const store = await openStore(location, {
+    beside: true,
+    tables: 'as-they-are',
+    isPatient: true,
+  });
   try {
     return await intoFile(file, async (handle) => copyInto(handle, store, now));
   } finally {
@@ -197,7 +201,7 @@ export async function restore(location: StoreLocation, file: string): Promise<Ba
   const { head, end } = await checkWhole(file);
   await checkFree(location, head);
   const upTo = head.steps.at(-1) ?? '';
-  await within(await openStore(location, { tables: { upTo } }), async (store) =>
+  await within(await openStore(location, { tables: { upTo }, isPatient: true }), async (store) =>
     store.write(async (db) => {
       if (!(await isEmptyStore(db))) throw notEmpty();
       for await (const { value } of valuesOf(file)) {
@@ -222,7 +226,7 @@ async function within(store: Store, work: (store: Store) => Promise<void>): Prom
 /** @throws FlagkeelError (USAGE) the store is not empty, or its tables are not those of the backup. */
 async function checkFree(location: StoreLocation, { steps }: Head): Promise<void> {
   if (isToBeMade(location)) return;
-  const opening = { beside: true, tables: 'as-they-are' } as const;
+  const opening = { beside: true, tables: 'as-they-are', isPatient: true } as const;
   await within(await openStore(location, opening), async (store) =>
     store.read(async (db) => {
       const taken = await stepsTaken(db, store.dialect);

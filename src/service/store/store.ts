@@ -1,13 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
-import {
-  Kysely,
-  Migrator,
-  PostgresDialect,
-  SqliteDialect,
-  type Dialect as KyselyDialect,
-} from 'kysely';
+import { Kysely, Migrator, SqliteDialect, type Dialect as KyselyDialect } from 'kysely';
 import { FlagkeelError, messageOf } from '../../errors.js';
 import {
   isBusy,
@@ -15,11 +8,13 @@ import {
   type SqliteDatabase,
   type SqliteStatement,
 } from '../../platform/sqlite.js';
+import { StoreHealth } from './failures.js';
 import { migrations, type Dialect } from './migrations.js';
+import { postgresParts } from './postgres.js';
 import { stepsTaken } from './steps.js';
-import { postgresLookUp, sqliteLookUp, type PreparedRead } from './statement.js';
+import { sqliteLookUp, type Lookup, type PreparedRead } from './statement.js';
 import type { Db, Tables } from './tables.js';
-import { runAll, writeAlone, writeTogether } from './writers.js';
+import { rehearse, runAll, SQLITE_LOCK, transact, writeAlone, writeTogether } from './writers.js';
 
 export type StoreLocation =
   | { readonly kind: 'memory' }
@@ -41,7 +36,10 @@ export interface Store {
   readonly lookUp: PreparedRead;
   /** Changes with every change of an object, whichever process makes it, before its writer gets an answer. */
   version(): Promise<unknown>;
-  /** Checks that the store answers, without waiting for writers. Rejects if it does not. */
+  /**
+   * Rejects within three seconds if the store does not answer, cannot be written, or still fails what it failed last.
+   * Otherwise it does not wait for writers.
+   */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
@@ -54,6 +52,8 @@ export interface StoreOpening {
    * may have no tables. Otherwise the last step to take; the store must not have taken a later one.
    */
   readonly tables?: 'newest' | 'as-they-are' | { readonly upTo: string };
+  /** Waits for each statement of PostgreSQL as long as it takes: for copies of whole stores. */
+  readonly isPatient?: boolean;
 }
 
 /**
@@ -152,15 +152,18 @@ function takeLock(path: string): SqliteDatabase | undefined {
   }
 }
 
-interface Parts {
+/** What differs between the databases. */
+export interface StoreParts {
   readonly dialect: Dialect;
   readonly kysely: KyselyDialect;
   readonly lookUp: (db: Db, isWriting: () => boolean) => PreparedRead;
   readonly ping: () => Promise<void>;
   readonly version: () => Promise<unknown>;
+  /** Prepares the next try after a failure. */
+  readonly afterFailure: (code: string) => void;
 }
 
-function sqliteParts(database: SqliteDatabase): Parts {
+function sqliteParts(database: SqliteDatabase): StoreParts {
   const kysely = new SqliteDialect({
     database: {
       prepare: preparedOnce(database),
@@ -175,6 +178,10 @@ function sqliteParts(database: SqliteDatabase): Parts {
     lookUp: (db, isWriting) => sqliteLookUp(database, db, isWriting),
     ping: async () => Promise.resolve(database.exec('select 1')).then(() => undefined),
     version: versionOf(database),
+    // Damaged pages would stay in memory after the file was mended.
+    afterFailure: (code) => {
+      if (/CORRUPT|NOTADB/.test(code)) database.exec('pragma shrink_memory');
+    },
   };
 }
 
@@ -199,7 +206,7 @@ function preparedOnce(database: SqliteDatabase): (text: string) => SqliteStateme
     const known = prepared.get(text);
     if (known !== undefined) return known;
     if (prepared.size >= MAX_PREPARED_STATEMENTS) prepared.clear();
-    const made = database.prepare(text);
+    const made = RUN_ANEW.includes(text) ? runAnew(database, text) : database.prepare(text);
     // The library would ask the database for this property each time.
     const statement = Object.defineProperty(made, 'reader', { value: made.reader });
     prepared.set(text, statement);
@@ -208,56 +215,26 @@ function preparedOnce(database: SqliteDatabase): (text: string) => SqliteStateme
 }
 
 /**
- * Transactions take milliseconds. After this time PostgreSQL takes the turn as writer away from a process that froze.
+ * Two statements that leave no trace if they fail. A full disk ends a transaction by itself, and then its rollback would
+ * fail and hide the cause. A statement that waits for a lock stays under way after its error, and no transaction could
+ * be committed beside it; so it is prepared anew each time.
  */
-const MAX_IDLE_IN_TRANSACTION_MS = 10_000;
-
-/** Health checks usually give up after a few seconds. */
-const PING_WITHIN_MS = 3_000;
-
-const LAST_CHANGE = { name: 'last-change', text: 'select max(id) as last from audit' };
-
-async function openPostgres(url: string, { tables }: StoreOpening): Promise<Store> {
-  const { default: pg } = await import('pg');
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: 10,
-    idle_in_transaction_session_timeout: MAX_IDLE_IN_TRANSACTION_MS,
-    types: {
-      // 64-bit integers are times and counts here, all far below 2^53, but `pg` gives them as text.
-      getTypeParser: (oid, format) =>
-        oid === pg.types.builtins.INT8 ? Number : (pg.types.getTypeParser(oid, format) as unknown),
-    },
-  });
-  // The pool replaces a broken connection at the next use; its current user gets the error from the failing query.
-  // Without listeners, either event would end the process.
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => {
-    client.on('error', () => undefined);
-  });
-  const parts: Parts = {
-    dialect: 'postgres',
-    kysely: new PostgresDialect({ pool }),
-    lookUp: () => postgresLookUp(pool),
-    // Every change of an object is in the audit log, whose ids grow in the order in which writers commit.
-    version: async () => {
-      const rows = await postgresLookUp(pool)<{ last: number | null }>(LAST_CHANGE, []);
-      return rows[0]?.last ?? 0;
-    },
-    ping: async () => {
-      const answered = pool.query('select 1');
-      const late = new AbortController();
-      const tooLate = wait(PING_WITHIN_MS, undefined, { signal: late.signal }).then(() => {
-        throw new Error(`PostgreSQL did not answer within ${PING_WITHIN_MS} ms`);
-      });
-      try {
-        await Promise.race([answered, tooLate]);
-      } finally {
-        late.abort();
-      }
-    },
+function runAnew(database: SqliteDatabase, text: string): SqliteStatement {
+  const run: SqliteStatement['run'] = () => {
+    if (text !== ROLLBACK || database.inTransaction) database.exec(text);
+    return { changes: 0, lastInsertRowid: 0 };
   };
-  return storeOver(parts, { tables });
+  return Object.assign(Object.create(database.prepare(text)) as SqliteStatement, { run });
+}
+
+const ROLLBACK = 'rollback';
+const RUN_ANEW: readonly string[] = [ROLLBACK, SQLITE_LOCK];
+
+async function openPostgres(url: string, opening: StoreOpening): Promise<Store> {
+  if (opening.isPatient === true) return storeOver(await postgresParts(url, 'patient'), opening);
+  // A step of the migration may take longer than any answer of the service.
+  await (await openPostgres(url, { ...opening, isPatient: true })).close();
+  return storeOver(await postgresParts(url, 'prompt'), { tables: 'as-they-are' });
 }
 
 interface Opened {
@@ -268,8 +245,8 @@ interface Opened {
   readonly closed?: () => void;
 }
 
-async function storeOver(parts: Parts, opened: Opened = {}): Promise<Store> {
-  const { dialect, kysely, lookUp, ping, version } = parts;
+async function storeOver(parts: StoreParts, opened: Opened = {}): Promise<Store> {
+  const { dialect, kysely, afterFailure } = parts;
   const db = new Kysely<Tables>({ dialect: kysely });
   try {
     await prepareTables(db, dialect, opened);
@@ -278,28 +255,37 @@ async function storeOver(parts: Parts, opened: Opened = {}): Promise<Store> {
     throw error;
   }
   let writers = 0;
-  const write = writeTogether(async (next) =>
+  const writeAll = writeTogether(async (next) =>
     writeAlone(db, dialect, async (transaction) => runAll(transaction, next)),
   );
+  const write: Store['write'] = async (work) => {
+    writers += 1;
+    try {
+      return await writeAll(work);
+    } finally {
+      writers -= 1;
+    }
+  };
+  const read: Store['read'] = async (work) => {
+    const transaction = db.transaction();
+    const isolated =
+      dialect === 'postgres' ? transaction.setIsolationLevel('repeatable read') : transaction;
+    return transact(isolated, work);
+  };
+  const lookUp = parts.lookUp(db, () => writers > 0);
+  const health = new StoreHealth(parts.ping, afterFailure);
   return {
     dialect,
-    lookUp: lookUp(db, () => writers > 0),
-    ping,
-    version,
-    read: async (work) => {
-      const transaction = db.transaction();
-      return (
-        dialect === 'postgres' ? transaction.setIsolationLevel('repeatable read') : transaction
-      ).execute(work);
-    },
-    write: async (work) => {
-      writers += 1;
-      try {
-        return await write(work);
-      } finally {
-        writers -= 1;
-      }
-    },
+    lookUp: async <Row>(lookup: Lookup, values: readonly unknown[]) =>
+      health.noting(async () => lookUp<Row>(lookup, values)),
+    ping: async () => health.check(),
+    version: async () => health.noting(parts.version),
+    read: async (work) => health.noting(async () => read(work)),
+    write: async (work) =>
+      health.noting(
+        async () => write(work),
+        async () => write(async (db) => rehearse(db, dialect, work)),
+      ),
     close: async () => {
       await db.destroy();
       opened.closed?.();

@@ -1,8 +1,10 @@
 import { setImmediate as afterWhatHasCome, setTimeout as wait } from 'node:timers/promises';
+import type { TransactionBuilder } from 'kysely';
 import { isBusy } from '../../platform/sqlite.js';
+import { failureOf } from './failures.js';
 import type { Dialect } from './migrations.js';
 import { statement } from './statement.js';
-import type { Db } from './tables.js';
+import type { Db, Tables } from './tables.js';
 
 export type Work = (db: Db) => Promise<unknown>;
 
@@ -104,11 +106,38 @@ async function runApart(db: Db, work: Work): Promise<Settled> {
     await endWork(db);
     return { status: 'fulfilled', value };
   } catch (reason) {
+    // A failure of the store can end the whole transaction, and the savepoint with it.
+    if (failureOf(reason) !== undefined) throw reason;
     await undoWork(db);
     await endWork(db);
     return { status: 'rejected', reason };
   }
 }
+
+/**
+ * Does the work and takes it back. Then it writes and removes a table of a few pages, because only what is committed
+ * reaches the disk.
+ *
+ * @throws the error of the work, of whatever kind, or a failure of the store.
+ */
+export async function rehearse(db: Db, dialect: Dialect, work: Work): Promise<void> {
+  await beginWork(db);
+  const settled = await work(db).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (failureOf(settled) !== undefined) throw settled;
+  await undoWork(db);
+  await endWork(db);
+  await PROBE[dialect](db);
+  await dropProbe(db);
+}
+
+const PROBE = {
+  postgres: statement("create table store_probe as select repeat('x', 65536) as filling"),
+  sqlite: statement('create table store_probe as select zeroblob(65536) as filling'),
+};
+const dropProbe = statement('drop table store_probe');
 
 const beginWork = statement('savepoint work');
 const endWork = statement('release savepoint work');
@@ -128,7 +157,7 @@ export async function writeAlone<T>(
   for (;;) {
     const turn = { hasBegun: false };
     try {
-      return await db.transaction().execute(async (transaction) => {
+      return await transact(db.transaction(), async (transaction) => {
         // Either lock ends with the transaction.
         await LOCK[dialect](transaction);
         turn.hasBegun = true;
@@ -142,10 +171,36 @@ export async function writeAlone<T>(
 }
 
 /**
+ * Runs a transaction. If the work fails, the error is that of the work: after a broken connection or a full disk, taking
+ * the transaction back fails too, and would hide the cause.
+ */
+export async function transact<T>(
+  transaction: TransactionBuilder<Tables>,
+  work: (db: Db) => Promise<T>,
+): Promise<T> {
+  let cause: unknown;
+  try {
+    return await transaction.execute(async (db) => {
+      try {
+        return await work(db);
+      } catch (error) {
+        cause = error;
+        throw error;
+      }
+    });
+  } catch (error) {
+    throw cause ?? error;
+  }
+}
+
+/** Changes no row. */
+export const SQLITE_LOCK = 'update admin_keys set id = id where 1 = 0';
+
+/**
  * PostgreSQL needs an explicit lock, and waits for it. SQLite locks at the first statement that writes, and fails if
  * another process holds the lock.
  */
 const LOCK = {
   postgres: statement('select pg_advisory_xact_lock(72616771)'),
-  sqlite: statement('update admin_keys set id = id where 1 = 0'),
+  sqlite: statement(SQLITE_LOCK),
 };

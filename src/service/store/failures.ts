@@ -1,0 +1,139 @@
+/** A failure of the store itself, as the service answers it. */
+export interface StoreFailure {
+  /** 507 if the disk is full, otherwise 503. A write may have been made completely or not at all. */
+  readonly status: 503 | 507;
+  readonly message: string;
+  /** Code of the system, of SQLite, or of PostgreSQL (SQLSTATE, appendix A of its manual); empty if it gave none. */
+  readonly code: string;
+}
+
+/**
+ * The first row whose pattern fits decides. Class 08 is about connections, 28 about passwords, 53 about resources that
+ * ran out, 57P about a server that starts or stops. SQLite reports a quota as `SQLITE_IOERR_WRITE`, and a disk that
+ * became read-only likewise.
+ */
+const FAILURES: readonly (readonly [RegExp, StoreFailure['status'], string])[] = [
+  [/^(SQLITE_FULL|53100)$/, 507, 'The disk of the store is full'],
+  [
+    /^SQLITE_IOERR_WRITE$/,
+    507,
+    'The disk of the store takes no writes: full, over a quota, or read-only',
+  ],
+  [/^(SQLITE_READONLY.*|25006)$/, 503, 'The store is read-only'],
+  [
+    /^(SQLITE_BUSY.*|SQLITE_LOCKED.*|55P03|40P01|40001)$/,
+    503,
+    'Another process holds the lock of the store',
+  ],
+  [/^(SQLITE_CORRUPT.*|SQLITE_NOTADB|XX00[12])$/, 503, 'The store is damaged'],
+  [/^(SQLITE_IOERR.*|SQLITE_CANTOPEN.*|SQLITE_NOMEM|58.{3})$/, 503, 'The disk of the store fails'],
+  [/^(28.{3}|3D000|42501)$/, 503, 'The store does not let the service in'],
+  [
+    /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENOENT)$/,
+    503,
+    'The store does not answer',
+  ],
+  [/^(08.{3}|53.{3}|57014|57P0.|25P03)$/, 503, 'The store does not answer'],
+];
+
+/** Messages of `pg` about a connection that broke, or was not made in time. They have no code. */
+const WORDS =
+  /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect)/;
+
+/** @returns undefined if the error is about something else: a refusal by the rules, or a bug. */
+export function failureOf(error: unknown): StoreFailure | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const row = FAILURES.find(([pattern]) => pattern.test(code));
+  if (row !== undefined) return { status: row[1], message: row[2], code };
+  return WORDS.test(error.message) ? { ...NO_ANSWER, code } : undefined;
+}
+
+const NO_ANSWER = { status: 503, message: 'The store does not answer' } as const;
+
+/** An error of the kind that `failureOf` reads. */
+export function failure(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}
+
+interface Failed {
+  readonly error: unknown;
+  /** Tries the work again that failed, and leaves nothing behind. */
+  readonly again: () => Promise<unknown>;
+}
+
+/** Health checks usually give up after a few seconds. */
+const CHECK_WITHIN_MS = 3_000;
+
+/**
+ * Remembers the last failure of a store. A full disk or a damaged page fails only the work that meets it, so a check
+ * that reads something else would call the store well.
+ */
+export class StoreHealth {
+  readonly #ping: () => Promise<unknown>;
+  readonly #afterFailure: (code: string) => void;
+  #failed: Failed | undefined;
+  #checking: Promise<void> | undefined;
+
+  /**
+   * @param ping reads something small.
+   * @param afterFailure prepares the next try; gets the code of the failure.
+   */
+  constructor(ping: () => Promise<unknown>, afterFailure: (code: string) => void) {
+    this.#ping = ping;
+    this.#afterFailure = afterFailure;
+  }
+
+  /** @param again what a check tries if the store fails `work`. Default: the same, which only reads. */
+  async noting<T>(work: () => Promise<T>, again: () => Promise<unknown> = work): Promise<T> {
+    return work().catch((error: unknown) => {
+      this.#note(error, again);
+      throw error;
+    });
+  }
+
+  #note(error: unknown, again: Failed['again']): void {
+    const failure = failureOf(error);
+    if (failure === undefined) return;
+    this.#failed = { error, again };
+    this.#afterFailure(failure.code);
+  }
+
+  /** Rejects if the store does not answer within three seconds, or if it still fails what it failed last. */
+  async check(): Promise<void> {
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined;
+    });
+    return this.#checking;
+  }
+
+  async #check(): Promise<void> {
+    const failed = this.#failed;
+    const late = failure('ETIMEDOUT', `the store did not answer within ${CHECK_WITHIN_MS} ms`);
+    const tries = this.#ping().then(async () => {
+      if (failed !== undefined) await stillFails(failed);
+    });
+    let timer: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject((failed?.error as Error | undefined) ?? late);
+      }, CHECK_WITHIN_MS);
+    });
+    try {
+      await Promise.race([tries, tooLate]);
+    } catch (error) {
+      this.#afterFailure(failureOf(error)?.code ?? '');
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+    if (this.#failed === failed) this.#failed = undefined;
+  }
+}
+
+/** Another error than a failure of the store shows that the store answers. */
+async function stillFails({ again }: Failed): Promise<void> {
+  await again().catch((error: unknown) => {
+    if (failureOf(error) !== undefined) throw error;
+  });
+}
