@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Bucket, Definition, Matcher, Rule, Treatment } from '../../src/model/flag/flag.js';
 import { canonicalDefinition } from '../../src/model/flag/wire.js';
-import type { FlagImpact, Range } from '../../src/model/impact.js';
+import type { FlagImpact } from '../../src/model/impact.js';
 import { planImpact } from '../../src/plan/impact/impact.js';
 import type { PlanInput } from '../../src/plan/input.js';
 import { planChanges } from '../../src/plan/plan.js';
@@ -23,6 +23,7 @@ import {
   liveSegment,
   NO_STATE,
 } from '../support/builders.js';
+import { liesIn } from '../support/sampling.js';
 import { lawSettings } from './law-settings.js';
 
 /** Each case brings about two pairs of definitions. */
@@ -293,27 +294,6 @@ function counted(flag: string, keys: readonly string[], worlds: readonly [FlagWo
     if (before === after) moves.delete(`${name} → ${name}`);
   }
   return moves;
-}
-
-/**
- * By how many keys a sample may miss what is expected: with this bound (Bernstein's) less than one check in 10 billion
- * fails by chance, also where few keys are expected and the normal approximation is far too narrow.
- */
-function sampling(expected: number, size: number): number {
-  const LOG = Math.log(1e10);
-  const variance = expected * (1 - Math.min(1, expected / size));
-  if (variance === 0) return 0;
-  return LOG / 3 + Math.sqrt((LOG / 3) ** 2 + 2 * LOG * variance);
-}
-
-function liesIn(count: number, { atLeast, atMost }: Range, size: number): boolean {
-  const [least, most] = [(atLeast / 100) * size, (atMost / 100) * size];
-  // Shares of other flags are rounded to a hundredth of a per cent.
-  const rounding = 0.00005 * size;
-  return (
-    count >= least - sampling(least, size) - rounding &&
-    count <= most + sampling(most, size) + rounding
-  );
 }
 
 function check(

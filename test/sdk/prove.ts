@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { compare, comparisonText } from './comparison.js';
+import { proveImpact } from './impact-proof.js';
 import { startProofWorld, type ProofWorld } from './proof-world.js';
 import { Draw, SEGMENTS, userKey } from './random-definitions.js';
 import { startSdk, type Case, type SdkProcess } from './sdk-process.js';
@@ -21,6 +22,7 @@ const { values: options } = parseArgs({
     definitions: { type: 'string', default: '500' },
     'definition-keys': { type: 'string', default: '2000' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    'impact-flags': { type: 'string', default: '200' },
     only: { type: 'string', multiple: true },
   },
 });
@@ -187,9 +189,26 @@ async function proveRandom(command: readonly [string, ...string[]]): Promise<voi
   await world.stop();
 }
 
-const wanted = options.only ?? [...Object.keys(SDKS), 'random'];
+/** What a plan says of a change, and what the SDK serves before and after it. */
+async function proveReach(command: readonly [string, ...string[]]): Promise<void> {
+  const [seed, flags, keys] = [options.seed, options['impact-flags'], options['definition-keys']];
+  const found = await proveImpact({
+    ...{ root: ROOT, sdk: command },
+    ...{ seed: Number(seed), flags: Number(flags), keys: Number(keys) },
+  });
+  const { evaluations, shares, numbers, certain, named, moved, problems } = found;
+  const first = problems.slice(0, 10).map((each) => `  ${each}\n`);
+  const title = `javascript, impact of a plan for ${flags} random definitions, --seed ${seed}`;
+  const counts = `${evaluations} evaluations, ${moved} moves; ${found.flags} flags reached`;
+  const exact = `${shares} shares, ${numbers} numbers of keys (${certain} certain, ${named} keys named), ${problems.length} differences`;
+  say(`${title}: ${counts}, ${exact}\n${first.join('')}`, problems.length === 0);
+}
+
+const wanted = options.only ?? [...Object.keys(SDKS), 'random', 'impact'];
 for (const [name, command] of Object.entries(SDKS)) {
   if (wanted.includes(name)) await proveExample(name, command());
 }
-if (wanted.includes('random')) await proveRandom(['node', here('clients/javascript.mjs')]);
+const JAVASCRIPT = ['node', here('clients/javascript.mjs')] as const;
+if (wanted.includes('random')) await proveRandom(JAVASCRIPT);
+if (wanted.includes('impact')) await proveReach(JAVASCRIPT);
 process.exitCode = failures === 0 ? 0 : 1;
