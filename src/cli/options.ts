@@ -61,6 +61,14 @@ export function timeoutOption(command: Command): Command {
   return command.addOption(durationOption('--timeout', what));
 }
 
+/** Which of the specs' objects are planned, beside `--only`. */
+export function selectionOptions(command: Command): Command {
+  return command
+    .option('--exclude <kind/name>', 'leave this object out (repeatable)', collectObject, [])
+    .option('--tag <name>', 'only flags with this tag (repeatable)', collect, [])
+    .option('--owner <name>', 'only flags of this owner (repeatable)', collect, []);
+}
+
 /** Which part of the service a run works on, and how hard it may press. */
 export type ServiceOptions = ConnectionFlags &
   Pick<RunFlags, 'environment' | 'only' | 'concurrency'>;

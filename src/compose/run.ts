@@ -79,6 +79,11 @@ export interface RunFlags extends ConnectionFlags, PassedOn {
   readonly environment: readonly string[];
   /** Objects as `KIND/NAME`; empty for all. */
   readonly only: readonly string[];
+  /** Objects that are left out, as `KIND/NAME`. */
+  readonly exclude?: readonly string[];
+  /** Tags and owners of flags; each empty for all. */
+  readonly tag?: readonly string[];
+  readonly owner?: readonly string[];
   readonly prune?: boolean;
   readonly adopt?: boolean;
   readonly revertDrift?: boolean;
@@ -254,6 +259,9 @@ function runOptions(flags: RunFlags): RunOptions {
   return {
     environments: flags.environment,
     only: flags.only,
+    exclude: flags.exclude ?? [],
+    tags: flags.tag ?? [],
+    owners: flags.owner ?? [],
     prune: flags.prune === true,
     adopt: flags.adopt === true,
     revertDrift: flags.revertDrift === true,

@@ -321,6 +321,19 @@ export interface Plan {
    */
   held?: string[];
   /**
+   * The parts that the filters of the run leave out, so that it did not look at them; absent without a filter.
+   */
+  leftOut?: {
+    /**
+     * KIND/NAME of declared objects, sorted.
+     */
+    objects: string[];
+    /**
+     * Names of environments, in the order of application.
+     */
+    environments: string[];
+  };
+  /**
    * What the specs wanted somebody to look at again by the moment of the plan, sorted by id; absent where there is nothing. Nothing changes by itself.
    *
    * @minItems 1

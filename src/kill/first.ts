@@ -266,8 +266,11 @@ export class KillSender {
   }
 
   #isInReach(flag: string, environment: readonly string[]): boolean {
-    const { environments, only } = this.#context.options;
-    return isSelected(environments, environment) && isSelected(only, [keyOf('flag', flag)]);
+    const { environments, only, exclude = [] } = this.#context.options;
+    const key = keyOf('flag', flag);
+    return (
+      isSelected(environments, environment) && isSelected(only, [key]) && !exclude.includes(key)
+    );
   }
 
   async #newInGit(placed: readonly PlacedKill[], place: Workspace): Promise<readonly PlacedKill[]> {

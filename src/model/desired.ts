@@ -131,6 +131,8 @@ export interface DesiredFlag {
   readonly trafficType: string;
   /** `tags` and the like; git does not manage absent fields. */
   readonly fields: FlagFields;
+  /** Who answers for it; never sent. */
+  readonly owner?: string;
   /** Never deleted, in any environment. */
   readonly protect?: true;
   /** Day after which it should be gone (`2026-10-03`). */

@@ -225,5 +225,8 @@ export function planOptionsOf(options: RunOptions): string[] {
     ...value('--override-window', options.overrideWindow),
     ...options.environments.flatMap((each) => ['--environment', each]),
     ...options.only.flatMap((each) => ['--only', each]),
+    ...(options.exclude ?? []).flatMap((each) => ['--exclude', each]),
+    ...(options.tags ?? []).flatMap((each) => ['--tag', each]),
+    ...(options.owners ?? []).flatMap((each) => ['--owner', each]),
   ];
 }

@@ -77,6 +77,12 @@ export interface RunOptions {
   readonly environments: readonly string[];
   /** `KIND/NAME`; empty for all. */
   readonly only: readonly string[];
+  /** `KIND/NAME` of objects that are not planned. */
+  readonly exclude?: readonly string[];
+  /** Plan only flags with one of these tags; empty for all. Kills go whatever these and the owners say. */
+  readonly tags?: readonly string[];
+  /** Plan only flags of one of these owners; empty for all. */
+  readonly owners?: readonly string[];
   readonly prune: boolean;
   readonly adopt: boolean;
   readonly revertDrift: boolean;
@@ -106,6 +112,12 @@ export interface RunOptions {
   readonly approvals?: readonly Approval[] | undefined;
   /** Suspension by request; it holds back the same changes as `suspend: true` in the config. */
   readonly suspend?: Suspension | undefined;
+}
+
+/** What the filters of a run leave out: declared objects as `KIND/NAME`, sorted, and environments by name. */
+export interface LeftOut {
+  readonly objects: readonly string[];
+  readonly environments: readonly string[];
 }
 
 /**

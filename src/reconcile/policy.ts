@@ -4,23 +4,22 @@ import type { BoundDesired } from '../model/bound-desired.js';
 import type { Location } from '../model/diagnostic.js';
 import { isSelected, SUSPENDED_BY_CONFIG, type RunOptions } from '../model/run.js';
 import type { PlannedEnvironment, PlanPolicy } from '../plan/policy.js';
-import { KINDS, keyOf, keyOfId, type ObjectId } from '../model/ref.js';
-import type { State } from '../model/state.js';
-import { didYouMean } from '../specs/parse/suggest.js';
-import { declarationsIn, plannedKind } from '../plan/objects/kinds.js';
+import { keyOfId, type ObjectId } from '../model/ref.js';
+import { declarationsIn } from '../plan/objects/kinds.js';
 import { objectsChangedSince, objectsSameAt } from '../history/changed-since.js';
 import type { SpecHistory } from '../history/spec-history.js';
 import { restorableKills } from '../kill/in-git.js';
 import { historyOf, type RunContext, type Remembered } from './context.js';
 import type { OpenedService } from './load.js';
 import { momentOfRun } from './moment.js';
+import { selectedKeys } from './selection.js';
 import type { Moment } from '../timing/desired-at.js';
 
 /**
  * The policy of a run, from config, operator and history, and its moment. With `--since` it includes the objects that the review
  * covers.
  *
- * @throws FlagkeelError as `refuseUnknownNames`, `resolvePolicy` and `objectsChangedSince` do.
+ * @throws FlagkeelError as `selectedKeys`, `resolvePolicy` and `objectsChangedSince` do.
  */
 export async function decidePolicy(
   context: RunContext,
@@ -34,9 +33,9 @@ export async function decidePolicy(
   const { desired, quarantined } = known;
   const { home, state, applied } = known.remembered;
   const { options, source } = context;
-  refuseUnknownNames(options.only, desired, state);
+  const only = selectedKeys(options, desired, state);
   const history = historyOf(context, desired);
-  const resolved = resolvePolicy(desired, workspace, options, home === null);
+  const resolved = { ...resolvePolicy(desired, workspace, options, home === null), only };
   const { environments } = resolved;
   const since =
     options.since === undefined
@@ -45,7 +44,7 @@ export async function decidePolicy(
   const { shown } = options;
   const { isBehind } = known.remembered;
   const reviewed = since?.ids ?? (isBehind ? (shown?.ids ?? null) : null);
-  const review = await reviewPolicy(history, known, { only: resolved.only, reviewed });
+  const review = await reviewPolicy(history, known, { only, reviewed });
   const moment = await momentOfRun(context, desired, resolved, known.remembered);
   const start = since?.before ?? undefined;
   const facts = {
@@ -142,38 +141,6 @@ function resolveEnvironments(
 
 function placeOf(word: string | undefined, name: string): Pick<PlannedEnvironment, 'place'> {
   return word === undefined || word === name ? {} : { place: word };
-}
-
-/**
- * Refuses a filter with an unknown name: it would leave nothing to plan, and the run would report that as in sync.
- * Known are all names in the specs, including kills and references, and in the state.
- *
- * @param only `KIND/NAME`.
- * @throws FlagkeelError `USAGE`, with the first such name.
- */
-function refuseUnknownNames(only: readonly string[], desired: BoundDesired, state: State): void {
-  if (only.length === 0) return;
-  const known = new Set([...declaredKeys(desired), ...state.keys()]);
-  const unknown = only.find((key) => !known.has(key));
-  if (unknown === undefined) return;
-  throw new FlagkeelError(
-    'USAGE',
-    `cannot use --only "${unknown}": neither the specs nor their references nor the state have it${didYouMean(unknown, [...known])}`,
-  );
-}
-
-function declaredKeys(desired: BoundDesired): string[] {
-  const { references } = desired.config;
-  const otherFlags = [...references.flags, ...desired.kills.map(({ flag }) => flag)];
-  return [
-    ...KINDS.flatMap((kind) =>
-      plannedKind(kind)
-        .declarations(desired)
-        .map(({ name }) => keyOf(kind, name)),
-    ),
-    ...otherFlags.map((name) => keyOf('flag', name)),
-    ...references.segments.map((name) => keyOf('segment', name)),
-  ];
 }
 
 /**

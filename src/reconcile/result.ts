@@ -11,6 +11,7 @@ import type { PlanReport } from '../report/plan-report.js';
 import type { Applied, Planned, RunContext } from './context.js';
 import { remindersAt } from '../timing/reminders.js';
 import { standingsOf } from '../timing/standings.js';
+import { leftOutOf } from './selection.js';
 
 /** The result of a run, as input for reports in all formats. */
 export function reportOf(
@@ -39,6 +40,7 @@ export function reportOf(
       const closed = selected && input.policy.closed?.get(name);
       return closed ? [{ environment: name, ...closed, ...overridden(input.policy) }] : [];
     }),
+    leftOut: leftOutOf(context.options, input),
     held: [...input.policy.quarantined].sort(),
     environments: input.policy.environments.map(({ name }) => name),
     protectedEnvironments: new Set(

@@ -96,9 +96,9 @@ export async function chooseScope(
 }
 
 function aboutOf({ options }: RunContext, { remembered: { home }, policy }: ScopeInput): string {
-  const { environments, only } = options;
+  const { environments, only, exclude, tags, owners } = options;
   const places = policy.environments.map(({ id, name, selected }) => [id, name, selected]);
-  return JSON.stringify([home?.ref, environments, only, places]);
+  return JSON.stringify([home?.ref, environments, only, exclude, tags, owners, places]);
 }
 
 /**

@@ -11,7 +11,7 @@ import type {
 import type { RampStanding } from '../model/flag/ramp.js';
 import type { Impact } from '../model/impact.js';
 import type { ObjectId } from '../model/ref.js';
-import type { ClosedEnvironment, Suspension } from '../model/run.js';
+import type { ClosedEnvironment, LeftOut, Suspension } from '../model/run.js';
 import type { Outcome, Outcomes, Revision, Unknown } from '../model/outcome.js';
 
 /**
@@ -65,6 +65,8 @@ export interface PlanReport {
   readonly unknowns?: readonly Unknown[];
   /** `KIND/NAME` of objects that the run leaves alone because their specs are invalid; sorted. */
   readonly held?: readonly string[];
+  /** What the operator's filters left out of this run; not set without a filter. */
+  readonly leftOut?: LeftOut | undefined;
   readonly outcomes?: Outcomes;
   /** What became of the objects: after an apply from a second look, before it from the plan. */
   readonly verdict: Verdict;

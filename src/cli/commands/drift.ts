@@ -20,6 +20,7 @@ import { ending, type DeclareCommand } from '../command.js';
 import { examples } from '../help.js';
 import {
   commonOptions,
+  selectionOptions,
   serviceOptions,
   type CommonOptions,
   type ServiceOptions,
@@ -38,7 +39,7 @@ export const declareDrift: DeclareCommand = (command, invocation) => {
     .argument('[directory...]', 'config repositories', ['.'])
     .option('--adopt', 'write the live values into the files; nothing is committed')
     .option('--allow-older', 'compare with a HEAD that is older than that of the last apply');
-  commonOptions(serviceOptions(command)).action(ending(showDrift, invocation));
+  commonOptions(selectionOptions(serviceOptions(command))).action(ending(showDrift, invocation));
 };
 
 /**

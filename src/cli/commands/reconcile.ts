@@ -21,7 +21,7 @@ import { killsDirectory, plannedOrRefused, type PlannedDirectory } from '../plan
 import { setApplyStatuses } from '../../review/apply-statuses.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import type { DeclareCommand } from '../command.js';
-import { commonOptions, lockOption, serviceOptions } from '../options.js';
+import { commonOptions, lockOption, selectionOptions, serviceOptions } from '../options.js';
 import {
   approvalOptions,
   applyingOptions,
@@ -46,7 +46,7 @@ export const declareReconcile: DeclareCommand = (command, { terminal, done }) =>
   planOptions(command);
   if (!isPlan) applyingOptions(command);
   approvalOptions(command);
-  commonOptions(serviceOptions(lockOption(command)), ['text', 'json', 'markdown']).action(
+  commonOptions(selectionOptions(serviceOptions(lockOption(command))), ['text', 'json', 'markdown']).action(
     async (directories: string[], options: ReconcileOptions) => {
       const dryRun = isPlan || options.dryRun === true;
       done(await reconcileAll(directories, { ...options, dryRun }, terminal));

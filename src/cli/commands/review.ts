@@ -31,6 +31,7 @@ import {
   commonOptions,
   forgeOptions,
   momentOption,
+  selectionOptions,
   serviceOptions,
   type CommonOptions,
 } from '../options.js';
@@ -69,7 +70,9 @@ export const declareReview: DeclareCommand = (command, invocation) => {
     .option('--json <file>', 'write the plan as JSON, for reconcile --plan')
     .option('--sarif <file>', 'write findings as SARIF')
     .option('--junit <file>', 'write findings as JUnit XML');
-  commonOptions(serviceOptions(command), ['markdown']).action(ending(reviewAll, invocation));
+  commonOptions(selectionOptions(serviceOptions(command)), ['markdown']).action(
+    ending(reviewAll, invocation),
+  );
 };
 
 /**

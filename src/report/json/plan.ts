@@ -96,6 +96,7 @@ function circumstances(report: PlanReport, options: JsonOptions) {
     allowed: some(report.allowed),
     unknowns: some(report.unknowns),
     held: some(report.held),
+    leftOut: report.leftOut,
     ramps: some(
       report.ramps?.map(({ id, rule, treatment, step, steps, held, served, checks }) => ({
         ...{ id, rule, treatment, step, held, served, ...present({ checks }) },

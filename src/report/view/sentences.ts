@@ -1,7 +1,7 @@
 import type { RampStanding } from '../../model/flag/ramp.js';
 import type { LiveKill, NotCompared, Reminder } from '../../model/plan.js';
 import { killRemedy } from '../../model/remedy.js';
-import type { ClosedEnvironment, Suspension } from '../../model/run.js';
+import type { ClosedEnvironment, LeftOut, Suspension } from '../../model/run.js';
 import type { PlanReport } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { span } from '../text/layout.js';
@@ -30,7 +30,7 @@ export interface Caveats {
 }
 
 export function caveatsOf(report: PlanReport): Caveats {
-  const { plan, stateless, suspended = null, closed = [], held = [] } = report;
+  const { plan, stateless, suspended = null, closed = [], held = [], leftOut } = report;
   const places = shownEnvironments(report);
   const inOrder = closed.toSorted(
     (a, b) => places.indexOf(a.environment) - places.indexOf(b.environment),
@@ -52,6 +52,7 @@ export function caveatsOf(report: PlanReport): Caveats {
     ramps: byEnvironment(openRamps(report.ramps), places).map(rampText),
     reminders: byEnvironment(report.reminders ?? [], places).map(reminderText),
     limits: [
+      ...(leftOut === undefined ? [] : [leftOutText(leftOut)]),
       ...(plan.observed === 'touched' ? [TOUCHED_TEXT] : []),
       ...notComparedTexts(plan.notCompared),
       ...(plan.unmanaged && plan.unmanaged.flags + plan.unmanaged.segments > 0
@@ -61,6 +62,19 @@ export function caveatsOf(report: PlanReport): Caveats {
         : []),
     ],
   };
+}
+
+/** The objects and environments that filters leave out, the first of them by name. */
+function leftOutText({ objects, environments }: LeftOut): string {
+  const shown = objects.slice(0, MAX_UNSEEN).map(clean).join(', ');
+  const more = objects.length > MAX_UNSEEN ? ` and ${objects.length - MAX_UNSEEN} more` : '';
+  const parts = [
+    ...(objects.length > 0 ? [`${plural(objects.length, 'object')} (${shown}${more})`] : []),
+    ...environments.map((name) => `environment ${clean(name)}`),
+  ];
+  return parts.length === 0
+    ? 'The filters leave nothing out.'
+    : `Left out by filters, and not looked at: ${parts.join(', ')}.`;
 }
 
 /** The option that applies changes held by windows at once. Refusals of guards name an option of their own. */

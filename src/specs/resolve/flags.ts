@@ -258,6 +258,7 @@ export function desiredFlag(flag: ResolvedFlag): DesiredFlag {
     location: flag.file.location(['flag']),
     trafficType: flag.trafficType,
     fields: flagFieldsFromSpec(flag.spec),
+    ...(flag.spec.owner !== undefined && { owner: flag.spec.owner }),
     ...(flag.spec.protect === true && { protect: true }),
     ...(flag.spec.expires !== undefined && { expires: flag.spec.expires }),
     environments: sortedMap<DesiredDefinition>(environments),

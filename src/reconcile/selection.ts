@@ -1,0 +1,93 @@
+import { FlagkeelError } from '../errors.js';
+import type { BoundDesired } from '../model/bound-desired.js';
+import { KINDS, keyOf } from '../model/ref.js';
+import type { LeftOut, RunOptions } from '../model/run.js';
+import type { State } from '../model/state.js';
+import { plannedKind } from '../plan/objects/kinds.js';
+import type { PlanPolicy } from '../plan/policy.js';
+import { didYouMean } from '../specs/parse/suggest.js';
+
+type Filters = Pick<RunOptions, 'only' | 'exclude' | 'tags' | 'owners'>;
+
+/**
+ * `KIND/NAME` of the objects that all filters of a run let through; null without a filter. Tags and owners are those of
+ * flags in the specs at HEAD, so that they select no segment and no object that left the specs.
+ *
+ * @throws FlagkeelError `USAGE`: a filter names nothing. It would leave nothing to plan, which looks like in sync.
+ */
+export function selectedKeys(
+  { only, exclude = [], tags = [], owners = [] }: Filters,
+  desired: BoundDesired,
+  state: State,
+): ReadonlySet<string> | null {
+  if ([only, exclude, tags, owners].every(({ length }) => length === 0)) return null;
+  const flags = [...desired.flags.values()];
+  const known = knownKeys(desired, state);
+  for (const name of only) refuseUnknown('--only', name, known, NOWHERE);
+  for (const name of exclude) refuseUnknown('--exclude', name, known, NOWHERE);
+  const usedTags = new Set(flags.flatMap(({ fields }) => fields.tags ?? []));
+  for (const tag of tags) refuseUnknown('--tag', tag, usedTags, 'no flag of the specs has it');
+  const usedOwners = new Set(flags.flatMap(({ owner }) => owner ?? []));
+  for (const owner of owners)
+    refuseUnknown('--owner', owner, usedOwners, 'no flag of the specs names it');
+  const tagged = flags.filter(({ fields }) => fields.tags?.some((each) => tags.includes(each)));
+  const owned = flags.filter(({ owner }) => owner !== undefined && owners.includes(owner));
+  const keysOf = (found: typeof flags): Set<string> =>
+    new Set(found.map(({ name }) => keyOf('flag', name)));
+  const sets = [
+    ...(only.length > 0 ? [new Set(only)] : []),
+    ...(tags.length > 0 ? [keysOf(tagged)] : []),
+    ...(owners.length > 0 ? [keysOf(owned)] : []),
+  ];
+  return new Set(
+    [...known].filter((key) => !exclude.includes(key) && sets.every((each) => each.has(key))),
+  );
+}
+
+const NOWHERE = 'neither the specs nor their references nor the state have it';
+
+function refuseUnknown(
+  option: string,
+  name: string,
+  known: ReadonlySet<string>,
+  why: string,
+): void {
+  if (known.has(name)) return;
+  const suggestion = didYouMean(name, [...known]);
+  throw new FlagkeelError('USAGE', `cannot use ${option} "${name}": ${why}${suggestion}`);
+}
+
+/** Names in the specs, including kills and references, and in the state. */
+function knownKeys(desired: BoundDesired, state: State): ReadonlySet<string> {
+  const { references } = desired.config;
+  const otherFlags = [...references.flags, ...desired.kills.map(({ flag }) => flag)];
+  return new Set([
+    ...declaredKeys(desired),
+    ...otherFlags.map((name) => keyOf('flag', name)),
+    ...references.segments.map((name) => keyOf('segment', name)),
+    ...state.keys(),
+  ]);
+}
+
+function declaredKeys(desired: BoundDesired): string[] {
+  return KINDS.flatMap((kind) =>
+    plannedKind(kind)
+      .declarations(desired)
+      .map(({ name }) => keyOf(kind, name)),
+  );
+}
+
+/** The declared objects and the environments that the filters of a run leave out; undefined without a filter. */
+export function leftOutOf(
+  options: Filters,
+  { desired, state, policy }: { desired: BoundDesired; state: State; policy: PlanPolicy },
+): LeftOut | undefined {
+  const selected = selectedKeys(options, desired, state);
+  const objects = selected && declaredKeys(desired).filter((key) => !selected.has(key));
+  const environments = policy.environments.filter((each) => !each.selected);
+  if (objects === null && environments.length === 0) return undefined;
+  return {
+    objects: [...new Set(objects)].sort(),
+    environments: environments.map(({ name }) => name),
+  };
+}
