@@ -46,7 +46,7 @@ export function planMarkdown(report: PlanReport, options: MarkdownOptions = {}):
       { rank: 'head', what: 'verdict', markup: () => headline(report, options) },
       ...riskBlocks(report),
       ...tableBlocks(view.folds, report),
-      ...view.folds.map(detail),
+      ...view.folds.flatMap((fold) => (fold.members ?? [fold]).map(detail)),
       ...leftBlocks(view),
       ...withheldBlocks(view),
       ...otherWorkspaceBlocks(view, options),
@@ -70,7 +70,10 @@ function detail(fold: Fold): Block {
     rank: fold.isUrgent ? 'risky detail' : 'detail',
     what: 'detail',
     markup: () =>
-      folded(title, fencedChunks([rowsOf(foldLines(fold, { shownNames: GROUP_NAMES }))])),
+      folded(
+        title,
+        fencedChunks([rowsOf(foldLines(fold, { shownNames: GROUP_NAMES, isWhole: true }))]),
+      ),
   };
 }
 

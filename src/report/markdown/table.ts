@@ -103,6 +103,7 @@ function tableRow(
       : trusted`**${countText(fold)}**: ${cut(names, LINE_COLUMNS)}`;
   const cells = columns.map((place) => {
     const here = fold.rows.filter(({ change }) => change.ref.environment === place);
+    if (fold.members && here.length > 0) return trusted`**${here.length} new**`;
     return joined(
       here.map(({ change }) => cell(change, report)),
       String(LINE_BREAK),

@@ -2,7 +2,7 @@ import type { PlanReport } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { guardTexts, type GuardTexts } from '../view/guards.js';
 import { LEFT_TITLE } from '../view/left.js';
-import { planView, type PlanView, type ViewOptions } from '../view/plan-view.js';
+import { planView, type Fold, type PlanView, type ViewOptions } from '../view/plan-view.js';
 import { LIVE_KILLS_TITLE } from '../view/sentences.js';
 import { EMPTY_LINE, renderLines, span, type Layout, type Line } from './layout.js';
 import { foldLines, rowLines } from './rows.js';
@@ -12,6 +12,7 @@ import { summaryLine } from './summary.js';
 export type TextOptions = Layout & ViewOptions;
 
 const SHORT_SHA = 7;
+const FRESH_NOTE = 'New objects are shown in short; --verbose shows all of them.';
 const GUARDS_TITLE = 'Refused by a guard, nothing is sent';
 
 /**
@@ -41,7 +42,10 @@ function bodyLines(report: PlanReport, view: PlanView): Line[] {
   return [
     paragraph(placeText(report, commit), 'faint'),
     ...section(GUARDS_TITLE, guardLines(guards)),
-    ...folds.flatMap((fold) => [EMPTY_LINE, ...foldLines(fold, { commit })]),
+    ...folds.flatMap((fold, index) => [
+      ...(isShort(fold) && isShort(folds[index - 1]) ? [] : [EMPTY_LINE]),
+      ...foldLines(fold, { commit }),
+    ]),
     ...section('Withheld', withheld.flatMap(rowLines)),
     ...section(LIVE_KILLS_TITLE, liveKills.flatMap(rowLines)),
     ...section(LEFT_TITLE, left.flatMap(rowLines)),
@@ -51,6 +55,11 @@ function bodyLines(report: PlanReport, view: PlanView): Line[] {
     ),
     EMPTY_LINE,
   ];
+}
+
+/** Whether a fold is one line, so that it needs no empty line before the next one. */
+function isShort(fold: Fold | undefined): boolean {
+  return fold !== undefined && fold.fresh !== '';
 }
 
 /** The refusals of guards, with the remedy in the last line. */
@@ -69,12 +78,13 @@ function section(title: string, lines: readonly Line[]): Line[] {
 }
 
 /** Caveats, and the line of totals. */
-function endLines(report: PlanReport, { caveats }: PlanView): Line[] {
+function endLines(report: PlanReport, { caveats, folds }: PlanView): Line[] {
   const { plan } = report;
   const { serious, ramps, reminders, limits } = caveats;
   const busy = plan.changes.length + plan.withheld.length > 0;
   return [
     ...[...serious, ...reminders, ...ramps, ...limits].map((text) => paragraph(text, 'faint')),
+    ...(folds.some(isShort) ? [paragraph(FRESH_NOTE, 'faint')] : []),
     ...(busy && plan.unchanged.length > 0
       ? [paragraph(`${String(plan.unchanged.length)} unchanged hidden`, 'faint')]
       : []),

@@ -77,18 +77,24 @@ function otherLines(change: Change, report: PlanReport): string[] {
 
 /** `new: on 5 %`, `new: killed`; only `new` for objects that serve no users by themselves. */
 function newText(change: Change, report: PlanReport): string {
+  const served = servedText(change, report);
+  return served === '' ? withKeys('new', change) : `new: ${served}`;
+}
+
+/** The treatments that a new definition serves: `on 5 %`, `killed`; empty for objects that serve no users. */
+export function servedText(change: Change, report: PlanReport): string {
   const valueOf = (path: string): unknown => {
     return fieldAt(change, path)?.after;
   };
-  if (valueOf('/killed') === true) return `new: ${killedText(change.id, report)}`;
+  if (valueOf('/killed') === true) return killedText(change.id, report);
   const buckets = valueOf('/defaultRule');
-  if (!isBuckets(buckets)) return withKeys('new', change);
+  if (!isBuckets(buckets)) return '';
   const allocation = valueOf('/trafficAllocation');
   const part =
     typeof allocation === 'number' && allocation < 100
       ? ` of ${String(allocation)} % of the traffic`
       : '';
-  return `new: ${sharesText(buckets, valueOf('/defaultTreatment'))}${part}`;
+  return `${sharesText(buckets, valueOf('/defaultTreatment'))}${part}`;
 }
 
 function newRules(change: Change, report: PlanReport): string[] {

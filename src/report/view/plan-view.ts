@@ -6,6 +6,7 @@ import { clean } from '../sanitize.js';
 import { plainText } from '../text/layout.js';
 import { plural } from '../values.js';
 import { briefOf } from './brief.js';
+import { foldersOf, freshText, isFresh } from './fresh.js';
 import { guardTexts, type GuardTexts } from './guards.js';
 import { risksOf } from './impact.js';
 import { leftRow } from './left.js';
@@ -57,6 +58,10 @@ export interface Fold {
   readonly risks: ReadonlySet<Risk>;
   /** Reviewers should look at it before the others. */
   readonly isUrgent: boolean;
+  /** A new object in one line, `production on 10 %, staging on 100 %`; empty for others, and where rows say all. */
+  readonly fresh: string;
+  /** For new objects of one folder, which need not be equal: each by itself. `rows` has the rows of all of them. */
+  readonly members?: readonly Fold[];
 }
 
 export function planView(report: PlanReport, options: ViewOptions): PlanView {
@@ -80,17 +85,69 @@ export function planView(report: PlanReport, options: ViewOptions): PlanView {
   };
 }
 
-/** A fold of objects with equal changes is in the place of its first object. */
+/** A fold is in the place of its first object: of objects with equal changes, or of many new ones in one folder. */
 function foldsOf(report: PlanReport, { showKeys, verbose = false }: ViewOptions): Fold[] {
-  const groups = grouped(objectsOf(report, showKeys), (fold) => {
+  const isWhole = verbose || showKeys;
+  const objects = objectsOf(report, { showKeys, isWhole });
+  const folders = foldersOfMany(objects);
+  const groups = grouped(objects, (fold) => {
+    const folder = folders.get(fold);
+    return folder === undefined ? String(fold.keys[0]) : `${fold.kind} in ${folder}`;
+  });
+  const alike = (folds: readonly Fold[]): Fold[] =>
+    isWhole ? [...folds] : foldedAlike(folds, report);
+  return alike(
+    [...groups.values()].flatMap((group) => {
+      const [first] = group;
+      const folder = first && folders.get(first);
+      if (!first || folder === undefined || group.length === 1) return group;
+      return [inFolder(first, group, { place: folder, members: alike(group) })];
+    }),
+  );
+}
+
+/** Joins objects with equal changes if there are many of them. */
+function foldedAlike(folds: readonly Fold[], report: PlanReport): Fold[] {
+  const groups = grouped(folds, (fold) => {
     const isSingle =
-      verbose || showKeys || fold.isUrgent || fold.rows.some(({ change }) => change.rename);
-    return isSingle ? String(fold.keys[0]) : `${fold.kind} ${sameText(fold, report)}`;
+      fold.isUrgent || fold.members !== undefined || fold.rows.some(({ change }) => change.rename);
+    return isSingle ? fold.keys.join() : `${fold.kind} ${sameText(fold, report)}`;
   });
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     return first === undefined || group.length < FOLD_FROM ? group : [folded(first, group)];
   });
+}
+
+/** The folder of each new object without risks, if there are so many that a list of them would hide the rest. */
+function foldersOfMany(objects: readonly Fold[]): ReadonlyMap<Fold, string> {
+  const fresh = objects.filter((fold) => fold.fresh !== '' && !fold.isUrgent);
+  if (fresh.length < FOLD_FROM) return new Map();
+  const folders = foldersOf(fresh.map(({ place, rows }) => place || (rows.at(-1)?.place ?? '')));
+  return new Map(fresh.map((fold, index) => [fold, folders[index] ?? '']));
+}
+
+function inFolder(
+  first: Fold,
+  group: readonly Fold[],
+  folder: Pick<Fold, 'place'> & Required<Pick<Fold, 'members'>>,
+): Fold {
+  return {
+    ...first,
+    ...folder,
+    keys: group.flatMap(({ keys }) => keys),
+    rows: group.flatMap(({ rows }) => rows),
+    commit: shared(group.map(({ commit }) => commit)),
+    titles: new Set(group.flatMap(({ titles }) => [...titles])),
+    fresh: placesText(group),
+  };
+}
+
+/** The number of new objects by environment: `production 6, staging 7`. */
+function placesText(members: readonly Fold[]): string {
+  const rows = members.flatMap(({ rows }) => rows.filter(({ change }) => change.ref.environment));
+  const counts = [...grouped(rows, ({ subject }) => subject)];
+  return counts.map(([place, { length }]) => `${place} ${String(length)}`).join(', ');
 }
 
 function folded(first: Fold, group: readonly Fold[]): Fold {
@@ -120,13 +177,19 @@ function sameText({ rows }: Fold, report: PlanReport): string {
   );
 }
 
+/** Whether keys are named, and whether new objects have rows and not one line. */
+interface Detail {
+  readonly showKeys: boolean;
+  readonly isWhole: boolean;
+}
+
 /** Each object with all its changes, the most urgent first, and otherwise in the order of the plan. */
-function objectsOf(report: PlanReport, showKeys: boolean): Fold[] {
+function objectsOf(report: PlanReport, detail: Detail): Fold[] {
   const places = shownEnvironments(report);
   const byKey = grouped(report.plan.changes, ({ ref }) => keyOf(ref.kind, ref.name));
   return [...byKey]
     .map(([key, changes]) => {
-      return objectFold(key, byEnvironment(changes, places), report, showKeys);
+      return objectFold(key, byEnvironment(changes, places), report, detail);
     })
     .map((fold) => ({ fold, weight: foldWeight(fold, report).slice(0, -1) }))
     .toSorted((a, b) => byWeight(a.weight, b.weight))
@@ -137,24 +200,26 @@ function objectFold(
   key: ObjectKey,
   changes: readonly Change[],
   report: PlanReport,
-  showKeys: boolean,
+  { showKeys, isWhole }: Detail,
 ): Fold {
-  const rows = changes.map((change) => changeRow(change, report, showKeys));
-  const place = shared(rows.map((row) => row.place));
-  const commit = shared(rows.map((row) => row.commit));
+  const found = changes.map((change) => changeRow(change, report, showKeys));
+  const place = shared(found.map((row) => row.place));
+  const commit = shared(found.map((row) => row.commit));
+  const rows = found.map((row) => ({
+    ...row,
+    subject: subjectOf(row.change),
+    origin: [place === '' ? row.place : '', commit === '' ? row.commit : ''].filter(Boolean),
+  }));
   return {
     kind: changes[0]?.ref.kind ?? 'flag',
     keys: [key],
-    rows: rows.map((row) => ({
-      ...row,
-      subject: subjectOf(row.change),
-      origin: [place === '' ? row.place : '', commit === '' ? row.commit : ''].filter(Boolean),
-    })),
+    rows,
     place,
     commit,
     titles: new Set(changes.map((change) => report.notes.get(noteKey(change))?.title ?? '')),
     risks: new Set(changes.flatMap((change) => risksOf(change, report))),
     isUrgent: changes.some((change) => isUrgent(change, report)),
+    fresh: isWhole || !isFresh(rows, report) ? '' : freshText(rows, report),
   };
 }
 
@@ -163,8 +228,9 @@ function foldWeight({ rows }: Fold, report: PlanReport): readonly number[] {
   return rows.map(({ change }) => weightOf(change, report)).toSorted(byWeight)[0] ?? [];
 }
 
-/** The number of objects in a fold: `12 flags`. */
-export function countText({ kind, keys }: Fold): string {
+/** The number of objects in a fold: `12 flags`, `12 new flags in flags/checkout`. */
+export function countText({ kind, keys, place, members }: Fold): string {
+  if (members) return `${plural(keys.length, `new ${kind}`)} in ${clean(place)}`;
   return kind === 'identities' ? `${String(keys.length)} identities` : plural(keys.length, kind);
 }
 

@@ -128,7 +128,7 @@ export const GOLDEN_PLANS: readonly GoldenPlan[] = [
   },
   {
     name: 'new-flag',
-    inFiveSeconds: 'production will be created',
+    inFiveSeconds: 'new flag: production on 5 %, 1 rule; staging on 100 %, 1 rule',
     report: by('Add search', newFlag('search')),
   },
   {
@@ -167,7 +167,7 @@ export const GOLDEN_PLANS: readonly GoldenPlan[] = [
   },
   {
     name: 'new-segment',
-    inFiveSeconds: 'production will be activated',
+    inFiveSeconds: 'new segment: production 12 keys',
     report: by('Add a segment', [
       aChange('segment/beta', 'create', { fields: [aField('/description', undefined, 'Testers')] }),
       aChange('segment/beta@production', 'activate', { keys: keyChange(manyKeys('user', 12)) }),
@@ -256,7 +256,7 @@ export const GOLDEN_PLANS: readonly GoldenPlan[] = [
   },
   {
     name: 'many-flags',
-    inFiveSeconds: '300 flags: flag-1, flag-2, flag-3, … 297 more',
+    inFiveSeconds: '300 new flags in flags: flag-1, flag-2, flag-3, … 297 more',
     report: by(
       'Import them all',
       Array.from({ length: 300 }, (_, i) => newFlag(`flag-${String(i + 1)}`)).flat(),

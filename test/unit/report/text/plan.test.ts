@@ -54,13 +54,7 @@ describe('a plan', () => {
             ~ rule 1 → 2: if in segment contractors, serve off 100 %
             defaultRule: on 10 → 25 %, off 90 → 75 %
 
-      flag/search · flags/search.yaml:1
-        + staging will be created
-            treatments on, off · targets of on +2 −0 keys · defaultTreatment off · defaultRule on 50 %,
-                off 50 %
-            rule 1: if in segment contractors, serve off 100 %
-        + the flag itself will be created
-            description "Search, rewritten" · tags search, web
+      + flag/search · new flag: staging on 50 %, 1 rule, 2 targets · flags/search.yaml:1
 
       Withheld
         ! flag/legacy@production would be updated: changed outside git, which is reported here and not
@@ -71,6 +65,7 @@ describe('a plan', () => {
                 says
 
       Not managed here: 12 flags, 1 segment.
+      New objects are shown in short; --verbose shows all of them.
       40 unchanged hidden
       planHash sha256:0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a
       Plan: 2 to create, 3 to update, 1 to delete, 9 requests; 40 unchanged; 1 withheld; 1 risk:
@@ -226,16 +221,40 @@ describe('a plan', () => {
 
     const printed = text(report);
     expect(printed).toContain(
-      [
-        '300 flags: new-0, new-1, new-2, … 297 more (--verbose lists them)',
-        '  + staging will be created',
-        '  + the flag itself will be created',
-        '',
-      ].join('\n'),
+      '+ 300 new flags in flags: new-0, new-1, new-2, … 297 more · staging 300\n',
     );
     expect(printed.match(/- the segment itself will be deleted/g)).toHaveLength(12);
     const whole = planText(report, { color: false, width: 100, showKeys: false, verbose: true });
     expect(whole.match(/\+ the flag itself will be created/g)).toHaveLength(300);
+  });
+
+  it('counts many new objects by folder, and shows each risky one by itself', () => {
+    const added = (name: string, folder: string, size: number) => {
+      const location = { file: `flags/${folder}/${name}.yaml`, line: 1, column: 1 };
+      const rule = aField('/defaultRule', undefined, [{ treatment: 'on', size }]);
+      return [
+        aChange(`flag/${name}`, 'create', { location }),
+        aChange(`flag/${name}@production`, 'create', { location, fields: [rule] }),
+      ];
+    };
+    const changes = [
+      ...Array.from({ length: 8 }, (_, at) => added(`pay-${String(at)}`, 'pay', at)).flat(),
+      ...Array.from({ length: 3 }, (_, at) => added(`shop-${String(at)}`, 'shop', at)).flat(),
+      ...added('all', 'pay', 100),
+    ];
+    const impact = { flags: [], risks: ['all-of-production'] } as const;
+    const report = aReport({ changes }, { impacts: new Map([['flag/all@production', impact]]) });
+
+    expect(
+      text(report)
+        .split('\n')
+        .filter((line) => /^ *(\+|!!)/.test(line)),
+    ).toEqual([
+      '+ flag/all · new flag: production on 100 % · flags/pay/all.yaml:1',
+      '      !! 100 % of production',
+      '+ 8 new flags in flags/pay: pay-0, pay-1, pay-2, … 5 more · production 8',
+      '+ 3 new flags in flags/shop: shop-0, shop-1, shop-2 · production 3',
+    ]);
   });
 
   it('does not fold what differs, or what failed', () => {
@@ -471,13 +490,7 @@ describe('an apply', () => {
             ~ rule 1 → 2: if in segment contractors, serve off 100 %
             defaultRule: on 10 → 25 %, off 90 → 75 %
 
-      flag/search · flags/search.yaml:1
-        + staging created
-            treatments on, off · targets of on +2 −0 keys · defaultTreatment off · defaultRule on 50 %,
-                off 50 %
-            rule 1: if in segment contractors, serve off 100 %
-        + the flag itself created
-            description "Search, rewritten" · tags search, web
+      + flag/search · new flag created: staging on 50 %, 1 rule, 2 targets · flags/search.yaml:1
 
       Withheld
         ! flag/legacy@production would be updated: changed outside git, which is reported here and not
@@ -488,6 +501,7 @@ describe('an apply', () => {
                 says
 
       Not managed here: 12 flags, 1 segment.
+      New objects are shown in short; --verbose shows all of them.
       40 unchanged hidden
       Applied: 2 created, 3 updated, 1 deleted; 40 unchanged; 1 withheld. Waiting: flag/legacy@production
           changed on the service, which the config leaves so; 45 other objects in sync.
@@ -533,13 +547,7 @@ describe('an apply', () => {
       flag/banner
         - production deleted · prune: no longer in git
 
-      flag/search · flags/search.yaml:1
-        + staging created
-            treatments on, off · targets of on +2 −0 keys · defaultTreatment off · defaultRule on 50 %,
-                off 50 %
-            rule 1: if in segment contractors, serve off 100 %
-        + the flag itself created
-            description "Search, rewritten" · tags search, web
+      + flag/search · new flag created: staging on 50 %, 1 rule, 2 targets · flags/search.yaml:1
 
       Withheld
         ! flag/legacy@production would be updated: changed outside git, which is reported here and not
@@ -550,6 +558,7 @@ describe('an apply', () => {
                 says
 
       Not managed here: 12 flags, 1 segment.
+      New objects are shown in short; --verbose shows all of them.
       40 unchanged hidden
       Applied: 2 created, 1 updated, 1 deleted; 1 failed, 1 skipped; 40 unchanged; 1 withheld. Not in
           sync: segment/beta@production failed: \`flagkeel reconcile --only segment/beta\`;
