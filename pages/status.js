@@ -29,16 +29,60 @@ async function refresh() {
 
 function take(fresh) {
   document.title = fresh.title;
-  for (const id of ['verdict', 'as-of', 'sources']) {
-    const here = document.getElementById(id);
+  const focus = document.activeElement.id;
+  for (const { id, open } of document.querySelectorAll('details[id]')) {
+    fresh.getElementById(id)?.toggleAttribute('open', open);
+  }
+  for (const { id, value } of document.querySelectorAll('.filter :is(input, select)')) {
     const there = fresh.getElementById(id);
-    if (!here || !there || here.innerHTML === there.innerHTML) continue;
-    const known = [...here.querySelectorAll('details')].map((each) => [each.id, each.open]);
-    const focus = here.contains(document.activeElement) ? document.activeElement.id : '';
-    here.className = there.className;
-    here.replaceChildren(...there.childNodes);
-    for (const [each, open] of known) document.getElementById(each)?.toggleAttribute('open', open);
-    if (focus) document.getElementById(focus)?.focus({ preventScroll: true });
+    if (there) there.value = value;
+  }
+  filter(fresh);
+  for (const id of ['verdict', 'as-of', 'sources']) {
+    const [here, there] = [document.getElementById(id), fresh.getElementById(id)];
+    if (!here || !there) continue;
+    const kept = merged(here, there);
+    if (kept !== here) here.replaceWith(kept);
+  }
+  if (focus) document.getElementById(focus)?.focus({ preventScroll: true });
+}
+
+// Takes over the parts that differ and keeps the others, so that a change of one flag does not lay out a thousand anew.
+// Returns the element that is to stand in place of both.
+function merged(here, there) {
+  if (here.isEqualNode(there)) return here;
+  if (!('parts' in here.dataset)) return there;
+  const [old, fresh] = [[...here.children], [...there.children]];
+  const isAlike = old.length === fresh.length && old.every(({ id }, at) => id === fresh[at].id);
+  const children = fresh.map((each, at) => {
+    const known = isAlike ? old[at] : each.id && here.children.namedItem(each.id);
+    return known ? merged(known, each) : each;
+  });
+  if (!isAlike) here.replaceChildren(...children);
+  else {
+    children.forEach((child, at) => {
+      if (child !== old[at]) old[at].replaceWith(child);
+    });
+  }
+  return here;
+}
+
+// Hides the rows that lack a word of the search or the chosen state, and says how many are left.
+function filter(root) {
+  for (const bar of root.querySelectorAll('.filter')) {
+    const [search, state] = [bar.querySelector('input').value, bar.querySelector('select').value];
+    const words = search.toLowerCase().split(/\s+/);
+    const rows = root.getElementById(bar.dataset.filters).tBodies[0].rows;
+    let left = 0;
+    for (const row of rows) {
+      const text = search && row.textContent.toLowerCase();
+      const isShown =
+        words.every((word) => text.includes(word)) &&
+        (!state || row.dataset.states.split(' ').includes(state));
+      if (row.classList.contains('gone') === isShown) row.classList.toggle('gone', !isShown);
+      if (isShown) left += 1;
+    }
+    bar.querySelector('output').textContent = left + ' of ' + rows.length;
   }
 }
 
@@ -60,6 +104,9 @@ function ask({ id, textContent, dataset }) {
   };
   part('-title').textContent = label + ': ' + asking.body.source;
   part('-says').textContent = dataset.says;
+  const evidence = document.getElementById(dataset.evidence)?.cloneNode(true);
+  evidence?.removeAttribute('id');
+  part('-evidence').replaceChildren(...(evidence ? [evidence] : []));
   part('-do').textContent = label;
   part('-answer').textContent = '';
   part('-token').value = asking.once ? '' : token;
@@ -117,6 +164,41 @@ if (part('')) {
     void send();
   });
 }
+
+// Shows the page of a flag beside the matrix, so that search and place stay as they are.
+const panel = document.getElementById('panel');
+
+async function open(href) {
+  let content;
+  try {
+    const answer = await fetch(href, { cache: 'no-store' });
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    content = page.querySelector('main');
+    for (const link of content.querySelectorAll('a')) {
+      link.href = new URL(link.getAttribute('href'), new URL(href, location)).href;
+    }
+  } catch {
+    location.assign(href);
+    return;
+  }
+  document.getElementById('panel-content').replaceChildren(...content.childNodes);
+  panel.showModal();
+  panel.scrollTop = 0;
+}
+
+document.addEventListener('click', (event) => {
+  const link = event.target.closest?.('a[data-panel]');
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  void open(link.getAttribute('href'));
+});
+document.getElementById('panel-close').addEventListener('click', () => panel.close());
+
+document.documentElement.classList.add('scripted');
+document.addEventListener('input', ({ target }) => {
+  if (target.closest('.filter')) filter(document);
+});
+filter(document);
 
 const events = new EventSource('events');
 events.addEventListener('open', () => {

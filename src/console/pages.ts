@@ -1,6 +1,6 @@
 import { definitionFromWire } from '../model/flag/wire.js';
 import { html, type Html } from '../platform/html.js';
-import { definitionBlock } from '../report/html/catalogue.js';
+import { definitionBlock, ruleTexts } from '../report/html/definition.js';
 import { clean } from '../report/sanitize.js';
 import { plural } from '../report/values.js';
 import { changeLines } from '../service/change-text.js';
@@ -108,7 +108,8 @@ function definitionPart(stored: StoredDefinition, ws: string): Html {
   const keys = Object.values(targets).reduce((sum, each) => sum + each.length, 0);
   const word = definition.killed ? 'Restore' : 'Kill';
   const query = { ws, environment: stored.environment_id, flag: stored.flag_name };
-  return html`${definitionBlock({ ...definition, targets: keys })}
+  const rules = ruleTexts(definition.rules);
+  return html`${definitionBlock({ ...definition, rules, targets: keys })}
     <p>
       <a href="${linkTo('/console/switch', query)}"
         >${word} ${clean(stored.flag_name)} in ${clean(stored.environment_name)}…</a

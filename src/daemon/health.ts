@@ -149,14 +149,16 @@ const FAILURES: Partial<Record<RunResult, string>> = {
   failed: 'The last run failed',
 };
 
-function troubleOf({ troubles, runs: [newest] }: SourceView): Verdict | undefined {
+function troubleOf({ troubles, runs: [newest], standings }: SourceView): Verdict | undefined {
   const [trouble] = troubles;
   if (trouble !== undefined) {
     return { level: 'trouble', headline: AWAY[trouble.what], detail: trouble.why };
   }
   const headline = newest && FAILURES[newest.result];
   if (newest === undefined || headline === undefined) return undefined;
-  return { level: 'trouble', headline, detail: newest.summary };
+  // The summary of a run that wrote nothing or a part counts objects and does not name them.
+  const named = newest.plan === null ? null : namedText(standings);
+  return { level: 'trouble', headline, detail: named ?? newest.summary };
 }
 
 function overrideOf({
@@ -217,12 +219,17 @@ function standingOf({ standings }: SourceView): Verdict {
   if (standings === null) {
     return { level: 'busy', headline: 'No run has made a plan yet', detail: null };
   }
-  const { whole, objects } = standings;
-  const [level, headline] = [LEVEL_OF[whole], headlineText(standings)];
+  const headline = headlineText(standings);
+  return { level: LEVEL_OF[standings.whole], headline, detail: namedText(standings) };
+}
+
+/** The first of the worst objects with their reasons; null if all are live. */
+function namedText(standings: SourceView['standings']): string | null {
+  const { whole, objects } = standings ?? { whole: 'live', objects: [] };
   const worst = objects.filter(({ standing }) => standing.is === whole);
   const named = worst.slice(0, MAX_NAMED).map(({ id, standing }) => `${id} ${whyText(standing)}`);
   const more = worst.length > MAX_NAMED ? [`and ${String(worst.length - MAX_NAMED)} more`] : [];
-  return { level, headline, detail: named.length === 0 ? null : [...named, ...more].join('; ') };
+  return named.length === 0 ? null : [...named, ...more].join('; ');
 }
 
 /**

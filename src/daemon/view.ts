@@ -127,6 +127,8 @@ export interface Serving {
   /** Number of rules and of targeted keys that come before the shares. */
   readonly rules: number;
   readonly targets: number;
+  /** The first rules in words, with keys counted; untrusted text. Not set if an older version saw the flag. */
+  readonly ruleTexts?: readonly string[];
 }
 
 /** An error or warning in a file; everything but severity, code and numbers is untrusted text. */
@@ -182,7 +184,7 @@ export interface SourceView {
   /** Origin of the service and name of the workspace; null before the first plan. */
   readonly service: string | null;
   readonly workspace: string | null;
-  /** Names of the environments in the order of application; empty before the first plan. */
+  /** Names of the environments, the protected ones first, as people see them; empty before the first plan. */
   readonly environments: readonly string[];
   /** In the order of application; empty before the first plan. */
   readonly flags: readonly EnvironmentFlags[];

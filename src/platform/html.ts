@@ -9,10 +9,16 @@ export class Html {
 
 type Part = string | Html | readonly Html[];
 
-/** Template tag that escapes every inserted value except `Html`. */
+/**
+ * Template tag that escapes every inserted value except `Html`. The indentation of the template itself is left out,
+ * because it is half of a page with many rows.
+ */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return new Html(String.raw({ raw: texts }, ...parts.map(textOf)));
+  const raw = texts.map((text) => text.replaceAll(INDENT, '\n'));
+  return new Html(String.raw({ raw }, ...parts.map(textOf)));
 }
+
+const INDENT = /\n\s+/g;
 
 /** Marks trusted text as HTML without escaping it, such as a style sheet. */
 export function htmlOf(trusted: string): Html {

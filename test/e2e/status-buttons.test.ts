@@ -81,8 +81,20 @@ describe.skipIf(lacks('chromium'))('the buttons of the status page', { timeout: 
       expect(adopts).toContain('flag/search@production');
       expect(await shareOf('search', live.production)).toBe(30);
       await page.getByRole('button', { name: 'Adopt' }).waitFor({ state: 'detached' });
-      await page.getByText('production: 1 flag').waitFor();
-      expect(await page.locator('main').innerText()).toContain('on 30 %, off 70 %');
+      const search = page.getByRole('row', { name: 'search' });
+      await search.getByText('on 30 %').waitFor();
+      // The panel: the definition in words, and the write with its commit.
+      await search.getByRole('link', { name: 'search' }).click();
+      const panel = page.getByRole('dialog', { name: 'Flag' });
+      await panel.getByText('on 30 %').waitFor();
+      expect(await panel.innerText()).toMatch(/Last writes\s+production updated/);
+      expect(await axeViolations(page)).toEqual([]);
+      await panel.getByRole('button', { name: 'Close' }).click();
+      // Search and filter leave the rows that fit.
+      await page.getByLabel('Search').fill('pay');
+      await search.waitFor({ state: 'hidden' });
+      expect(await page.locator('.filter output').innerText()).toBe('1 of 2');
+      await page.getByLabel('Search').fill('');
 
       // Sync: what the daemon has not looked for yet is found and written.
       scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay to 20 %');
@@ -132,6 +144,9 @@ describe.skipIf(lacks('chromium'))('the buttons of the status page', { timeout: 
       await page.getByRole('button', { name: 'Approve', exact: true }).click();
       const dialog = page.getByRole('dialog');
       expect(await dialog.innerText()).toContain('refused by a guard (maxShift)');
+      expect((await dialog.locator('#ask-evidence').innerText()).replaceAll(/\s+/g, ' ')).toMatch(
+        /limit is 20 % \(maxShift\).*flag pay environment staging change on 10 → 90 % .*reaches: .*commit \w{7} Ramp pay by far/,
+      );
       expect(await dialog.innerText()).toContain(refused.plan?.heldHash);
       expect(await axeViolations(page)).toEqual([]);
       await dialog.getByLabel('Your name').fill('ana');

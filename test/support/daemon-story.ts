@@ -6,7 +6,7 @@ import type {
   Serving,
   SourceView,
 } from '../../src/daemon/view.js';
-import { aRun, aSource, appliedReport, minutesAgo } from './daemon-view.js';
+import { aRun, aSource, appliedReport, minutesAgo, standingsAfter } from './daemon-view.js';
 import { aChange, aField, aReport, aWithheld } from './plan-builder.js';
 import { aStory } from './plan-builder-story.js';
 
@@ -50,7 +50,9 @@ const SHOP_FLAGS: readonly EnvironmentFlags[] = [
     aLiveFlag('checkout', 25, { rules: 2, targets: 3 }),
     aLiveFlag('legacy', 60, { trafficAllocation: 50 }),
     aLiveFlag('listing-layout', 0, { shares: THREE_WAYS, defaultTreatment: 'classic' }),
+    aLiveFlag('new-checkout', 25, { ruleTexts: ['in segment staff → on 100 %'], rules: 1 }),
     aLiveFlag('payments', 100, { killed: true }),
+    aLiveFlag('search-ranking', 20),
   ]),
 ];
 
@@ -182,7 +184,7 @@ export function aHeldEvening(): SourceView[] {
   const guard = { guard: 'maxShift', environment: 'production', found: 75, limit: 20 } as const;
   const members = {
     guardFindings: [guard],
-    ramps: [{ ...waiting, step: 1, served: 25, held: 'it is killed' }],
+    ramps: [{ ...waiting, step: 1, served: 20, held: 'it is killed' }],
     heldHash: `sha256:${'5f1c7a0d'.repeat(8)}`,
   };
   const ref = { kind: 'flag', name: 'search-ranking', environment: 'production' } as const;
@@ -195,7 +197,16 @@ export function aHeldEvening(): SourceView[] {
     triggers: ['commit'],
   });
   const [shop] = anAfternoon();
-  return shop ? [{ ...shop, runs: [refused, ...shop.runs] }] : [];
+  if (!shop) return [];
+  const runs = [refused, ...shop.runs];
+  const flags = shop.flags.map(({ flags: own, ...at }) => ({
+    ...at,
+    flags: own.map((each) =>
+      each.name === 'search-ranking' ? aLiveFlag(each.name, 20, { killed: true }) : each,
+    ),
+  }));
+  const liveKills = runs[0]?.plan?.liveKills ?? [];
+  return [{ ...shop, runs, flags, liveKills, standings: standingsAfter(runs) }];
 }
 
 /** A shop with something for each button: what no run remembers is withheld, and a neighbour is suspended and pinned by hand. */

@@ -102,7 +102,7 @@ export function aSource(members: Partial<SourceView> = {}): SourceView {
     progress: null,
     service: 'https://admin.example.com',
     workspace: 'Default',
-    environments: ['staging', 'production'],
+    environments: ['production', 'staging'],
     flags: [],
     seen: HEAD,
     applied: HEAD,

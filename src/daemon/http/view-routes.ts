@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Metrics } from '../metrics/metrics.js';
+import { flagPage } from '../page/flag-page.js';
 import { PAGE_POLICY, runPage, statusPage } from '../page/status-page.js';
 import { missingFor, newestPlan, healthOf, verdictOver } from '../health.js';
 import type { StandingsView } from '../standings.js';
@@ -37,6 +38,15 @@ export function addViewRoutes(app: FastifyInstance, options: ViewOptions): void 
     const { source, run } = findRun(view, params.id);
     return sendPage(reply, runPage(source, run, now()));
   });
+  app.get<{ Params: { source: string; flag: string } }>(
+    '/flags/:source/:flag',
+    async ({ params: { source: name, flag } }, reply) => {
+      const source = view.sources().find((each) => each.name === name);
+      const page = source === undefined ? null : flagPage(source, flag, now());
+      if (page === null) throw new Refusal(404, 'cannot find that flag: no run has seen it');
+      return sendPage(reply, page);
+    },
+  );
   app.get<{ Params: { id: string } }>('/runs/:id/plan', ({ params }) => {
     const { plan } = findRun(view, params.id).run;
     if (plan === null) throw new Refusal(404, 'cannot show the plan: the run ended before it');

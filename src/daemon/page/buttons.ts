@@ -1,9 +1,9 @@
 import { html, type Html } from '../../platform/html.js';
-import type { PlanDocument } from '../../report/json/plan.js';
 import { plural } from '../../report/values.js';
 import { isApplied, newestPlan, newestPlanned, shortSha } from '../health.js';
 import type { CommitView, SourceView } from '../view.js';
-import { moment, shortened, untrusted } from './phrases.js';
+import { evidenceId, heldText, isApproved } from './evidence.js';
+import { shortened } from './phrases.js';
 
 /** A request to the daemon from its page: a `POST` with the user's token, sent after a confirmation. */
 interface Button {
@@ -16,6 +16,8 @@ interface Button {
   readonly asks?: (source: SourceView) => readonly Question[];
   /** Whether the page forgets the token at once, because the request passes guards. */
   readonly wantsTokenEachTime?: true;
+  /** Whether the dialog shows the evidence of the page too. */
+  readonly showsEvidence?: true;
   /** Further members of the body besides `source`. */
   readonly body?: (source: SourceView) => Readonly<Record<string, string>>;
 }
@@ -39,6 +41,7 @@ const BUTTONS: readonly Button[] = [
     label: 'Approve',
     path: 'approve',
     wantsTokenEachTime: true,
+    showsEvidence: true,
     says: (source) => {
       const plan = newestPlan(source);
       return plan?.heldHash === undefined || isApproved(source)
@@ -134,36 +137,6 @@ function waiting(source: SourceView): string {
   return isNewer ? `${left}; ${commitText(seen)} is not applied yet.` : `${left}.`;
 }
 
-/** Held changes that can be approved, and the approval if no run has used it yet. Empty if there are none. */
-export function approvalLine(source: SourceView, now: number): Html {
-  const { approved } = source;
-  const plan = newestPlan(source);
-  if (plan?.heldHash === undefined) return html``;
-  const leave =
-    approved !== null && isApproved(source)
-      ? html`Approved by ${untrusted(approved.by)}, for the next run; void
-        ${moment(approved.until ?? '', now)}.`
-      : html``;
-  return html`<p>${untrusted(heldText(plan), LONGEST_EVIDENCE)} ${leave}</p>`;
-}
-
-function isApproved(source: SourceView): boolean {
-  return source.approved !== null && source.approved.hash === newestPlan(source)?.heldHash;
-}
-
-/** Code units of a text that a person reads before an approval. */
-const LONGEST_EVIDENCE = 2_000;
-
-/** Whole sentences; untrusted text. */
-function heldText({ guards = [], changes, withheld }: PlanDocument): string {
-  const waiting = withheld.filter(({ why }) => why === 'window-closed').length;
-  if (guards.length === 0) return `${plural(waiting, 'change')} held until a window opens.`;
-  const names = [...new Set(guards.map(({ guard }) => guard))].join(', ');
-  const says = guards.flatMap((each) => each.says ?? []).join(' ');
-  const evidence = says === '' ? '' : ` ${says}.`;
-  return `${plural(changes.length + waiting, 'change')} refused by a guard (${names}).${evidence}`;
-}
-
 function commitText({ commit, subject }: CommitView): string {
   return `${shortSha(commit)} "${shortened(subject)}"`;
 }
@@ -178,7 +151,7 @@ export function buttonBar(source: SourceView): Html {
 }
 
 function buttonOf(button: Button, says: string, source: SourceView): Html {
-  const { label, path, asks, wantsTokenEachTime = false, body } = button;
+  const { label, path, asks, wantsTokenEachTime = false, showsEvidence = false, body } = button;
   const request = { source: source.name, ...body?.(source) };
   return html`<button
     type="button"
@@ -188,6 +161,7 @@ function buttonOf(button: Button, says: string, source: SourceView): Html {
     data-body="${JSON.stringify(request)}"
     data-asks="${JSON.stringify(asks?.(source) ?? [])}"
     ${wantsTokenEachTime ? html`data-once` : []}
+    ${showsEvidence ? html`data-evidence="${evidenceId(source)}"` : []}
   >
     ${label}
   </button>`;
@@ -198,6 +172,7 @@ export const CONFIRMATION: Html = html`<dialog id="ask" aria-labelledby="ask-tit
   <form id="ask-form" method="dialog">
     <h2 id="ask-title"></h2>
     <p id="ask-says"></p>
+    <div id="ask-evidence"></div>
     <div id="ask-fields"></div>
     <label for="ask-token">Token</label>
     <input id="ask-token" type="password" autocomplete="off" required />
@@ -207,4 +182,10 @@ export const CONFIRMATION: Html = html`<dialog id="ask" aria-labelledby="ask-tit
       <button type="button" id="ask-not">Cancel</button>
     </div>
   </form>
+</dialog>`;
+
+/** Shows the page of a flag beside the matrix. Without a script its link opens that page instead. */
+export const PANEL: Html = html`<dialog id="panel" aria-label="Flag">
+  <button type="button" id="panel-close">Close</button>
+  <div id="panel-content"></div>
 </dialog>`;

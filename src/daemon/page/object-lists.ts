@@ -1,6 +1,7 @@
 import { html, type Html } from '../../platform/html.js';
 import { rowHtml } from '../../report/html/rows.js';
-import type { FirstRows } from '../../report/view/open-rows.js';
+import type { FirstRows, PlacedRow } from '../../report/view/open-rows.js';
+import type { Row } from '../../report/view/row.js';
 import { STANDINGS } from '../../model/verdict.js';
 import { remedyText } from '../../report/view/remedy.js';
 import { LIVE_KILLS_TITLE, sinceText } from '../../report/view/sentences.js';
@@ -60,23 +61,36 @@ export function standingList({ standings }: SourceView, now: number): Html {
 }
 
 /** What the newest plan leaves open: reminders, ramps, and the rows of objects that are not as git has them. */
-export function openLists({ runs, location }: SourceView): Html {
-  const { open, commit } = newestPlanned(runs) ?? {};
+export function openLists(source: SourceView): Html {
+  const { open } = newestPlanned(source.runs) ?? {};
   if (open === undefined) return html``;
-  const pages = forgePages(location);
   const rowsUnder = (title: string, { total, rows }: FirstRows): Html =>
     listUnder(
       title,
-      rows.map((row) => {
-        const { file, line } = row.location ?? {};
-        const page = file === undefined ? null : pages?.file(commit ?? '', file, line ?? null);
-        return rowHtml(row, linkTo(page ?? null, untrusted(row.subject)));
-      }),
+      rows.map((row) => rowItem(row, source)),
       total,
     );
   return html`${listUnder('To be looked at again', open.reminders.map(text))}
   ${listUnder('Ramps', open.ramps.map(text))} ${rowsUnder(LIVE_KILLS_TITLE, open.liveKills)}
   ${rowsUnder('Not written', open.unwritten)} ${rowsUnder('Withheld', open.withheld)}`;
+}
+
+/** The rows that the newest plan leaves open, as far as they are wanted; null if there are none. */
+export function rowList(source: SourceView, isWanted: (row: Row) => boolean): Html | null {
+  const { unwritten, withheld, liveKills } = newestPlanned(source.runs)?.open ?? {};
+  const lists = [liveKills, unwritten, withheld].flatMap((list) => list?.rows ?? []);
+  const items = lists.filter(isWanted).map((row) => html`<li>${rowItem(row, source)}</li>`);
+  if (items.length === 0) return null;
+  return html`<ul class="held">
+    ${items}
+  </ul>`;
+}
+
+function rowItem(row: PlacedRow, { runs, location }: SourceView): Html {
+  const commit = newestPlanned(runs)?.commit ?? '';
+  const { file, line } = row.location ?? {};
+  const page = file === undefined ? null : forgePages(location)?.file(commit, file, line ?? null);
+  return rowHtml(row, linkTo(page ?? null, untrusted(row.subject)));
 }
 
 /** The kills that were known of flags whose files are invalid: no plan has a row for them. */

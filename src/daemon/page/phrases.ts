@@ -59,10 +59,14 @@ export function moment(iso: string, now: number): Html {
   const at = Date.parse(iso);
   if (Number.isNaN(at)) return untrusted(iso);
   const text = new Date(at).toISOString();
+  return html`<time datetime="${text}">${clockText(text, now)}, ${distance(at - now)}</time>`;
+}
+
+/** Text such as `14:03 UTC`, with the date unless it is today. @param iso a time in UTC. */
+export function clockText(iso: string, now: number): string {
   const today = new Date(now).toISOString().slice(0, 10);
-  const day = text.startsWith(today) ? '' : `${text.slice(0, 10)} `;
-  const clock = `${day}${text.slice(11, 16)} UTC`;
-  return html`<time datetime="${text}">${clock}, ${distance(at - now)}</time>`;
+  const day = iso.startsWith(today) ? '' : `${iso.slice(0, 10)} `;
+  return `${day}${iso.slice(11, 16)} UTC`;
 }
 
 function distance(ms: number): string {

@@ -1,6 +1,5 @@
 import { html, type Html } from '../../platform/html.js';
 import { progressText } from '../../report/progress.js';
-import { plural } from '../../report/values.js';
 import { headlineText, whyText } from '../../report/view/verdict.js';
 import {
   AWAY,
@@ -9,20 +8,10 @@ import {
   type Level,
   type SourceHealth,
 } from '../health.js';
-import type { CommitView, Override, SourceView, RunRecord } from '../view.js';
-import {
-  commitOf,
-  mark,
-  moment,
-  subjectOf,
-  untrusted,
-  duration,
-  factList,
-  RESULTS,
-  triggerText,
-} from './phrases.js';
-import { approvalLine, buttonBar } from './buttons.js';
-import { flagLists } from './flag-list.js';
+import type { CommitView, Override, SourceView } from '../view.js';
+import { commitOf, mark, moment, subjectOf, untrusted, factList } from './phrases.js';
+import { buttonBar } from './buttons.js';
+import { approvalEvidence } from './evidence.js';
 import {
   diagnosticList,
   invalidKillList,
@@ -31,7 +20,8 @@ import {
   standingList,
   unmanagedList,
 } from './object-lists.js';
-import { planTextOf } from './plan-text.js';
+import { flagMatrix } from './matrix.js';
+import { runList } from './run-list.js';
 
 /** Input of a page besides the daemon's view. */
 export interface PageMoment {
@@ -48,18 +38,23 @@ export function sourceArticle(
   { now, takesRequests }: PageMoment,
 ): Html {
   const heading = `source-${source.name}`;
-  return html`<article class="sheet" aria-labelledby="${heading}">
+  return html`<article
+    class="sheet"
+    id="article-${source.name}"
+    aria-labelledby="${heading}"
+    data-parts
+  >
     <h2 id="${heading}">${untrusted(source.name)}</h2>
     <p class="says">${mark(verdict.level)} <span>${verdict.headline}</span></p>
     ${source.troubles.map(
       ({ what, why, since }) =>
         html`<p>${AWAY[what]}, since ${moment(since, now)}: ${untrusted(why)}</p>`,
     )}
-    ${progressLine(source)} ${overrideLines(source, now)} ${approvalLine(source, now)}
+    ${progressLine(source)} ${overrideLines(source, now)} ${approvalEvidence(source, now)}
     ${factsOf(source, now)} ${takesRequests ? buttonBar(source) : []} ${diagnosticList(source)}
-    ${environmentTable(environments, source, now)} ${standingList(source, now)}
-    ${orderedKillList(source)} ${invalidKillList(source)} ${openLists(source)}
-    ${flagLists(source, now)} ${unmanagedList(source, now)} ${runList(source, now)}
+    ${environmentTable(environments, source, now)} ${flagMatrix(source, now)}
+    ${standingList(source, now)} ${orderedKillList(source)} ${invalidKillList(source)}
+    ${openLists(source)} ${unmanagedList(source, now)} ${runList(source, now)}
   </article>`;
 }
 
@@ -215,79 +210,4 @@ function lastChangeOf({ lastChange }: EnvironmentHealth, location: string, now: 
   if (lastChange === null) return html`<span class="soft">none in the runs kept</span>`;
   const { commit, startedAt } = lastChange;
   return html`${commit === null ? [] : commitOf(commit, location)} ${moment(startedAt, now)}`;
-}
-
-const FIRST = 8;
-
-/** Consecutive runs without news form one line, so that the other runs stay visible. */
-interface Group {
-  readonly newest: RunRecord;
-  readonly oldest: RunRecord;
-  readonly count: number;
-}
-
-/** Newest first. The plan of the newest run with news starts open. */
-function runList({ runs, name, location }: SourceView, now: number): Html {
-  if (runs.length === 0) return html``;
-  const groups = groupsOf(runs);
-  const older = groups.slice(FIRST);
-  return html`<h3>Runs</h3>
-    ${listOf(groups.slice(0, FIRST), location, now)} ${planOf(runs, name)}
-    ${
-      older.length === 0
-        ? []
-        : html`<details id="older-${name}">
-            <summary>Older runs</summary>
-            ${listOf(older, location, now)}
-          </details>`
-    }`;
-}
-
-function groupsOf(runs: readonly RunRecord[]): Group[] {
-  const groups: Group[] = [];
-  for (const run of runs) {
-    const last = groups.at(-1);
-    if (last !== undefined && isQuiet(run) && isQuiet(last.oldest)) {
-      groups[groups.length - 1] = { newest: last.newest, oldest: run, count: last.count + 1 };
-    } else groups.push({ newest: run, oldest: run, count: 1 });
-  }
-  return groups;
-}
-
-function isQuiet({ result, plan }: RunRecord): boolean {
-  return result === 'in-sync' && (plan?.withheld.length ?? 0) === 0;
-}
-
-function listOf(groups: readonly Group[], location: string, now: number): Html {
-  return html`<ol class="runs">
-    ${groups.map((group) => html`<li>${lineOf(group, location, now)}</li>`)}
-  </ol>`;
-}
-
-function lineOf({ newest, oldest, count }: Group, location: string, now: number): Html {
-  const { id, result, commit, subject, startedAt, durationMs, triggers, summary } = newest;
-  const { level, word } = RESULTS[result];
-  const link = html`<a id="run-${id}" href="runs/${encodeURIComponent(id)}">${word}</a>`;
-  const many =
-    count === 1
-      ? html``
-      : html`<span class="soft"
-          >${plural(count, 'look')}, since ${moment(oldest.startedAt, now)}</span
-        >`;
-  return html`${mark(level)}
-    <div>
-      ${link} ${commit === null ? [] : commitOf(commit, location)}
-      ${subject === null ? [] : subjectOf(subject, location)} ${many}<br /><span class="soft"
-        >${moment(startedAt, now)}, ${duration(durationMs)}, ${triggerText(triggers)}</span
-      ><br />${untrusted(summary)}
-    </div>`;
-}
-
-function planOf(runs: readonly RunRecord[], name: string): Html {
-  const telling = runs.find((run) => !isQuiet(run) && run.text !== '');
-  if (telling === undefined) return html``;
-  return html`<details id="plan-${name}">
-    <summary>The last report with something in it</summary>
-    ${planTextOf(telling.text)}
-  </details>`;
 }

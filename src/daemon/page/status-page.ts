@@ -1,16 +1,13 @@
 import { html, type Html } from '../../platform/html.js';
-import { documentOf, lookOf } from '../../platform/page.js';
+import { documentOf } from '../../platform/page.js';
 import { healthOf, verdictOver, type Verdict } from '../health.js';
 import type { DaemonView, SourceView, RunRecord } from '../view.js';
-import { CONFIRMATION } from './buttons.js';
+import { CONFIRMATION, PANEL } from './buttons.js';
+import { LOOK, PLAIN_LOOK } from './kit.js';
 import { sourceArticle, type PageMoment } from './source-article.js';
 import { duration, factList, mark, moment, untrusted, RESULTS, triggerText } from './phrases.js';
 import { clean } from '../../report/sanitize.js';
 import { planTextOf } from './plan-text.js';
-
-const LOOK = lookOf('status', { hasScript: true, allows: { 'connect-src': "'self'" } });
-/** The page of a run does not change, and needs no script. */
-const RUN_LOOK = { ...LOOK, script: '' };
 
 /** The content security policy of every page. */
 export const PAGE_POLICY = LOOK.policy;
@@ -33,10 +30,10 @@ export function statusPage(view: DaemonView, at: PageMoment): string {
       </header>
       <main>
         ${verdictPanel(verdict)}
-        <div id="sources">
+        <div id="sources" data-parts>
           ${sources.map(({ source, health }) => sourceArticle(source, health, at))}
         </div>
-        ${at.takesRequests ? CONFIRMATION : []}
+        ${at.takesRequests ? CONFIRMATION : []} ${PANEL}
       </main>
       <footer class="soft">
         Up since ${moment(view.startedAt, now)}. For programs: <a href="status">status</a>,
@@ -65,7 +62,7 @@ function verdictPanel({ level, headline, detail }: Verdict): Html {
 export function runPage(source: SourceView, run: RunRecord, now: number): string {
   const { level, word } = RESULTS[run.result];
   return documentOf(
-    RUN_LOOK,
+    PLAIN_LOOK,
     `${word} · ${clean(source.name)} · flagkeel`,
     html`<header class="bar">
         <nav><a href="../">Status</a></nav>

@@ -13,7 +13,7 @@ import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { planDocument, type PlanDocument } from '../../report/json/plan.js';
 import { planText } from '../../report/text/plan.js';
 import { openRows, type OpenRows } from '../../report/view/open-rows.js';
-import { planView } from '../../report/view/plan-view.js';
+import { planView, shownEnvironments } from '../../report/view/plan-view.js';
 import { errorText } from '../../report/text/error.js';
 import { summaryLine } from '../../report/text/summary.js';
 import { exitCodeOf, exitCodeOfSignal, reportOf, unmanagedIn } from '../../reconcile/result.js';
@@ -101,7 +101,7 @@ export interface CycleEnd {
   /** Only with a plan. */
   readonly open?: OpenRows;
   readonly requests: number;
-  /** In the order of application; only with a plan. */
+  /** The protected ones first; only with a plan. */
   readonly environments?: readonly string[];
   /** ISO 8601 time at which something held back may go by itself; null if nothing will, undefined without a plan. */
   readonly dueAt?: string | null;
@@ -186,7 +186,7 @@ function endOf(
     ].join(''),
     plan: planDocument(report),
     open: openRows(report, view),
-    environments: report.environments,
+    environments: shownEnvironments(report),
     dueAt: firstDue(result),
     mayRetry: outcome === 'partial' || outcome === 'failed',
     accessTrouble: null,

@@ -8,7 +8,7 @@ export interface SharedRun {
   readonly run: RunRecord;
   /** The commit of the run. */
   readonly at: CommitView | null;
-  /** In the order of application; only with a plan. */
+  /** The protected ones first; only with a plan. */
   readonly environments?: readonly string[];
   /** `suspend: true` in the config; only with a plan. */
   readonly suspendedByConfig?: boolean;

@@ -5,11 +5,16 @@ import { byCodeUnits } from '../../model/json.js';
 import { keyOf, objectId } from '../../model/ref.js';
 import type { DesiredDefinition } from '../../model/desired.js';
 import type { Applied, Planned } from '../../reconcile/context.js';
+import { ruleTexts } from '../../report/html/definition.js';
+import { cut } from '../../report/text/layout.js';
 import { isAmong } from '../standings.js';
 import type { EnvironmentFlags, LiveFlag, Serving } from '../view.js';
 
-/** More than people read on a page; the catalogue of `flagkeel report` has all flags. */
-const MOST_FLAGS = 100;
+/** As many as a page shows without a wait; the catalogue of `flagkeel report` has all flags. */
+const MOST_FLAGS = 1_000;
+/** More than people read about one flag. */
+const MOST_RULES = 20;
+const RULE_COLUMNS = 400;
 
 /** The flags of one environment as one run saw them. */
 export interface SeenFlags extends Pick<EnvironmentFlags, 'environment' | 'total'> {
@@ -70,6 +75,7 @@ function servingOf(definition: Required<Definition>): Serving {
     defaultTreatment,
     rules: rules.length,
     targets: Object.values(targets).reduce((sum, keys) => sum + keys.length, 0),
+    ruleTexts: ruleTexts(rules.slice(0, MOST_RULES)).map((text) => cut(text, RULE_COLUMNS)),
   };
 }
 

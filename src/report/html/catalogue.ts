@@ -2,10 +2,8 @@ import { html, type Html } from '../../platform/html.js';
 import { documentOf, lookOf } from '../../platform/page.js';
 import type { Bucket, Rule } from '../../model/flag/flag.js';
 import { clean } from '../sanitize.js';
-import { bucketsText } from '../view/buckets.js';
-import { conditionText } from '../view/matcher.js';
 import { plural } from '../values.js';
-import { shareBar, shareTexts } from './shares.js';
+import { definitionBlock, ruleTexts } from './definition.js';
 
 const LOOK = lookOf('report', { hasScript: true });
 
@@ -137,33 +135,7 @@ function flagRow(flag: CataloguedFlag, environments: readonly string[], today: s
 }
 
 function definitionCell(definition: CataloguedDefinition): Html {
-  return html`<td>${definitionBlock(definition)}</td>`;
-}
-
-/**
- * The effect of a flag in one environment: the shares as a bar, and the rules in words. Keys are counted and never
- * shown.
- */
-export function definitionBlock(definition: Omit<CataloguedDefinition, 'environment'>): Html {
-  const { killed, defaultTreatment, trafficAllocation, targets, rules, defaultRule } = definition;
-  const lines = [
-    ...(targets === 0 ? [] : [`${plural(targets, 'key')} by name`]),
-    ...(trafficAllocation === 100 ? [] : [`traffic allocation ${String(trafficAllocation)} %`]),
-    ...rules.map(
-      ({ matchers, buckets }) =>
-        `${conditionText(matchers, { showKeys: false })} → ${bucketsText(buckets)}`,
-    ),
-  ];
-  const rest = rules.length === 0 ? 'everybody' : 'others';
-  const shares = { killed, trafficAllocation, defaultTreatment, shares: defaultRule };
-  const state = killed
-    ? [html`<p class="killed">killed: everybody gets ${clean(defaultTreatment)}</p>`]
-    : [];
-  return html`${state}${shareBar(shares)}
-    <ul>
-      ${lines.map((line) => html`<li>${line}</li>`)}
-      <li>${rest} → ${shareTexts(shares)}</li>
-    </ul>`;
+  return html`<td>${definitionBlock({ ...definition, rules: ruleTexts(definition.rules) })}</td>`;
 }
 
 function segmentRow(segment: CataloguedSegment, environments: readonly string[]): Html {

@@ -113,10 +113,10 @@ describe('the verdict over a source', () => {
 });
 
 describe('the environments of a source', () => {
-  it('are those of its config in their order, also where nothing differs', () => {
+  it('are those of its config, the protected ones first, also where nothing differs', () => {
     const { environments } = healthOf(aSource());
 
-    expect(environments.map(({ name }) => name)).toEqual(['staging', 'production']);
+    expect(environments.map(({ name }) => name)).toEqual(['production', 'staging']);
   });
 
   it('count what differs by what becomes of it', () => {
@@ -133,10 +133,10 @@ describe('the environments of a source', () => {
 
     const nothing = { failed: 0, waiting: 0, drift: 0, withheld: 0 };
     expect(environments).toMatchObject([
-      { ...nothing, name: 'staging', waiting: 1, drift: 1, lastChange: null },
       { ...nothing, name: 'production', drift: 1, withheld: 1 },
+      { ...nothing, name: 'staging', waiting: 1, drift: 1, lastChange: null },
     ]);
-    expect(environments[1]?.lastChange?.result).toBe('partial');
+    expect(environments[0]?.lastChange?.result).toBe('partial');
   });
 
   it('count a plan that was not applied as waiting', () => {
@@ -176,7 +176,7 @@ describe('the environments of a source', () => {
 
     const { environments } = healthOf(aSource({ runs: [aRun(aReport()), aRun(null), wrote] }));
 
-    expect(environments.map(({ lastChange }) => lastChange?.id)).toEqual([undefined, wrote.id]);
+    expect(environments.map(({ lastChange }) => lastChange?.id)).toEqual([wrote.id, undefined]);
   });
 });
 

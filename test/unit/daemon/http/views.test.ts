@@ -174,7 +174,7 @@ describe('/status', () => {
     expect(JSON.parse(text)).toMatchObject({
       verdict: { level: 'attention' },
       sources: [
-        { ready: true, environments: [{ name: null }, {}, { drift: 1, lastChange: run.id }] },
+        { ready: true, environments: [{ name: null }, { drift: 1, lastChange: run.id }, {}] },
       ],
     });
     expect(text).not.toContain('defaultRule');

@@ -22,6 +22,7 @@ import {
   COMMIT,
   keyChange,
 } from '../../../support/plan-builder.js';
+import { standingsUnder } from '../../../../src/daemon/standings.js';
 import type { Outcome } from '../../../../src/model/outcome.js';
 import { aStory } from '../../../support/plan-builder-story.js';
 import { lacks } from '../../../support/requirements.js';
@@ -138,6 +139,11 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
       '1 object waiting',
       'full look 14:11 UTC, in 6 min',
       'production ! 1 object waiting 3f9c2ab 13:44 UTC, 21 min ago',
+      'What 6 flags serve',
+      'Flag production as of 14:01 UTC, 4 min ago staging as of 14:01 UTC, 4 min ago',
+      'checkout on 25 % 3 keys, 2 rules on 100 %',
+      'legacy on 60 % of 50 % ◷ changed on the service, which the config leaves so off 100 %',
+      'payments ⊘ killed: everybody gets off not declared',
       'flag/legacy@production changed on the service, which the config leaves so as of',
       'flagkeel reconcile --revert-drift --only',
       '! flag/legacy@production would be updated: changed outside git, which is reported here',
@@ -227,7 +233,7 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
     expect(seen.green).toBe(0);
   });
 
-  it('shows what each flag serves, as words and as a bar of that width, and of when that is', async () => {
+  it('shows the share of each flag, as words and as a bar of that width', async () => {
     const flags = [
       aLiveFlag('checkout', 25, { rules: 2, targets: 1, trafficAllocation: 50 }),
       aLiveFlag('payments', 100, { killed: true }),
@@ -238,7 +244,6 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
     await using operations = await startTestOperations(new DaemonInMemory(source));
 
     const seen = await withPage(`${operations.url}/`, {}, async (page) => {
-      await page.getByText('production: 12 flags').click();
       const widths = await page
         .locator('.share')
         .first()
@@ -251,12 +256,103 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
 
     const [on = 0, off = 0] = seen.widths;
     expect(off / on).toBeCloseTo(3);
-    expect(seen.text).toContain('production: 12 flags, 1 killed as of 14:01 UTC');
+    expect(seen.text).toContain('What 12 flags serve');
     expect(seen.text).toContain(
-      'checkout on 25 %, off 75 %; of 50 % of the traffic, the rest gets off; 1 targeted key and 2 rules before',
+      'checkout on 25 % of 50 %, 1 key, 2 rules lost not on the service payments ⊘ killed: everybody gets off',
     );
-    expect(seen.text).toContain('payments killed: everybody gets off lost not on the service');
     expect(seen.text).toContain('and 9 more');
+  });
+
+  it('claims no share while none is known, and says since when', async () => {
+    const [shop] = anAfternoon();
+    const doubt = { why: 'service-away', since: minutesAgo(64) } as const;
+    const standings = shop?.standings ? standingsUnder(shop.standings, doubt) : null;
+    await using operations = await startTestOperations(
+      new DaemonInMemory({ ...aSource(shop), standings }),
+    );
+
+    const seen = await withPage(`${operations.url}/`, {}, async (page) => ({
+      text: await textOf(page),
+      bars: await page.locator('.matrix .share').count(),
+    }));
+
+    expect(seen.bars).toBe(0);
+    expect(seen.text).toContain('Flag production unknown since 13:01 UTC, 1 h ago');
+    expect(seen.text).toContain('checkout last seen 14:01 UTC: on 25 % 3 keys, 2 rules ? unknown');
+  });
+
+  it('finds flags by words and by state, and keeps both while the daemon goes on', async () => {
+    const daemon = new DaemonInMemory(...aHeldEvening());
+    await using operations = await startTestOperations(daemon);
+
+    const seen = await withPage(`${operations.url}/`, {}, async (page) => {
+      await page.getByText('live', { exact: true }).waitFor();
+      const names = async (): Promise<string[]> =>
+        page.locator('.matrix tbody tr:visible th').allInnerTexts();
+      await page.getByLabel('Search').fill('new-');
+      const byWord = await names();
+      await page.getByLabel('Search').fill('');
+      await page.getByLabel('State').selectOption({ label: 'killed (2)' });
+      const byState = await names();
+      await page.evaluate('document.querySelector(".matrix tbody tr").marked = true');
+      daemon.end(aRun(aReport(), { result: 'failed', summary: 'no key was given' }));
+      await page.getByRole('heading', { name: 'The last run failed' }).waitFor();
+      const later = await names();
+      const kept = await page.evaluate('document.querySelector(".matrix tbody tr").marked');
+      return { byWord, byState, later, kept, shown: await page.locator('output').innerText() };
+    });
+
+    expect(seen).toEqual({
+      byWord: ['new-checkout'],
+      byState: ['payments', 'search-ranking'],
+      later: ['payments', 'search-ranking'],
+      // The rows that did not change are still the same elements.
+      kept: true,
+      shown: '2 of 6',
+    });
+  });
+
+  it('shows a flag beside the matrix: its words, its ramp, what is open, and its last writes', async () => {
+    const [held] = aHeldEvening();
+    await using operations = await startTestOperations(new DaemonInMemory(aSource(held)));
+
+    const seen = await withPage(`${operations.url}/`, {}, async (page) => {
+      const panel = page.getByRole('dialog');
+      const open = async (name: string): Promise<string> => {
+        await page.getByRole('link', { name, exact: true }).click();
+        await panel.getByRole('heading', { name, exact: true }).waitFor();
+        const text = (await panel.innerText()).replaceAll(/\s+/g, ' ');
+        violations.push(...(await axeViolations(page)));
+        await panel.getByRole('button', { name: 'Close' }).click();
+        return text;
+      };
+      const violations: string[] = [];
+      const texts = [await open('new-checkout'), await open('search-ranking')];
+      texts.push(await open('payments'));
+      return { texts, violations };
+    });
+
+    const [open, ramp, written] = seen.texts;
+    expect(seen.violations).toEqual([]);
+    expect(open).toContain('in segment staff → on 100 % others → on 25 %, off 75 %');
+    expect(open).toContain('flag/new-checkout@production will be updated: on 25 → 100 %');
+    expect(ramp).toContain('⊘ killed on the service, not ordered by git');
+    expect(ramp).toContain('Ramp of on: held, it is killed 5 % done 20 % now 50 % Mon 5 Oct');
+    expect(written).toContain('Last writes production updated 13:44 UTC, 21 min ago');
+    expect(written).toContain('killed: no → YES');
+    expect(written).toContain('Ramp checkout to 25 % by a run of 3f9c2ab');
+  });
+
+  it('shows a flag without a script too', async () => {
+    await using operations = await startTestOperations(new DaemonInMemory(...anAfternoon()));
+
+    const page = await (await fetch(operations.url)).text();
+    const [, href = ''] = /href="(flags\/[^"]*\/checkout)"/.exec(page) ?? [];
+    const flag = await fetch(`${operations.url}/${href}`);
+    const missing = await fetch(`${operations.url}/flags/shop-flags/nothing`);
+
+    expect(await flag.text()).toContain('<h2><bdi>production</bdi></h2>');
+    expect(missing.status).toBe(404);
   });
 
   it('names what no file declares, and shows what the last plan could not write', async () => {
@@ -295,7 +391,7 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
     await using deaf = await startTestOperations(daemon);
 
     const buttons = await withPage(`${deaf.url}/`, {}, async (page) =>
-      page.locator('button').count(),
+      page.locator('main button:visible').count(),
     );
 
     expect(buttons).toBe(0);
@@ -374,7 +470,7 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
     const seen = await withPage(`${operations.url}/`, {}, async (page) => {
       await page.getByText('live', { exact: true }).waitFor();
       await page.getByText('The last report with something in it').click();
-      const run = page.getByRole('link', { name: 'applied' });
+      const run = page.getByRole('link', { name: 'applied', exact: true });
       await run.focus();
       const focused = await page.evaluate('document.activeElement.id');
       daemon.end(aRun(aReport(), { result: 'failed', summary: 'no key was given' }));
@@ -417,10 +513,39 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
       expect(seen.violations).toEqual([]);
       expect(seen.sideways).toBe(false);
       expect(seen.asks).toMatch(/^Approve: away\n+1 change refused by a guard \(maxShift\)\. /);
+      const evidence = [
+        'Limit: production: up to 75 % of the traffic gets another treatment, the limit is 20 % (maxShift)',
+        'flag new-checkout',
+        'environment production',
+        'change on 25 → 100 %',
+        'commit 3f9c2ab Give the new checkout to everybody',
+      ];
+      const asks = seen.asks.replaceAll(/\s+/g, ' ');
+      expect(evidence.filter((words) => !asks.includes(words))).toEqual([]);
       expect(seen.text).toContain('1 change refused by a guard (maxShift).');
       expect(seen.text).toContain('5 % done, 20 % now, 50 %, 100 %. It waits: it is killed.');
     },
   );
+
+  it('has a mark for each run, the newest last, which says its result in words', async () => {
+    await using operations = await startTestOperations(new DaemonInMemory(...anAfternoon()));
+
+    const marks = await withPage(`${operations.url}/`, {}, async (page) =>
+      page
+        .getByRole('list', { name: 'Runs, the newest last' })
+        .first()
+        .getByRole('link')
+        .evaluateAll((all) => all.map((each) => (each as unknown as { title: string }).title)),
+    );
+
+    expect(marks).toEqual([
+      'in sync, 12:49 UTC',
+      'failed, 12:59 UTC',
+      'in sync, 13:31 UTC',
+      'applied, 13:44 UTC',
+      'in sync, 14:01 UTC',
+    ]);
+  });
 
   it('needs no script to be read', async () => {
     await using operations = await startTestOperations(new DaemonInMemory(...anAfternoon()));

@@ -46,7 +46,9 @@ describe('a flag that somebody killed by hand, and whose file a commit then brea
       { name: 'search' },
     ]);
     expect(watched.view.liveKills).toMatchObject([{ id: 'flag/pay@staging', invalid: true }]);
-    expect(pageText()).toContain('invalid file, so as last seen');
+    expect(pageText()).toMatch(
+      /last seen \d\d:\d\d UTC: killed : everybody gets off \? unknown \(invalid file\)/,
+    );
     expect(pageText()).toMatch(/\(invalid file, as last known\) flag\/pay@staging : /);
   });
 
