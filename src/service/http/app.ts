@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import Fastify, {
   type FastifyError,
   type FastifyInstance,
@@ -8,6 +9,7 @@ import Fastify, {
 } from 'fastify';
 import { API_PREFIX, type WireError } from '../../admin-api/wire.js';
 import { takeAnyBody } from './bodies.js';
+import { refuseBrokenRequest } from './broken-request.js';
 import { ResponseCache } from './response-cache.js';
 import { DOCS_POLICY, docsPageOf } from './docs-page.js';
 import { JsonText, type ApiRequest, type Endpoint } from './endpoint.js';
@@ -80,16 +82,22 @@ const MAX_NAME_BYTES = 4_000;
  */
 const KEEP_ALIVE_MS = 72_000;
 
+/** Without a header `Host`, Node would answer by itself, with an empty body. */
+const SERVER = { keepAliveTimeout: KEEP_ALIVE_MS, requireHostHeader: false };
+
 /** Puts the endpoints behind HTTP, with keys, bodies, errors and the access log. The app does not listen yet. */
 export function createApp(options: AppOptions): FastifyInstance {
   const middleware = options.middleware ?? ((next: RequestListener) => next);
+  const answers = new WeakMap<Socket, ServerResponse>();
   const app = Fastify({
     bodyLimit: MAX_BODY_BYTES,
     exposeHeadRoutes: false,
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_NAME_BYTES },
-    serverFactory: (handler) =>
-      createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, middleware(handler)),
+    serverFactory: (handler) => createServer(SERVER, noting(answers, middleware(handler))),
+    clientErrorHandler: (error, socket) => {
+      refuseBrokenRequest(error, socket, { answer: answers.get(socket), log: options.log });
+    },
     frameworkErrors: (error, request, reply) => {
       answerError(error, request, reply, options);
     },
@@ -102,6 +110,10 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.decorateRequest('adminKey', null);
   const cache = new ResponseCache(options.store);
   const keys = new KeyCheck(options, cache);
+  app.addHook('onRequest', ({ raw }, _, done) => {
+    const lacksHost = raw.httpVersion === '1.1' && raw.headers.host === undefined;
+    done(lacksHost ? badRequest('The request has no header Host') : undefined);
+  });
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.isPublic === true) return;
     request.adminKey = await keys.byText(keyFromHeaders(request.headers, options.strict));
@@ -126,6 +138,14 @@ export function createApp(options: AppOptions): FastifyInstance {
   options.applications?.(app, { ...options, keys, cache });
   for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options, cache);
   return app;
+}
+
+/** Notes the last answer of each connection. */
+function noting(answers: WeakMap<Socket, ServerResponse>, next: RequestListener): RequestListener {
+  return (request, response) => {
+    answers.set(request.socket, response);
+    next(request, response);
+  };
 }
 
 /**

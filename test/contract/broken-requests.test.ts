@@ -1,0 +1,139 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { refuseBrokenRequest } from '../../src/service/http/broken-request.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+/** Sends bytes, and resolves with all that came back until the connection was closed. */
+async function answerTo(port: number, bytes: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  let answer = '';
+  socket.on('data', (piece: Buffer) => (answer += piece.toString('latin1')));
+  // The service closes while the test still sends.
+  socket.on('error', () => undefined);
+  socket.write(bytes, 'latin1');
+  await new Promise((resolve) => socket.once('close', resolve));
+  return answer;
+}
+
+/** Status, headers and body of the last answer in what came back. */
+function lastAnswer(text: string): { status: number; headers: string; body: unknown } {
+  const last = text.slice(text.lastIndexOf('HTTP/1.1 '));
+  const [headers = '', body = ''] = last.split('\r\n\r\n');
+  expect(headers.toLowerCase()).toContain(`content-length: ${body.length}`);
+  return { status: Number(last.split(' ')[1]), headers, body: JSON.parse(body) as unknown };
+}
+
+const HEAD = 'HTTP/1.1\r\nhost: localhost\r\n';
+const CLOSE = 'connection: close\r\n';
+
+describe('the service', () => {
+  let service: TestService;
+  let port: number;
+
+  beforeAll(async () => {
+    service = await startTestService();
+    port = Number(new URL(service.origin).port);
+  });
+
+  afterAll(async () => {
+    await service.stop();
+  });
+
+  const post = (headers: string, body: string): string =>
+    `POST /internal/api/v2/splits/ws/Default/trafficTypes/user ${HEAD}authorization: Bearer ${service.key}\r\n` +
+    `content-type: application/json\r\n${headers}\r\n${body}`;
+
+  it.each<[string, number, () => string]>([
+    [
+      'longer headers than the parser takes',
+      431,
+      () => `GET /health ${HEAD}x: ${'x'.repeat(20_000)}\r\n\r\n`,
+    ],
+    ['a longer path than the parser takes', 431, () => `GET /${'x'.repeat(20_000)} ${HEAD}\r\n`],
+    ['no request line', 400, () => 'what is this\r\n\r\n'],
+    ['another protocol', 400, () => '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+    ['an unknown method', 400, () => `BREW /health ${HEAD}\r\n`],
+    ['a header without a name', 400, () => `GET /health ${HEAD}: x\r\n\r\n`],
+    ['a header with a control character', 400, () => `GET /health ${HEAD}x: \u0001\r\n\r\n`],
+    ['no header Host', 400, () => `GET /health HTTP/1.1\r\n${CLOSE}\r\n`],
+    ['two lengths', 400, () => post('content-length: 2\r\ncontent-length: 3\r\n', '{}')],
+    [
+      'a length and chunks',
+      400,
+      () => post('content-length: 2\r\ntransfer-encoding: chunked\r\n', '{}'),
+    ],
+    ['a chunk without a length', 400, () => post('transfer-encoding: chunked\r\n', 'zz\r\n{}\r\n')],
+    [
+      'long extensions of a chunk',
+      413,
+      () => post('transfer-encoding: chunked\r\n', `2;${'x'.repeat(20_000)}\r\n{}\r\n`),
+    ],
+    ['a body longer than its limit', 413, () => post(`${CLOSE}content-length: 99999999\r\n`, '{}')],
+    ['a body of no JSON', 400, () => post(`${CLOSE}content-length: 2\r\n`, '{{')],
+    [
+      'a broken request after a whole one',
+      400,
+      () => `GET /openapi.json ${HEAD}\r\n: broken\r\n\r\n`,
+    ],
+  ])('refuses %s with %i in the shape of the contract', async (_, status, request) => {
+    const answer = lastAnswer(await answerTo(port, request()));
+
+    expect(answer.status).toBe(status);
+    expect(answer.headers.toLowerCase()).toContain('content-type: application/json; charset=utf-8');
+    expect(answer.body).toEqual({
+      code: status,
+      message: expect.any(String) as unknown,
+      details: expect.any(String) as unknown,
+      transactionId: expect.stringMatching(/^[0-9a-f-]{36}$/) as unknown,
+    });
+    expect((await fetch(`${service.origin}/health`)).status).toBe(200);
+  });
+});
+
+describe('a broken request behind an answer that is under way', () => {
+  it('ends the connection without a second answer', async () => {
+    let last: ServerResponse | undefined;
+    const server = createServer((_, response) => {
+      last = response;
+      response.writeHead(200, { 'content-length': 10 }).write('half ');
+    });
+    server.on('clientError', (error, socket) => {
+      refuseBrokenRequest(error, socket, { answer: last });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const { port } = server.address() as AddressInfo;
+
+      expect(await answerTo(port, `GET / ${HEAD}\r\nbroken\r\n\r\n`)).not.toContain('400');
+    } finally {
+      server.close();
+    }
+  });
+});
+
+describe('a request that does not arrive', () => {
+  it.each([
+    ['in its headers', `GET /health ${HEAD}x: `],
+    ['in its body', `POST /health ${HEAD}content-length: 5\r\n\r\n{`],
+  ])('%s is refused with 408 in the shape of the contract', async (_, request) => {
+    const limits = { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 20 };
+    const server = createServer(limits, (incoming) => incoming.resume());
+    server.on('clientError', (error, socket) => {
+      refuseBrokenRequest(error, socket, {
+        answer: undefined,
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const answer = await answerTo((server.address() as AddressInfo).port, request);
+
+      expect(lastAnswer(answer)).toMatchObject({
+        status: 408,
+        body: { code: 408, message: 'The request did not arrive in time' },
+      });
+    } finally {
+      server.close();
+    }
+  });
+});
