@@ -1,7 +1,6 @@
 import { FlagkeelError, EXIT, type ExitCode } from '../../errors.js';
 import { newestCommits } from '../../git/log.js';
 import { look } from '../../admin-api/look.js';
-import type { WireDefinition } from '../../admin-api/wire.js';
 import { findEnvironment, findWorkspace } from '../../admin-api/workspace.js';
 import type { Desired, DesiredDefinition, DesiredFlag } from '../../model/desired.js';
 import { definitionFromWire, differingFields } from '../../model/flag/wire.js';
@@ -226,16 +225,16 @@ async function withLive(
     return {
       ...each,
       ...hashed,
-      live: { killed, differs, defaultRule, ...seedMembers(live.definition) },
+      live: { killed, differs, defaultRule, ...seedMembers(seedsOf(live.definition)) },
     };
   });
   return { ...explained, environments: await Promise.all(environments) };
 }
 
 function seedMembers(
-  definition: WireDefinition,
+  seeds: Seeds | undefined,
 ): Pick<ExplainedLive, 'seed' | 'trafficAllocationSeed'> {
-  const { seed = null, allocationSeed = null } = seedsOf(definition) ?? {};
+  const { seed = null, allocationSeed = null } = seeds ?? {};
   return { seed, trafficAllocationSeed: allocationSeed };
 }
 

@@ -172,7 +172,9 @@ function answerSpans(
     })
     .join(', ');
   const missing = untold.length === 0 ? '' : `; not told: ${untold.map(clean).join(', ')}`;
-  const place = bucket === undefined ? '' : `; ${bucketText(bucket, live)}`;
+  // A seed would tell no more where hashing decides nothing.
+  const isSettled = bucket === undefined || (bucket === null && shares.length === 1);
+  const place = isSettled ? '' : `; ${bucketText(bucket, live)}`;
   return [span('⇒ ', 'change'), span(`${text} (by ${by}${missing}${place})`)];
 }
 

@@ -191,6 +191,8 @@ describe('explain --online', () => {
     expect((await run(...ABOUT, 'ana')).stdout).toContain(
       '⇒ off 90 %, on 10 % (by default rule; the service shows no seed, which would tell its bucket)',
     );
+    const staff = await run(...ABOUT, 'ana', '--segment', 'staff');
+    expect(staff.stdout).toContain('⇒ on 100 % (by rule 1)');
   });
 
   it('asks nobody without --online', async () => {
