@@ -14,6 +14,7 @@ export const VARIABLES = {
   FLAGKEEL_URL: '--url',
   FLAGKEEL_ORIGINS: '--url',
   FLAGKEEL_AUTH_HEADER: '--url',
+  FLAGKEEL_SDK_KEY: '--specs',
   FLAGKEEL_STATE_DIR: '--url',
   FLAGKEEL_ALLOWED_SIGNERS: '--url',
   FLAGKEEL_SIGNER_KEYRING: '--url',
@@ -41,6 +42,8 @@ export interface OperatorSettings {
   /** `FLAGKEEL_ORIGINS`, unchanged. */
   readonly allowedOrigins: string;
   readonly stateDir?: string | undefined;
+  /** Of the applications that are served what specs say. */
+  readonly applicationKey?: string | undefined;
   /**
    * The key. A key file is read again at each call, so that a rotated key takes effect.
    *
@@ -66,6 +69,7 @@ export function operatorSettings(environment: Environment): OperatorSettings {
   return {
     url: valueOf(environment, 'FLAGKEEL_URL'),
     stateDir: valueOf(environment, 'FLAGKEEL_STATE_DIR'),
+    applicationKey: valueOf(environment, 'FLAGKEEL_SDK_KEY'),
     allowedOrigins: valueOf(environment, 'FLAGKEEL_ORIGINS') ?? '',
     apiKey: () => secretOf(environment, 'FLAGKEEL_API_KEY', 'Admin API key') ?? noKey(),
     authHeader: authHeader(environment),

@@ -51,7 +51,10 @@ interface Asked {
   readonly ask: <T>(path: string, body?: object) => Promise<T>;
 }
 
-async function start(options: Partial<SpecsOptions> = {}): Promise<Asked> {
+async function start(
+  options: Partial<SpecsOptions> = {},
+  key = 'preview',
+): Promise<Asked & { readonly written: string }> {
   const warnings: string[] = [];
   const log = {
     info: () => undefined,
@@ -62,11 +65,11 @@ async function start(options: Partial<SpecsOptions> = {}): Promise<Asked> {
   const origin = new Promise<string>((resolve, reject) => {
     running = serveSpecs(
       { specs: directory, environment: ['staging'], port: 0, ...options },
-      { FLAGKEEL_SDK_KEY: 'preview' },
+      { FLAGKEEL_SDK_KEY: key },
       {
         write: (text) => {
           written += text;
-          const found = /listening on (\S+)/.exec(written)?.[1];
+          const found = /listening on (\S+)\n[^]*\n$/.exec(written)?.[1];
           if (found !== undefined) resolve(found);
         },
         log,
@@ -78,6 +81,7 @@ async function start(options: Partial<SpecsOptions> = {}): Promise<Asked> {
   const at = await origin;
   return {
     warnings,
+    written,
     ask: async <T>(path: string, body?: object) => {
       const answer = await fetch(`${at}${path}`, {
         method: body === undefined ? 'GET' : 'POST',
@@ -179,6 +183,13 @@ environments:
 
     expect(before).toMatchObject({ value: false });
     expect(await valueFor(await start(later), 'bo')).toMatchObject({ value: true });
+  });
+
+  it('makes a key where the variable for it is empty', async () => {
+    const { written, ask } = await start({}, '');
+
+    expect(written).toMatch(/^key of applications: \w{48}$/m);
+    expect(await ask('/sdk/splitChanges')).toMatchObject({ code: 401 });
   });
 
   it('is refused for an environment that the config does not have, and for invalid specs', async () => {

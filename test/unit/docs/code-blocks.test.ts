@@ -125,6 +125,7 @@ references: { segments: [staff] }
 /** What each page shows of specs without naming a file, and the file that it is meant to be. */
 const FRAGMENTS: Readonly<Record<string, readonly ((text: string) => Record<string, string>)[]>> = {
   'README.md': [(text) => ({ 'flagkeel.yaml': CONFIG, 'flags/new-checkout.yaml': text })],
+  'docs/how-to.md': [(text) => ({ 'flagkeel.yaml': CONFIG, 'flags/new-checkout.yaml': text })],
   'docs/impact.md': [
     (text) => ({ 'flagkeel.yaml': `workspace: Default\n${text}` }),
     (text) => ({

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { operatorSettings } from '../../../compose/settings.js';
+import { operatorSettings, type OperatorSettings } from '../../../compose/settings.js';
 import { LocalUpstream } from '../../../daemon/upstream/local.js';
 import { RemoteUpstream } from '../../../daemon/upstream/remote.js';
 import type { Seen, Upstream } from '../../../daemon/upstream/upstream.js';
@@ -52,15 +52,16 @@ export async function serveSpecs(
   environment: Environment,
   io: CommandIo,
 ): Promise<void> {
+  const { git, applicationKey } = operatorSettings(environment);
   const folder = options.repo === undefined ? undefined : mkdtempSync(join(tmpdir(), 'flagkeel-'));
   try {
-    const upstream = upstreamOf(options, folder, environment);
+    const upstream = upstreamOf(options, folder, git);
     const first = await upstream.poll(io.signal);
     const desired = await readAt(upstream, first);
     const served = servedEnvironment(desired, options.environment);
     const environmentServed = new SpecsEnvironment(served, Date.now());
     environmentServed.serve(desired, options.at ?? Date.now());
-    const key = environment['FLAGKEEL_SDK_KEY'] ?? randomBytes(24).toString('hex');
+    const key = applicationKey ?? randomBytes(24).toString('hex');
     const { host = '127.0.0.1', port = 8080 } = options;
     const service = await startService({
       ...{ host, port, log: io.log, strict: true },
@@ -71,7 +72,7 @@ export async function serveSpecs(
     try {
       io.write(`listening on ${service.origin}\n`);
       io.write(`serving ${upstream.location}, environment ${served}\n`);
-      if (environment['FLAGKEEL_SDK_KEY'] === undefined) io.write(`key of applications: ${key}\n`);
+      if (applicationKey === undefined) io.write(`key of applications: ${key}\n`);
       await follow(upstream, { seen: first, desired }, environmentServed, options, io);
     } finally {
       await service.stop();
@@ -84,10 +85,10 @@ export async function serveSpecs(
 function upstreamOf(
   { specs, repo, branch, path = '' }: SpecsOptions,
   folder: string | undefined,
-  environment: Environment,
+  git: OperatorSettings['git'],
 ): Upstream {
   if (repo === undefined || folder === undefined) return new LocalUpstream(resolve(specs ?? '.'));
-  const remote = remoteAccess({ ...operatorSettings(environment).git, url: repo });
+  const remote = remoteAccess({ ...git, url: repo });
   return new RemoteUpstream({ directory: folder, remote, branch: branch ?? null, path });
 }
 
@@ -131,7 +132,8 @@ async function follow(
     hinted.abort();
   });
   const everyMs = upstream.kind === 'remote' ? REMOTE_EVERY_MS : LOCAL_EVERY_MS;
-  while (!signal.aborted) {
+  const isEnding = (): boolean => signal.aborted;
+  while (!isEnding()) {
     const either = AbortSignal.any([signal, hinted.signal]);
     await wait(everyMs, undefined, { signal: either }).catch(() => undefined);
     hinted = new AbortController();
@@ -144,7 +146,7 @@ async function follow(
       const changed = served.serve(desired, options.at ?? Date.now());
       if (changed.length > 0) log.info({ changed, commit: next.commit?.commit }, 'serving');
     } catch (error) {
-      log.warn({ error: messageOf(error) }, 'still serving what was valid');
+      if (!isEnding()) log.warn({ error: messageOf(error) }, 'still serving what was valid');
     }
   }
   await end();
