@@ -207,7 +207,104 @@ describe('a body', () => {
   });
 });
 
+describe('null', () => {
+  const DEFINITIONS: readonly (readonly [string, object])[] = [
+    ...['id', 'name', 'environment', 'trafficType', 'baselineTreatment', 'lastUpdateTime'].map(
+      (member) => [member, { [member]: null }] as const,
+    ),
+    ['the id of an environment', { environment: { id: null, name: 'staging' } }],
+    ...['description', 'keys', 'configurations', 'segments'].map(
+      (member) =>
+        [
+          `${member} of a treatment`,
+          { treatments: [{ name: 'on', [member]: null }, { name: 'off' }] },
+        ] as const,
+    ),
+    ...['negate', 'attribute', 'strings'].map(
+      (member) =>
+        [
+          `${member} of a matcher`,
+          { rules: [ruleOn({ type: 'IN_SEGMENT', string: 'nulls', [member]: null })] },
+        ] as const,
+    ),
+    [
+      'a combiner',
+      {
+        rules: [
+          {
+            ...ruleOn({ type: 'IN_SEGMENT', string: 'nulls' }),
+            condition: {
+              combiner: null,
+              matchers: [{ type: 'IN_SEGMENT', string: 'nulls' }],
+            },
+          },
+        ],
+      },
+    ],
+  ];
+
+  beforeAll(async () => {
+    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'nulls' });
+    await client.ok('POST', '/segments/staging/nulls');
+    await defined('nulls');
+    await client.ok('POST', FLAGS, { name: 'no-nulls' });
+  });
+
+  it.each(DEFINITIONS)('is no value of %s in a definition', async (_, wrong) => {
+    const before = await client.ok('GET', pathOf('nulls'));
+    const patch = Object.entries(wrong).map(([member, value]) => {
+      return { op: 'add', path: `/${member}`, value: value as unknown };
+    });
+
+    const created = await client.call('POST', pathOf('no-nulls'), aDefinition(wrong));
+    const patched = await client.call('PATCH', pathOf('nulls'), patch);
+
+    expect([created.status, patched.status]).toEqual([400, 400]);
+    expect((await client.call('GET', pathOf('no-nulls'))).status).toBe(404);
+    expect(await client.ok('GET', pathOf('nulls'))).toEqual(before);
+  });
+
+  it.each<[string, string, unknown]>([
+    ['POST', FLAGS, { name: 'odd', description: null }],
+    ['POST', FLAGS, { name: 'odd', owners: null }],
+    ['PATCH', '/splits/ws/Default/nulls', [{ op: 'replace', path: '/description', value: null }]],
+    [
+      'PATCH',
+      '/splits/ws/Default/nulls',
+      [{ op: 'add', path: '/rolloutStatus/name', value: null }],
+    ],
+    ['POST', '/segments/ws/Default/trafficTypes/user', { name: 'odd', description: null }],
+    ['PUT', '/segments/staging/nulls/removeKeys', { keys: null }],
+    ['PUT', '/segments/staging/nulls/upload', [null]],
+    ['POST', IDENTITIES, [{ key: 'a', values: null }]],
+    ['POST', IDENTITIES, [{ key: null, values: {} }]],
+  ])('is no value of a member: %s %s %j', async (method, path, body) => {
+    expect((await client.call(method, path, body)).body).toMatchObject({ code: 400 });
+  });
+
+  it('is a value of the tags of a flag, as answers have it', async () => {
+    const whole = { op: 'replace', path: '/tags', value: null };
+
+    expect(await client.ok('PATCH', '/splits/ws/Default/nulls', [whole])).toMatchObject({
+      tags: null,
+    });
+  });
+});
+
 describe('identities', () => {
+  it('belong to a traffic type by its id and by its name', async () => {
+    const flag = await client.ok<WireFlag>('POST', FLAGS, { name: 'typed' });
+    const byId = `/trafficTypes/${flag.trafficType.id}/environments/staging/identities`;
+    const sent = (values: object) => [{ key: 'both', values }];
+
+    await client.ok('POST', byId, sent({ plan: 'pro' }));
+    const named = await client.ok<WireIdentitiesResult>('POST', IDENTITIES, sent({ seats: 2 }));
+
+    expect(named.objects[0]?.values).toEqual({ plan: 'pro', seats: '2' });
+    const unknown = IDENTITIES.replace('user', 'visitor');
+    expect((await client.call('POST', unknown, sent({}))).status).toBe(404);
+  });
+
   it('fail one by one where they say that they belong elsewhere', async () => {
     const nowhere = '6f1c2f4e-0000-4000-8000-000000000000';
 

@@ -213,17 +213,14 @@ describe('answers', () => {
 
   it('hold no null in treatments and matchers', async () => {
     await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'voids' });
+    const unused = { string: '', strings: [], number: 0, date: 0, between: {}, depends: {} };
 
     const answer = await client.call(
       'POST',
       '/splits/ws/Default/voids/environments/staging',
       aDefinition({
-        treatments: [
-          { name: 'on', description: null, keys: null, segments: null, configurations: null },
-          { name: 'off' },
-        ],
-        rules: [ruleOn({ type: 'BOOLEAN', attribute: 'a', bool: true, strings: null })],
-        baselineTreatment: null,
+        treatments: [{ name: 'on', segments: [] }, { name: 'off' }],
+        rules: [ruleOn({ type: 'BOOLEAN', attribute: 'a', bool: true, ...unused })],
       }),
     );
 

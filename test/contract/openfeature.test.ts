@@ -65,6 +65,19 @@ describe('one flag', () => {
     expect(elsewhere.body).toMatchObject({ value: 'red', reason: 'TARGETING_MATCH' });
   });
 
+  it('is not decided by the attributes of an identity, which are for viewing alone', async () => {
+    await create('viewed', {
+      rules: [ruleOn({ type: 'IN_LIST_STRING', attribute: 'country', strings: ['ES'] })],
+    });
+    const identities = '/trafficTypes/user/environments/staging/identities';
+    await world.admin.ok('POST', identities, [{ key: 'eva', values: { country: 'ES' } }]);
+
+    const { body } = await ask('viewed', { targetingKey: 'eva' });
+
+    expect(body).toMatchObject({ value: false });
+    await world.admin.ok('DELETE', '/splits/ws/Default/viewed');
+  });
+
   it('is a split where hashing decides, and the same for the same key', async () => {
     await create('split', {
       defaultRule: [

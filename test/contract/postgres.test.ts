@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
 import type {
   WireDefinition,
@@ -6,6 +7,7 @@ import type {
   WireSegmentKeys,
 } from '../../src/admin-api/wire.js';
 import { aDefinition, callsOf, ruleOn } from '../support/service-calls.js';
+import { migrations } from '../../src/service/store/migrations.js';
 import { expectFreshAnswers } from '../support/fresh-answers.js';
 import { createDatabase } from '../support/postgres.js';
 import { lacks } from '../support/requirements.js';
@@ -151,6 +153,25 @@ describe.skipIf(server === undefined && lacks('postgresql'))('a store in Postgre
     await client.ok('PUT', '/segments/staging/seg/uploadKeys?replace', { keys: keys.slice(5_000) });
 
     expect(await client.ok('GET', '/segments/staging/seg/keys')).toMatchObject({ count: 5_000 });
+  });
+
+  it('of a newer version stops the start in words, and is left alone', async () => {
+    const url = await freshDatabase();
+    await start(url);
+    const database = new pg.Client({ connectionString: url });
+    await database.connect();
+    await database.query(
+      "insert into kysely_migration (name, timestamp) values ('9999-later', '2030-01-01T00:00:00Z')",
+    );
+
+    await expect(startTestService({ store: { kind: 'postgres', url } })).rejects.toMatchObject({
+      code: 'STATE_UNREADABLE',
+      message:
+        'cannot read the store: a newer version wrote it, with the step 9999-later (use that version, or restore the backup from before it)',
+    });
+    const { rows } = await database.query('select count(*)::int as steps from kysely_migration');
+    await database.end();
+    expect(rows).toEqual([{ steps: Object.keys(migrations('postgres')).length + 1 }]);
   });
 
   it('that cannot be reached stops the start in words', async () => {

@@ -1,7 +1,9 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type {
   WireDefinition,
   WireFlag,
+  WireIdentitiesResult,
   WirePage,
   WireSegment,
   WireSegmentKeys,
@@ -169,6 +171,7 @@ describe('a definition', () => {
   const half = [{ treatment: 'on', size: 50 }];
   const foreign = [{ treatment: 'none', size: 100 }];
   const rule = (buckets: object[]): object => ({ ...ruleOn({ type: 'ALL_KEYS' }), buckets });
+  const anyOf = { combiner: 'OR', matchers: [{ type: 'IN_SEGMENT', string: 'any' }] };
 
   it.each([
     ['sizes of the default rule that sum to 50', '/defaultRule', half],
@@ -202,6 +205,11 @@ describe('a definition', () => {
     ['a baseline that is none of its treatments', '/baselineTreatment', 'none'],
     ['a treatment in its default rule that is none of its own', '/defaultRule', foreign],
     ['a treatment in a rule that is none of its own', '/rules', [rule(foreign)]],
+    [
+      'a combiner that is not AND',
+      '/rules',
+      [{ buckets: [{ treatment: 'on', size: 100 }], condition: anyOf }],
+    ],
     ['killed that is no truth value', '/killed', 'yes'],
     ['rules that are no list', '/rules', {}],
     ['treatments that are no list', '/treatments', {}],
@@ -241,6 +249,24 @@ describe('a definition', () => {
     expect(await client.ok('GET', at('in-segment'))).toEqual(answer);
   });
 
+  it.each([
+    ['/description', 'd'],
+    ['/tags', [{ name: 'web' }]],
+    ['/rolloutStatus/id', 'none'],
+    ['/rolloutStatus', { id: 'none' }],
+  ])('takes no patch of %s, which belongs to the flag', async (path, value) => {
+    const name = `of-the-flag${path.replaceAll('/', '-')}`;
+    const flag = await createFlag(name);
+    const before = await client.ok('POST', at(name), aDefinition());
+
+    const patched = await client.call('PATCH', at(name), [{ op: 'add', path, value }]);
+
+    expect(patched.status).toBe(400);
+    expect(await client.ok('GET', at(name))).toEqual(before);
+    const none: unknown[] = [];
+    expect(await client.ok('PATCH', `/splits/ws/Default/${name}`, none)).toEqual(flag);
+  });
+
   it('belongs to one environment alone', async () => {
     await createFlag('apart');
     await client.ok('POST', at('apart'), aDefinition());
@@ -270,9 +296,38 @@ describe('a flag', () => {
     const operations = [{ op: 'replace', path: '/description', value: 'd' }];
     expect(await client.ok('PATCH', path, operations)).toMatchObject({ rolloutStatus });
   });
+
+  it('keeps the time of its rollout status through all other changes', async () => {
+    const { rolloutStatusTimestamp } = await createFlag('timed');
+    const operations = [
+      { op: 'replace', path: '/description', value: 'd' },
+      { op: 'add', path: '/tags', value: [{ name: 'web' }] },
+    ];
+    await wait(5);
+
+    const patched = await client.ok('PATCH', '/splits/ws/Default/timed', operations);
+    await client.ok('POST', at('timed'), aDefinition());
+
+    expect(patched).toMatchObject({ rolloutStatusTimestamp });
+    expect(await client.ok('PATCH', '/splits/ws/Default/timed', [])).toEqual(patched);
+  });
 });
 
 describe('the keys of a segment', () => {
+  it('have no attributes until an identity gives them some', async () => {
+    await createSegment('blank');
+    await client.ok('PUT', '/segments/staging/blank/upload', ['blank-key']);
+    const identities = '/trafficTypes/user/environments/staging/identities';
+
+    const { objects } = await client.ok<WireIdentitiesResult>('POST', identities, [
+      { key: 'blank-key' },
+    ]);
+
+    expect(objects.map(({ values }) => values)).toEqual([{}]);
+    const { keys } = await client.ok<WireSegmentKeys>('GET', '/segments/staging/blank/keys');
+    expect(keys).toEqual([{ key: 'blank-key' }]);
+  });
+
   it('are no longer listed once they were removed', async () => {
     await createSegment('thinned');
     await client.ok('PUT', '/segments/staging/thinned/upload', ['a', 'b', 'c']);

@@ -33,7 +33,7 @@ export const NEW_SEGMENT_BODY: Schema = {
   additionalProperties: false,
   properties: {
     name: NAME_SCHEMA,
-    description: { type: ['string', 'null'], maxLength: 10_000 },
+    description: { type: 'string', maxLength: 10_000 },
     ...WORDS_MEMBERS,
   },
 };

@@ -13,11 +13,7 @@
 import { JsonText, type ApiRequest, type Endpoint, type Work } from '../http/endpoint.js';
 import { isPlaceVisible } from '../http/path-lookup.js';
 import { at } from '../http/place.js';
-import {
-  CONTRACT_DEFINITION_BODY,
-  DEFINITION_BODY,
-  REPLACEMENT_BODY,
-} from '../rules/definition-schema.js';
+import { CONTRACT_DEFINITION_BODY, DEFINITION_BODY } from '../rules/definition-schema.js';
 import { PAGE_SIZES, pageFrom, type Page } from '../rules/paging.js';
 import {
   listDefinitions,
@@ -85,7 +81,7 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
     path: PATH,
     summary: 'Replace the definition of a flag in an environment',
     answer: answer('Definition'),
-    body: REPLACEMENT_BODY,
+    body: DEFINITION_BODY,
     write: replaceDefinition,
   },
   {

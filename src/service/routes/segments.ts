@@ -115,7 +115,7 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
  */
 async function createSegment(work: Work<'trafficType'>): Promise<WireSegment> {
   const { db, workspace, trafficType } = work;
-  const { name, description } = work.body as { name: string; description?: string | null };
+  const { name, description } = work.body as { name: string; description?: string };
   if (await findSegment(db, workspace.id, name)) throw conflict(`Segment ${name} already exists`);
   await insertSegment(db, {
     id: randomUUID(),

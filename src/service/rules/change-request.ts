@@ -6,7 +6,7 @@ import type {
   ChangeRequestStatus,
   ChangeRequestTable,
 } from '../store/tables.js';
-import { REPLACEMENT_BODY } from './definition-schema.js';
+import { DEFINITION_BODY } from './definition-schema.js';
 import { KEY_SCHEMA } from './keys.js';
 import type { Schema } from './matchers.js';
 import { WORDS_MEMBERS } from './note.js';
@@ -21,11 +21,11 @@ const OPERATIONS: readonly ChangeRequestOperation[] = [
 
 /** The new definition, or as much of it as the operation needs; the name is that of the flag. */
 const SPLIT: Schema = {
-  ...REPLACEMENT_BODY,
+  ...DEFINITION_BODY,
   type: ['object', 'null'],
   required: ['name'],
   properties: {
-    ...REPLACEMENT_BODY.properties,
+    ...DEFINITION_BODY.properties,
     name: { type: 'string', minLength: 1 },
   },
 };

@@ -1,4 +1,5 @@
 import { CONTRACT_MATCHER_SCHEMA, matcherSchema, type Schema } from './matchers.js';
+import { WORDS_MEMBERS } from './note.js';
 
 /** Percentages by treatment. JSON Schema cannot demand that they sum to 100, so `definition.ts` checks it. */
 const BUCKETS_SCHEMA: Schema = {
@@ -26,14 +27,14 @@ function treatmentSchema(isClosed: boolean): Schema {
     required: ['name'],
     properties: {
       name: { type: 'string' },
-      description: { type: ['string', 'null'], maxLength: 10_000 },
-      configurations: { type: ['string', 'null'], description: 'JSON text.' },
+      description: { type: 'string', maxLength: 10_000 },
+      configurations: { type: 'string', description: 'JSON text.' },
       keys: {
-        type: ['array', 'null'],
+        type: 'array',
         items: { type: 'string', minLength: 1 },
         description: 'Individual targets: a set.',
       },
-      segments: { type: ['array', 'null'], items: { type: 'string', minLength: 1 } },
+      segments: { type: 'array', items: { type: 'string', minLength: 1 } },
     },
   };
 }
@@ -55,7 +56,7 @@ function ruleSchema(isClosed: boolean, isContract = false): Schema {
         additionalProperties: false,
         required: ['matchers'],
         properties: {
-          combiner: { enum: isContract ? ['AND'] : ['AND', null] },
+          combiner: { enum: ['AND'] },
           matchers: {
             type: 'array',
             minItems: 1,
@@ -69,7 +70,8 @@ function ruleSchema(isClosed: boolean, isContract = false): Schema {
 }
 
 /**
- * The members of a definition that a client may set. None of them may be null.
+ * The members of a definition that a client may set. None of them may be null, nor a known
+ * member of a treatment, a rule or a matcher.
  *
  * Number and form of treatments are those of public documentation: 2 to 20.
  *
@@ -102,47 +104,34 @@ export const DEFINITION_SCHEMA = {
 
 /** An object by its id or name, or by both as in answers. */
 const OWNER_SCHEMA: Schema = {
-  type: ['object', 'string', 'null'],
+  type: ['object', 'string'],
   additionalProperties: false,
-  properties: { id: { type: ['string', 'null'] }, name: { type: ['string', 'null'] } },
+  properties: { id: { type: 'string' }, name: { type: 'string' } },
 };
 
 const CLOSED_MEMBERS = definitionMembers(true);
 
 /**
- * The body that replaces a definition. Clients send back everything that they read: the owners of the definition, which
- * `checkBelongs` compares with the path, and times and seeds, which are ignored. Any other member is refused, because it may be
- * misspelt. Clients send `rules: null` for a definition without rules.
+ * The body that makes a definition, or replaces it. Clients send back everything that they read: the owners of the
+ * definition, which `checkBelongs` compares with the path, and times and seeds, which are ignored. Any other member is
+ * refused, because it may be misspelt. Clients send `rules: null` for a definition without rules.
  */
-export const REPLACEMENT_BODY = {
+export const DEFINITION_BODY = {
   ...DEFINITION_SCHEMA,
   additionalProperties: false,
   properties: {
-    id: { type: ['string', 'null'] },
-    name: { type: ['string', 'null'] },
+    id: { type: 'string' },
+    name: { type: 'string' },
     environment: OWNER_SCHEMA,
     trafficType: OWNER_SCHEMA,
     ...CLOSED_MEMBERS,
     rules: { ...CLOSED_MEMBERS.rules, type: ['array', 'null'] },
-    creationTime: { type: ['integer', 'null'] },
-    lastUpdateTime: { type: ['integer', 'null'] },
+    creationTime: { type: 'integer' },
+    lastUpdateTime: { type: 'integer' },
     openChangeRequestId: { type: ['string', 'null'] },
-    seed: { type: ['integer', 'null'] },
-    trafficAllocationSeed: { type: ['integer', 'null'] },
-    title: { type: ['string', 'null'] },
-    comment: { type: ['string', 'null'] },
-  },
-} as const satisfies Schema;
-
-/**
- * The body of a new definition. It may not say `baselineTreatment: null`, because there is no baseline treatment yet to
- * remove.
- */
-export const DEFINITION_BODY = {
-  ...REPLACEMENT_BODY,
-  properties: {
-    ...REPLACEMENT_BODY.properties,
-    baselineTreatment: { type: ['string', 'null'] },
+    seed: { type: 'integer' },
+    trafficAllocationSeed: { type: 'integer' },
+    ...WORDS_MEMBERS,
   },
 } as const satisfies Schema;
 

@@ -51,7 +51,7 @@ interface GivenDefinition {
   readonly killed?: boolean;
   readonly treatments: readonly GivenTreatment[];
   readonly defaultTreatment: string;
-  readonly baselineTreatment?: string | null;
+  readonly baselineTreatment?: string;
   readonly trafficAllocation?: number;
   readonly rules?: readonly WireRule[] | null;
   readonly defaultRule: readonly WireBucket[];
@@ -62,8 +62,8 @@ interface GivenDefinition {
 /** A treatment may have further members, which are kept. */
 type GivenTreatment = Readonly<Record<string, unknown>> & {
   readonly name: string;
-  readonly keys?: readonly string[] | null;
-  readonly segments?: readonly string[] | null;
+  readonly keys?: readonly string[];
+  readonly segments?: readonly string[];
 };
 
 const hasShape = compileSchema(DEFINITION_BODY);
@@ -145,7 +145,7 @@ function checkRules(after: GivenDefinition, before: WireDefinition): void {
 export type Belonging = Pick<WireDefinition, 'id' | 'name' | 'environment' | 'trafficType'>;
 
 /**
- * Checks that flag and environment in a body are those of the path. Members that are absent or null are not checked.
+ * Checks that flag and environment in a body are those of the path. Members that are absent are not checked.
  *
  * @param given fits `DEFINITION_BODY`.
  * @throws Problem (400) it is the definition of another flag, or of another environment.
@@ -247,14 +247,14 @@ function withoutEmptyLists(after: GivenDefinition, before: WireDefinition): Give
     ...after,
     treatments: after.treatments.map(({ keys, ...treatment }) => ({
       ...treatment,
-      ...(keys?.length === 0 && names.has(treatment.name) ? {} : { keys: keys ?? null }),
+      ...(keys === undefined || (keys.length === 0 && names.has(treatment.name)) ? {} : { keys }),
     })),
   };
 }
 
 /**
- * A treatment as it is stored. Null members are left out, because clients fail on null in these lists. An empty list of
- * keys stays.
+ * A treatment as it is stored. Members that this version does not know are left out if they are null, because clients fail
+ * on null in these lists. An empty list of keys stays.
  */
 function tidyTreatment({
   name,
@@ -283,9 +283,16 @@ function tidyBucket({ treatment, size }: WireBucket): WireBucket {
   return { treatment, size };
 }
 
-/** A matcher as it is stored. All its fields stay unchanged, also those of unknown types. */
+/**
+ * A matcher as it is stored. Its fields stay unchanged, also those of an unknown type, which may be null and are then left
+ * out.
+ */
 function tidyMatcher({ type, negate, ...fields }: WireMatcher): WireMatcher {
   return { type, ...(negate ? { negate } : {}), ...withoutNulls(tidyDepends(type, fields)) };
+}
+
+function withoutNulls(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 }
 
 /** Some clients send dependencies on a flag with one `treatment`; all clients read `treatments`. */
@@ -294,10 +301,6 @@ function tidyDepends(type: string, fields: Record<string, unknown>): Record<stri
   const { treatment, ...depends } = fields['depends'] as Record<string, unknown>;
   if (treatment === undefined || depends['treatments'] !== undefined) return fields;
   return { ...fields, depends: { ...depends, treatments: [treatment] } };
-}
-
-function withoutNulls(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 }
 
 /**

@@ -20,7 +20,7 @@ export interface FlagContent {
  * are those of public documentation.
  */
 const MEMBERS = {
-  description: { type: ['string', 'null'], maxLength: 10_000 },
+  description: { type: 'string', maxLength: 10_000 },
   tags: {
     type: ['array', 'null'],
     maxItems: 1_000,
@@ -32,7 +32,7 @@ const MEMBERS = {
     },
   },
   owners: {
-    type: ['array', 'null'],
+    type: 'array',
     maxItems: 1_000,
     items: {
       type: 'object',
@@ -69,18 +69,18 @@ const hasShape = compileSchema({
       type: 'object',
       required: ['id'],
       additionalProperties: false,
-      properties: { id: { type: 'string' }, name: { type: ['string', 'null'] } },
+      properties: { id: { type: 'string' }, name: { type: 'string' } },
     },
   },
 });
 
 export interface GivenFlagMembers {
-  readonly description?: string | null;
+  readonly description?: string;
   readonly tags?: readonly { readonly name: string }[] | null;
-  readonly owners?: readonly unknown[] | null;
+  readonly owners?: readonly unknown[];
 }
 
-/** Fills in empty values for members that are null or absent. @param given fits a schema with `MEMBERS`. */
+/** Fills in empty values for members that are absent, and for tags that are null. @param given fits a schema with `MEMBERS`. */
 export function flagMembersFrom(given: GivenFlagMembers): Omit<FlagContent, 'rolloutStatus'> {
   return {
     description: given.description ?? '',
@@ -115,7 +115,7 @@ export function flagPatched(
 /** A rollout status after a patch: the id decides, and the name is optional. */
 interface GivenRolloutStatus {
   readonly id: string;
-  readonly name?: string | null;
+  readonly name?: string;
 }
 
 /** If the patch changed the id alone, the name is still that of the old status and is ignored. */
@@ -123,7 +123,7 @@ function statusFrom(
   before: WireFlag['rolloutStatus'],
   { id, name }: GivenRolloutStatus,
 ): FlagContent['rolloutStatus'] {
-  if (name === undefined || name === null || name === before?.name) return { id };
+  if (name === undefined || name === before?.name) return { id };
   if (id === before?.id) throw badRequest('rolloutStatus/name cannot be changed');
   return { id, name };
 }

@@ -83,9 +83,9 @@ const ATTRIBUTE = new RegExp(ATTRIBUTE_NAME);
  */
 const IDENTITY_MEMBERS: Readonly<Record<string, Schema>> = {
   key: { type: 'string' },
-  values: { type: ['object', 'null'] },
-  trafficTypeId: { type: ['string', 'null'] },
-  environmentId: { type: ['string', 'null'] },
+  values: { type: 'object' },
+  trafficTypeId: { type: 'string' },
+  environmentId: { type: 'string' },
   organizationId: { type: ['string', 'null'] },
 };
 
@@ -102,7 +102,7 @@ export const IDENTITY_VALUES_SCHEMA: Schema = {
   properties: {
     ...IDENTITY_MEMBERS,
     values: {
-      type: ['object', 'null'],
+      type: 'object',
       propertyNames: { pattern: ATTRIBUTE_NAME },
       additionalProperties: { type: ['string', 'number', 'boolean'], maxLength: MAX_VALUE_LENGTH },
     },
@@ -119,7 +119,7 @@ export interface IdentityOwner {
 
 export interface GivenIdentity extends Partial<IdentityOwner> {
   readonly key: string;
-  readonly values?: Readonly<Record<string, unknown>> | null;
+  readonly values?: Readonly<Record<string, unknown>>;
 }
 
 /** Attribute → value as text, or the reason why the identity cannot be saved. */

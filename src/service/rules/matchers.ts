@@ -64,14 +64,22 @@ const MATCHER_FIELDS: Readonly<Record<string, Readonly<Record<string, Schema>>>>
 export const KNOWN_MATCHER_TYPES: readonly string[] = Object.keys(MATCHER_FIELDS);
 
 /**
- * Members that a matcher of any known type may have, even if its type does not use them: some clients send all of them,
- * most empty.
+ * Members that a matcher of any known type may have, even if its type does not use them: some clients send all of
+ * them.
  */
 const ANY_MEMBERS = Object.fromEntries(
   ['type', 'negate', ...Object.values(MATCHER_FIELDS).flatMap((fields) => Object.keys(fields))].map(
     (name) => [name, true],
   ),
 );
+
+/** None of these members may be null, whatever the type of the matcher and whether it uses them. */
+const MATCHER_MEMBERS = {
+  ...Object.fromEntries(Object.keys(ANY_MEMBERS).map((name) => [name, { not: { type: 'null' } }])),
+  type: TEXT,
+  negate: { type: 'boolean' },
+  attribute: { type: 'string' },
+} satisfies Schema;
 
 /**
  * A matcher. The contract shows `type` and `string`, and only the type `IN_SEGMENT`.
@@ -85,11 +93,7 @@ export function matcherSchema(isClosed: boolean): Schema {
     description:
       'Which further fields stand here depends on `type`; unknown types are kept as they are.',
     required: ['type'],
-    properties: {
-      type: TEXT,
-      negate: { type: ['boolean', 'null'] },
-      attribute: { type: ['string', 'null'] },
-    },
+    properties: MATCHER_MEMBERS,
     allOf: Object.entries(MATCHER_FIELDS).map(([type, fields]) => ({
       if: { properties: { type: { const: type } } },
       then: {
@@ -107,9 +111,5 @@ export function matcherSchema(isClosed: boolean): Schema {
  */
 export const CONTRACT_MATCHER_SCHEMA: Schema = {
   ...matcherSchema(true),
-  properties: {
-    type: { enum: KNOWN_MATCHER_TYPES },
-    negate: { type: 'boolean' },
-    attribute: { type: 'string' },
-  },
+  properties: { ...MATCHER_MEMBERS, type: { enum: KNOWN_MATCHER_TYPES } },
 };
