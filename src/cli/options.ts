@@ -64,6 +64,7 @@ export function timeoutOption(command: Command): Command {
 /** Which of the specs' objects are planned, beside `--only`. */
 export function selectionOptions(command: Command): Command {
   return command
+    .optionsGroup('Only a part:')
     .option('--exclude <kind/name>', 'leave this object out (repeatable)', collectObject, [])
     .option('--tag <name>', 'only flags with this tag (repeatable)', collect, [])
     .option('--owner <name>', 'only flags of this owner (repeatable)', collect, []);

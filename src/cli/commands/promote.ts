@@ -6,11 +6,12 @@ import { writeResult } from '../../report/output.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { differentLines } from '../../specs/edit/lines.js';
-import { promoted, type Promoted } from '../../specs/edit/promote.js';
+import { promotedAll, type Promoted } from '../../specs/edit/promote.js';
+import type { ResolvedFlag } from '../../specs/resolve/resolved-flag.js';
 import { didYouMean } from '../../specs/parse/suggest.js';
 import { readSpecs } from '../../specs/read-specs.js';
 import { examples } from '../help.js';
-import { collectObject, commonOptions, type CommonOptions } from '../options.js';
+import { commonOptions, selectionOptions, type CommonOptions } from '../options.js';
 import { ending, type DeclareCommand } from '../command.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { openScreen, type Terminal, prettyJson } from '../terminal.js';
@@ -22,88 +23,130 @@ interface PromoteOptions extends CommonOptions {
   readonly targets?: boolean;
   readonly kills?: boolean;
   readonly write?: boolean;
+  readonly exclude: readonly string[];
+  readonly tag: readonly string[];
+  readonly owner: readonly string[];
 }
 
 export const declarePromote: DeclareCommand = (command, invocation) => {
-  examples(command, ['flagkeel promote flag/new-checkout --from staging --to production --write']);
+  examples(command, [
+    'flagkeel promote flag/new-checkout --from staging --to production --write',
+    'flagkeel promote --tag checkout --from staging --to production',
+  ]);
   command
-    .argument('<object>', 'the flag: flag/NAME', (text: string) => collectObject(text, [])[0])
-    .argument('[directory]', 'config repository', '.')
+    .argument('[flag-or-directory...]', 'flags as flag/NAME, and the config repository (default: .)')
     .requiredOption('--from <name>', 'the environment that is taken as it is')
     .requiredOption('--to <name>', 'the environment whose block is written')
     .option('--percentages', 'sizes and the traffic allocation too')
     .option('--targets', 'individual targets too')
     .option('--kills', 'the killing too')
-    .option('--write', 'write the file; without it the difference is shown and nothing written');
-  commonOptions(command).action(ending(promote, invocation));
+    .option('--write', 'write the files; without it the difference is shown and nothing written');
+  commonOptions(selectionOptions(command)).action(ending(promote, invocation));
 };
 
 /**
- * Writes what a flag is in one environment into its block of another, and shows the difference first. The file lies in the
- * working tree: it still has to be reviewed and committed. May be repeated; then there is no difference.
+ * Writes what flags are in one environment into their blocks of another, with the segments and flags that they name and
+ * the other lacks, and shows the difference first. The files lie in the working tree: they still have to be reviewed and
+ * committed. May be repeated; then there is no difference.
  *
  * @returns 0, also where there is no difference; 3 where the specs would be invalid afterwards, and nothing is written.
  * @throws FlagkeelError `SPECS_INVALID`: they are invalid before; `USAGE`: there is no such flag or environment.
  */
 async function promote(
-  object: string,
-  directory: string,
+  words: readonly string[],
   options: PromoteOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
   const screen = openScreen(options, terminal);
+  const objects = words.filter((each) => each.startsWith('flag/'));
+  const [directory = '.', ...more] = words.filter((each) => !objects.includes(each));
+  if (more.length > 0) {
+    const why = 'flags are named flag/NAME, and one config repository';
+    throw new FlagkeelError('USAGE', `cannot promote ${quoted(more[0] ?? '')}: ${why}`);
+  }
   const specs = await readRightSpecs(directory, screen);
-  const promotion = promotionOf(object, options, specs);
-  const change = promoted(promotion, specs.parts, options);
+  const flags = flagsOf(objects, options, specs);
+  const { files, needed } = promotedAll(flags, options, specs.parts, options);
+  const changed = files.filter(({ before, after }) => before !== after);
   const root = specs.checkout.directory;
-  const result = await readSpecs(withFile(await directoryTree(root), change));
-  await screen.result(options.format === 'json' ? asJson(change) : asText(change));
+  const result = await readSpecs(withFiles(await directoryTree(root), changed));
+  const text = changed.length === 0 ? 'no difference\n' : changed.map(asText).join('\n');
+  await screen.result(options.format === 'json' ? asJson(files, needed) : text);
+  if (needed.length > 0) {
+    screen.note(
+      `taken along, because ${clean(options.to)} lacks them: ${clean(needed.join(', '))}`,
+    );
+  }
   if (!result.ok) {
     screen.note(diagnosticsText(result.diagnostics, { color: false }).trimEnd());
     screen.note('nothing is written: the specs would be invalid');
     return EXIT.invalidSpecs;
   }
-  if (change.before === change.after) return EXIT.ok;
+  if (changed.length === 0) return EXIT.ok;
   if (options.write === true) {
-    await writeResult(change.after, { file: join(root, change.path), stdout: terminal.stdout });
-    screen.note(`${clean(change.path)} is written: review and commit it`);
+    for (const { path, after } of changed) {
+      await writeResult(after, { file: join(root, path), stdout: terminal.stdout });
+      screen.note(`${clean(path)} is written: review and commit it`);
+    }
   } else screen.note('nothing is written (add --write)');
   return EXIT.ok;
 }
 
-function promotionOf(
-  object: string,
-  { from, to }: PromoteOptions,
+/** The flags that are named, or that tags and owners select among those that are declared for `from`. */
+function flagsOf(
+  objects: readonly string[],
+  { from, to, tag, owner, exclude }: PromoteOptions,
   { desired, parts }: RightSpecs,
-): Parameters<typeof promoted>[0] {
-  const name = object.slice(object.indexOf('/') + 1);
-  const flag = object.startsWith('flag/')
-    ? parts.flags.find((each) => each.name === name)
-    : undefined;
-  const fail = (why: string): FlagkeelError =>
-    new FlagkeelError('USAGE', `cannot promote ${quoted(object)}: ${why}`);
-  if (!flag) throw fail(`no such flag is declared${didYouMean(name, desired.flags.keys())}`);
+): readonly ResolvedFlag[] {
   const names = desired.config.environments.map((each) => each.name);
   const unknown = [from, to].find((each) => !names.includes(each));
+  const fail = (what: string, why: string): FlagkeelError =>
+    new FlagkeelError('USAGE', `cannot promote ${what}: ${why}`);
+  const what = objects.map(quoted).join(', ') || 'flags';
   if (unknown !== undefined) {
-    throw fail(`flagkeel.yaml has no environment ${quoted(unknown)}${didYouMean(unknown, names)}`);
+    const why = `flagkeel.yaml has no environment ${quoted(unknown)}`;
+    throw fail(what, `${why}${didYouMean(unknown, names)}`);
   }
-  if (from === to) throw fail('both environments are the same');
-  if (!flag.environments.has(from)) throw fail(`it is not declared for ${quoted(from)}`);
-  return { flag, from, to };
+  if (from === to) throw fail(what, 'both environments are the same');
+  const isFiltered = tag.length + owner.length > 0;
+  if (objects.length === 0 && !isFiltered) {
+    throw fail(what, 'none is named (flag/NAME, --tag NAME or --owner NAME)');
+  }
+  for (const object of objects) {
+    const flag = parts.flags.find(({ name }) => `flag/${name}` === object);
+    if (!flag) {
+      const like = didYouMean(object.slice('flag/'.length), desired.flags.keys());
+      throw fail(quoted(object), `no such flag is declared${like}`);
+    }
+    if (!flag.environments.has(from)) {
+      throw fail(quoted(object), `it is not declared for ${quoted(from)}`);
+    }
+  }
+  const found = parts.flags.filter(({ name, spec, environments }) => {
+    if (exclude.includes(`flag/${name}`)) return false;
+    if (objects.length > 0 && !objects.includes(`flag/${name}`)) return false;
+    if (owner.length > 0 && !owner.includes(spec.owner ?? '')) return false;
+    const isTagged = tag.length === 0 || spec.tags?.some((each) => tag.includes(each)) === true;
+    return isTagged && environments.has(from);
+  });
+  if (found.length === 0) throw fail(what, `no flag of ${quoted(from)} is selected`);
+  return found;
 }
 
-/** The files on disk with one of them as it would be. */
-function withFile(disk: SpecTree, { path, after }: Promoted): SpecTree {
+/** The files on disk with some of them as they would be. */
+function withFiles(disk: SpecTree, changed: readonly Promoted[]): SpecTree {
+  const texts = new Map(changed.map(({ path, after }) => [path, after]));
   return {
     list: () => disk.list(),
-    read: async (each) => (each === path ? Buffer.from(after) : disk.read(each)),
+    read: async (path) => {
+      const text = texts.get(path);
+      return text === undefined ? disk.read(path) : Buffer.from(text);
+    },
   };
 }
 
 function asText({ path, before, after }: Promoted): string {
   const lines = differentLines(before, after);
-  if (lines.length === 0) return 'no difference\n';
   let last = 0;
   const shown = lines.map(({ sign, text, line }) => {
     const gap = last !== 0 && line > last + 1 ? '  …\n' : '';
@@ -113,7 +156,9 @@ function asText({ path, before, after }: Promoted): string {
   return `${clean(path)}:${lines[0]?.line ?? 1}\n${shown.join('\n')}\n`;
 }
 
-function asJson({ path, before, after }: Promoted): string {
-  const isDifferent = before !== after;
-  return prettyJson({ formatVersion: 1, file: path, changed: isDifferent, before, after });
+function asJson(files: readonly Promoted[], needed: readonly string[]): string {
+  const documents = files.map(({ path, before, after }) => {
+    return { file: path, changed: before !== after, before, after };
+  });
+  return prettyJson({ formatVersion: 1, needed, files: documents });
 }

@@ -3,6 +3,7 @@ import { sameJson } from '../../model/json.js';
 import type { DesiredDefinition } from '../../model/desired.js';
 import type { SpecFile } from '../parse/parse-file.js';
 import type { SpecParts } from '../read-specs.js';
+import { referencesOf } from '../resolve/references.js';
 import type { ResolvedFlag } from '../resolve/resolved-flag.js';
 import { editedText, type Edit, type EditedRule } from './edit-file.js';
 import { Flow, mapping, writtenJson, type Written } from './yaml-text.js';
@@ -21,11 +22,71 @@ export interface Promoted {
   readonly after: string;
 }
 
-/** A flag and two of its environments, by the names of the config. */
-interface Promotion {
-  readonly flag: ResolvedFlag;
+/** Two environments, by the names of the config. */
+interface Way {
   readonly from: string;
   readonly to: string;
+}
+
+interface Promotion extends Way {
+  readonly flag: ResolvedFlag;
+}
+
+/** The files that a promotion changes, by object, and what it takes along. */
+export interface PromotedAll {
+  readonly files: readonly Promoted[];
+  /** `KIND/NAME` of objects that the flags name and that the target lacked, sorted. */
+  readonly needed: readonly string[];
+}
+
+/**
+ * Promotes flags together with what their rules name and the target lacks: flags are promoted likewise, and segments
+ * are declared there without keys, because keys belong to one environment.
+ *
+ * @param flags declared for `from`.
+ * @param parts without errors.
+ */
+export function promotedAll(
+  flags: readonly ResolvedFlag[],
+  { from, to }: Way,
+  parts: SpecParts,
+  along: PromotedParts,
+): PromotedAll {
+  const declared = new Map(parts.flags.map((each) => [each.name, each]));
+  const promotions = new Set(flags);
+  const segments = new Set<string>();
+  // The set grows during the loop, which also visits the new members.
+  for (const flag of promotions) {
+    for (const { kind, name, environment } of referencesOf(flag)) {
+      if (environment !== from) continue;
+      if (kind === 'segment') {
+        if (parts.segments.get(name)?.environments.has(to) === false) segments.add(name);
+        continue;
+      }
+      const other = declared.get(name);
+      if (other?.environments.has(from) && !other.environments.has(to)) promotions.add(other);
+    }
+  }
+  const needed = [
+    ...[...promotions].filter((each) => !flags.includes(each)).map(({ name }) => `flag/${name}`),
+    ...[...segments].map((name) => `segment/${name}`),
+  ];
+  return {
+    files: [
+      ...[...promotions].map((flag) => promoted({ flag, from, to }, parts, along)),
+      ...[...segments].flatMap((name) => withEnvironment(name, to, parts)),
+    ],
+    needed: needed.sort(),
+  };
+}
+
+function withEnvironment(name: string, to: string, { specs }: SpecParts): Promoted[] {
+  const segment = specs.segments.get(name);
+  if (segment === undefined) return [];
+  const { path, parsed } = segment.file;
+  const before = parsed.source.text;
+  const edit: Edit = { kind: 'set', path: ['environments', to], value: new Flow(new Map()) };
+  return [{ path, before, after: editedText(before, [edit]) }];
 }
 
 /**

@@ -187,16 +187,26 @@ defaultRule: { "on": 80, "off": rest }
 `);
   });
 
-  it('writes nothing where a rule names what the environment has not', async () => {
+  it('writes nothing where flags would depend on each other', async () => {
+    const pay = PAY.replace('{ segment: staff }', '{ flag: base, treatments: ["on"] }');
     using repository = world({
-      'segments/staff.yaml': 'segment: staff\nenvironments: { staging: { keys: [ana] } }\n',
+      'flags/pay.yaml': pay,
+      'flags/base.yaml': `flag: base
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  staging: { defaultRule: "on" }
+  production:
+    rules: [{ if: { flag: pay, treatments: ["on"] }, serve: "on" }]
+    defaultRule: "off"
+`,
     });
 
     const run = await promote(repository, '--write');
 
     expect(run.exitCode).toBe(3);
-    expect(run.stderr).toContain('segment-not-in-environment');
-    expect(read(repository)).toBe(PAY);
+    expect(run.stderr).toContain('dependency-cycle');
+    expect(read(repository)).toBe(pay);
   });
 
   it.each([
@@ -211,5 +221,71 @@ defaultRule: { "on": 80, "off": rest }
 
     expect(run.exitCode).toBe(64);
     expect(run.stderr).toContain(expected);
+  });
+});
+
+describe('promoting several flags', () => {
+  const flag = (name: string, more: string): string =>
+    `flag: ${name}\nowner: team-pay\ntags: [checkout]\ntreatments: { "on": "", "off": "" }\n` +
+    `defaultTreatment: "off"\nenvironments:\n  staging:\n${more}    defaultRule: "on"\n`;
+  const rule = (condition: string): string =>
+    `    rules:\n      - { if: ${condition}, serve: "on" } # as agreed\n`;
+
+  const files = {
+    'flags/pay.yaml': flag('pay', rule('{ segment: beta }')),
+    'flags/cart.yaml': flag('cart', rule('{ flag: base, treatments: ["on"] }')),
+    'flags/base.yaml': flag('base', '').replace('tags: [checkout]\n', ''),
+    'flags/other.yaml': flag('other', '').replace('tags: [checkout]\n', ''),
+    'segments/beta.yaml':
+      '# Customers who asked.\nsegment: beta\nenvironments:\n  staging: { keys: [qa-1] } # robots\n',
+  };
+
+  async function promoteSome(repository: ConfigRepository, ...words: readonly string[]) {
+    const way = ['--from', 'staging', '--to', 'production'];
+    return cliRun(['promote', ...words, ...way, repository.directory]);
+  }
+
+  it('takes along what they need, in one difference, and keeps comments', async () => {
+    using repository = world(files);
+    const run = await promoteSome(repository, '--tag', 'checkout', '--write');
+    const validated = await cliRun(['validate', repository.directory]);
+
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(run.stderr).toContain(
+      'taken along, because production lacks them: flag/base, segment/beta',
+    );
+    expect(validated.exitCode).toBe(0);
+    for (const name of ['pay', 'cart', 'base']) {
+      expect(read(repository, `flags/${name}.yaml`)).toContain('  production:\n');
+    }
+    expect(read(repository, 'flags/pay.yaml')).toContain('# as agreed');
+    expect(read(repository, 'segments/beta.yaml')).toBe(
+      '# Customers who asked.\nsegment: beta\nenvironments:\n  staging: { keys: [qa-1] } # robots\n  production: {}\n',
+    );
+    expect(read(repository, 'flags/other.yaml')).not.toContain('production');
+    expect(await promoteSome(repository, '--tag', 'checkout')).toMatchObject({
+      exitCode: 0,
+      stdout: 'no difference\n',
+    });
+  });
+
+  it('takes flags by name, by owner, and without those that are excluded', async () => {
+    using repository = world(files);
+    const named = await promoteSome(repository, 'flag/pay', 'flag/other');
+    const owned = await promoteSome(
+      repository,
+      ...['--owner', 'team-pay', '--exclude', 'flag/cart', '--exclude', 'flag/pay'],
+    );
+
+    expect(named.stdout).toContain('flags/pay.yaml');
+    expect(named.stdout).toContain('flags/other.yaml');
+    expect(owned.stdout).toContain('flags/base.yaml');
+    expect(owned.stdout).not.toContain('flags/cart.yaml');
+  });
+
+  it('has to be told which', async () => {
+    using repository = world(files);
+    expect(await promoteSome(repository)).toMatchObject({ exitCode: 64 });
+    expect(await promoteSome(repository, '--tag', 'none')).toMatchObject({ exitCode: 64 });
   });
 });
