@@ -1,12 +1,15 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EXIT, type ExitCode } from '../../errors.js';
+import { openCheckout } from '../../git/checkout.js';
 import { directoryTree } from '../../git/directory-tree.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import { writeResult } from '../../report/output.js';
 import { clean } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
+import { CODE_OWNERS_PATHS, withCodeOwners } from '../../specs/edit/code-owners.js';
 import { formattedKeys, formattedSpec } from '../../specs/edit/format.js';
-import { loadFiles } from '../../specs/parse/load-files.js';
+import { loadFiles, type LoadedFiles } from '../../specs/parse/load-files.js';
 import type { SpecFile, FileKind } from '../../specs/parse/parse-file.js';
 import { forEachDirectory, configDirectoryOf, isNamed } from '../directories.js';
 import { ending, type DeclareCommand } from '../command.js';
@@ -83,12 +86,37 @@ async function formatDirectory(
     }
   }
   const isWrong = diagnostics.some(({ severity }) => severity === 'error');
+  // A file that cannot be read may have an owner.
+  const owners = isWrong || named.within !== null ? null : await codeOwners(directory, loaded);
+  if (owners !== null && owners.before !== owners.after) {
+    changed.push(owners.path);
+    const { file, after } = owners;
+    if (!check) await writeResult(after, { file, stdout: terminal.stdout });
+  }
   const exitCode = isWrong
     ? EXIT.invalidSpecs
     : check && changed.length > 0
       ? EXIT.changes
       : EXIT.ok;
   return { directory: path, exitCode, changed: changed.sort() };
+}
+
+/** The CODEOWNERS of the repository as it is and as it should be; null without git, or without such a file. */
+async function codeOwners(
+  directory: string,
+  loaded: LoadedFiles,
+): Promise<{ path: string; file: string; before: string; after: string } | null> {
+  const checkout = await openCheckout(directory);
+  await checkout.close();
+  if (checkout.repository === null) return null;
+  const { root, prefix } = checkout.repository;
+  for (const path of CODE_OWNERS_PATHS) {
+    const file = join(root, path);
+    const before = await readFile(file, 'utf8').catch(() => null);
+    if (before !== null)
+      return { path, file, before, after: withCodeOwners(before, prefix, loaded) };
+  }
+  return null;
 }
 
 /** Notes errors alone: warnings are no matter of the form of a file. */

@@ -6,6 +6,7 @@ import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { packageFile } from '../../platform/package-files.js';
 import { packageVersion } from '../../platform/version.js';
 import { clean, quoted } from '../../report/sanitize.js';
+import { EMPTY_BLOCK } from '../../specs/edit/code-owners.js';
 import { mapping, yamlText } from '../../specs/edit/yaml-text.js';
 import { examples } from '../help.js';
 import { collect, commonOptions, type CommonOptions } from '../options.js';
@@ -289,4 +290,5 @@ const GIT_ATTRIBUTES = `# Two people may add keys at the same time; flagkeel fmt
 const CODE_OWNERS = `# Who has to agree to which change. Take the sign off a line, and put your teams in:
 # /kills/          @your-org/on-call
 # /flagkeel.yaml  @your-org/platform
-`;
+
+${EMPTY_BLOCK}`;

@@ -70,3 +70,61 @@ describe('fmt', () => {
     });
   });
 });
+
+describe('the owners of flags in CODEOWNERS', () => {
+  const file = (repository: ConfigRepository, path: string): string =>
+    readFileSync(join(repository.directory, path), 'utf8');
+  const owned = (owner: string): string => `${TIGHT}owner: "${owner}"\n`;
+  const block = (...lines: string[]): string =>
+    [
+      '# flagkeel: the owners of flags, kept by `flagkeel fmt`',
+      ...lines,
+      '# flagkeel: end',
+      '',
+    ].join('\n');
+  const around = (text: string): string => `/kills/ @acme/on-call\n\n${text}\n* @acme/all\n`;
+
+  it('follow the specs, with lines by hand around them, and are held by --check', async () => {
+    using repository = world();
+    repository.write({
+      'shop/flagkeel.yaml': STAGING_CONFIG,
+      'shop/flags/check out/pay.yaml': owned('@acme/pay'),
+      'shop/flags/pay@staging.yaml': 'flag: pay\nenvironment: staging\ndefaultRule: "on"\n',
+      'shop/flags/cart.yaml': owned('carts@acme.example').replace('flag: pay', 'flag: cart'),
+      'shop/flags/old.yaml': owned('team-old').replace('flag: pay', 'flag: old'),
+      '.github/CODEOWNERS': around(block('/gone.yaml @acme/gone')),
+    });
+    const shop = join(repository.directory, 'shop');
+    await cliRun(['fmt', shop]);
+    const fresh = file(repository, '.github/CODEOWNERS');
+    const held = await cliRun(['fmt', '--check', shop]);
+    repository.write({
+      'shop/flags/cart.yaml': owned('@acme/cart').replace('flag: pay', 'flag: cart'),
+    });
+    const moved = await cliRun(['fmt', '--check', shop]);
+
+    expect(fresh).toBe(
+      around(
+        block(
+          '/shop/flags/cart.yaml carts@acme.example',
+          String.raw`/shop/flags/check\ out/pay.yaml @acme/pay`,
+          '/shop/flags/pay@staging.yaml @acme/pay',
+        ),
+      ),
+    );
+    expect(held).toMatchObject({ exitCode: 0, stdout: '' });
+    expect(moved).toMatchObject({ exitCode: 2, stdout: '.github/CODEOWNERS\n' });
+    expect(file(repository, '.github/CODEOWNERS')).toBe(fresh);
+  });
+
+  it('leave a file without the block alone, and come with init', async () => {
+    using repository = world();
+    repository.write({ CODEOWNERS: '* @acme/all\n', 'flags/pay.yaml': owned('@acme/pay') });
+    await cliRun(['fmt', repository.directory]);
+    const untouched = file(repository, 'CODEOWNERS');
+    await cliRun(['init', join(repository.directory, 'new')]);
+
+    expect(untouched).toBe('* @acme/all\n');
+    expect(file(repository, 'new/CODEOWNERS')).toContain(block());
+  });
+});

@@ -1,0 +1,56 @@
+import type { FlagOverlaySpec } from '../../generated/flag-overlay.schema.d.js';
+import type { FlagSpec } from '../../generated/flag.schema.d.js';
+import { byCodeUnits } from '../../model/json.js';
+import type { LoadedFiles } from '../parse/load-files.js';
+import { validOf } from '../resolve/spec-set.js';
+
+/** Where GitHub and GitLab look for the file, from the top of the repository; each takes the first that is there. */
+export const CODE_OWNERS_PATHS = [
+  '.github/CODEOWNERS',
+  '.gitlab/CODEOWNERS',
+  'CODEOWNERS',
+  'docs/CODEOWNERS',
+] as const;
+
+const BEGIN = '# flagkeel: the owners of flags, kept by `flagkeel fmt`';
+const END = '# flagkeel: end';
+
+/** A marked block without lines. */
+export const EMPTY_BLOCK = `${BEGIN}\n${END}\n`;
+
+/**
+ * The text of a CODEOWNERS file with the marked block of owners written anew; everything around the block stays. Both
+ * GitHub and GitLab read its lines.
+ *
+ * @param prefix path of the config directory in its repository: forward slashes, one at the end, or empty.
+ * @param loaded all files are valid.
+ * @returns the same text if it has no such block.
+ */
+export function withCodeOwners(text: string, prefix: string, loaded: LoadedFiles): string {
+  const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
+  if (begin === -1 || end < begin) return text;
+  const newline = text.includes('\r\n') ? '\r\n' : '\n';
+  const lines = ownerLines(prefix, loaded).map((line) => line + newline);
+  return `${text.slice(0, begin)}${BEGIN}${newline}${lines.join('')}${text.slice(end)}`;
+}
+
+function ownerLines(prefix: string, { files }: LoadedFiles): string[] {
+  const flags = validOf<FlagSpec>(files.get('flag') ?? []);
+  const ownerOf = new Map(flags.map(({ spec }) => [spec.flag, spec.owner]));
+  const overlays = validOf<FlagOverlaySpec>(files.get('flag-overlay') ?? []);
+  return [...flags, ...overlays]
+    .flatMap(({ file: { path }, spec: { flag } }) => {
+      const owner = ownerOf.get(flag);
+      return owner !== undefined && isOwner(owner) ? [`/${pattern(prefix + path)} ${owner}`] : [];
+    })
+    .sort(byCodeUnits);
+}
+
+/** Forges know accounts, teams and groups (`@name`, `@org/team`) and mail addresses, and ignore a line with another. */
+function isOwner(owner: string): boolean {
+  return /^(@\S+|[^@\s]+@[^@\s]+)$/.test(owner);
+}
+
+function pattern(path: string): string {
+  return path.replaceAll(/[\\ #[\]*?!]/g, String.raw`\$&`);
+}
