@@ -13,11 +13,13 @@ import { span, type FieldLine } from '../report/text/layout.js';
 import { plural } from '../report/values.js';
 import { fieldLines } from '../report/view/field.js';
 import { wholeLines } from '../report/view/whole.js';
+import { Problem } from '../service/http/problem.js';
+import { decisionOn } from '../service/rules/change-request.js';
 import type { DefinitionContent } from '../service/rules/definition.js';
 import { wireChangeRequest, type StoredChangeRequest } from '../service/store/change-requests.js';
 import type { StoredDefinition } from '../service/store/definitions.js';
 import type { ChangeRequestOperation } from '../service/store/tables.js';
-import { consolePage, linkTo, pager, timeText, wordsOf, type Place } from './layout.js';
+import { consolePage, linkTo, pager, timeText, tokenField, wordsOf, type Place } from './layout.js';
 
 const STATUSES: Readonly<Record<string, string>> = {
   REQUESTED: 'waits for a decision',
@@ -74,16 +76,28 @@ function factsOf(request: StoredChangeRequest): Html {
     ${wordsOf(request)}`;
 }
 
+/** What a decision does, by the word of the interface for it. */
+export const DECISIONS = {
+  APPROVED: 'Approve and publish',
+  REJECTED: 'Reject',
+  WITHDRAWN: 'Withdraw',
+} as const;
+
+/** The state of a request for the user who looks at it. */
+interface Seen {
+  /** The current definition of the flag, for a request about a flag. */
+  readonly stored: StoredDefinition | undefined;
+  readonly key: Parameters<typeof decisionOn>[1];
+}
+
 /**
- * One change request, with the effect that it would have now. For a decided request it refers to the log, because the
- * object may have changed since.
- *
- * @param stored the current definition of the flag, for a request about a flag.
+ * One change request, with the effect that it would have now, and the decisions that the key may make. For a decided
+ * request it refers to the log, because the object may have changed since.
  */
 export function requestPage(
   place: Place,
   request: StoredChangeRequest,
-  stored: StoredDefinition | undefined,
+  { stored, key }: Seen,
 ): string {
   const ws = place.workspace.id;
   const { comments, approvers } = wireChangeRequest(request);
@@ -92,24 +106,50 @@ export function requestPage(
     place,
     titleOf(request),
     html`<div class="sheet">
-      <p><strong>${STATUSES[request.status] ?? request.status}</strong></p>
-      ${factsOf(request)}
-      ${approvers.length === 0 ? [] : html`<p>Decided by ${approvers.map(clean).join(', ')} alone.</p>`}
-      ${request.status === 'REQUESTED' ? changesPart(request, stored) : []}
-      <h2>What was said</h2>
-      <ul>
-        ${comments.map(
-          ({ user, role, timestamp, comment }) =>
-            html`<li>
-              ${timeText(timestamp)} <bdi>${clean(user)}</bdi>
-              <span class="soft">${role === 'SUBMITTER' ? 'for the author' : 'as approver'}</span>
-              ${clean(comment ?? '')}
-            </li>`,
-        )}
-      </ul>
-      <p><a href="${log}">Log of ${clean(request.name)}</a></p>
-    </div>`,
+        <p><strong>${STATUSES[request.status] ?? request.status}</strong></p>
+        ${factsOf(request)}
+        ${approvers.length === 0 ? [] : html`<p>Decided by ${approvers.map(clean).join(', ')} alone.</p>`}
+        ${request.status === 'REQUESTED' ? changesPart(request, stored) : []}
+        <h2>What was said</h2>
+        <ul>
+          ${comments.map(
+            ({ user, role, timestamp, comment }) =>
+              html`<li>
+                ${timeText(timestamp)} <bdi>${clean(user)}</bdi>
+                <span class="soft">${role === 'SUBMITTER' ? 'for the author' : 'as approver'}</span>
+                ${clean(comment ?? '')}
+              </li>`,
+          )}
+        </ul>
+        <p><a href="${log}">Log of ${clean(request.name)}</a></p>
+      </div>
+      ${request.status === 'REQUESTED' ? decisionForm(place, request, key) : []}`,
   );
+}
+
+/** The decisions that the key may make; the reason why it may make none. */
+function decisionForm(place: Place, request: StoredChangeRequest, key: Seen['key']): Html {
+  let refusal = '';
+  const buttons = Object.entries(DECISIONS).flatMap(([status, words]) => {
+    try {
+      decisionOn(request, key, { status });
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      refusal = refusal || error.message;
+      return [];
+    }
+    return [html`<button name="status" value="${status}">${words}</button>`];
+  });
+  if (buttons.length === 0) return html`<p class="soft">${clean(refusal)}</p>`;
+  return html`<form method="post" action="/console/decide" class="sheet">
+    <h2>Decide</h2>
+    ${tokenField(place.session)}
+    <input type="hidden" name="ws" value="${place.workspace.id}" />
+    <input type="hidden" name="id" value="${request.id}" />
+    <label for="reason">Reason, for the request and the audit log</label>
+    <textarea id="reason" name="reason" required maxlength="2000"></textarea>
+    <p class="decisions">${buttons}</p>
+  </form>`;
 }
 
 function changesPart(request: StoredChangeRequest, stored: StoredDefinition | undefined): Html {

@@ -153,6 +153,26 @@ export function pager(links: Readonly<Record<string, string | null>>): Html {
       </nav>`;
 }
 
+export interface ListPart {
+  readonly q: string;
+  readonly offset: number;
+  readonly limit: number;
+  readonly totalCount: number;
+}
+
+/** Links for lists that are short or sorted by name, so that skipping through them by numbers makes sense. */
+export function offsetPager(
+  path: string,
+  ws: string,
+  { q, offset, limit, totalCount }: ListPart,
+): Html {
+  const at = (to: number): string => linkTo(path, { ws, q, offset: to });
+  return pager({
+    Previous: offset === 0 ? null : at(Math.max(0, offset - limit)),
+    Next: offset + limit < totalCount ? at(offset + limit) : null,
+  });
+}
+
 /** @param milliseconds since the epoch. */
 export function timeText(milliseconds: number): Html {
   const time = new Date(milliseconds).toISOString();

@@ -1,121 +1,22 @@
-import { definitionFromWire } from '../model/flag/wire.js';
 import { html, type Html } from '../platform/html.js';
-import { definitionBlock, ruleTexts } from '../report/html/definition.js';
 import { clean } from '../report/sanitize.js';
 import { plural } from '../report/values.js';
 import { changeLines } from '../service/change-text.js';
 import type { AuditEntry } from '../service/store/audit.js';
 import { wireDefinition, type StoredDefinition } from '../service/store/definitions.js';
-import type { StoredFlag } from '../service/store/flags.js';
 import type { StoredActivation, StoredSegment } from '../service/store/segments.js';
-import type { EnvironmentRow } from '../service/store/tables.js';
 import {
   consolePage,
   linkTo,
+  offsetPager,
   pager,
   searchForm,
   timeText,
   tokenField,
   wordsOf,
+  type ListPart,
   type Place,
 } from './layout.js';
-
-export interface ListPart {
-  readonly q: string;
-  readonly offset: number;
-  readonly limit: number;
-  readonly totalCount: number;
-}
-
-/** Links for lists that are short or sorted by name, so that skipping through them by numbers makes sense. */
-function offsetPager(path: string, ws: string, { q, offset, limit, totalCount }: ListPart): Html {
-  const at = (to: number): string => linkTo(path, { ws, q, offset: to });
-  return pager({
-    Previous: offset === 0 ? null : at(Math.max(0, offset - limit)),
-    Next: offset + limit < totalCount ? at(offset + limit) : null,
-  });
-}
-
-/** A flag with its definition in each environment; null where it has none. */
-export interface FlagRow {
-  readonly flag: StoredFlag;
-  readonly cells: readonly {
-    readonly environment: EnvironmentRow;
-    readonly definition: StoredDefinition | null;
-  }[];
-}
-
-/**
- * Flags with all environments side by side. Each flag is a heading with one heading for each environment below it, so
- * that a screen reader follows the order on the screen. On a telephone environments are below each other.
- *
- * @param articles from `flagArticle`.
- */
-export function flagsPage(place: Place, articles: readonly Html[], part: ListPart): string {
-  const ws = place.workspace.id;
-  return consolePage(
-    place,
-    'Flags',
-    html`${searchForm('/', 'Part of the name', part.q, { ws })}
-      <p class="soft">${plural(part.totalCount, 'flag')}</p>
-      ${articles} ${offsetPager('/', ws, part)}`,
-  );
-}
-
-/**
- * Status, traffic type and tags of a flag in one line, and below it the treatments that it serves in each environment.
- * @param ws id of the workspace.
- */
-export function flagArticle({ flag, cells }: FlagRow, ws: string): Html {
-  const facts = [flag.rollout_status_name, flag.traffic_type_name, ...tagsOf(flag)].map(clean);
-  return html`<article class="sheet">
-    <h2>${clean(flag.name)}</h2>
-    <p>${clean(flag.description)}</p>
-    <p class="soft">
-      ${facts.join(' · ')} ·
-      <a href="${linkTo('/console/log', { ws, object: `flag/${flag.name}` })}"
-        >log of ${clean(flag.name)}</a
-      >
-    </p>
-    <div class="side">
-      ${cells.map(
-        ({ environment, definition }) =>
-          html`<section>
-            <h3>${environmentText(environment)}</h3>
-            ${definition === null ? html`<p class="soft">no definition</p>` : definitionPart(definition, ws)}
-          </section>`,
-      )}
-    </div>
-  </article>`;
-}
-
-/** The environment's name, marked as production if the name does not say so. */
-function environmentText({ name, production }: EnvironmentRow): string {
-  const isTold = production === 0 || name.toLowerCase().includes('production');
-  return isTold ? clean(name) : `${clean(name)} (production)`;
-}
-
-function tagsOf({ tags_json }: Pick<StoredFlag, 'tags_json'>): string[] {
-  return (JSON.parse(tags_json) as string[]).map((tag) => `#${tag}`);
-}
-
-/**
- * The treatments that a definition serves, in the words of the catalogue; targeted keys are counted. The link names its
- * action and the flag.
- */
-function definitionPart(stored: StoredDefinition, ws: string): Html {
-  const { targets, ...definition } = definitionFromWire(wireDefinition(stored));
-  const keys = Object.values(targets).reduce((sum, each) => sum + each.length, 0);
-  const word = definition.killed ? 'Restore' : 'Kill';
-  const query = { ws, environment: stored.environment_id, flag: stored.flag_name };
-  const rules = ruleTexts(definition.rules);
-  return html`${definitionBlock({ ...definition, rules, targets: keys })}
-    <p>
-      <a href="${linkTo('/console/switch', query)}"
-        >${word} ${clean(stored.flag_name)} in ${clean(stored.environment_name)}…</a
-      >
-    </p>`;
-}
 
 /**
  * Asks for the reason before a flag is killed or restored. The current state of the flag decides which of the two it
@@ -140,7 +41,7 @@ export function switchPage(place: Place, stored: StoredDefinition): string {
         <input type="hidden" name="environment" value="${environment_id}" />
         <input type="hidden" name="flag" value="${flag}" />
         <label for="reason">Reason, for the audit log</label>
-        <textarea id="reason" name="reason" required maxlength="2000"></textarea>
+        <textarea id="reason" name="reason" required maxlength="2000" autofocus></textarea>
         <p>
           <button>${word}</button>
           <a href="${linkTo('/', { ws: place.workspace.id, q: flag })}">Leave it</a>
@@ -242,7 +143,7 @@ export function logPage(
 }
 
 /** One change. Its difference is folded, because it may have many members. */
-function entryItem(entry: AuditEntry): Html {
+export function entryItem(entry: AuditEntry): Html {
   const place = entry.environment === null ? '' : `@${entry.environment}`;
   const [, ...lines] = changeLines(entry);
   return html`<li>

@@ -65,7 +65,9 @@ async function signedIn(key = service.key): Promise<Browser> {
 
 /** What stands in headings of one rank, up to the first blank. */
 function headings(text: string, tag: 'h2' | 'h3'): (string | undefined)[] {
-  return [...text.matchAll(new RegExp(`<${tag}>\\s*([\\w-]+)`, 'g'))].map(([, word]) => word);
+  return [...text.matchAll(new RegExp(`<${tag}>\\s*(?:<a[^>]*>)?([\\w-]+)`, 'g'))].map(
+    ([, word]) => word,
+  );
 }
 
 /** The id of an environment, as pages name it. */
@@ -81,6 +83,7 @@ async function isKilled(flag = 'checkout-v2'): Promise<boolean> {
 
 const PATHS = [
   '/',
+  '/console/flag',
   '/console/segments',
   '/console/keys',
   '/console/requests',
@@ -163,7 +166,8 @@ describe('the pages', () => {
     const page = await (await signedIn()).get('/');
     const text = page.text.replaceAll(/<\/?(?:i|span)\b[^>]*>/g, '').replaceAll(/\s+/g, ' ');
 
-    expect(headings(text, 'h3').slice(0, 3)).toEqual(['dev', 'staging', 'production']);
+    // The production environment first.
+    expect(headings(text, 'h3').slice(0, 3)).toEqual(['production', 'staging', 'dev']);
     for (const words of [
       'The checkout in one page',
       'others → on 25 %, off 75 %',
@@ -176,6 +180,24 @@ describe('the pages', () => {
     }
     expect(text).toMatch(/<rect\s+x="0"\s+y="0"\s+width="25"/);
     expect(text).not.toContain('chu');
+  });
+
+  it('show one flag with its history, which a restricted key cannot read', async () => {
+    const { key } = await client().ok<{ key: string }>('POST', '/apiKeys', {
+      name: 'of production',
+      environments: ['production'],
+    });
+    const path = '/console/flag?ws=Shop&flag=recommendations';
+
+    const [all, some] = [await (await signedIn()).get(path), await (await signedIn(key)).get(path)];
+    const none = await (await signedIn()).get('/console/flag?ws=Shop&flag=none');
+
+    expect(all.text).toContain('Kill: INC-6012: slow answers');
+    expect(all.text).not.toContain('checkout-v2');
+    expect(some.text).toContain('killed: everybody gets off');
+    expect(some.text).toContain('cannot read the log');
+    expect(some.text).not.toContain('INC-6012');
+    expect(none.status).toBe(404);
   });
 
   it('find flags by a part of their name', async () => {
@@ -452,8 +474,9 @@ describe('change requests', () => {
     expect(keys).toContain('+1 −0 keys: + user-0451');
     expect(withdrawn).toContain('Not needed');
     expect(withdrawn).not.toContain('What it would change');
-    for (const text of [change, keys, withdrawn])
-      expect(text).not.toContain('action="/console/approve');
+    // The only key here asked for them.
+    for (const text of [change, keys]) expect(text).not.toContain('value="APPROVED"');
+    expect(withdrawn).not.toContain('action="/console/decide"');
   });
 
   it('say what a kill, an end of it, a creation and a deletion would change', async () => {
@@ -481,6 +504,89 @@ describe('change requests', () => {
     expect(await textOf('Create the definition of new-search in staging')).toMatch(
       /treatments on, off · .*defaultRule /,
     );
+  });
+
+  /** A form that decides on the newest request, which changes a flag in staging. */
+  async function decisionBy(
+    browser: Browser,
+    status: string,
+    reason = 'Seen by two',
+  ): Promise<Page> {
+    const list = (await browser.get('/console/requests')).text;
+    const [, link = ''] =
+      /"([^"]*request\?[^"]*)"\s*>Change checkout-v2 in staging/.exec(list) ?? [];
+    const href = link.replaceAll('&amp;', '&');
+    const id = new URLSearchParams(href.split('?')[1]).get('id') ?? '';
+    return browser.post('/console/decide', {
+      ...{ token: await browser.token(), ws: 'Shop', id, status, reason },
+    });
+  }
+
+  const allocation = async (): Promise<unknown> =>
+    (
+      await client().ok<{ trafficAllocation: number }>(
+        'GET',
+        '/splits/ws/Shop/checkout-v2/environments/staging',
+      )
+    ).trafficAllocation;
+
+  it('are approved by another key, with a reason, and then made', async () => {
+    await askForChanges(service);
+    const { key } = await client().ok<{ key: string }>('POST', '/apiKeys', { name: 'second' });
+    const [author, second] = [await signedIn(), await signedIn(key)];
+
+    const open = await second.get('/console/flag?ws=Shop&flag=checkout-v2');
+    const own = await decisionBy(author, 'APPROVED');
+    const silent = await decisionBy(second, 'APPROVED', ' ');
+    const unheard = await decisionBy(second, 'MERGED');
+    const before = await allocation();
+    const approved = await decisionBy(second, 'APPROVED');
+    const page = await second.get(approved.headers.get('location') ?? '');
+    const again = await decisionBy(second, 'REJECTED');
+    const after = await second.get('/console/flag?ws=Shop&flag=checkout-v2');
+
+    expect(open.text).toContain('A change request is open');
+    expect([own, silent, unheard, approved, again].map(({ status }) => status)).toEqual([
+      403, 400, 400, 303, 409,
+    ]);
+    expect(own.text).toContain('neither approves nor rejects it; withdraw it');
+    expect([before, await allocation()]).toEqual([100, 80]);
+    expect(page.text).toContain('approved and made');
+    expect(page.text).toContain('Seen by two');
+    expect(after.text).not.toContain('A change request is open');
+    expect(after.text).toContain('<strong>approve</strong>');
+  });
+
+  it('are rejected or withdrawn without the change, and decided by named keys alone', async () => {
+    const keys = await Promise.all(
+      ['second', 'third'].map(async (name) =>
+        client().ok<{ key: string }>('POST', '/apiKeys', { name, environments: ['staging'] }),
+      ),
+    );
+    const split = aDefinition({ name: 'checkout-v2', trafficAllocation: 80 });
+    const body = { split, operationType: 'UPDATE', approvers: ['second'] };
+    const ask = async (): Promise<unknown> =>
+      client().ok('POST', '/changeRequests/ws/Shop/environments/staging', body);
+    await ask();
+    const [author, second, third] = [
+      await signedIn(),
+      await signedIn(keys[0]?.key),
+      await signedIn(keys[1]?.key),
+    ];
+
+    const links = linksIn((await third.get('/console/requests')).text);
+    const seen = await third.get(links['Change checkout-v2 in staging'] ?? '');
+    const foreign = await decisionBy(third, 'REJECTED');
+    const rejected = await decisionBy(second, 'REJECTED');
+    await ask();
+    const withdrawn = await decisionBy(author, 'WITHDRAWN');
+
+    expect(seen.text).not.toContain('action="/console/decide"');
+    expect(seen.text).toContain('This change request is decided by second');
+    expect([foreign, rejected, withdrawn].map(({ status }) => status)).toEqual([403, 303, 303]);
+    expect(await allocation()).toBe(100);
+    const { text } = await author.get('/console/requests');
+    expect(text).toMatch(/withdrawn[^]*rejected/);
   });
 
   it('are of the workspace, and of environments that the key sees', async () => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { axeViolations, scrollsSideways, withPage, type Page } from '../support/browser.js';
 import { aShopWithConsole, askForChanges } from '../support/console-story.js';
 import { lacks } from '../support/requirements.js';
+import { callsOf } from '../support/service-calls.js';
 import type { TestService } from '../support/service.js';
 
 describe.skipIf(lacks('chromium'))('the console in a browser', { timeout: 90_000 }, () => {
@@ -15,8 +16,8 @@ describe.skipIf(lacks('chromium'))('the console in a browser', { timeout: 90_000
     await service.stop();
   });
 
-  async function signIn(page: Page): Promise<void> {
-    await page.getByLabel('Admin API key').fill(service.key);
+  async function signIn(page: Page, key = service.key): Promise<void> {
+    await page.getByLabel('Admin API key').fill(key);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Flags' }).waitFor();
   }
@@ -42,7 +43,8 @@ describe.skipIf(lacks('chromium'))('the console in a browser', { timeout: 90_000
       const afterKill = await page.getByRole('article').innerText();
       await confirm(page, 'Restore', 'Mended');
       const afterRestore = await page.getByRole('article').innerText();
-      await page.getByRole('link', { name: 'log of new-search' }).click();
+      await page.getByRole('link', { name: 'new-search', exact: true }).click();
+      await page.getByRole('heading', { name: 'History' }).waitFor();
       const log = await page.getByRole('list', { name: 'Changes' }).innerText();
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -51,6 +53,63 @@ describe.skipIf(lacks('chromium'))('the console in a browser', { timeout: 90_000
       expect(afterRestore).not.toContain('killed');
       expect(log).toContain('By hand in the console: Wrong results');
       expect(log).toContain('By hand in the console: Mended');
+    });
+  });
+
+  it('kills and restores by keyboard alone', async () => {
+    await withPage(`${service.origin}/`, {}, async (page) => {
+      await signIn(page);
+      /** Goes on with Tab to what has the focus under that name. */
+      const tabTo = async (name: string): Promise<void> => {
+        for (let steps = 0; steps < 60; steps += 1) {
+          const focused = await page.evaluate('document.activeElement.textContent.trim()');
+          if (focused === name) return;
+          await page.keyboard.press('Tab');
+        }
+        throw new Error(`no Tab leads to ${name}`);
+      };
+      const change = async (word: 'Kill' | 'Restore', reason: string): Promise<void> => {
+        await tabTo(`${word} new-search in production…`);
+        await page.keyboard.press('Enter');
+        await page.getByLabel('Reason').waitFor();
+        // The reason has the focus already.
+        await page.keyboard.type(reason);
+        await tabTo(word);
+        await page.keyboard.press('Enter');
+        await page.getByRole('heading', { name: 'Flags' }).waitFor();
+      };
+
+      await change('Kill', 'Wrong results');
+      const afterKill = await page.getByRole('article').innerText();
+      await change('Restore', 'Mended');
+      const afterRestore = await page.getByRole('article').innerText();
+
+      expect(afterKill).toContain('killed: everybody gets off');
+      expect(afterRestore).not.toContain('killed');
+    });
+  });
+
+  it('decides on change requests: a flag leads to the request, and another key approves it', async () => {
+    await askForChanges(service);
+    const client = callsOf(service);
+    const { key } = await client.ok<{ key: string }>('POST', '/apiKeys', { name: 'second' });
+    await withPage(`${service.origin}/`, {}, async (page) => {
+      await signIn(page, key);
+      await page.getByRole('link', { name: 'A change request is open' }).click();
+      await page.getByRole('heading', { name: 'Decide' }).waitFor();
+      const buttons = await page.locator('.decisions button').allInnerTexts();
+      await page.getByLabel('Reason').fill('Seen by two');
+      await page.getByRole('button', { name: 'Approve and publish' }).click();
+      await page.getByText('approved and made').waitFor();
+      const text = await page.locator('main').innerText();
+      await page.getByRole('link', { name: 'Flags', exact: true }).click();
+      const open = page.getByRole('link', { name: 'A change request is open' });
+
+      // A key without restrictions may also end a request whose author is gone.
+      expect(buttons).toEqual(['Approve and publish', 'Reject', 'Withdraw']);
+      expect(text).toContain('Seen by two');
+      expect(await page.getByText('traffic allocation 80 %').count()).toBe(1);
+      expect(await open.count()).toBe(0);
     });
   });
 
@@ -68,6 +127,11 @@ describe.skipIf(lacks('chromium'))('the console in a browser', { timeout: 90_000
       await look('sign in');
       await signIn(page);
       await look('flags');
+      await page.getByRole('link', { name: 'recommendations', exact: true }).click();
+      await page.getByRole('heading', { name: 'History' }).waitFor();
+      await page.locator('summary').first().click();
+      await look('flag');
+      await page.goBack();
       await page.getByRole('link', { name: 'Kill new-search in production' }).click();
       await page.getByLabel('Reason').waitFor();
       await look('kill');

@@ -248,7 +248,7 @@ async function approversNamed(
  * Decides on a change request. Approving it makes the change, with the title and comment of the request and by the key
  * that approves: either both happen or neither.
  */
-async function decide(db: Db, request: ApiRequest, store: Store): Promise<object> {
+export async function decide(db: Db, request: ApiRequest, store: Store): Promise<object> {
   const { caller, body } = request;
   const before = await changeRequestAt(db, request);
   const key = { keyId: caller.keyId, isUnrestricted: isUnrestricted(caller) };
