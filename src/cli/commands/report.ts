@@ -3,13 +3,18 @@ import { fileAges } from '../../git/log.js';
 import type { FileAge } from '../../lint/rule.js';
 import { agedFlags } from '../../lint/stale.js';
 import type { DesiredFlag, DesiredSegment } from '../../model/desired.js';
+import type { RampStep } from '../../model/flag/ramp.js';
+import { byCodeUnits } from '../../model/json.js';
 import { evaluate } from '../../plan/impact/evaluate.js';
 import {
   cataloguePage,
   type Catalogue,
   type CataloguedFlag,
   type CataloguedSegment,
+  type CataloguedUse,
 } from '../../report/html/catalogue.js';
+import { referencesOf } from '../../specs/resolve/references.js';
+import type { ResolvedFlag } from '../../specs/resolve/resolved-flag.js';
 import { ending, type DeclareCommand } from '../command.js';
 import { examples } from '../help.js';
 import { commonOptions, type CommonOptions } from '../options.js';
@@ -55,14 +60,17 @@ async function report(
 type Ages = ReadonlyMap<string, FileAge | undefined>;
 
 function catalogueOf(specs: RightSpecs, ages: Ages): Catalogue {
-  const { desired, commit } = specs;
+  const { desired, commit, parts } = specs;
+  const resolved = new Map(parts.flags.map((flag) => [flag.name, flag]));
   const { workspace, environments } = desired.config;
   return {
     workspace,
     commit,
     environments: environments.map(({ name }) => name),
+    protectedEnvironments: environments.filter((each) => each.protected).map(({ name }) => name),
     flags: [...desired.flags.values()].map((flag) => ({
       ...cataloguedFlag(flag, specs),
+      uses: usesOf(resolved.get(flag.name)),
       ...ages.get(flag.name),
     })),
     segments: [...desired.segments.values()].map(cataloguedSegment),
@@ -72,7 +80,7 @@ function catalogueOf(specs: RightSpecs, ages: Ages): Catalogue {
 function cataloguedFlag(
   { name, location, fields, environments }: DesiredFlag,
   { desired, parts }: RightSpecs,
-): CataloguedFlag {
+): Omit<CataloguedFlag, 'uses'> {
   const { owner, expires } = parts.specs.flags.get(name)?.spec ?? {};
   return {
     name,
@@ -81,7 +89,7 @@ function cataloguedFlag(
     ...(owner !== undefined && { owner }),
     ...(expires !== undefined && { expires }),
     tags: fields.tags ?? [],
-    environments: [...environments].map(([environment, { creation }]) => ({
+    environments: [...environments].map(([environment, { creation, ramps = [] }]) => ({
       environment,
       killed: evaluate(desired, { flag: name, environment }, {})?.killed ?? creation.killed,
       defaultTreatment: creation.defaultTreatment,
@@ -89,8 +97,42 @@ function cataloguedFlag(
       targets: Object.values(creation.targets).flat().length,
       rules: creation.rules,
       defaultRule: creation.defaultRule,
+      ramps: ramps.map(({ treatment, rule, steps }) => ({
+        ...{ treatment, rule },
+        steps: steps.map((step) => ({ percent: step.percent, when: whenText(step) })),
+      })),
     })),
   };
+}
+
+/** Text such as `2026-10-05 09:00 UTC` or `after 2 h`. */
+function whenText({ atMs, afterMs }: RampStep): string {
+  if (atMs !== undefined)
+    return `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  const unit = UNITS.find(({ ms }) => afterMs % ms === 0);
+  if (afterMs === 0 || unit === undefined) return 'at once';
+  return `after ${String(afterMs / unit.ms)} ${unit.word}`;
+}
+
+const UNITS = [
+  { ms: 86_400_000, word: 'd' },
+  { ms: 3_600_000, word: 'h' },
+  { ms: 60_000, word: 'min' },
+  { ms: 1, word: 'ms' },
+];
+
+/** The objects that rules name, sorted by kind and name, with their environments in the order of the file. */
+function usesOf(flag: ResolvedFlag | undefined): CataloguedUse[] {
+  const uses = new Map<string, { kind: CataloguedUse['kind']; name: string; at: Set<string> }>();
+  for (const { kind, name, environment } of flag ? referencesOf(flag) : []) {
+    const id = `${kind}/${name}`;
+    const use = uses.get(id) ?? { kind, name, at: new Set<string>() };
+    use.at.add(environment);
+    uses.set(id, use);
+  }
+  return [...uses]
+    .sort(([a], [b]) => byCodeUnits(a, b))
+    .map(([, { kind, name, at }]) => ({ kind, name, environments: [...at] }));
 }
 
 function cataloguedSegment({ name, location, environments }: DesiredSegment): CataloguedSegment {

@@ -4,6 +4,7 @@ import type { Bucket, Rule } from '../../model/flag/flag.js';
 import { clean } from '../sanitize.js';
 import { plural } from '../values.js';
 import { definitionBlock, ruleTexts } from './definition.js';
+import { rampSteps } from './ramp.js';
 
 const LOOK = lookOf('report', { hasScript: true });
 
@@ -14,6 +15,8 @@ export interface Catalogue {
   readonly commit: string | null;
   /** In the order in which changes are applied. */
   readonly environments: readonly string[];
+  /** The environments that the config itself calls protected. */
+  readonly protectedEnvironments: readonly string[];
   /** Sorted by name, like the segments. */
   readonly flags: readonly CataloguedFlag[];
   readonly segments: readonly CataloguedSegment[];
@@ -30,8 +33,25 @@ export interface CataloguedFlag {
   readonly addedOn?: string;
   readonly changedOn?: string;
   readonly tags: readonly string[];
+  /** The flags and segments that its rules name, each once. */
+  readonly uses: readonly CataloguedUse[];
   /** The environments that the flag is declared for. */
   readonly environments: readonly CataloguedDefinition[];
+}
+
+export interface CataloguedUse {
+  readonly kind: 'flag' | 'segment';
+  readonly name: string;
+  readonly environments: readonly string[];
+}
+
+/** A ramp as the specs write it. */
+export interface CataloguedRamp {
+  readonly treatment: string;
+  /** Position of its rule, from 0; null for the default rule. */
+  readonly rule: number | null;
+  /** The share from each step on, in whole per cent, and the time of the step in words. */
+  readonly steps: readonly { readonly percent: number; readonly when: string }[];
 }
 
 export interface CataloguedDefinition {
@@ -46,6 +66,7 @@ export interface CataloguedDefinition {
   readonly rules: readonly Rule[];
   /** Serves the users for whom no rule matches. */
   readonly defaultRule: readonly Bucket[];
+  readonly ramps: readonly CataloguedRamp[];
 }
 
 export interface CataloguedSegment {
@@ -62,9 +83,11 @@ export interface CataloguedSegment {
  * @param today UTC day; earlier expiry dates are marked.
  */
 export function cataloguePage(catalogue: Catalogue, today: string): string {
-  const { workspace, commit, environments, flags, segments } = catalogue;
+  const { workspace, commit, flags, segments } = catalogue;
   const title = `Flags of ${clean(workspace)}`;
   const origin = commit === null ? 'the files on disk' : `commit ${commit.slice(0, 8)}`;
+  const view = viewOf(catalogue, today);
+  const rows = flags.map((flag) => flagRow(flag, view));
   return documentOf(
     LOOK,
     title,
@@ -74,28 +97,107 @@ export function cataloguePage(catalogue: Catalogue, today: string): string {
         What the specs say, by ${origin}, on ${today}: ${plural(flags.length, 'flag')},
         ${plural(segments.length, 'segment')}.
       </p>
-      <label>Search <input id="search" type="search" autocomplete="off" /></label>
-      ${tableOf(
-        'Flag',
-        environments,
-        flags.map((flag) => flagRow(flag, environments, today)),
-      )}
+      ${filterBar(flags, today)}
+      <ul class="legend soft" aria-label="Legend">
+        <li><i class="key tone0" aria-hidden="true"></i>share of a treatment</li>
+        <li><i class="key off" aria-hidden="true"></i>share of the default treatment</li>
+        <li><strong class="killed">⊘</strong> killed: everybody gets the default treatment</li>
+      </ul>
+      ${tableOf('Flag', view, rows)}
       ${tableOf(
         'Segment',
-        environments,
-        segments.map((segment) => segmentRow(segment, environments)),
+        view,
+        segments.map((segment) => segmentRow(segment, view)),
       )}
     </main>`,
   );
 }
 
+/** What the rows of a page have in common. */
+interface View {
+  /** The protected ones first, and within each group the one that is applied last. */
+  readonly environments: readonly string[];
+  readonly today: string;
+  /** Names of the flags that use an object, by its anchor. */
+  readonly users: ReadonlyMap<string, readonly string[]>;
+  /** The anchors of the rows. */
+  readonly anchors: ReadonlySet<string>;
+}
+
+function viewOf(catalogue: Catalogue, today: string): View {
+  const { environments, protectedEnvironments, flags, segments } = catalogue;
+  const isProtected = (name: string): number => Number(protectedEnvironments.includes(name));
+  const users = new Map<string, string[]>();
+  for (const { name, uses } of flags) {
+    for (const use of uses) {
+      const anchor = anchorOf(use);
+      users.set(anchor, [...(users.get(anchor) ?? []), name]);
+    }
+  }
+  return {
+    environments: environments.toReversed().toSorted((a, b) => isProtected(b) - isProtected(a)),
+    today,
+    users,
+    anchors: new Set([
+      ...flags.map(({ name }) => anchorOf({ kind: 'flag', name })),
+      ...segments.map(({ name }) => anchorOf({ kind: 'segment', name })),
+    ]),
+  };
+}
+
+function anchorOf({ kind, name }: Pick<CataloguedUse, 'kind' | 'name'>): string {
+  return `${kind}/${clean(name)}`;
+}
+
+/** Days after which an expiry is near. */
+const SOON_DAYS = 30;
+
+type Expiry = 'expired' | 'soon' | 'later' | 'never';
+
+const EXPIRIES: Readonly<Record<Expiry, string>> = {
+  expired: 'expired',
+  soon: `within ${String(SOON_DAYS)} days`,
+  later: 'later',
+  never: 'no expiry',
+};
+
+function expiryOf({ expires }: CataloguedFlag, today: string): Expiry {
+  if (expires === undefined) return 'never';
+  if (expires < today) return 'expired';
+  const soon = new Date(Date.parse(today) + SOON_DAYS * 86_400_000).toISOString();
+  return expires <= soon.slice(0, 10) ? 'soon' : 'later';
+}
+
+/** Visible only if scripts run. */
+function filterBar(flags: readonly CataloguedFlag[], today: string): Html {
+  const owners = [...new Set(flags.flatMap(({ owner }) => owner ?? []))].sort();
+  const expiries = new Set(flags.map((flag) => expiryOf(flag, today)));
+  const shown = (Object.keys(EXPIRIES) as Expiry[]).filter((each) => expiries.has(each));
+  return html`<div class="filter" role="search">
+    <label>Search <input name="search" type="search" autocomplete="off" /></label>
+    <label
+      >Owner
+      <select name="owner">
+        <option value="">all</option>
+        ${owners.map((owner) => html`<option value="${clean(owner)}">${clean(owner)}</option>`)}
+      </select></label
+    >
+    <label
+      >Expiry
+      <select name="expiry">
+        <option value="">all</option>
+        ${shown.map((each) => html`<option value="${each}">${EXPIRIES[each]}</option>`)}
+      </select></label
+    >
+    <output class="soft"></output>
+  </div>`;
+}
+
 /** @param kind of the objects in the rows, in the singular. */
-function tableOf(kind: string, environments: readonly string[], rows: readonly Html[]): Html {
-  return html`<div class="wide" role="region" aria-label="${kind}s" tabindex="0">
-    <table>
-      <caption>
-        ${kind}s
-      </caption>
+function tableOf(kind: string, { environments }: View, rows: readonly Html[]): Html {
+  return html`<section class="sheet" aria-label="${kind}s">
+    <h2>${kind}s</h2>
+    <table class="matrix">
       <thead>
         <tr>
           <th scope="col">${kind}</th>
@@ -106,53 +208,94 @@ function tableOf(kind: string, environments: readonly string[], rows: readonly H
         ${rows}
       </tbody>
     </table>
-  </div>`;
+  </section>`;
 }
 
-function flagRow(flag: CataloguedFlag, environments: readonly string[], today: string): Html {
-  const { name, file, description = '', owner, expires, addedOn, changedOn, tags } = flag;
-  const isExpired = expires !== undefined && expires < today;
+function flagRow(flag: CataloguedFlag, view: View): Html {
+  const { name, file, description = '', owner, expires, addedOn, changedOn, tags, uses } = flag;
+  const expiry = expiryOf(flag, view.today);
   const facts = [
     owner === undefined ? 'no owner' : `owner ${owner}`,
-    ...(expires === undefined ? [] : [`${isExpired ? 'expired' : 'expires'} ${expires}`]),
+    ...(expires === undefined || expiry === 'expired' ? [] : [`expires ${expires}`]),
     ...(addedOn === undefined ? [] : [`since ${addedOn}`]),
     ...(changedOn === undefined ? [] : [`changed ${changedOn}`]),
     ...tags.map((tag) => `#${tag}`),
   ];
-  const cells = environments.map((environment) => {
+  const cells = view.environments.map((environment) => {
     const found = flag.environments.find((each) => each.environment === environment);
-    return found ? definitionCell(found) : html`<td>not declared</td>`;
+    return placeCell(environment, found ? definitionOf(found) : html`not declared`);
   });
-  return html`<tr>
+  const anchor = anchorOf({ kind: 'flag', name });
+  return html`<tr id="${anchor}" data-owner="${clean(owner ?? '')}" data-expiry="${expiry}">
     <th scope="row">
-      ${clean(name)}
+      <strong>${clean(name)}</strong>
       <p>${clean(description)}</p>
+      ${expiry === 'expired' ? html`<p class="wrong">expired ${clean(expires ?? '')}</p>` : []}
       <p class="soft">${clean(facts.join(' · '))}</p>
+      ${linksTo('needs', uses, view)} ${usersOf(anchor, view)}
       <p class="soft">${clean(file)}</p>
     </th>
     ${cells}
   </tr>`;
 }
 
-function definitionCell(definition: CataloguedDefinition): Html {
-  return html`<td>${definitionBlock({ ...definition, rules: ruleTexts(definition.rules) })}</td>`;
+function placeCell(environment: string, content: Html): Html {
+  return html`<td data-place="${clean(environment)}">${content}</td>`;
 }
 
-function segmentRow(segment: CataloguedSegment, environments: readonly string[]): Html {
-  const cells = environments.map((environment) => {
-    const count = segment.environments[environment];
+function definitionOf(definition: CataloguedDefinition): Html {
+  const ramps = definition.ramps.map(({ treatment, rule, steps }) =>
+    rampSteps(
+      `Ramp of ${clean(treatment)}${rule === null ? '' : `, rule ${String(rule + 1)}`}`,
+      steps.map(({ percent, when }) => ({ percent, words: when, isReached: false })),
+    ),
+  );
+  const rules = ruleTexts(definition.rules);
+  return html`${definitionBlock({ ...definition, rules })}${ramps}`;
+}
+
+/** Links to the rows of other objects; names alone where the specs have no such row. */
+function linksTo(
+  word: string,
+  uses: readonly (Pick<CataloguedUse, 'kind' | 'name'> & Partial<CataloguedUse>)[],
+  { anchors }: View,
+): Html {
+  if (uses.length === 0) return html``;
+  const items = uses.map(({ kind, name, environments = [] }) => {
+    const anchor = anchorOf({ kind, name });
+    const words = `${kind} ${clean(name)}`;
+    const link = anchors.has(anchor) ? html`<a href="#${encodeURI(anchor)}">${words}</a>` : words;
+    const where = environments.length === 0 ? '' : ` (${environments.map(clean).join(', ')})`;
+    return html`<li>${link}${where}</li>`;
+  });
+  return html`<ul class="uses">
+    <li class="soft">${word}</li>
+    ${items}
+  </ul>`;
+}
+
+function usersOf(anchor: string, view: View): Html {
+  const users = (view.users.get(anchor) ?? []).map((name) => ({ kind: 'flag', name }) as const);
+  return linksTo('needed by', users, view);
+}
+
+function segmentRow({ name, file, environments }: CataloguedSegment, view: View): Html {
+  const cells = view.environments.map((environment) => {
+    const count = environments[environment];
     const text =
       count === undefined
         ? 'not declared'
         : count === null
           ? 'keys elsewhere'
           : plural(count, 'key');
-    return html`<td>${text}</td>`;
+    return placeCell(environment, html`${text}`);
   });
-  return html`<tr>
+  const anchor = anchorOf({ kind: 'segment', name });
+  return html`<tr id="${anchor}">
     <th scope="row">
-      ${clean(segment.name)}
-      <p class="soft">${clean(segment.file)}</p>
+      <strong>${clean(name)}</strong>
+      ${usersOf(anchor, view)}
+      <p class="soft">${clean(file)}</p>
     </th>
     ${cells}
   </tr>`;

@@ -38,7 +38,11 @@ export function definitionBlock(definition: ShownDefinition): Html {
   const rest = rules.length === 0 ? 'everybody' : 'others';
   const shares = { killed, trafficAllocation, defaultTreatment, shares: defaultRule };
   const state = killed
-    ? [html`<p class="killed">killed: everybody gets ${clean(defaultTreatment)}</p>`]
+    ? [
+        html`<p class="killed">
+          <span aria-hidden="true">⊘</span> killed: everybody gets ${clean(defaultTreatment)}
+        </p>`,
+      ]
     : [];
   return html`${state}${shareBar(shares)}
     <ul>
