@@ -1,6 +1,7 @@
 import { sameJson } from '../model/json.js';
 import type { FailedIdentity, IdentitiesAnswer } from '../model/outcome.js';
 import type {
+  WireChangeRequest,
   WireDefinition,
   WireEnvironment,
   WireFlag,
@@ -213,6 +214,33 @@ export const segmentKeys = record<WireSegmentKeys>({
   keys: list(record<{ key: string }>({ key: text })),
   count,
   openChangeRequestId: orNull(text),
+});
+
+const named = optional(record<{ name: string }>({ name }));
+
+export const changeRequestPage = record<{
+  readonly data: readonly WireChangeRequest[];
+  readonly nextMarker: string | null;
+}>({
+  data: list(
+    record<WireChangeRequest>({
+      id: name,
+      operationType: text,
+      comment: optional(text),
+      split: named,
+      segment: named,
+      approvers: orEmpty(text),
+      comments: orEmpty(
+        record<WireChangeRequest['comments'][number]>({
+          comment: orNull(text),
+          user: orNull(text),
+          role: text,
+        }),
+      ),
+      creationTime: optional(count),
+    }),
+  ),
+  nextMarker: orNull(text),
 });
 
 function nameOf(value: unknown): string {

@@ -1,5 +1,6 @@
 import { FlagkeelError, messageOf } from '../errors.js';
-import type { ServiceAnswer } from './http/response.js';
+import { listChangeRequests } from './change-requests.js';
+import { isNoEndpoint, type ServiceAnswer } from './http/response.js';
 import type { GetOnly, ReadRequest } from './http/admin-client.js';
 import { FlagIds } from './flag-ids.js';
 import { KeysCount, readPages, type Page } from './paging.js';
@@ -24,8 +25,6 @@ const KEYS_PER_PAGE = 100;
 
 /** Only a 404 of the service itself is an absence; one of a proxy proves nothing. */
 const isAbsence = (status: number, isOwn: boolean): boolean => status === 404 && isOwn;
-/** Any 404 or 405, even of a proxy, because `#confirmMissing` checks it. */
-export const isNoEndpoint = (status: number): boolean => status === 404 || status === 405;
 
 type OptionalList = 'traffic types' | 'flags' | 'definitions';
 
@@ -213,6 +212,10 @@ export class HttpAdminReader implements AdminReader {
       },
       checkAndReport,
     );
+  }
+
+  async listChangeRequests(environmentId: string): ReturnType<AdminReader['listChangeRequests']> {
+    return listChangeRequests(this.#client, environmentId);
   }
 
   async #keysPage(

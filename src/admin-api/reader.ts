@@ -1,3 +1,4 @@
+import type { ListedRequest } from '../model/change-request.js';
 import type {
   WireDefinition,
   WireEnvironment,
@@ -63,6 +64,8 @@ export interface AdminReader {
     environmentId: string,
     onEach?: (definition: WireDefinition) => void,
   ): Promise<readonly WireDefinition[] | null>;
+  /** The open requests of an environment, oldest first, and the newest hundred rejected ones. */
+  listChangeRequests(environmentId: string): Promise<readonly ListedRequest[] | null>;
 }
 
 export type FlagSaid =

@@ -162,6 +162,18 @@ export interface WireSegmentKeys {
   limit: number;
 }
 
+/** Only public documentation shows it: services differ in where they keep the comment and the time. */
+export interface WireChangeRequest {
+  id: string;
+  operationType: string;
+  comment?: string | undefined;
+  split?: { name: string } | undefined;
+  segment?: { name: string } | undefined;
+  approvers: string[];
+  comments: { comment: string | null; user: string | null; role: string; timestamp?: number }[];
+  creationTime?: number | undefined;
+}
+
 export interface WireIdentity {
   key: string;
   values: Record<string, string>;

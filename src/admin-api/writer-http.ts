@@ -2,11 +2,11 @@ import { FlagkeelError, messageOf } from '../errors.js';
 import type { FlagFieldsChange } from '../model/flag/flag.js';
 import { sameJson } from '../model/json.js';
 import type { IdentitiesAnswer, ChangeNote } from '../model/outcome.js';
+import { submitOnce, withdrawRequest } from './change-requests.js';
 import { BodyNotes, type NotedWrite } from './body-notes.js';
 import type { AdminClient, WriteRequest } from './http/admin-client.js';
 import * as lookup from './writer-lookup.js';
-import type { ServiceAnswer } from './http/response.js';
-import { isNoEndpoint } from './reader-http.js';
+import { isNoEndpoint, type ServiceAnswer } from './http/response.js';
 import type { AdminReader } from './reader.js';
 import * as shapes from './decode.js';
 import {
@@ -277,6 +277,12 @@ export class HttpAdminWriter implements AdminWriter {
       shapes.identitiesAnswer(value, identities, (text) => this.#client.clean(text)),
     );
   }
+
+  submitChangeRequest: AdminWriter['submitChangeRequest'] = async (submission) =>
+    submitOnce(this.#client, this.#reader, submission);
+
+  withdrawChangeRequest: AdminWriter['withdrawChangeRequest'] = async (id) =>
+    withdrawRequest(this.#client, id);
 
   async #create<T>(
     request: Omit<WriteRequest, 'kind' | 'method'>,

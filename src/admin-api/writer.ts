@@ -1,5 +1,7 @@
 import type { FlagFieldsChange } from '../model/flag/flag.js';
+import type { ChangeRequest } from '../model/change-request.js';
 import type { IdentitiesAnswer, ChangeNote } from '../model/outcome.js';
+import type { Submission } from './change-requests.js';
 import type {
   WireDefinition,
   WireDefinitionBody,
@@ -85,6 +87,10 @@ export interface AdminWriter {
     identities: readonly WireIdentity[],
     note: ChangeNote,
   ): Promise<IdentitiesAnswer>;
+  /** See `submitOnce` of `change-requests.ts`. */
+  submitChangeRequest(submission: Submission): Promise<ChangeRequest | null>;
+  /** Withdraws a request of ours. One that was decided or withdrawn meanwhile, or is gone, is no error. */
+  withdrawChangeRequest(id: string): Promise<void>;
 }
 
 export interface NewObject {

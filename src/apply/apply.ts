@@ -1,7 +1,7 @@
 import { FlagkeelError, messageOf, RejectedError } from '../errors.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
 import { DEFAULT_CONCURRENCY } from '../model/run.js';
-import type { Change, Plan, Step, StepId } from '../model/plan.js';
+import { withdrawStepId, type Change, type Plan, type Step, type StepId } from '../model/plan.js';
 import type { Closed } from '../model/run.js';
 import type {
   ChangeNote,
@@ -13,7 +13,9 @@ import type {
   StepEnd,
 } from '../model/outcome.js';
 import { traced } from '../platform/telemetry.js';
+import { requestText } from '../model/change-request.js';
 import {
+  ask,
   ChangedMeanwhileError,
   executors,
   FlagGoneError,
@@ -25,7 +27,11 @@ import { takeSideBySide, type ScheduledStep } from './schedule.js';
 
 const INTERRUPTED = 'the run was interrupted';
 const APPROVAL_WANTED =
-  'the service wants an approval for changes here first (make this one there, in a change request, and have it approved: the next run finds it equal)';
+  'the service wants an approval for changes here first (make this one there, in a change request, and have it approved: the next run finds it equal; with `approvals: request` in flagkeel.yaml, runs submit one)';
+
+const NO_REQUESTS =
+  'the service wants an approval for changes here first, and has no change requests to ask for one (make this change there: the next run finds it equal)';
+const WAITS = { status: 'skipped', approvalNeeded: true } as const;
 
 export interface ApplyProgress {
   /** Called before each step is sent. */
@@ -39,7 +45,12 @@ export interface ApplyProgress {
 type Skipped = Extract<Outcome, { status: 'skipped' }>;
 
 type StepResult =
-  | { readonly status: 'succeeded'; readonly answer: IdentitiesAnswer | undefined }
+  | {
+      readonly status: 'succeeded';
+      readonly answer: IdentitiesAnswer | undefined;
+      /** A withdrawn change request, which changed no object. */
+      readonly isAside?: boolean;
+    }
   | { readonly status: 'failed'; readonly error: unknown; readonly fateUnknown?: true }
   | Skipped;
 
@@ -57,7 +68,7 @@ export interface ApplySettings extends ApplyProgress {
  *
  * A failed step stops only the steps that need it. Once `signal` is aborted, steps under way are finished and all
  * others are skipped. Never throws on failures of the service. Every change of the plan has an outcome, in the order of
- * the plan.
+ * the plan, and then every withdrawal, by the id of its step.
  */
 export async function applyPlan(
   plan: Plan,
@@ -95,7 +106,14 @@ export async function applyPlan(
         settings.onOutcome?.(change, outcomeFor(change, resultsOf));
     },
   });
-  return new Map(plan.changes.map((change) => [change.id, outcomeFor(change, resultsOf)]));
+  const withdrawn = (plan.withdrawals ?? []).map((each) => withdrawStepId(each));
+  return new Map([
+    ...plan.changes.map((change) => [change.id, outcomeFor(change, resultsOf)] as const),
+    ...withdrawn.flatMap((id) => {
+      const result = results.get(id);
+      return result ? [[id, outcomeOf([result])] as const] : [];
+    }),
+  ]);
 }
 
 /** Results of the steps of a change that have ended so far, in the order of the plan. */
@@ -189,12 +207,11 @@ async function tracedResult(
  */
 async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> {
   try {
-    return { status: 'succeeded', answer: await execute(step, context) };
+    const answer = await execute(step, context);
+    return { status: 'succeeded', answer, isAside: step.action === 'withdraw-request' };
   } catch (error) {
     if (isFateUnknown(error)) return { status: 'failed', error, fateUnknown: true };
-    if (error instanceof RejectedError && error.wantsApproval) {
-      return { status: 'skipped', why: APPROVAL_WANTED, approvalNeeded: true };
-    }
+    if (error instanceof RejectedError && error.wantsApproval) return approvalResult(step, context);
     if (error instanceof FlagGoneError) {
       return { status: 'skipped', why: messageOf(error), overtaken: true };
     }
@@ -202,6 +219,23 @@ async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> 
       return { status: 'skipped', why: INTERRUPTED };
     }
     return { status: 'failed', error };
+  }
+}
+
+/** Submits the change where the plan has a draft for it; otherwise it waits for a person. */
+async function approvalResult(step: Step, context: ApplyContext): Promise<StepResult> {
+  if (!step.ask) return { ...WAITS, why: APPROVAL_WANTED };
+  try {
+    const request = await ask(step, step.ask, context);
+    if (request === null) return { ...WAITS, why: NO_REQUESTS };
+    return { ...WAITS, why: requestText(request), request };
+  } catch (error) {
+    if (error instanceof RejectedError && isConflict(error)) {
+      return { ...WAITS, why: error.serviceMessage };
+    }
+    return isFateUnknown(error)
+      ? { status: 'failed', error, fateUnknown: true }
+      : { status: 'failed', error };
   }
 }
 
@@ -239,7 +273,7 @@ function carriedResults({ id, ref, archive }: Change, resultsOf: ResultsOf): rea
  * one.
  */
 function outcomeOf(results: readonly StepResult[]): Outcome {
-  const partly = results.some(({ status }) => status === 'succeeded');
+  const partly = results.some((each) => each.status === 'succeeded' && each.isAside !== true);
   const failed = results.filter((each) => each.status === 'failed');
   const [first] = failed;
   if (first) {

@@ -6,9 +6,10 @@ import { KILL } from '../admin-api/wire.js';
 import { FlagkeelError, RejectedError } from '../errors.js';
 import { definitionFromWire } from '../model/flag/wire.js';
 import { sameJson } from '../model/json.js';
-import type { ObjectId } from '../model/ref.js';
+import type { ChangeRequest, RequestDraft } from '../model/change-request.js';
+import { refOfId, type ObjectId } from '../model/ref.js';
 import type { IdentitiesAnswer, ChangeNote } from '../model/outcome.js';
-import type { StepAction, StepOf } from '../model/plan.js';
+import type { Step, StepAction, StepOf } from '../model/plan.js';
 import { chunks } from '../plan/objects/segment.js';
 
 /** Age up to which a reading of a definition is trusted for a write that was computed from it. */
@@ -113,6 +114,7 @@ export const executors: Executors = {
       noteOf(step, context),
     );
   },
+  'withdraw-request': async ({ request }, { writer }) => writer.withdrawChangeRequest(request),
   'write-identities': async (step, context) => {
     const { trafficType, trafficTypeId, identities } = step;
     const place = { trafficType, trafficTypeId, environmentId: environmentIdOf(step, context) };
@@ -266,6 +268,21 @@ async function patchDefinition(
     if (!isSame) throw new ChangedMeanwhileError(step.change);
   }
   await writer.patchDefinition(place, step.operations, noteOf(step, context), step.expected);
+}
+
+/** See `submitOnce` of the service's client. */
+export async function ask(
+  { change, ...step }: Step,
+  draft: RequestDraft,
+  context: ApplyContext,
+): Promise<ChangeRequest | null> {
+  const ref = refOfId(change);
+  if (!ref || !('environment' in step)) throw new Error(`bug: ${change} is in no environment`);
+  return context.writer.submitChangeRequest({
+    ...{ draft, ref, note: noteOf({ change }, context) },
+    workspaceId: context.at.workspace.id,
+    environmentId: environmentIdOf(step, context),
+  });
 }
 
 function noteOf({ change }: { change: ObjectId }, { notes }: ApplyContext): ChangeNote {

@@ -327,6 +327,10 @@ export interface ConfigSpec {
    * What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.
    */
   onLiveKill?: "keep" | "revert";
+  /**
+   * Where the service requires approvals: report holds each change for a person (default), request submits it as a change request.
+   */
+  approvals?: "report" | "request";
   guards?: GuardsSpec1;
   /**
    * true: plan and report, write nothing (kills excepted). Default false.
@@ -363,6 +367,10 @@ export interface EnvironmentConfigSpec {
    * What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.
    */
   onLiveKill?: "keep" | "revert";
+  /**
+   * Where the service requires approvals: report holds each change for a person (default), request submits it as a change request.
+   */
+  approvals?: "report" | "request";
   guards?: GuardsSpec;
   /**
    * Names of the windows in which changes may go; kills and restores pass at any time. Default: at any time.

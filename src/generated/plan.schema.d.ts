@@ -504,6 +504,23 @@ export interface Plan {
     workspace?: string;
   }[];
   /**
+   * Open change requests of ours for something that git no longer wants: the run withdraws them. Absent where there is none. No part of the hash.
+   *
+   * @minItems 1
+   *
+   * Items: One request.
+   */
+  withdrawals?: {
+    /**
+     * Its object, as KIND/NAME@ENVIRONMENT.
+     */
+    id: string;
+    /**
+     * Its id on the service.
+     */
+    request: string;
+  }[];
+  /**
    * Guards that the plan runs into and that an `allow` in the specs lets it pass; absent where there is none.
    *
    * @minItems 1
@@ -682,6 +699,7 @@ export interface Change {
    * After an apply: how the change ended.
    */
   outcome?: "applied" | "failed" | "skipped";
+  request?: ChangeRequestFacts;
   /**
    * Why it failed, where it failed.
    */
@@ -958,6 +976,31 @@ export interface FlagImpact1 {
   bounded: boolean;
 }
 /**
+ * After an apply: the change request that was submitted for it, or that the service had already.
+ */
+export interface ChangeRequestFacts {
+  /**
+   * Its id on the service.
+   */
+  id: string;
+  /**
+   * open: it waits for a decision. rejected: git still wants what was rejected.
+   */
+  is: "open" | "rejected";
+  /**
+   * Name of the key or person that submitted it; null where the service does not say.
+   */
+  by: string | null;
+  /**
+   * When it was submitted, ISO 8601 in UTC; null where the service does not say.
+   */
+  since: string | null;
+  /**
+   * Those who alone may decide; empty where the service names none.
+   */
+  approvers: string[];
+}
+/**
  * One object of which something is held back.
  */
 export interface Withheld {
@@ -1046,6 +1089,7 @@ export interface Withheld {
    * When it goes by itself, ISO 8601 in UTC; absent where it does not, or nobody knows when.
    */
   until?: string;
+  request?: ChangeRequestFacts1;
 }
 /**
  * Keys of a segment that are added and removed; of identities those that are written, and where they are withheld as `stays-on-service` those that left git.
@@ -1092,4 +1136,29 @@ export interface Rename1 {
    * Id of the new object that looks like this one.
    */
   to?: string;
+}
+/**
+ * The change request that it waits for; absent where nothing is known of one.
+ */
+export interface ChangeRequestFacts1 {
+  /**
+   * Its id on the service.
+   */
+  id: string;
+  /**
+   * open: it waits for a decision. rejected: git still wants what was rejected.
+   */
+  is: "open" | "rejected";
+  /**
+   * Name of the key or person that submitted it; null where the service does not say.
+   */
+  by: string | null;
+  /**
+   * When it was submitted, ISO 8601 in UTC; null where the service does not say.
+   */
+  since: string | null;
+  /**
+   * Those who alone may decide; empty where the service names none.
+   */
+  approvers: string[];
 }

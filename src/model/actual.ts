@@ -1,3 +1,5 @@
+import type { ChangeRequest } from './change-request.js';
+import type { ObjectId } from './ref.js';
 import type { KeyDigest, KeyList } from './segment-keys.js';
 import type {
   WireDefinition,
@@ -23,6 +25,11 @@ export interface Actual {
   /** Names of all flags and segments of the workspace; null where the service cannot list them or was not asked. */
   readonly allFlags: readonly string[] | null;
   readonly allSegments: readonly string[] | null;
+  /**
+   * Change requests by the object that they are about, oldest first, in the environments that were asked for them. Unset
+   * if there are none.
+   */
+  readonly requests?: ReadonlyMap<ObjectId, readonly ChangeRequest[]>;
   /** Whether the service can return a single flag, as an earlier answer proved. */
   readonly showsFlags: boolean;
 }

@@ -33,6 +33,11 @@ export const NOTHING_DESIRED: Omit<Desired, 'config'> = {
 export type DriftPolicy = 'revert' | 'report';
 export type ConflictPolicy = 'apply' | 'hold';
 export type LiveKillPolicy = 'keep' | 'revert';
+/** Where the service wants an approval: the change waits for a person, or is submitted as a change request. */
+export type ApprovalPolicy = 'report' | 'request';
+
+/** Members of the config that an environment's block may have too. */
+export const POLICIES = ['onDrift', 'onConflict', 'onLiveKill', 'approvals'] as const;
 
 export interface Guards {
   readonly maxDeletes?: number;
@@ -105,6 +110,7 @@ export interface Config {
   readonly onDrift?: DriftPolicy;
   readonly onConflict?: ConflictPolicy;
   readonly onLiveKill?: LiveKillPolicy;
+  readonly approvals?: ApprovalPolicy;
   readonly lint?: LintSpec;
   readonly conditions?: NamedConditions;
   readonly windows?: readonly TimeWindow[];
@@ -120,6 +126,7 @@ export interface EnvironmentConfig {
   readonly onDrift?: DriftPolicy;
   readonly onConflict?: ConflictPolicy;
   readonly onLiveKill?: LiveKillPolicy;
+  readonly approvals?: ApprovalPolicy;
   readonly guards: Guards;
   /** Names of the windows in which changes may go. Default: at any time. */
   readonly windows?: readonly string[];

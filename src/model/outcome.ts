@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../errors.js';
+import type { ChangeRequest } from './change-request.js';
 import type { ObjectId } from './ref.js';
 
 /** Title and comment of a write, in the service's own audit trail. Never empty, cut to the service's sizes. */
@@ -23,6 +24,8 @@ export type Outcome = (
       readonly partly?: true;
       /** The service wants an approval first: this is no failure, and another run would not help. */
       readonly approvalNeeded?: true;
+      /** The change request that was submitted for it, or that the service had already. */
+      readonly request?: ChangeRequest;
       /** Someone else was quicker, so nothing is left to do; the changes that depended on it are planned again. */
       readonly overtaken?: true;
       /** The environment's window closed during the run: this is no failure. */

@@ -1,3 +1,4 @@
+import type { ChangeRequest, RequestDraft } from './change-request.js';
 import type { Location } from './diagnostic.js';
 import type { ChangeNote } from './outcome.js';
 import type { ObjectId, ObjectRef } from './ref.js';
@@ -136,6 +137,8 @@ export interface Withheld extends Change {
   readonly place?: string;
   /** When a later run applies it without help, ISO 8601 in UTC. Unset if that moment is unknown, or never comes. */
   readonly until?: string;
+  /** Our change request on the service: an open one that brings the change, or one that was rejected. */
+  readonly request?: ChangeRequest;
 }
 
 /** Titles and comments of planned writes, by `noteKey`. */
@@ -160,6 +163,8 @@ export interface Plan {
   readonly unmanaged: { readonly flags: number; readonly segments: number } | null;
   /** Kills on the service that git did not order and this plan leaves; sorted by id. They do not count as changes. */
   readonly liveKills: readonly LiveKill[];
+  /** Open change requests of ours for something that git no longer asks for; by object, then oldest first. */
+  readonly withdrawals?: readonly Withdrawal[];
   /** Objects that the run compared only in part, so that a difference may remain unseen; sorted by id. */
   readonly notCompared: readonly NotCompared[];
 }
@@ -172,6 +177,16 @@ export interface NotCompared {
   readonly id: ObjectId;
   readonly what: 'keys' | 'fields';
   readonly why: 'counted' | 'not-shown';
+}
+
+export interface Withdrawal {
+  readonly id: ObjectId;
+  readonly request: ChangeRequest;
+}
+
+/** The id of the step, and of its outcome. */
+export function withdrawStepId({ id, request }: Withdrawal): StepId {
+  return `${id}#withdraw-request-${request.id}`;
 }
 
 /** A managed definition that is killed on the service, but not by an order of git. */
@@ -260,7 +275,14 @@ export interface StepHeader {
   readonly needs: readonly StepId[];
 }
 
-export type StepRequest =
+export type StepRequest = StepAct & {
+  /** What to submit if the service refuses the act without an approval. Unset: the change waits for a person. */
+  readonly ask?: RequestDraft;
+};
+
+type StepAct =
+  /** Withdraws a change request of ours before other steps of its object. */
+  | { readonly action: 'withdraw-request'; readonly request: string }
   | {
       readonly action: 'create-flag';
       readonly flag: string;

@@ -1,3 +1,4 @@
+import { decidersText, type ChangeRequest } from './change-request.js';
 import { FORCED_GUARDS, type GuardFinding, type Withheld, type WithheldWhy } from './plan.js';
 import type { OutcomeError } from './outcome.js';
 import { keyOfId, refOfId, type ObjectId } from './ref.js';
@@ -36,7 +37,7 @@ export type Way =
 
 /** The parts of a withheld change, or of its document, that decide about its remedy. */
 export type Remediable = Pick<Withheld, 'id' | 'why' | 'action' | 'fields' | 'archive' | 'until'> &
-  Partial<Pick<Withheld, 'because' | 'place' | 'location'>>;
+  Partial<Pick<Withheld, 'because' | 'place' | 'location' | 'request'>>;
 
 /** Pure. Every reason has an entry; an empty list says that the way out is that of another object. */
 export function remedyOf(withheld: Remediable): Remedy {
@@ -82,7 +83,7 @@ const WAYS: Readonly<Record<WithheldWhy, Ways>> = {
   ],
   immutable: writeLive,
   'live-kill': (kill) => killRemedy(kill).ways,
-  'approval-needed': () => [{ elsewhere: 'have it approved or closed there' }],
+  'approval-needed': ({ request }) => waysOfRequest(request),
   suspended: ({ until }) =>
     until === undefined
       ? [{ write: 'suspend: false', file: CONFIG, to: 'let runs write again' }]
@@ -102,6 +103,18 @@ const WAYS: Readonly<Record<WithheldWhy, Ways>> = {
   'not-remembered': ({ id }) => [onlyThis(id, 'write them all', 'reconcile', '--identities')],
   'stays-on-service': () => [{ elsewhere: 'where that matters, delete it there by hand' }],
 };
+
+/** @param request our change request, or that of others; unset if there is none, or nothing is known of it. */
+export function waysOfRequest(request: ChangeRequest | undefined): Way[] {
+  if (request === undefined) return [{ elsewhere: 'have it approved or closed there' }];
+  if (request.is === 'open') {
+    return [{ elsewhere: `have it decided on the service by ${decidersText(request)}` }];
+  }
+  return [
+    { edit: 'change it in git, so that the next run asks anew' },
+    { edit: 'take it back in git' },
+  ];
+}
 
 const CONFIG = 'flagkeel.yaml';
 

@@ -1,3 +1,4 @@
+import type { ChangeRequest, RequestMark } from './change-request.js';
 import type { Definition, FlagFields } from './flag/flag.js';
 import type { IdentityGroup } from './identities.js';
 import { keyOf, type Kind } from './ref.js';
@@ -82,11 +83,22 @@ export interface Base<T> {
   readonly liveKillSeenAt?: string;
   /** When that run saw it, ISO 8601 in UTC; states of older versions lack it. */
   readonly liveKillSeen?: string;
+  /** Our change request for this object, as long as it is open or its rejection stands. */
+  readonly request?: RememberedRequest<T>;
   /**
    * JSON Pointer → times of the latest few corrections of drift in that field, ISO 8601 in UTC, rising. The empty
    * pointer stands for the whole object, which was created again.
    */
   readonly corrections?: Readonly<Record<string, readonly string[]>>;
+}
+
+export interface RememberedRequest<T> extends Omit<ChangeRequest, 'mark'> {
+  readonly mark: RequestMark;
+  /**
+   * The spec that it asks for. A live value that equals it came from this request, and not from a change by hand. Unset
+   * if the run that submitted it could not record it.
+   */
+  readonly asked?: T;
 }
 
 export const EMPTY_STATE: State = new Map();

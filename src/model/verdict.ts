@@ -1,12 +1,20 @@
 import { EXIT, type ExitCode } from '../errors.js';
 import type { Outcome, Outcomes } from './outcome.js';
-import type { Change, Plan, Reason, Withheld, WithheldWhy } from './plan.js';
+import {
+  withdrawStepId,
+  type Change,
+  type Plan,
+  type Reason,
+  type Withheld,
+  type WithheldWhy,
+} from './plan.js';
 import { refOfId, type ObjectId } from './ref.js';
 import {
   guardRemedy,
   killRemedy,
   remedyOf,
   retryRemedy,
+  waysOfRequest,
   type Refusal,
   type Remedy,
 } from './remedy.js';
@@ -122,7 +130,7 @@ const WAITS_FOR: Partial<Record<WithheldWhy, WaitsFor>> = {
 
 /** The end of a run, as far as it says what became of things. */
 export interface RunEnd {
-  readonly plan: Pick<Plan, 'changes' | 'withheld' | 'unchanged' | 'liveKills'>;
+  readonly plan: Pick<Plan, 'changes' | 'withheld' | 'unchanged' | 'liveKills' | 'withdrawals'>;
   /** Not set for a plan that was not applied. */
   readonly outcomes?: Outcomes | undefined;
   /** Differences that the second look found. */
@@ -146,6 +154,11 @@ export function verdictOf(end: RunEnd): Verdict {
   const left = new Set(end.left?.map(({ id }) => id));
   for (const change of plan.changes) add(change.id, standingOfChange(change, end, left));
   for (const id of left) add(id, notAsWritten(id));
+  for (const each of plan.withdrawals ?? []) {
+    const outcome = end.outcomes?.get(withdrawStepId(each));
+    if (outcome && outcome.status !== 'applied')
+      add(each.id, standingOfUndone(each.id, outcome, false));
+  }
   const withheldBy = new Map(plan.withheld.map((each) => [each.id, each]));
   for (const each of plan.withheld) {
     const judged = judgeWithheld(each, withheldBy);
@@ -204,7 +217,12 @@ function standingOfUndone(
     return { is: 'failed', why: 'refused', remedy: retryRemedy(id, error.message, error) };
   }
   if (outcome.approvalNeeded) {
-    return { is: 'held', why: 'approval', remedy: { because: outcome.why, ways: [] } };
+    const { why: because, request } = outcome;
+    return {
+      is: 'held',
+      why: 'approval',
+      remedy: { because, ways: request ? waysOfRequest(request) : [] },
+    };
   }
   if (outcome.windowClosed) {
     const { ways } = remedyOf({ id, why: 'window-closed', action: 'update', fields: [] });

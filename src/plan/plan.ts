@@ -1,11 +1,22 @@
 import { byCodeUnits } from '../model/json.js';
 import type { DesiredFlag } from '../model/desired.js';
-import type { Change, NotCompared, Plan, Rename, Withheld, WithheldWhy } from '../model/plan.js';
+import {
+  withdrawStepId,
+  type Change,
+  type NotCompared,
+  type Plan,
+  type Rename,
+  type Step,
+  type Withdrawal,
+  type Withheld,
+  type WithheldWhy,
+} from '../model/plan.js';
 import { keyOf, objectId, type Kind, type ObjectId } from '../model/ref.js';
 import { flagEntry } from '../model/state.js';
 import type { PlannedChange, ObjectPlan } from './planned-change.js';
 import { KINDS_BY_RANK, plannedKind } from './objects/kinds.js';
 import { renamesAmong } from './objects/renames.js';
+import { asking, withdrawalsIn, withRequests } from './requests.js';
 import { withoutUsed } from './order/in-use.js';
 import { liveKillsIn, planKills, planUnmanagedRestores, withKills } from './kills/plan.js';
 import { ordered } from './order/order.js';
@@ -18,19 +29,24 @@ import type { PlanInput } from './input.js';
  * forbids come back as `withheld`.
  */
 export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full'): Plan {
-  const objects = withoutHeld(onlyReviewed(planObjects(input), input.policy), input.policy.held);
+  const { held } = input.policy;
+  const reviewed = onlyReviewed(planObjects(input), input.policy);
+  const objects = withRequests(withoutHeld(reviewed, held), input);
   const needed = withoutUnmetNeeds(objects);
   const unused = withoutUsed(needed.planned, input);
   const withheld = [...needed.withheld, ...unused.withheld];
   const environments = input.policy.environments.map((each) => each.name);
-  const kills = planKills(input).filter(({ change }) => isCovered(change.id, input.policy));
+  const kills = planKills(input)
+    .filter(({ change }) => isCovered(change.id, input.policy))
+    .map((kill) => asking(kill, input));
   const changed = withKills(unused.planned, kills);
   const { changes, steps } = ordered(changed, input.actual, environments);
+  const withdrawals = withdrawalsIn(changed, withheld, input);
   const renames = renamesAmong([...changes, ...withheld], input);
   const touched = new Set([...changes, ...withheld.filter(isDifference)].map(({ id }) => id));
   return {
     changes: changes.map((change) => withRename(change, renames)),
-    steps,
+    steps: [...withdrawals.map(withdrawStep), ...steps],
     withheld: withheld
       .map((each) => withRename(each, renames))
       .sort((a, b) => byCodeUnits(a.id, b.id) || byCodeUnits(a.why, b.why)),
@@ -42,7 +58,15 @@ export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full
     unmanaged: unmanagedCounts(input),
     liveKills: liveKillsIn(input, changes),
     notCompared: notComparedIn(input),
+    ...(withdrawals.length > 0 && { withdrawals }),
   };
+}
+
+/** Comes before the other steps of its object, which the service refuses while the request is open. */
+function withdrawStep(withdrawal: Withdrawal): Step {
+  const { id: change, request } = withdrawal;
+  const id = withdrawStepId(withdrawal);
+  return { id, change, needs: [], action: 'withdraw-request', request: request.id };
 }
 
 function withRename<T extends Change>(change: T, renames: ReadonlyMap<ObjectId, Rename>): T {

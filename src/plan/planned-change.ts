@@ -96,19 +96,6 @@ export function strongest(reasons: readonly Reason[]): Reason {
   return REASONS.find((reason) => reasons.includes(reason)) ?? 'commit';
 }
 
-/** Reason to hold a change while a change request on the service concerns its object; undefined if none is open. */
-export function requestHold({
-  openChangeRequestId: id,
-}: {
-  readonly openChangeRequestId?: string | null;
-}): WithheldReason | undefined {
-  if (id === undefined || id === null) return undefined;
-  return {
-    why: 'approval-needed',
-    because: `change request ${id} is open on the service`,
-  };
-}
-
 /**
  * Splits the differences of one object into those to write and those to hold back, by reason.
  *

@@ -1,6 +1,12 @@
 import { byCodeUnits } from '../model/json.js';
+import type { ChangeRequest } from '../model/change-request.js';
 import type { BoundDesired } from '../model/bound-desired.js';
-import type { ConflictPolicy, DriftPolicy, LiveKillPolicy } from '../model/desired.js';
+import type {
+  ApprovalPolicy,
+  ConflictPolicy,
+  DriftPolicy,
+  LiveKillPolicy,
+} from '../model/desired.js';
 import { keyOf, type Kind, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { Change, FieldChange, Plan, Reason, WithheldWhy } from '../model/plan.js';
 import type { Closed, Suspension } from '../model/run.js';
@@ -63,6 +69,8 @@ export interface PlannedEnvironment {
   readonly onDrift: DriftPolicy;
   readonly onConflict: ConflictPolicy;
   readonly onLiveKill: LiveKillPolicy;
+  /** Default: `report`. */
+  readonly approvals?: ApprovalPolicy;
   /** False if filtered out of this run: it is not observed, and none of its bases changes. */
   readonly selected: boolean;
 }
@@ -158,6 +166,7 @@ export interface WithheldReason {
   readonly place?: string;
   /** When a later run applies it without help, ISO 8601 in UTC. Unset if that moment is unknown, or never comes. */
   readonly until?: string;
+  readonly request?: ChangeRequest;
 }
 
 /** The rules for one object: of its environment, or of the workspace. */

@@ -13,6 +13,7 @@ import {
   stateBeforeApply,
   stateOfCovered,
 } from '../plan/bases/next-state.js';
+import { stateWithRequests } from '../plan/bases/requests-state.js';
 import type { Time } from '../platform/clock.js';
 import { traced } from '../platform/telemetry.js';
 import type { StateMeta } from '../state/store.js';
@@ -94,7 +95,8 @@ export async function settle(
   const seen = { ...input, state: verified.state };
   const corrected = stateAfterCorrections(seen, plan.changes, outcomes, momentOf(options));
   const { policy } = input;
-  const state = policy.behind ? stateOfCovered(input.state, corrected, policy) : corrected;
+  const asked = stateWithRequests(corrected, plan, outcomes, input, head);
+  const state = policy.behind ? stateOfCovered(input.state, asked, policy) : asked;
   const verdict = verdictAfter({ ...done, ...verified, outcomes });
   const outOfSync = outOfSyncAfter(done, verified.outOfSync);
   const { ramps: known, applied: before } = remembered;

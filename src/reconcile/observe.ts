@@ -1,4 +1,5 @@
 import type { Catalog } from '../admin-api/workspace.js';
+import { requestsByObject } from '../admin-api/change-requests.js';
 import { observe } from '../admin-api/observe.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import type { BoundDesired } from '../model/bound-desired.js';
@@ -10,6 +11,7 @@ import { timedInput } from './moment.js';
 import type { PlanPolicy } from '../plan/policy.js';
 import { desiredInScope } from '../plan/objects/kinds.js';
 import type { KeyCounting } from '../plan/objects/planned-kind.js';
+import { requestsWanted } from '../plan/requests.js';
 import { scopeOf, objectsSeen } from '../plan/scope.js';
 import { protectedRemovals, provenRemovals } from '../history/removals.js';
 import { traced } from '../platform/telemetry.js';
@@ -81,10 +83,12 @@ export async function observeScope(
   const { environments } = policy;
   const allEnvironments = at.environments.map(({ name }) => name);
   const scope = scopeOf(desired, state, policy, { allEnvironments, counting, whole });
-  const [seen, removals] = await Promise.all([
+  const [objects, requests, removals] = await Promise.all([
     observe(reader, at, scope, objectsSeen(scope, context.progress)),
+    requestsByObject(reader, at.environments, requestsWanted(state, policy)),
     scope.users ? removalsIn(context, { desired, state, environments }) : NO_REMOVALS,
   ]);
+  const seen = { ...objects, ...(requests.size > 0 && { requests }) };
   const settings = { ...policy, ...removals };
   const input: PlanInput = { desired, actual: seen, state, policy: settings };
   if (at.rolloutStatuses !== null || !isStatusToWrite(input)) return input;

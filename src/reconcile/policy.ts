@@ -117,6 +117,7 @@ function resolveEnvironments(
       onDrift: environment.onDrift ?? (isProtected ? 'report' : (config.onDrift ?? 'revert')),
       onConflict: environment.onConflict ?? (isProtected ? 'hold' : (config.onConflict ?? 'apply')),
       onLiveKill: environment.onLiveKill ?? config.onLiveKill ?? 'keep',
+      approvals: environment.approvals ?? config.approvals ?? 'report',
       selected: isSelected(filter, [live.name, live.id]),
     };
   });

@@ -128,7 +128,7 @@ async function idleResult(
   context: RunContext,
   options: ApplyOptions,
 ): Promise<Applied | null> {
-  if (planned.plan.changes.length > 0) return null;
+  if (planned.plan.steps.length > 0) return null;
   const { applied, meta } = await settle(planned, new Map(), context, options);
   return planned.remembered.home?.wouldChange(applied.state, meta) === true ? null : applied;
 }

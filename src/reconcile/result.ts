@@ -34,6 +34,7 @@ export function reportOf(
     revision: context.source.revision,
     stateless: result.remembered.home === null,
     suspended: input.policy.suspended,
+    nowMs: context.now(),
     ramps: standingsOf(input.moment, found, 'outcomes' in result ? result.outcomes : undefined),
     reminders: remindersOf(input, context.now()),
     closed: input.policy.environments.flatMap(({ name, selected }) => {

@@ -44,6 +44,8 @@ export interface PlanReport {
   readonly reminders?: readonly Reminder[];
   /** Environments that are closed to changes for now, in the order of the environments. */
   readonly closed?: readonly ClosedEnvironment[];
+  /** Time of the report, in milliseconds since the epoch, for ages. Default: reports show times instead. */
+  readonly nowMs?: number;
   /** Names as the service has them, in the order of application; others follow in the order of the plan. */
   readonly environments: readonly string[];
   /** The protected environments; reports show them first. */

@@ -1,6 +1,6 @@
 import type { ConfigSpec } from '../generated/config.schema.d.js';
 import { ownMember } from '../model/collections.js';
-import type { Config, EnvironmentConfig } from '../model/desired.js';
+import { POLICIES, type Config, type EnvironmentConfig } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { SpecTree } from '../model/spec-tree.js';
 import { CONFIG_PATH, loadFile, pathDiagnostics } from './parse/load-files.js';
@@ -101,7 +101,8 @@ function isValid(file: SpecFile): file is SpecFile & { parsed: { value: ConfigSp
 
 /** The config with its defaults filled in, and environments in the order of the file. */
 function configOf(file: SpecFile, spec: ConfigSpec): Config {
-  const { onDrift, onConflict, onLiveKill, references, defaults, service } = spec;
+  const { references, defaults, service } = spec;
+  const policies = POLICIES.filter((name) => spec[name] !== undefined);
   const { windows, freezes } = readCalendar(file, spec);
   const { conditions } = readConditions(file, spec);
   const { checks } = readChecks(file, spec);
@@ -122,9 +123,7 @@ function configOf(file: SpecFile, spec: ConfigSpec): Config {
     suspend: spec.suspend ?? false,
     ...(typeof spec.state?.push === 'boolean' && { pushState: spec.state.push }),
     guards: spec.guards ?? {},
-    ...(onDrift !== undefined && { onDrift }),
-    ...(onConflict !== undefined && { onConflict }),
-    ...(onLiveKill !== undefined && { onLiveKill }),
+    ...Object.fromEntries(policies.map((name) => [name, spec[name]])),
     ...(spec.lint !== undefined && { lint: spec.lint }),
     ...(conditions.size > 0 && { conditions }),
     ...(windows.length > 0 && { windows }),

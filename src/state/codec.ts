@@ -183,7 +183,21 @@ function isBase(value: unknown, spec: Check): boolean {
     liveKillSeenAt: optional(isCommit),
     liveKillSeen: optional(isMoment),
     corrections: optional(isCorrections),
+    request: optional(isRequest(spec)),
   })(value);
+}
+
+function isRequest(spec: Check): Check {
+  return record({
+    id: isText,
+    operation: isText,
+    is: oneOf('open', 'rejected'),
+    by: isTextOrNull,
+    since: (since) => since === null || isMoment(since),
+    approvers: listOf(isText),
+    mark: record({ wanted: isText, content: isText }),
+    asked: optional(spec),
+  });
 }
 
 function record(members: Readonly<Record<string, Check>>): Check {
@@ -207,6 +221,7 @@ const oneOf =
     words.includes(value);
 
 const isText: Check = (value) => typeof value === 'string';
+const isTextOrNull: Check = (value) => value === null || isText(value);
 const isTextMap = (value: unknown): value is Readonly<Record<string, string>> =>
   isRecord(value) && Object.values(value).every(isText);
 const isTexts = (value: unknown): value is readonly string[] => listOf(isText)(value);

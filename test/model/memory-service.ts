@@ -62,6 +62,7 @@ export class MemoryService {
       listTrafficTypes: async () => Promise.resolve([{ id: 'tt', name: 'user' }]),
       listFlags: async () => Promise.resolve(flags()),
       getFlag: async (_, name) => Promise.resolve(flags().find((each) => each.name === name)),
+      listChangeRequests: async () => Promise.resolve(null),
       listDefinitions: async (_, environmentId) =>
         Promise.resolve(
           [...this.world.flags.keys()].flatMap((name) => definition(environmentId, name) ?? []),
@@ -96,6 +97,8 @@ export class MemoryService {
         await write({ action: 'patch-flag', flag, operations, fields }, note);
         return flagNow(flag);
       },
+      submitChangeRequest: async () => Promise.resolve(null),
+      withdrawChangeRequest: async () => Promise.resolve(),
       archiveFlag: async (_, flag, note) => write({ action: 'archive-flag', flag }, note),
       deleteFlag: async (_, flag, note) => write({ action: 'delete-flag', flag }, note),
       createDefinition: async ({ flag, environmentId }, body, note) => {

@@ -201,6 +201,8 @@ function changed(world: World, step: Step): World {
         identities: put(world.identities, place, new Map([...before, ...written])),
       };
     }
+    case 'withdraw-request':
+      return world;
   }
 }
 
@@ -250,6 +252,7 @@ function mayHaveBroken(step: Step, flag: string, environmentName: string): boole
     case 'upload-keys':
     case 'remove-keys':
     case 'write-identities':
+    case 'withdraw-request':
       return false;
   }
 }

@@ -137,3 +137,6 @@ function depthOf(text: string): number {
   }
   return deepest;
 }
+
+/** Any 404 or 405, even of a proxy: the caller checks whether the service knows the ids in the path. */
+export const isNoEndpoint = (status: number): boolean => status === 404 || status === 405;

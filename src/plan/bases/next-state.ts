@@ -101,10 +101,13 @@ export function stateOfCovered(
   return next;
 }
 
-/** Whether a creation certainly did not happen; without an answer, it may have. */
+/**
+ * Whether a creation certainly did not happen; without an answer, it may have, and a change request may bring it later.
+ */
 function isNotMade(outcome: Outcome | undefined): boolean {
   if (outcome === undefined || outcome.status === 'applied' || outcome.partly === true)
     return false;
+  if (outcome.status === 'skipped' && outcome.request?.is === 'open') return false;
   return outcome.status === 'skipped' || outcome.fateUnknown !== true;
 }
 

@@ -15,7 +15,6 @@ import type { FieldChange } from '../../model/plan.js';
 import type { Base, FlagEntry } from '../../model/state.js';
 import {
   plannedChange,
-  requestHold,
   splitFields,
   withheld,
   type ObjectPlan,
@@ -27,6 +26,7 @@ import { isKillOrdered } from '../kills/orders.js';
 import { effectiveFields, plannedRestore, type PlannedRestore } from '../kills/plan.js';
 import { creationReason, withoutBase, type PlanInput } from '../input.js';
 import { environmentRules, withholdReason, type PlannedEnvironment } from '../policy.js';
+import { requestHold } from '../requests.js';
 import { createdFields, threeWay } from '../three-way.js';
 import { baseOfFound } from './flag-base.js';
 import { usesOf } from '../order/references.js';
@@ -66,15 +66,17 @@ function planUpdate(
 ): ObjectPlan {
   const { flag, definition, entry, environment } = of;
   const id = objectId(subject.ref);
-  const base = baseIn(entry, environment);
+  const base = baseIn(entry, environment, live);
   const restore = plannedRestore(of, live.killed, input);
   const differences = definitionDifferences(of, live, input);
   const fields = [...restore.changes, ...differences, ...baselineToFollow(of, live, differences)];
   const rules = environmentRules(input.policy, environment);
-  const hold = requestHold(live);
-  const parted = splitFields(subject, fields, rules, base, (field) =>
-    hold === undefined && !rules.revertDrift ? definition.timed?.get(field.path)?.held : hold,
-  );
+  const hold = requestHold(live, input.actual.requests?.get(id));
+  const parted = splitFields(subject, fields, rules, base, ({ path }) => {
+    // A restore passes the change request of another change.
+    if (hold !== undefined) return path === '/killed' ? undefined : hold;
+    return rules.revertDrift ? undefined : definition.timed?.get(path)?.held;
+  });
   const withheldFields = [...parted.withheld, ...restore.withheld(subject)];
   let { allowed } = parted;
   let target = targetOf(definition, live, allowed, restore);
@@ -136,9 +138,10 @@ function planCreation(
 function baseIn(
   entry: FlagEntry | undefined,
   { id }: PlannedEnvironment,
+  live: WireDefinition,
 ): Base<Definition> | undefined {
   const base = entry?.environments[id];
-  return base && baseOfFound(base);
+  return base && baseOfFound(base, live);
 }
 
 /** The live definition after the allowed changes. */
@@ -207,7 +210,7 @@ function definitionDifferences(
   { policy }: PlanInput,
 ): FieldChange[] {
   const names = live.treatments.map((treatment) => treatment.name);
-  const base = baseIn(entry, environment);
+  const base = baseIn(entry, environment, live);
   // Earlier versions may have stored the base in an older form.
   const baseFields = base?.spec && definitionFields(canonicalDefinition(base.spec), names);
   return threeWay({

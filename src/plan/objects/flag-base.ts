@@ -1,3 +1,4 @@
+import type { WireDefinition } from '../../admin-api/wire.js';
 import type { ActualFlag } from '../../model/actual.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
 import { flagFieldsFromWire } from '../../model/flag/fields.js';
@@ -46,11 +47,20 @@ export function createdBase(
   return created;
 }
 
-/** The base of a definition that was found: if its creation was pending, the values of the creation. */
-export function baseOfFound(base: Base<Definition>): Base<Definition> {
-  if (base.created === undefined) return base;
-  const { created, pending: _, fields: __, ...rest } = base;
-  return { ...rest, spec: created };
+/**
+ * The base of a definition that was found: if its creation was pending, the values of the creation. A field with the
+ * value of a change request of ours counts as found equal, because publishing the request set it.
+ */
+export function baseOfFound(base: Base<Definition>, wire: WireDefinition): Base<Definition> {
+  if (base.created !== undefined) {
+    const { created, pending: _, fields: __, ...rest } = base;
+    return { ...rest, spec: created };
+  }
+  const desired = base.request?.asked;
+  if (desired === undefined) return base;
+  const names = wire.treatments.map(({ name }) => name);
+  const live = definitionFromWire(wire);
+  return definitionBaseAfter(base, { desired, live, head: base.commit }, names);
 }
 
 /** The specs of a flag in one place, field by field; null is the workspace level. Undefined if not declared there. */
@@ -92,7 +102,7 @@ export const withEqualFields: ObservedKind['withEqualFields'] = (
   const definition = live.definitions.get(environment.name);
   if (!wanted || !definition) return before;
   return definitionBaseAfter(
-    baseOfFound(before as Base<Definition>),
+    baseOfFound(before as Base<Definition>, definition),
     { desired: wanted, live: definitionFromWire(definition), head },
     definition.treatments.map((treatment) => treatment.name),
   );

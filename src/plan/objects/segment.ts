@@ -3,18 +3,13 @@ import { sortedSet } from '../../model/json.js';
 import { keyDifference, NO_KEYS, sameKeys, type KeyList } from '../../model/segment-keys.js';
 import type { ActualActivation, ActualSegment } from '../../model/actual.js';
 import type { DesiredActivation, DesiredSegment } from '../../model/desired.js';
-import { objectId } from '../../model/ref.js';
+import { objectId, type ObjectId } from '../../model/ref.js';
 import type { FieldChange, KeyChange, Reason, StepRequest } from '../../model/plan.js';
 import { segmentEntry, type ActivationBase, type SegmentEntry } from '../../model/state.js';
-import {
-  plannedChange,
-  requestHold,
-  withheld,
-  type ChangeSubject,
-  type ObjectPlan,
-} from '../planned-change.js';
+import { plannedChange, withheld, type ChangeSubject, type ObjectPlan } from '../planned-change.js';
 import { SEGMENT_KEYS, WHOLE_OBJECT } from '../bases/corrections.js';
 import { creationReason, withoutBase, type PlanInput } from '../input.js';
+import { requestHold } from '../requests.js';
 import {
   environmentRules,
   withholdReason,
@@ -136,7 +131,7 @@ function planActivation(of: ActivationSubject, input: PlanInput): ObjectPlan {
     ...(difference && { keys: difference }),
   };
   const corrections = base?.corrections?.[live.active ? SEGMENT_KEYS : WHOLE_OBJECT];
-  const held = activationWithholdReason(live, { reason, corrections }, environment, input);
+  const held = activationWithholdReason(id, live, { reason, corrections }, environment, input);
   if (held) return { id, withheld: [withheld(subject, change, held)] };
   const place = { segment: segment.name, environment: environment.name };
   const requests: StepRequest[] = live.active ? [] : [{ action: 'activate-segment', ...place }];
@@ -145,13 +140,14 @@ function planActivation(of: ActivationSubject, input: PlanInput): ObjectPlan {
 }
 
 function activationWithholdReason(
+  id: ObjectId,
   live: ActualActivation,
   { reason, corrections }: { reason: Reason; corrections: readonly string[] | undefined },
   environment: PlannedEnvironment,
   input: PlanInput,
 ): WithheldReason | undefined {
   return (
-    requestHold(live) ??
+    requestHold(live, input.actual.requests?.get(id)) ??
     withholdReason({ reason }, environmentRules(input.policy, environment), corrections)
   );
 }
@@ -191,7 +187,12 @@ function keysReason(
   }
   if (!base.keys || !activation.keys) return 'commit';
   const gitChanged = !sameKeys(base.keys, activation.keys.digest);
-  const liveChanged = live.keys !== undefined && !sameKeys(base.keys, live.keys.digest);
+  // A change request of ours may have been published.
+  const asked = remembered?.request?.asked?.keys;
+  const isKnown = [base.keys, asked].some(
+    (keys) => keys && live.keys && sameKeys(keys, live.keys.digest),
+  );
+  const liveChanged = live.keys !== undefined && !isKnown;
   // In this mode other keys in the segment do not count, so they are neither drift nor conflict.
   if (activation.mode === 'add-only') return gitChanged ? 'commit' : 'drift';
   if (gitChanged && liveChanged) return 'conflict';

@@ -1,4 +1,5 @@
 import type { Plan as WrittenPlan } from '../../generated/plan.schema.d.js';
+import type { ChangeRequest } from '../../model/change-request.js';
 import type { FlagImpact, Impact } from '../../model/impact.js';
 import type { Json } from '../../model/json.js';
 import { killRemedy, remedyOf } from '../../model/remedy.js';
@@ -68,7 +69,7 @@ export function planDocument(
       ...changeDocument(withheld, report, options),
       why: withheld.why,
       wayOut: remedyText(remedyOf(withheld)),
-      ...present({ until: withheld.until }),
+      ...present({ until: withheld.until, request: requestDocument(withheld.request) }),
     })),
     ...circumstances(report, options),
     observed: plan.observed,
@@ -82,6 +83,12 @@ export function planDocument(
   };
 }
 
+function requestDocument(request: ChangeRequest | undefined) {
+  if (!request) return undefined;
+  const { id, is, by, since, approvers } = request;
+  return { id, is, by, since, approvers };
+}
+
 function liveKillDocument(kill: LiveKill) {
   const { ref, location, place, ...known } = kill;
   return { ...known, wayOut: remedyText(killRemedy(kill)) };
@@ -93,6 +100,9 @@ function circumstances(report: PlanReport, options: JsonOptions) {
   return present({
     left: some(report.left?.map((each) => leftDocument(each, options))),
     guards: some(report.guardFindings?.map((each, at) => ({ ...each, says: refusals[at] ?? '' }))),
+    withdrawals: some(
+      report.plan.withdrawals?.map(({ id, request }) => ({ id, request: request.id })),
+    ),
     allowed: some(report.allowed),
     unknowns: some(report.unknowns),
     held: some(report.held),
@@ -207,9 +217,12 @@ function flagImpactDocument(
 function outcomeMembers(
   outcome: Outcome | undefined,
   options: JsonOptions,
-): Pick<ChangeDocument, 'outcome' | 'error'> {
+): Pick<ChangeDocument, 'outcome' | 'error' | 'request'> {
   if (!outcome) return {};
-  if (outcome.status !== 'failed') return { outcome: outcome.status };
+  if (outcome.status !== 'failed') {
+    const request = outcome.status === 'skipped' ? requestDocument(outcome.request) : undefined;
+    return { outcome: outcome.status, ...present({ request }) };
+  }
   const { code, message, status, transactionId } = outcome.error;
   const refused = some(refusedIdentities(outcome.identities?.failed ?? [], options));
   const error = { code, message, status, transactionId, ...present({ refused }) };

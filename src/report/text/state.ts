@@ -1,3 +1,4 @@
+import { requestText } from '../../model/change-request.js';
 import { KIND_TEXTS } from '../view/words.js';
 import { objectId } from '../../model/ref.js';
 import type { Definition } from '../../model/flag/flag.js';
@@ -19,6 +20,8 @@ export interface StateRow {
   readonly hasBase: boolean;
   readonly pending: 'create' | 'delete' | null;
   readonly liveKillSeenAt: string | null;
+  /** The change request that brings it, or that was rejected, in words; null if there is none. */
+  readonly request: string | null;
 }
 
 /** One apply, in the list of `history`. */
@@ -89,6 +92,7 @@ export function stateRows(
         hasBase: base.spec !== undefined,
         pending: base.pending ?? null,
         liveKillSeenAt: base.liveKillSeenAt ?? null,
+        request: base.request ? requestText(base.request) : null,
       }));
     })
     .sort((a, b) => byCodeUnits(a.id, b.id));
@@ -127,9 +131,10 @@ export function stateText(rows: readonly StateRow[]): string {
 }
 
 /** The unusual facts about an object. */
-function marks({ pending, hasBase, liveKillSeenAt }: StateRow): string {
+function marks({ pending, hasBase, liveKillSeenAt, request }: StateRow): string {
   return [
     ...(pending === null ? [] : [PENDING[pending]]),
+    ...(request === null ? [] : [clean(request)]),
     ...(hasBase ? [] : ['never found equal']),
     ...(liveKillSeenAt === null ? [] : [`live kill seen at ${liveKillSeenAt.slice(0, SHORT)}`]),
   ].join(', ');

@@ -1,4 +1,5 @@
 import { noteKey, type Action, type Change, type Reason, type Withheld } from '../../model/plan.js';
+import { requestText } from '../../model/change-request.js';
 import { remedyOf } from '../../model/remedy.js';
 import type { Outcome } from '../../model/outcome.js';
 import { keysText } from '../masked-keys.js';
@@ -68,7 +69,9 @@ export function changeRow(change: Change, report: PlanReport, showKeys: boolean)
 export function withheldRow(withheld: Withheld, report: PlanReport, showKeys: boolean): ChangeRow {
   const context = { ...contextOf(withheld, report, showKeys), isFactShown: false };
   const { why } = withheld;
-  const remedy = remedyText(remedyOf(withheld));
+  const { request } = withheld;
+  const because = request?.mark && requestText(request, report.nowMs);
+  const remedy = remedyText(remedyOf({ ...withheld, ...(because !== undefined && { because }) }));
   return {
     ...originOf(withheld, report),
     change: withheld,

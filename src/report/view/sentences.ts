@@ -1,5 +1,10 @@
 import type { RampStanding } from '../../model/flag/ramp.js';
-import type { LiveKill, NotCompared, Reminder } from '../../model/plan.js';
+import {
+  withdrawStepId,
+  type LiveKill,
+  type NotCompared,
+  type Reminder,
+} from '../../model/plan.js';
 import { killRemedy } from '../../model/remedy.js';
 import type { ClosedEnvironment, LeftOut, Suspension } from '../../model/run.js';
 import type { PlanReport } from '../plan-report.js';
@@ -40,6 +45,7 @@ export function caveatsOf(report: PlanReport): Caveats {
       ...(suspended === null ? [] : [suspendedText(suspended)]),
       ...inOrder.map(closedText),
       ...approvalTexts(report),
+      ...withdrawalTexts(report),
       ...(held.length > 0
         ? [
             `Left as they are, because their specs or what they name are invalid: ${held.map(clean).join(', ')}.`,
@@ -82,6 +88,18 @@ function approvalTexts({ heldHash, guardFindings = [], planOptions = [] }: PlanR
   if (heldHash === undefined || guardFindings.length > 0) return [];
   const command = commandText(['reconcile', '--approve', heldHash, ...planOptions]);
   return [`Once reviewed, what waits for a window passes with ${clean(command)}.`];
+}
+
+function withdrawalTexts({ plan, outcomes }: PlanReport): string[] {
+  return (plan.withdrawals ?? []).map((withdrawal) => {
+    const [id, request] = [clean(withdrawal.id), clean(withdrawal.request.id)];
+    const outcome = outcomes?.get(withdrawStepId(withdrawal));
+    if (outcome?.status === 'failed') {
+      return `Change request ${request} for ${id} could not be withdrawn: ${clean(outcome.error.message)}.`;
+    }
+    const verb = outcome?.status === 'applied' ? 'was' : 'will be';
+    return `Change request ${request} for ${id} ${verb} withdrawn: git asks for something else by now.`;
+  });
 }
 
 /** The parts that were not compared, and the option that compares them if there is one. */

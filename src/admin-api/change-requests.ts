@@ -1,0 +1,186 @@
+import { FlagkeelError, RejectedError } from '../errors.js';
+import { truncateNote } from '../model/audit-note.js';
+import {
+  answeredBy,
+  markIn,
+  markLine,
+  type ChangeRequest,
+  type ListedRequest,
+  type RequestDraft,
+} from '../model/change-request.js';
+import type { ChangeNote } from '../model/outcome.js';
+import { objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
+import * as shapes from './decode.js';
+import type { AdminClient, GetOnly } from './http/admin-client.js';
+import { isNoEndpoint } from './http/response.js';
+import type { AdminReader } from './reader.js';
+import type { WireChangeRequest, WireEnvironment } from './wire.js';
+
+const PER_PAGE = 100;
+/** More open requests than any environment can have; a service that goes on has a fault. */
+const MAX_PAGES = 1_000;
+
+/**
+ * The open requests of an environment, oldest first, and the newest hundred rejected ones. null if the service has no
+ * change requests.
+ *
+ * @throws FlagkeelError one of the lists could not be read whole.
+ */
+export async function listChangeRequests(
+  client: GetOnly,
+  environmentId: string,
+): Promise<readonly ListedRequest[] | null> {
+  const open = await pagesOf(client, { environmentId, status: 'REQUESTED' }, MAX_PAGES);
+  if (open === null) return null;
+  const rejected = await pagesOf(client, { environmentId, status: 'REJECTED' }, 1);
+  return [
+    ...open.map((each) => listedRequest(each, 'open')).reverse(),
+    ...(rejected ?? []).map((each) => listedRequest(each, 'rejected')),
+  ];
+}
+
+async function pagesOf(
+  client: GetOnly,
+  filter: Readonly<Record<string, string>>,
+  most: number,
+): Promise<readonly WireChangeRequest[] | null> {
+  const found: WireChangeRequest[] = [];
+  let after: string | null = null;
+  for (let page = 0; page < most; page += 1) {
+    const query = { ...filter, limit: String(PER_PAGE), ...(after !== null && { after }) };
+    const request = { path: ['changeRequests'], query, what: 'read change requests' };
+    // One after the other, because each page names the next.
+    const answer = await client.get({ ...request, accepts: isNoEndpoint });
+    if (isNoEndpoint(answer.status)) return null;
+    const { data, nextMarker } = checkedPage(client, answer.json);
+    found.push(...data);
+    if (nextMarker === null) return found;
+    after = nextMarker;
+  }
+  return found;
+}
+
+function checkedPage(client: GetOnly, json: unknown): ReturnType<typeof shapes.changeRequestPage> {
+  try {
+    return shapes.changeRequestPage(json);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new FlagkeelError(
+      'UNREADABLE',
+      `cannot read change requests from ${client.origin}: ${why}`,
+      { cause },
+    );
+  }
+}
+
+/** The change requests by object, in these environments. @param wanted names of environments. */
+export async function requestsByObject(
+  reader: Pick<AdminReader, 'listChangeRequests'>,
+  environments: readonly WireEnvironment[],
+  wanted: ReadonlySet<string>,
+): Promise<ReadonlyMap<ObjectId, readonly ChangeRequest[]>> {
+  const found = new Map<ObjectId, ChangeRequest[]>();
+  for (const { id, name: environment } of environments) {
+    if (!wanted.has(environment)) continue;
+    // One after the other, as other lists of environments.
+    for (const { kind, name, ...request } of (await reader.listChangeRequests(id)) ?? []) {
+      const object = objectId({ kind, name, environment });
+      found.set(object, [...(found.get(object) ?? []), request]);
+    }
+  }
+  return found;
+}
+
+function listedRequest(wire: WireChangeRequest, is: ChangeRequest['is']): ListedRequest {
+  const { id, operationType: operation, split, segment, comments, approvers } = wire;
+  const submitted = comments.find(({ role }) => role === 'SUBMITTER');
+  // Some services show the comment of a request only among its comments.
+  const mark = markIn(wire.comment ?? submitted?.comment ?? '');
+  const time = wire.creationTime ?? submitted?.timestamp;
+  return {
+    ...{ id, operation, is, approvers },
+    kind: split ? 'flag' : 'segment',
+    name: (split ?? segment)?.name ?? '',
+    by: submitted?.user ?? null,
+    since: time === undefined ? null : new Date(time).toISOString(),
+    ...(mark && { mark }),
+  };
+}
+
+/** A draft with its object, its place on the service, and the words that it goes with. */
+export interface Submission {
+  readonly draft: RequestDraft;
+  readonly ref: Pick<ObjectRef, 'kind' | 'name'>;
+  readonly workspaceId: string;
+  readonly environmentId: string;
+  readonly note: ChangeNote;
+}
+
+/**
+ * Submits a change request, unless the service has answered it before: a request of an interrupted run, or of another
+ * clone, is found by its mark. null if the service has no change requests.
+ *
+ * @throws RejectedError the service refused it; 423 if another request for the object is open.
+ */
+export async function submitOnce(
+  client: Pick<AdminClient, 'write'>,
+  reader: Pick<AdminReader, 'listChangeRequests'>,
+  submission: Submission,
+): Promise<ChangeRequest | null> {
+  const { draft, ref, environmentId, workspaceId } = submission;
+  const find = async (): Promise<ChangeRequest | null | undefined> => {
+    const listed = await reader.listChangeRequests(environmentId);
+    const own = listed?.filter(({ kind, name }) => kind === ref.kind && name === ref.name);
+    return own ? answeredBy(own, draft) : null;
+  };
+  const known = await find();
+  if (known !== undefined) return known;
+  const note = markedNote(submission);
+  const content = { name: ref.name, ...draft.body, ...(draft.keys && { keys: draft.keys }) };
+  try {
+    await client.write({
+      kind: 'create',
+      method: 'POST',
+      path: ['changeRequests', 'ws', workspaceId, 'environments', environmentId],
+      query: { ...note },
+      body: {
+        [ref.kind === 'flag' ? 'split' : 'segment']: content,
+        operationType: draft.operation,
+        ...note,
+      },
+      what: `ask for a change of ${ref.kind} ${JSON.stringify(ref.name)}`,
+      confirm: find,
+    });
+  } catch (error) {
+    // Another clone may have been quicker with the same change.
+    const isTaken = error instanceof RejectedError && [409, 423].includes(error.status);
+    const taken = isTaken ? await find() : undefined;
+    if (taken) return taken;
+    throw error;
+  }
+  return (await find()) ?? null;
+}
+
+/** The mark comes first, because the end of a long comment is cut. */
+function markedNote({ note, draft: { mark, file } }: Submission): ChangeNote {
+  const origin = file === null ? [] : [`from ${file}`];
+  const comment = [markLine(mark), ...origin, '', note.comment].join('\n');
+  return truncateNote({ ...note, comment }, note.title);
+}
+
+/** Withdraws a request of ours. One that was decided or withdrawn meanwhile, or is gone, is no error. */
+export async function withdrawRequest(
+  client: Pick<AdminClient, 'write'>,
+  id: string,
+): Promise<void> {
+  const note = { title: 'flagkeel: withdraw', comment: 'Git asks for something else by now' };
+  await client.write({
+    kind: 'delete',
+    method: 'PUT',
+    path: ['changeRequests', id],
+    query: note,
+    body: { status: 'WITHDRAWN', comment: note.comment },
+    what: `withdraw change request ${id}`,
+    accepts: (status) => status === 404 || status === 409,
+  });
+}

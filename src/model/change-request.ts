@@ -1,0 +1,111 @@
+import type { WireDefinitionBody } from '../admin-api/wire.js';
+import type { KeyDigest } from './segment-keys.js';
+
+/** Of a segment, `CREATE` adds keys and `ARCHIVE` removes keys. */
+export type RequestOperation = 'CREATE' | 'UPDATE' | 'KILL' | 'RESTORE' | 'ARCHIVE';
+
+/** A change request on the service. */
+export interface ChangeRequest {
+  readonly id: string;
+  readonly operation: string;
+  /** A rejected one was decided; one that was published or withdrawn is no longer listed. */
+  readonly is: 'open' | 'rejected';
+  /** Name of the key or person that submitted it; null if the service does not say. */
+  readonly by: string | null;
+  /** When it was submitted, ISO 8601 in UTC; null if the service does not say. */
+  readonly since: string | null;
+  /** Those who alone may decide. Empty: the service knows who may. */
+  readonly approvers: readonly string[];
+  /** Unset for requests of others. */
+  readonly mark?: RequestMark;
+}
+
+/** A change request with its object, in the environment of the list. */
+export interface ListedRequest extends ChangeRequest {
+  readonly kind: 'flag' | 'segment';
+  readonly name: string;
+}
+
+/** Recognises a request of ours on the service, even if no state remembers it. Hashes of 16 hexadecimal digits each. */
+export interface RequestMark {
+  /** Of the object and the values that git wants: a rejection stands for as long as this does. */
+  readonly wanted: string;
+  /** Of the whole content, with values that git does not manage: another content needs another request. */
+  readonly content: string;
+}
+
+/** What to submit where the service refuses a write without an approval. */
+export interface RequestDraft {
+  readonly operation: RequestOperation;
+  readonly mark: RequestMark;
+  /** File and line of the spec; null if the specs no longer have the object. */
+  readonly file: string | null;
+  /** Of a definition that is created or updated. */
+  readonly body?: WireDefinitionBody;
+  /** Of a segment, to be added or removed. */
+  readonly keys?: readonly string[];
+  /** Of a segment: its keys once the request is published. */
+  readonly keysAfter?: KeyDigest;
+}
+
+const MARK = /^flagkeel ([0-9a-f]{16})\.([0-9a-f]{16})$/m;
+
+/** The line in the comment of a request that `markIn` finds. */
+export function markLine({ wanted, content }: RequestMark): string {
+  return `flagkeel ${wanted}.${content}`;
+}
+
+export function markIn(comment: string): RequestMark | undefined {
+  const [, wanted, content] = MARK.exec(comment) ?? [];
+  return wanted === undefined || content === undefined ? undefined : { wanted, content };
+}
+
+export function isSameMark(one: RequestMark | undefined, other: RequestMark): boolean {
+  return one?.wanted === other.wanted && one.content === other.content;
+}
+
+/**
+ * The answer of the service to a draft, if it has one: the oldest open request with the same content, or a rejection
+ * of what git still wants.
+ *
+ * @param requests of the object of the draft.
+ */
+export function answeredBy(
+  requests: readonly ChangeRequest[],
+  { mark }: RequestDraft,
+): ChangeRequest | undefined {
+  return (
+    requests.filter(({ is }) => is === 'open').find((each) => isSameMark(each.mark, mark)) ??
+    requests.find((each) => each.is === 'rejected' && each.mark?.wanted === mark.wanted)
+  );
+}
+
+/**
+ * A request in words, as a clause; contains text of the service.
+ *
+ * @param nowMs milliseconds since the epoch, to tell the age; without it, the time of the submission.
+ */
+export function requestText(request: ChangeRequest, nowMs?: number): string {
+  const { id, is, by, since } = request;
+  const author = by === null ? '' : ` by ${by}`;
+  if (is === 'rejected') return `change request ${id}${author} was rejected`;
+  const time = since === null ? '' : `, ${nowMs === undefined ? since : ageOf(since, nowMs)}`;
+  return `waits for approval: change request ${id}${author}${time}`;
+}
+
+export function decidersText({ approvers }: Pick<ChangeRequest, 'approvers'>): string {
+  return approvers.length === 0 ? 'another key or person than its author' : approvers.join(' or ');
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+] as const;
+
+/** In the largest unit that fits, rounded down: `3 h`. */
+function ageOf(since: string, nowMs: number): string {
+  const ms = Math.max(0, nowMs - Date.parse(since));
+  const [unit, size] = UNITS.find(([, least]) => ms >= least) ?? (['min', 60_000] as const);
+  return `${String(Math.floor(ms / size))} ${unit}`;
+}

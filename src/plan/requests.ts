@@ -1,0 +1,258 @@
+import {
+  answeredBy,
+  isSameMark,
+  requestText,
+  type ChangeRequest,
+  type RequestDraft,
+} from '../model/change-request.js';
+import { definitionFromWire, patched } from '../model/flag/wire.js';
+import { byCodeUnits, canonicalJson, sha256 } from '../model/json.js';
+import type { Change, StepRequest, Withdrawal, Withheld } from '../model/plan.js';
+import { keyOf, keyOfId, refOfId, type ObjectId } from '../model/ref.js';
+import { keyDifference, keyList } from '../model/segment-keys.js';
+import type { Base, State } from '../model/state.js';
+import type { PlanInput } from './input.js';
+import { strongest, type ObjectPlan, type PlannedChange } from './planned-change.js';
+import {
+  isPlanned,
+  type PlannedEnvironment,
+  type PlanPolicy,
+  type WithheldReason,
+} from './policy.js';
+
+/** The environments where requests of ours may be open: the config wants them there, or a run remembers one. */
+export function requestsWanted(
+  state: State,
+  { environments }: Pick<PlanPolicy, 'environments'>,
+): ReadonlySet<string> {
+  const remembered = new Set(
+    [...state.values()].flatMap((entry) =>
+      Object.entries<Base<unknown>>(entry.environments)
+        .filter(([, { request }]) => request !== undefined)
+        .map(([id]) => id),
+    ),
+  );
+  return new Set(
+    environments
+      .filter(({ selected }) => selected)
+      .filter(({ id, approvals }) => approvals === 'request' || remembered.has(id))
+      .map(({ name }) => name),
+  );
+}
+
+/** Reason to hold a change while a change request of others concerns its object; undefined if none is open. */
+export function requestHold(
+  { openChangeRequestId: id }: { readonly openChangeRequestId?: string | null },
+  known: readonly ChangeRequest[] = [],
+): WithheldReason | undefined {
+  const open = known.find((each) => each.id === id);
+  if (id === undefined || id === null || open?.mark) return undefined;
+  const because = `change request ${id} is open on the service`;
+  return { why: 'approval-needed', because, ...(open && { request: open }) };
+}
+
+/** The change with a draft for each write that the service may refuse, where the config wants change requests. */
+export function asking(planned: PlannedChange, input: PlanInput): PlannedChange {
+  const { change, requests } = planned;
+  const place = input.policy.environments.find(({ name }) => name === change.ref.environment);
+  if (place?.approvals !== 'request') return planned;
+  return {
+    ...planned,
+    requests: requests.flatMap(killApart).map((request) => {
+      const ask = draftOf(change, request, input);
+      return ask ? { ...request, ask } : request;
+    }),
+  };
+}
+
+const KILLED = '/killed';
+
+/** Kills and restores have change requests of their own, and a service may let them go without one. */
+function killApart(request: StepRequest): StepRequest[] {
+  if (request.action !== 'patch-definition') return [request];
+  const kill = request.operations.filter(({ path }) => path === KILLED);
+  const others = request.operations.filter(({ path }) => path !== KILLED);
+  if (kill.length === 0 || others.length === 0) return [request];
+  const expected = patched(request.expected, kill);
+  return [
+    { ...request, operations: kill },
+    { ...request, operations: others, expected },
+  ];
+}
+
+/** Undefined for a write that needs no approval on any service. */
+function draftOf(
+  change: Omit<Change, 'dependsOn'>,
+  request: StepRequest,
+  input: PlanInput,
+): RequestDraft | undefined {
+  const wanted = wantedHash(change);
+  const content = contentOf(change, request, input);
+  if (!content) return undefined;
+  const { hashed = null, ...draft } = content;
+  const { operation } = draft;
+  const isKill = operation === 'KILL' || operation === 'RESTORE';
+  const { location } = change;
+  return {
+    ...draft,
+    file: location && `${location.file}:${String(location.line)}`,
+    mark: {
+      wanted: isKill ? hashOf([change.id, operation]) : wanted,
+      content: hashOf(hashed),
+    },
+  };
+}
+
+function contentOf(
+  { ref }: Pick<Change, 'ref'>,
+  request: StepRequest,
+  { actual }: PlanInput,
+): (Omit<RequestDraft, 'mark' | 'file'> & { readonly hashed?: unknown }) | undefined {
+  const live = actual.segments.get(ref.name)?.environments.get(ref.environment ?? '')?.keys;
+  switch (request.action) {
+    case 'create-definition':
+      return { operation: 'CREATE', body: request.body, hashed: request.body };
+    case 'patch-definition': {
+      const after = patched(request.expected, request.operations);
+      if (request.operations.every(({ path }) => path === KILLED)) {
+        return { operation: after.killed ? 'KILL' : 'RESTORE' };
+      }
+      // In the canonical form, because services may answer sets in any order.
+      const { killed: _, ...hashed } = definitionFromWire(after);
+      return { operation: 'UPDATE', body: after, hashed };
+    }
+    case 'kill-flag':
+      return { operation: 'KILL' };
+    case 'delete-definition':
+      return { operation: 'ARCHIVE' };
+    case 'upload-keys': {
+      const keys = keyDifference(request.keys, request.before ?? []).added;
+      const keysAfter = keyList([...(live?.keys ?? []), ...keys]).digest;
+      return { operation: 'CREATE', keys, keysAfter, hashed: ['add', keys] };
+    }
+    case 'remove-keys': {
+      const { keys } = request;
+      const keysAfter = keyList(keyDifference(live?.keys ?? [], keys).added).digest;
+      return { operation: 'ARCHIVE', keys, keysAfter, hashed: ['remove', keys] };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Hash of the values that git wants for an object; a kill has requests of its own. */
+function wantedHash({ id, fields, keys }: Pick<Change, 'id' | 'fields' | 'keys'>): string {
+  const values = fields
+    .filter(({ path }) => path !== KILLED)
+    .map(({ path, after = null, keys: targets }) => [path, after, targets?.sha256 ?? null]);
+  return hashOf([id, values, keys ? [keys.added, keys.removed] : null]);
+}
+
+function hashOf(value: unknown): string {
+  return sha256(canonicalJson(value)).slice(0, 16);
+}
+
+/**
+ * The plan with drafts of change requests, and without the changes that the service has the answer to: an open request
+ * of ours has the same content, or it was rejected and git still wants it. Kills and restores are tried all the same.
+ */
+export function withRequests(objects: readonly ObjectPlan[], input: PlanInput): ObjectPlan[] {
+  return objects.map((each) => {
+    if (!each.change) return each;
+    const change = asking(each.change, input);
+    const draft = change.requests.find(({ ask }) => ask && !isKill(ask))?.ask;
+    const answer = draft && answerTo(each.id, draft, input);
+    if (!answer) return { ...each, change };
+    const fields = change.change.fields.filter(({ path }) => path !== KILLED);
+    const held: Withheld = {
+      ...{ ...change.change, fields, dependsOn: [] },
+      ...{ why: 'approval-needed', because: requestText(answer), request: answer },
+    };
+    const rest = killOnly(change);
+    return { id: each.id, withheld: [...each.withheld, held], ...(rest && { change: rest }) };
+  });
+}
+
+function isKill({ operation }: RequestDraft): boolean {
+  return operation === 'KILL' || operation === 'RESTORE';
+}
+
+function killOnly(planned: PlannedChange): PlannedChange | undefined {
+  const requests = planned.requests.filter(({ ask }) => ask && isKill(ask));
+  if (requests.length === 0) return undefined;
+  const fields = planned.change.fields.filter(({ path }) => path === KILLED);
+  const reason = strongest(fields.map((field) => field.reason));
+  return { ...planned, change: { ...planned.change, fields, reason }, requests };
+}
+
+function answerTo(
+  id: ObjectId,
+  draft: RequestDraft,
+  { actual, state, policy }: PlanInput,
+): ChangeRequest | undefined {
+  const answer = answeredBy(actual.requests?.get(id) ?? [], draft);
+  const place = policy.environments.find(({ name }) => name === refOfId(id)?.environment);
+  const bases: Readonly<Record<string, Base<unknown>>> | undefined = state.get(
+    keyOfId(id),
+  )?.environments;
+  const known = place && bases?.[place.id]?.request;
+  return answer ?? (known?.is === 'rejected' ? answeredBy([known], draft) : undefined);
+}
+
+/**
+ * The open requests of ours that bring nothing of what git wants: it wants something else, or the same with another
+ * content, or no request at all. Of two with the same content the older one stays.
+ */
+export function withdrawalsIn(
+  planned: readonly PlannedChange[],
+  withheld: readonly Withheld[],
+  input: PlanInput,
+): Withdrawal[] {
+  const { actual, policy } = input;
+  if (policy.suspended !== null || !actual.requests) return [];
+  return [...actual.requests]
+    .filter(([id]) => isOurs(id, input))
+    .sort(([a], [b]) => byCodeUnits(a, b))
+    .flatMap(([id, requests]) => {
+      const drafts = planned.flatMap(({ change, requests: all }) =>
+        change.id === id ? all.flatMap(({ ask }) => ask ?? []) : [],
+      );
+      const held = withheld.filter((each) => each.id === id);
+      const isKept = ({ mark }: ChangeRequest): boolean =>
+        drafts.some((draft) => isSameMark(mark, draft.mark)) ||
+        held.some((each) =>
+          each.request?.mark ? each.request.mark === mark : wantedHash(each) === mark?.wanted,
+        );
+      const seen = new Set<string>();
+      return requests
+        .filter(({ is, mark }) => is === 'open' && mark !== undefined)
+        .filter((request) => {
+          const key = canonicalJson(request.mark);
+          const isNeeded = isAsked(id, input) && isKept(request) && !seen.has(key);
+          seen.add(key);
+          return !isNeeded;
+        })
+        .map((request) => ({ id, request }));
+    });
+}
+
+/** Whether this repository has the object, and the run covers it; requests of other repositories are theirs. */
+function isOurs(id: ObjectId, { desired, state, policy }: PlanInput): boolean {
+  const ref = refOfId(id);
+  if (!ref || placeOf(id, policy.environments)?.selected !== true) return false;
+  if (policy.behind === true && policy.reviewed?.has(id) !== true) return false;
+  const { kind, name } = ref;
+  const isDeclared = kind === 'flag' ? desired.flags.has(name) : desired.segments.has(name);
+  return isPlanned(policy, kind, name) && (isDeclared || state.has(keyOf(kind, name)));
+}
+
+function isAsked(id: ObjectId, { policy }: PlanInput): boolean {
+  return placeOf(id, policy.environments)?.approvals === 'request';
+}
+
+function placeOf(
+  id: ObjectId,
+  environments: readonly PlannedEnvironment[],
+): PlannedEnvironment | undefined {
+  return environments.find(({ name }) => name === refOfId(id)?.environment);
+}

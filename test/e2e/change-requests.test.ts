@@ -1,0 +1,366 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { WireDefinition } from '../../src/admin-api/wire.js';
+import type { PlanDocument } from '../../src/report/json/plan.js';
+import type { CliResult } from '../support/cli.js';
+import { startFlagkeel } from '../support/cli.js';
+import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
+import { useScenario } from '../support/scenario.js';
+import { callsOf, type ServiceCalls } from '../support/service-calls.js';
+import { startTestService } from '../support/service.js';
+import { flagText } from '../support/spec-texts.js';
+
+/** A change request as the service answers it. */
+interface Listed {
+  readonly id: string;
+  readonly status: string;
+  readonly operationType: string;
+  readonly title: string;
+  readonly comment: string;
+  readonly split: (WireDefinition & { readonly name: string }) | null;
+  readonly segment: { readonly name: string; readonly keys: readonly string[] } | null;
+}
+
+const CONFIG = `workspace: Default
+environments:
+  staging: {}
+  production: { protected: true, approvals: request }
+`;
+
+const scenario = useScenario();
+let live: LiveWorkspace;
+let approver: ServiceCalls;
+
+/** `pay` is live at 10 %; from then on production wants an approval for each change. */
+beforeEach(async () => {
+  scenario.commit({ 'flagkeel.yaml': CONFIG, 'flags/pay.yaml': pay(10) }, 'Add pay');
+  expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+  const { service } = scenario;
+  live = await liveWorkspace(service);
+  await requireApprovals({ areApprovalsRequired: true });
+  approver = callsOf({ origin: service.origin, key: await service.createKey('ana') });
+});
+
+function pay(on: number): string {
+  return flagText('pay', on, { staging: '', production: '' });
+}
+
+async function requireApprovals(permissions: Readonly<Record<string, boolean>>): Promise<void> {
+  const path = `/environments/ws/${live.id}/${live.production}`;
+  const operations = Object.entries(permissions).map(([name, value]) => {
+    return { op: 'replace', path: `/changePermissions/${name}`, value };
+  });
+  await live.ok('PATCH', path, operations);
+}
+
+/** All change requests that the service has, oldest first. */
+async function requests(): Promise<readonly Listed[]> {
+  const { data } = await live.ok<{ data: Listed[] }>('GET', '/changeRequests?limit=100');
+  return data.reverse();
+}
+
+async function openRequests(): Promise<readonly Listed[]> {
+  return (await requests()).filter(({ status }) => status === 'REQUESTED');
+}
+
+async function decide(id: string | undefined, status: string, by = approver): Promise<void> {
+  await by.ok('PUT', `/changeRequests/${id ?? ''}`, { status, comment: 'Looked at it' });
+}
+
+async function share(): Promise<number> {
+  const path = `/splits/ws/${live.id}/pay/environments/${live.production}`;
+  const { defaultRule } = await live.ok<WireDefinition>('GET', path);
+  return defaultRule.find(({ treatment }) => treatment === 'on')?.size ?? 0;
+}
+
+describe('a change where the service requires approvals, with `approvals: request`', () => {
+  it('is submitted with the words of its commit, is live once approved, and is in sync then', async () => {
+    scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay\n\nLooks good so far.');
+
+    const submitted = await scenario.reconcile();
+
+    expect(submitted).toMatchObject({ code: 8 });
+    const [request, ...others] = await requests();
+    expect(others).toEqual([]);
+    expect(request).toMatchObject({
+      status: 'REQUESTED',
+      operationType: 'UPDATE',
+      title: 'Ramp pay',
+      split: { name: 'pay', defaultRule: [{ treatment: 'on', size: 20 }, expect.anything()] },
+    });
+    expect(request?.comment).toContain('from flags/pay.yaml:');
+    expect(request?.comment).toContain('Looks good so far.');
+    expect(flat(submitted)).toContain(`waits for approval: change request ${request?.id ?? ''}`);
+    expect(await share()).toBe(10);
+
+    const again = await scenario.reconcile();
+    expect(again).toMatchObject({ code: 8 });
+    expect(await requests()).toHaveLength(1);
+
+    await decide(request?.id, 'APPROVED');
+    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+    expect(await share()).toBe(20);
+    expect(await requests()).toMatchObject([{ status: 'PUBLISHED' }]);
+  });
+
+  it('shows its request in plan, JSON and state, with its author, its age and the way out', async () => {
+    scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay');
+    await scenario.reconcile();
+    const [{ id } = { id: '' }] = await requests();
+
+    const plan = await scenario.run('plan');
+    const document = await scenario.dryRun<PlanDocument>();
+    const shown = await scenario.run('state', 'show', 'flag/pay');
+    const listed = await scenario.run('state', 'list');
+
+    expect(plan).toMatchObject({ code: 0 });
+    expect(flat(plan)).toMatch(
+      new RegExp(`waits for approval: change request ${id} by \\S+, 0 min; have it decided`),
+    );
+    expect(document.withheld).toMatchObject([
+      { id: 'flag/pay@production', why: 'approval-needed', request: { id, is: 'open' } },
+    ]);
+    expect(shown.stdout).toContain(id);
+    expect(listed.stdout).toContain(`waits for approval: change request ${id} by `);
+  });
+
+  it('is not submitted again once rejected, until git changes it', async () => {
+    scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay');
+    await scenario.reconcile();
+    const [first] = await requests();
+    await decide(first?.id, 'REJECTED');
+
+    const rejected = await scenario.reconcile();
+    const again = await scenario.reconcile();
+
+    expect([rejected.code, again.code]).toEqual([8, 8]);
+    expect(flat(again)).toMatch(/change request \S+ by \S+ was rejected; change it in git/);
+    expect(await requests()).toMatchObject([{ status: 'REJECTED' }]);
+
+    scenario.commit({ 'flags/pay.yaml': pay(15) }, 'Ramp pay with care');
+    expect(await scenario.reconcile()).toMatchObject({ code: 8 });
+    expect(await requests()).toMatchObject([
+      { status: 'REJECTED' },
+      { status: 'REQUESTED', title: expect.stringContaining('Ramp pay with care') as string },
+    ]);
+  });
+
+  it('is renewed when git changes the object again', async () => {
+    scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay');
+    await scenario.reconcile();
+    scenario.commit({ 'flags/pay.yaml': pay(30) }, 'Ramp pay further');
+
+    const renewed = await scenario.reconcile();
+
+    expect(renewed).toMatchObject({ code: 8 });
+    expect(await requests()).toMatchObject([
+      { status: 'WITHDRAWN' },
+      { status: 'REQUESTED', split: { defaultRule: [{ size: 30 }, { size: 70 }] } },
+    ]);
+    await decide((await openRequests())[0]?.id, 'APPROVED');
+    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+    expect(await share()).toBe(30);
+  });
+
+  it('is a plain commit when git goes on after somebody published it', async () => {
+    scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay');
+    await scenario.reconcile();
+    await decide((await openRequests())[0]?.id, 'APPROVED');
+    scenario.commit({ 'flags/pay.yaml': pay(30) }, 'Ramp pay further');
+
+    const document = await scenario.dryRun<PlanDocument>();
+
+    expect(document.changes).toMatchObject([
+      { id: 'flag/pay@staging', reason: 'commit' },
+      { id: 'flag/pay@production', reason: 'commit' },
+    ]);
+  });
+
+  it.each([
+    ['takes the change back', () => scenario.commit({ 'flags/pay.yaml': pay(10) }, 'Back'), 0],
+    [
+      'wants no change requests any more',
+      () => {
+        const config = CONFIG.replace('request', 'report');
+        return scenario.commit({ 'flagkeel.yaml': config }, 'Report');
+      },
+      8,
+    ],
+  ])('is withdrawn when git %s', async (_, edit, code) => {
+    scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay');
+    await scenario.reconcile('--environment', 'production');
+    expect(await openRequests()).toHaveLength(1);
+    edit();
+
+    const planned = await scenario.run('plan', '--environment', 'production');
+    const withdrawn = await scenario.reconcile('--environment', 'production');
+
+    expect(flat(planned)).toContain('will be withdrawn: git asks for something else by now.');
+    expect(withdrawn).toMatchObject({ code });
+    expect(await requests()).toMatchObject([{ status: 'WITHDRAWN' }]);
+  });
+
+  it('keeps its hands off requests of others', async () => {
+    const path = `/splits/ws/${live.id}/pay/environments/${live.production}`;
+    const split = { ...(await live.ok<WireDefinition>('GET', path)), trafficAllocation: 50 };
+    const body = { split, operationType: 'UPDATE', title: 'By hand', comment: 'c' };
+    await approver.ok(
+      'POST',
+      `/changeRequests/ws/${live.id}/environments/${live.production}`,
+      body,
+    );
+    scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay');
+
+    const held = await scenario.reconcile();
+
+    expect(held).toMatchObject({ code: 8 });
+    expect(await requests()).toMatchObject([{ status: 'REQUESTED', title: 'By hand' }]);
+  });
+});
+
+describe('never two requests for one change', () => {
+  it.each(['reset-after', 'reset-before', '503'] as const)(
+    'when the service fails in the middle (%s)',
+    async (fault) => {
+      scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay');
+      const match = { method: 'POST', path: /changeRequests/ };
+      scenario.service.failNext(match, fault === '503' ? 503 : fault);
+
+      await scenario.reconcile();
+      await scenario.reconcile();
+
+      expect(scenario.service.faultsLeft()).toBe(0);
+      expect(await requests()).toHaveLength(1);
+    },
+  );
+
+  it('when the run dies after it submitted and before it remembered', async () => {
+    scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay');
+    await scenario.reconcile();
+    await scenario.run('state', 'rm', 'flag/pay');
+
+    await scenario.reconcile('--adopt');
+
+    expect(await requests()).toHaveLength(1);
+  });
+
+  it('when two clones without a shared state run at once', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'flagkeel-e2e-'));
+    onTestFinished(() => {
+      rmSync(folder, { recursive: true, force: true });
+    });
+    const config = CONFIG + 'state: { push: false }\n';
+    scenario.commit({ 'flagkeel.yaml': config, 'flags/pay.yaml': pay(20) }, 'Ramp pay');
+    const clones = ['one', 'two'].map((name) => join(folder, name));
+    for (const clone of clones) {
+      execFileSync('git', ['clone', '--quiet', scenario.repository.directory, clone]);
+    }
+
+    const runs = await Promise.all(
+      clones.map(async (clone) => {
+        const words = ['reconcile', '--adopt', '--url', scenario.service.origin, clone];
+        return startFlagkeel(words, { env: scenario.env }).ended;
+      }),
+    );
+
+    expect(runs.map(({ code }) => code)).toEqual([8, 8]);
+    expect(await requests()).toHaveLength(1);
+  });
+});
+
+describe('creations, deletions, kills and segments', () => {
+  it('creates and deletes a definition by request', async () => {
+    scenario.commit({ 'flags/buy.yaml': pay(5).replace('pay', 'buy') }, 'Add buy');
+    expect(await scenario.reconcile()).toMatchObject({ code: 8 });
+    expect(await requests()).toMatchObject([{ operationType: 'CREATE', split: { name: 'buy' } }]);
+    expect(await scenario.reconcile()).toMatchObject({ code: 8 });
+    await decide((await openRequests())[0]?.id, 'APPROVED');
+    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+
+    scenario.repository.remove('flags/buy.yaml');
+    scenario.commit({}, 'Remove buy');
+    expect(await scenario.reconcile('--prune')).toMatchObject({ code: 8 });
+    expect(await openRequests()).toMatchObject([{ operationType: 'ARCHIVE' }]);
+    await decide((await openRequests())[0]?.id, 'APPROVED');
+    expect(await scenario.reconcile('--prune')).toMatchObject({ code: 0 });
+    expect(await requests()).toHaveLength(2);
+  });
+
+  it('adds and removes keys of a segment, one request after the other', async () => {
+    await requireApprovals({ areApprovalsRequired: false });
+    const segment = (keys: string): string =>
+      `segment: beta\ntrafficType: user\nenvironments:\n  production: { keys: [${keys}] }\n`;
+    scenario.commit({ 'segments/beta.yaml': segment('a, b') }, 'Add beta');
+    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+    await requireApprovals({ areApprovalsRequired: true });
+    scenario.commit({ 'segments/beta.yaml': segment('b, c') }, 'Swap a for c');
+
+    expect(await scenario.reconcile()).toMatchObject({ code: 8 });
+    expect(await requests()).toMatchObject([{ operationType: 'CREATE', segment: { keys: ['c'] } }]);
+    await decide((await openRequests())[0]?.id, 'APPROVED');
+    expect(await scenario.reconcile()).toMatchObject({ code: 8 });
+    expect(await openRequests()).toMatchObject([
+      { operationType: 'ARCHIVE', segment: { keys: ['a'] } },
+    ]);
+    await decide((await openRequests())[0]?.id, 'APPROVED');
+    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+    expect(await requests()).toHaveLength(2);
+  });
+
+  it('kills at once where the service lets kills pass, and by request where it does not', async () => {
+    scenario.commit({ 'kills/production.yaml': 'kills:\n  pay: { reason: INC-1 }\n' }, 'Kill pay');
+
+    const asked = await scenario.reconcile();
+
+    expect(asked).toMatchObject({ code: 8 });
+    expect(await requests()).toMatchObject([{ operationType: 'KILL', status: 'REQUESTED' }]);
+    expect(await scenario.reconcile()).toMatchObject({ code: 8 });
+    expect(await requests()).toHaveLength(1);
+
+    await requireApprovals({ allowKills: true });
+    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+    // The kill is live, so that the run after it withdraws a request that needs no decision any more.
+    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+    expect(await requests()).toMatchObject([{ status: 'WITHDRAWN' }]);
+  });
+});
+
+function flat({ stdout }: CliResult): string {
+  return stdout.replaceAll(/\s+/g, ' ');
+}
+
+describe('a strict service, which has no change requests', () => {
+  it('is left to a person, with exit 8 and the reason', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'flagkeel-e2e-'));
+    const store = { kind: 'directory', path: join(folder, 'store') } as const;
+    const first = await startTestService({ store });
+    const { id, production, ok } = await liveWorkspace(first);
+    const required = {
+      op: 'replace',
+      path: '/changePermissions/areApprovalsRequired',
+      value: true,
+    };
+    await ok('PATCH', `/environments/ws/${id}/${production}`, [required]);
+    await first.stop();
+    const strict = await startTestService({ store, strict: true });
+    onTestFinished(async () => {
+      await strict.stop();
+      rmSync(folder, { recursive: true, force: true });
+    });
+    const words = ['reconcile', '--url', strict.origin, scenario.repository.directory];
+    const env = { FLAGKEEL_API_KEY: strict.key };
+
+    const held = await startFlagkeel(words, { env }).ended;
+    const again = await startFlagkeel(words, { env }).ended;
+
+    expect([held.code, again.code]).toEqual([8, 8]);
+    expect(flat(again)).toContain('has no change requests to ask for one');
+    const { requests: sent } = strict;
+    expect(sent.filter(({ method, path }) => method === 'POST' && /changeR/.test(path))).toEqual(
+      [],
+    );
+  });
+});
