@@ -26,6 +26,8 @@ export class BodyNotes {
   readonly #client: Pick<AdminClient, 'write'>;
   /** The form that the service accepted, by kind of write. */
   readonly #accepted = new Map<NotedWrite, BodyForm>();
+  /** The write that finds out the form of its kind. The others wait, or each would meet the same refusals. */
+  readonly #finding = new Map<NotedWrite, Promise<unknown>>();
 
   constructor(client: Pick<AdminClient, 'write'>) {
     this.#client = client;
@@ -40,8 +42,26 @@ export class BodyNotes {
     request: WriteRequest & { readonly body: object },
     note: ChangeNote,
   ): Promise<ServiceAnswer> {
+    while (!this.#accepted.has(kind) && this.#finding.has(kind)) await this.#finding.get(kind);
     const accepted = this.#accepted.get(kind);
     if (accepted) return this.#writeAs(accepted, kind, request, note);
+    const finding = this.#writeAsAccepted(kind, request, note);
+    this.#finding.set(
+      kind,
+      finding.catch(() => undefined),
+    );
+    try {
+      return await finding;
+    } finally {
+      this.#finding.delete(kind);
+    }
+  }
+
+  async #writeAsAccepted(
+    kind: NotedWrite,
+    request: WriteRequest & { readonly body: object },
+    note: ChangeNote,
+  ): Promise<ServiceAnswer> {
     for (const form of [WHOLE_NOTE, COMMENT_ALONE]) {
       try {
         return await this.#writeAs(form, kind, request, note);

@@ -11,7 +11,6 @@ import type {
   Scope,
   SegmentScope,
 } from '../model/actual.js';
-import type { Kind } from '../model/ref.js';
 import type { Catalog } from './workspace.js';
 import { look } from './look.js';
 import type { AdminReader } from './reader.js';
@@ -53,27 +52,6 @@ export async function observe(
     allSegments: segments.all,
     showsFlags: flags.shown,
   };
-}
-
-type Listing = (
-  reader: AdminReader,
-  workspaceId: string,
-) => Promise<readonly { readonly name: string }[] | null>;
-
-const LISTINGS: Readonly<Record<Kind, Listing>> = {
-  flag: async (reader, workspaceId) => reader.listFlags(workspaceId),
-  segment: async (reader, workspaceId) => reader.listSegments(workspaceId),
-  identities: async () => Promise.resolve(null),
-};
-
-/** Names of all objects of a kind, in the service's order; null if the service has no list of them. */
-export async function namesOnService(
-  reader: AdminReader,
-  { workspace }: Catalog,
-  kind: Kind,
-): Promise<readonly string[] | null> {
-  const listed = await LISTINGS[kind](reader, workspace.id);
-  return listed?.map(({ name }) => name) ?? null;
 }
 
 /** Called with the number of further definitions and activations that were seen, or found absent. */
@@ -192,7 +170,7 @@ function withUnmanaged(
   const environments = new Set(all.map(({ name }) => name));
   const names = new Set([...wanted.keys(), ...listed.keys()]);
   return new Map(
-    [...names].map((name) => [name, { known: false, ...wanted.get(name), environments }]),
+    [...names].map((name) => [name, { known: new Set(), ...wanted.get(name), environments }]),
   );
 }
 
@@ -224,14 +202,24 @@ async function observeDefinitions(
     environments.has(environment.name),
   );
   if (wanted.length === 0) return new Map();
-  const listed = isWorthListing(wanted.length, scope)
+  const isListed = isWorthListing(wanted.length, scope);
+  const listed = isListed
     ? await reader.listDefinitions(at.workspace.id, environment.id, onEach)
     : null;
-  const found = new Map(listed?.map((definition) => [definition.name, definition]));
+  // Without a list, each definition that is known already would cost a request of its own.
+  const shown = new Map(
+    wanted.flatMap(([name]): [string, WireDefinition | null][] => {
+      const known = isListed && listed === null ? scope.shown?.(name, environment.name) : undefined;
+      return known === undefined ? [] : [[name, known]];
+    }),
+  );
+  const there = listed ?? [...shown.values()].filter((each) => each !== null);
+  const found = new Map(there.map((definition) => [definition.name, definition]));
   const place = { workspaceId: at.workspace.id, environmentId: environment.id };
   // A list without an object of ours does not prove that it is gone.
   const doubtful = wanted.filter(
-    ([name, { known }]) => !found.has(name) && (listed === null || known),
+    ([name, { known }]) =>
+      !found.has(name) && !shown.has(name) && (listed === null || known.has(environment.name)),
   );
   onSeen(wanted.length - doubtful.length);
   const asked = await pMap(

@@ -1,4 +1,5 @@
 import { FlagkeelError } from '../errors.js';
+import type { Kind } from '../model/ref.js';
 import type { AdminReader } from './reader.js';
 import type { WireEnvironment, WireRolloutStatus, WireWorkspace } from './wire.js';
 
@@ -44,6 +45,27 @@ export async function readCatalogIn(reader: AdminReader, place: LiveWorkspace): 
 /** The catalog of a workspace of which only the environments were read. */
 export function unreadCatalog(place: LiveWorkspace): Catalog {
   return { ...place, rolloutStatuses: null, trafficTypes: null, trafficTypeIds: new Map() };
+}
+
+type Listing = (
+  reader: AdminReader,
+  workspaceId: string,
+) => Promise<readonly { readonly name: string }[] | null>;
+
+const LISTINGS: Readonly<Record<Kind, Listing>> = {
+  flag: async (reader, workspaceId) => reader.listFlags(workspaceId),
+  segment: async (reader, workspaceId) => reader.listSegments(workspaceId),
+  identities: async () => Promise.resolve(null),
+};
+
+/** Names of all objects of a kind, in the service's order; null if the service has no list of them. */
+export async function namesOnService(
+  reader: AdminReader,
+  { workspace }: Catalog,
+  kind: Kind,
+): Promise<readonly string[] | null> {
+  const listed = await LISTINGS[kind](reader, workspace.id);
+  return listed?.map(({ name }) => name) ?? null;
 }
 
 /** @throws FlagkeelError `NOT_ON_SERVICE`: there is no such workspace. */

@@ -44,13 +44,15 @@ export interface ApplyProgress {
 
 type Skipped = Extract<Outcome, { status: 'skipped' }>;
 
+/** Facts that only the answer of a step shows, or that would cost another request. */
+type StepAnswer = Pick<Outcome, 'identities' | 'created'>;
+
 type StepResult =
-  | {
+  | ({
       readonly status: 'succeeded';
-      readonly answer: IdentitiesAnswer | undefined;
       /** A withdrawn change request, which changed no object. */
       readonly isAside?: boolean;
-    }
+    } & StepAnswer)
   | { readonly status: 'failed'; readonly error: unknown; readonly fateUnknown?: true }
   | Skipped;
 
@@ -127,7 +129,8 @@ function stepsByChange({ steps }: Plan): ReadonlyMap<ObjectId, readonly Step[]> 
 
 function endOf(result: StepResult): StepEnd {
   if (result.status === 'failed') return { status: 'failed', error: outcomeError(result.error) };
-  return result.status === 'skipped' ? result : { status: 'succeeded', identities: result.answer };
+  if (result.status === 'skipped') return result;
+  return { status: 'succeeded', identities: result.identities };
 }
 
 /** Skips the steps of changes whose window has closed meanwhile, or that a new freeze stops. Kills always go. */
@@ -208,7 +211,7 @@ async function tracedResult(
 async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> {
   try {
     const answer = await execute(step, context);
-    return { status: 'succeeded', answer, isAside: step.action === 'withdraw-request' };
+    return { status: 'succeeded', ...answer, isAside: step.action === 'withdraw-request' };
   } catch (error) {
     if (isFateUnknown(error)) return { status: 'failed', error, fateUnknown: true };
     if (error instanceof RejectedError && error.wantsApproval) return approvalResult(step, context);
@@ -245,17 +248,23 @@ function isFateUnknown(error: unknown): boolean {
   return !(error instanceof ChangedMeanwhileError || error instanceof FlagGoneError);
 }
 
-/** @returns the results for identities; undefined for all other steps, whose answers add nothing. */
-async function execute(step: Step, context: ApplyContext): Promise<IdentitiesAnswer | undefined> {
-  if (step.action === 'write-identities') return executors[step.action](step, context);
+async function execute(step: Step, context: ApplyContext): Promise<StepAnswer> {
+  if (step.action === 'write-identities')
+    return { identities: await executors[step.action](step, context) };
+  if (step.action === 'create-definition')
+    return { created: await executors[step.action](step, context) };
   type Executor = (step: Step, context: ApplyContext) => Promise<unknown>;
   await (executors[step.action] as Executor)(step, context);
-  return undefined;
+  return {};
 }
 
 function outcomeFor(change: Change, resultsOf: ResultsOf): Outcome {
   const own = [...resultsOf(change.id), ...carriedResults(change, resultsOf)];
   const identities = identitiesOf(own);
+  const [only, ...others] = own;
+  // A later step of the same change would make the answer an old one.
+  if (only?.status === 'succeeded' && only.created && others.length === 0)
+    return { status: 'applied', created: only.created };
   return identities ? withIdentities(outcomeOf(own), identities) : outcomeOf(own);
 }
 
@@ -288,7 +297,7 @@ function outcomeOf(results: readonly StepResult[]): Outcome {
 /** Results for identities over all steps of a change; undefined if no step wrote any. */
 function identitiesOf(results: readonly StepResult[]): IdentitiesAnswer | undefined {
   const answers = results.flatMap((result) =>
-    result.status === 'succeeded' && result.answer ? [result.answer] : [],
+    result.status === 'succeeded' && result.identities ? [result.identities] : [],
   );
   if (answers.length === 0) return undefined;
   return {

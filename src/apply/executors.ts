@@ -2,7 +2,7 @@ import { look } from '../admin-api/look.js';
 import type { Catalog } from '../admin-api/workspace.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import type { AdminWriter, DefinitionTarget } from '../admin-api/writer.js';
-import { KILL } from '../admin-api/wire.js';
+import { KILL, type WireDefinition } from '../admin-api/wire.js';
 import { FlagkeelError, RejectedError } from '../errors.js';
 import { definitionFromWire } from '../model/flag/wire.js';
 import { sameJson } from '../model/json.js';
@@ -49,8 +49,14 @@ export type Executors = {
   readonly [A in StepAction]: (
     step: StepOf<A>,
     context: ApplyContext,
-  ) => Promise<A extends 'write-identities' ? IdentitiesAnswer : unknown>;
+  ) => Promise<A extends keyof AnsweredSteps ? AnsweredSteps[A] : unknown>;
 };
+
+/** Steps whose answers a run needs. */
+interface AnsweredSteps {
+  readonly 'write-identities': IdentitiesAnswer;
+  readonly 'create-definition': WireDefinition;
+}
 
 export const executors: Executors = {
   'create-flag': createFlag,
@@ -73,7 +79,7 @@ export const executors: Executors = {
     const { writer } = context;
     const place = placeOf(step, context);
     const writing = writer.createDefinition(place, step.body, noteOf(step, context));
-    await orFlagGone(step, context, writing);
+    return orFlagGone(step, context, writing);
   },
   'patch-definition': patchDefinition,
   'kill-flag': async (step, context) => {
@@ -123,13 +129,13 @@ export const executors: Executors = {
 };
 
 /** @throws FlagGoneError the service refused the write because there is no such flag. */
-async function orFlagGone(
+async function orFlagGone<T>(
   { flag }: { readonly flag: string },
   { reader, at }: ApplyContext,
-  writing: Promise<unknown>,
-): Promise<void> {
+  writing: Promise<T>,
+): Promise<T> {
   try {
-    await writing;
+    return await writing;
   } catch (error) {
     const isGone = reader.flagSaid(at.workspace.id, flag) === 'absent';
     if (!isGone || !(error instanceof RejectedError)) throw error;

@@ -1,8 +1,13 @@
 import { lstat, mkdir, mkdtemp, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { keyOf, type Kind, parseKey } from '../model/ref.js';
-import { readCatalog, findEnvironment, type Catalog } from '../admin-api/workspace.js';
-import { namesOnService, observe } from '../admin-api/observe.js';
+import {
+  findEnvironment,
+  namesOnService,
+  readCatalog,
+  type Catalog,
+} from '../admin-api/workspace.js';
+import { observe } from '../admin-api/observe.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import type { WireWorkspace } from '../admin-api/wire.js';
 import { FlagkeelError, messageOf } from '../errors.js';

@@ -76,12 +76,20 @@ export interface Scope extends ScopedObjects {
   readonly whole: boolean;
   /** Number of flags known to be on the service: lists of flags will return at least as many. */
   readonly flagsKnown: number;
+  /**
+   * A definition as it is known without a reading; null if it is known to be absent, undefined if nothing is known. It
+   * serves where the service has no list.
+   */
+  readonly shown?: (flag: string, environment: string) => WireDefinition | null | undefined;
 }
 
 export interface FlagScope {
   readonly id?: string | undefined;
-  /** Whether the flag is in the inventory. If a list does not show such a flag, a second request checks it. */
-  readonly known: boolean;
+  /**
+   * Environments where a run has seen the definition. If a list does not show it in one of them, a second request checks
+   * that. A creation without an answer needs no such check: the service refuses to create a definition twice.
+   */
+  readonly known: ReadonlySet<string>;
   readonly environments: ReadonlySet<string>;
 }
 

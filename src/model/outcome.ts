@@ -1,3 +1,4 @@
+import type { WireDefinition } from '../admin-api/wire.js';
 import type { ErrorCode } from '../errors.js';
 import type { ChangeRequest } from './change-request.js';
 import type { ObjectId } from './ref.js';
@@ -39,6 +40,8 @@ export type Outcome = (
    * operation that reads identities.
    */
   readonly identities?: IdentitiesAnswer;
+  /** For a created definition only: what the service answered to its creation. */
+  readonly created?: WireDefinition;
 };
 
 /** How one step ended, as reported during the run. The verification turns it into the `Outcome` of its change. */

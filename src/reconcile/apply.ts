@@ -7,12 +7,7 @@ import type { ChangeNote, Outcome, Outcomes } from '../model/outcome.js';
 import type { Change, Plan } from '../model/plan.js';
 import { isConverged, isDone, verdictOf, type Verdict } from '../model/verdict.js';
 import { stateAfterCorrections } from '../plan/bases/corrections.js';
-import {
-  stateAfterRefusals,
-  stateAfterVerify,
-  stateBeforeApply,
-  stateOfCovered,
-} from '../plan/bases/next-state.js';
+import { stateAfterRefusals, stateBeforeApply, stateOfCovered } from '../plan/bases/next-state.js';
 import { stateWithRequests } from '../plan/bases/requests-state.js';
 import type { Time } from '../platform/clock.js';
 import { traced } from '../platform/telemetry.js';
@@ -23,7 +18,7 @@ import { checkGuards } from './guards.js';
 import { outOfSyncAfter, outOfSyncIn } from './out-of-sync.js';
 import { runMessage } from './record.js';
 import { timedInput } from './moment.js';
-import { momentOf, verify, type Verified } from './verify.js';
+import { momentOf, stateAfterWrites, verify, type Verified } from './verify.js';
 import { recordsAfter } from '../timing/records.js';
 import { withSteps } from '../timing/standings.js';
 import { closedByNow, withOverride } from './windows.js';
@@ -113,7 +108,8 @@ export async function settle(
     ...{ ...done, outcomes, ...verified, state, verdict },
     ...{ converged: isConverged(verdict), remembered: { ...remembered, ramps, outOfSync } },
   };
-  const said = runMessage('Apply', done, head, outcomes);
+  const isInterrupted = options.signal.aborted;
+  const said = runMessage('Apply', done, head, { outcomes, isInterrupted });
   const last = isDone(verdict);
   const meta = { ...said, head: policy.behind ? before : head, last, outOfSync, ramps };
   return { applied, meta };
@@ -176,7 +172,7 @@ async function verifyOrSayWhy(
   } catch (error) {
     const head = context.source.revision.commit;
     return {
-      state: stateAfterVerify(done.input, new Set(done.plan.unchanged), head, momentOf(options)),
+      state: stateAfterWrites(done, outcomes, { head, now: momentOf(options) }),
       // Without the look, the remaining changes are unknown.
       left: [],
       outOfSync: outOfSyncIn(done.plan),
@@ -199,10 +195,12 @@ function verdictAfter({
 
 /**
  * The outcomes after a second look: a change that is found as git wants it has not failed. If its write got no answer,
- * the write was made; if it was refused, another writer made the change.
+ * the write was made; if it was refused, another writer made the change. The look has used what creations answered.
  */
 function settled(outcomes: Outcomes, equal: ReadonlySet<ObjectId>): Outcomes {
-  return new Map([...outcomes].map(([id, each]) => [id, equal.has(id) ? found(each) : each]));
+  return new Map(
+    [...outcomes].map(([id, { created: _, ...each }]) => [id, equal.has(id) ? found(each) : each]),
+  );
 }
 
 function found(outcome: Outcome): Outcome {

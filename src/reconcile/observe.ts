@@ -2,8 +2,10 @@ import type { Catalog } from '../admin-api/workspace.js';
 import { requestsByObject } from '../admin-api/change-requests.js';
 import { observe } from '../admin-api/observe.js';
 import type { AdminReader } from '../admin-api/reader.js';
+import type { Scope } from '../model/actual.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import type { Plan } from '../model/plan.js';
+import { objectId } from '../model/ref.js';
 import type { RunOptions } from '../model/run.js';
 import { flagEntry, type State } from '../model/state.js';
 import type { PlanInput } from '../plan/input.js';
@@ -39,6 +41,8 @@ export async function observeInScope(
     readonly desired: BoundDesired;
     readonly state: State;
     readonly scope: ObservationScope;
+    /** See `leftUnsent`. */
+    readonly unsent: ReadonlySet<string>;
   },
 ): Promise<Observation> {
   return traced('read the service', async () => observeWith(context, { reader, workspace }, known));
@@ -47,15 +51,33 @@ export async function observeInScope(
 async function observeWith(
   context: RunContext,
   { reader, workspace }: OpenedService,
-  { desired, state, scope }: Parameters<typeof observeInScope>[2],
+  { desired, state, scope, unsent }: Parameters<typeof observeInScope>[2],
 ): Promise<Observation> {
   const { policy, observed, moment } = scope;
   const at = await readCatalogFor(reader, workspace, scope, desired);
   checkNamesOnService(inScope(scope, desired), at);
   const counting = countingOf(context.options, observed);
-  const about = { desired, state, policy, counting, whole: observed === 'full' };
+  const shown = absentIn(unsent, state, at);
+  const about = { desired, state, policy, counting, whole: observed === 'full', shown };
   const input = await observeScope(context, { reader, at }, about);
   return { at, input: timedInput(input, moment) };
+}
+
+/**
+ * Takes definitions for absent that were so when their creation was planned, and that no run has found since. If another
+ * writer has created one meanwhile, the service refuses to create it again.
+ */
+function absentIn(
+  unsent: ReadonlySet<string>,
+  state: State,
+  { environments }: Catalog,
+): Scope['shown'] {
+  const ids = new Map(environments.map(({ name, id }) => [name, id]));
+  return (name, environment) => {
+    if (!unsent.has(objectId({ kind: 'flag', name, environment }))) return undefined;
+    const base = flagEntry(state, name)?.environments[ids.get(environment) ?? ''];
+    return base === undefined ? null : undefined;
+  };
 }
 
 /** Counts keys even of small segments in a look at touched objects, because full looks of the process list them. */
@@ -77,18 +99,21 @@ export async function observeScope(
     readonly counting?: KeyCounting;
     /** See `Scope`. Default: false. */
     readonly whole?: boolean;
+    /** See `Scope`. Default: nothing. */
+    readonly shown?: Scope['shown'];
   },
 ): Promise<PlanInput> {
-  const { desired, state, policy, counting = 'always', whole = false } = about;
+  const { desired, state, policy, counting = 'always', whole = false, shown } = about;
   const { environments } = policy;
   const allEnvironments = at.environments.map(({ name }) => name);
-  const scope = scopeOf(desired, state, policy, { allEnvironments, counting, whole });
-  const [objects, requests, removals] = await Promise.all([
+  const objects = scopeOf(desired, state, policy, { allEnvironments, counting, whole });
+  const scope = { ...objects, ...(shown && { shown }) };
+  const [found, requests, removals] = await Promise.all([
     observe(reader, at, scope, objectsSeen(scope, context.progress)),
     requestsByObject(reader, at.environments, requestsWanted(state, policy)),
     scope.users ? removalsIn(context, { desired, state, environments }) : NO_REMOVALS,
   ]);
-  const seen = { ...objects, ...(requests.size > 0 && { requests }) };
+  const seen = { ...found, ...(requests.size > 0 && { requests }) };
   const settings = { ...policy, ...removals };
   const input: PlanInput = { desired, actual: seen, state, policy: settings };
   if (at.rolloutStatuses !== null || !isStatusToWrite(input)) return input;

@@ -25,6 +25,7 @@ import {
 } from './load.js';
 import { observeInScope } from './observe.js';
 import { decidePolicy } from './policy.js';
+import { leftUnsent } from './record.js';
 import { chooseScope, recordObservation } from './scope.js';
 import { planForNow } from './windows.js';
 
@@ -72,7 +73,10 @@ async function planFrom(
   const { policy, moment } = await decidePolicy(context, service, given);
   const known = { desired, policy, moment, remembered, sent, isDryRun };
   const scope = await chooseScope(context, known);
-  const { input: seen, at } = await observeInScope(context, service, { desired, state, scope });
+  const mayGoOn = !isDryRun && scope.observed === 'full' && remembered.outOfSync?.size !== 0;
+  const unsent = new Set(mayGoOn && remembered.home ? await leftUnsent(remembered.home) : []);
+  const looked = { desired, state, scope, unsent };
+  const { input: seen, at } = await observeInScope(context, service, looked);
   const compared = { ...seen, actual: sent.undoneIn(seen.actual) };
   const whole = await planWithInferredBases(context, compared, scope.observed);
   const approving = withUnusedApprovals(context, remembered);

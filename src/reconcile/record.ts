@@ -28,14 +28,15 @@ export interface RunMessage {
  * The record of a run for `flagkeel history`. It leaves out kills that were sent before the plan was made, because
  * those were recorded then.
  *
- * @param outcomes missing at the beginning of the run.
+ * @param ended missing at the beginning of the run.
  */
 export function runMessage(
   verb: 'Begin' | 'Apply',
   { plan, notes, kills }: Pick<Planned, 'plan' | 'notes' | 'kills'>,
   head: string | null,
-  outcomes?: Outcomes,
+  ended?: { readonly outcomes: Outcomes; readonly isInterrupted: boolean },
 ): RunMessage {
+  const outcomes = ended?.outcomes;
   const changes = plan.changes
     .map((change) => kills.stillToWrite(change))
     .filter(({ id, fields }) => {
@@ -56,7 +57,7 @@ export function runMessage(
     });
   const subject = `${verb} ${shortHead(head)}: ${plural(changes.length, 'change')}`;
   return {
-    message: applyMessage(subject, head, changes),
+    message: applyMessage(subject, head, changes, ended),
     isRecord: changes.some(({ written }) => written !== undefined),
   };
 }
@@ -65,6 +66,23 @@ export function runMessage(
 function mayHaveWritten(outcome: Outcome): boolean {
   if (outcome.status === 'applied' || outcome.partly === true) return true;
   return outcome.status === 'failed' && outcome.fateUnknown === true;
+}
+
+/** Records of kills and restores may follow that of the last run. */
+const LOOKED_BACK = 10;
+const OUTSIDE_RUNS = /^(Kill|Restore) /;
+
+/**
+ * Creations that the last run planned and, because it was interrupted, did not send. It saw no such objects. Empty if it
+ * was not interrupted, or did not come to its end.
+ */
+export async function leftUnsent(home: StateHome): Promise<ReadonlySet<string>> {
+  const log = await home.history(null, LOOKED_BACK);
+  const last = log.find(({ subject }) => !OUTSIDE_RUNS.test(subject));
+  const unsent = (last?.isInterrupted === true ? last.changes : []).filter(
+    ({ outcome, action, written }) => outcome === 'skipped' && action === 'create' && !written,
+  );
+  return new Set(unsent.map(({ id }) => id));
 }
 
 function shortHead(head: string | null): string {

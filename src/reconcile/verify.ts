@@ -1,6 +1,7 @@
 import { realTime, type Time } from '../platform/clock.js';
+import type { Scope } from '../model/actual.js';
 import { sameJson } from '../model/json.js';
-import { keyOf, keyOfId, type ObjectId } from '../model/ref.js';
+import { keyOfId, objectId, type ObjectId } from '../model/ref.js';
 import type { Change, Plan } from '../model/plan.js';
 import type { Outcomes } from '../model/outcome.js';
 import type { State } from '../model/state.js';
@@ -39,6 +40,16 @@ export function momentOf({ now }: Pick<VerifyOptions, 'now'>): string {
   return new Date(now()).toISOString();
 }
 
+/** The state as far as the observation before the writes and their answers show it, without another look. */
+export function stateAfterWrites(
+  { plan, input }: Pick<Planned, 'plan' | 'input'>,
+  outcomes: Outcomes,
+  { head, now }: { readonly head: string | null; readonly now: string },
+): State {
+  const state = stateAfterVerify(input, new Set(plan.unchanged), head, now);
+  return stateAfterAnswers({ ...input, state }, plan.changes, outcomes, head);
+}
+
 /**
  * Looks again at the touched objects, which should need no more changes.
  *
@@ -56,18 +67,20 @@ export async function verify(
   const { signal, time = realTime } = options;
   const head = context.source.revision.commit;
   const now = momentOf(options);
-  const untouched = stateAfterVerify(input, new Set(done.unchanged), head, now);
+  let state = stateAfterWrites({ plan: done, input }, outcomes, { head, now });
   const withheld = outOfSyncIn({ ...done, changes: [] });
   const equal = new Set<ObjectId>();
-  if (done.changes.length === 0) return { left: [], state: untouched, outOfSync: withheld, equal };
+  if (done.changes.length === 0) return { left: [], state, outOfSync: withheld, equal };
   const outOfSync = new Set<string>();
   context.progress?.phase('verify');
-  let state = stateAfterAnswers({ ...input, state: untouched }, done.changes, outcomes, head);
-  const lookAt = async (keys: ReadonlySet<string>): Promise<readonly Change[]> => {
+  const lookAt = async (
+    keys: ReadonlySet<string>,
+    shown?: Scope['shown'],
+  ): Promise<readonly Change[]> => {
     const { desired } = input;
     const closed = closedAt(desired, options.now());
     const policy = { ...verifyingPolicy(input.policy, keys, done), closed };
-    const about = { desired, state, policy };
+    const about = { desired, state, policy, shown };
     const seen = await observeScope(context, { reader, at }, about);
     const again = timedInput(seen, input.moment);
     const left = planChanges(again, 'touched');
@@ -83,12 +96,19 @@ export async function verify(
   const original = new Map(done.changes.map((change) => [change.id, change]));
   const isUnseen = (change: Change): boolean =>
     outcomes.get(change.id)?.status === 'applied' && isAsBefore(change, original.get(change.id));
-  let left = await lookAt(touchedKeys(done));
+  const lookAnew = async (keys: ReadonlySet<string>): Promise<readonly Change[]> => {
+    const others = left.filter(({ id }) => !keys.has(keyOfId(id)));
+    return [...others, ...(await lookAt(keys))];
+  };
+  const unread = new Set<string>();
+  let left = await lookAt(touchedKeys(done), shownIn({ plan: done, input }, outcomes, unread));
+  // Only a reading proves a difference, because an answer may leave something out.
+  const doubtful = new Set([...outOfSync].filter((key) => unread.has(key)));
+  if (doubtful.size > 0) left = await lookAnew(doubtful);
   for (const pauseMs of PAUSES_MS) {
     const unseen = touchedKeys({ ...done, changes: left.filter(isUnseen) });
     if (unseen.size === 0 || !(await paused(pauseMs, time, signal))) break;
-    const others = left.filter(({ ref }) => !unseen.has(keyOf(ref.kind, ref.name)));
-    left = [...others, ...(await lookAt(unseen))];
+    left = await lookAnew(unseen);
   }
   for (const key of withheld) outOfSync.add(key);
   const open = left.filter(({ id }) => !awaitsApproval(outcomes, id));
@@ -96,6 +116,29 @@ export async function verify(
   if (unseen.length === 0) return { left: open, state, outOfSync, equal };
   const unverified = `${unseen.join(', ')}: written, and the service still shows what was there before`;
   return { left: open, state, outOfSync, equal, unverified };
+}
+
+/**
+ * Definitions that need no second look: created ones, as the service answered to their creation, and those that the plan
+ * found and leaves as they are.
+ *
+ * @param taken gets the `KIND/NAME` of each flag for which this serves in place of a reading.
+ */
+function shownIn(
+  { plan: { changes }, input: { actual } }: Pick<Planned, 'plan' | 'input'>,
+  outcomes: Outcomes,
+  taken: Set<string>,
+): Scope['shown'] {
+  const changed = new Set(changes.map(({ id }) => id));
+  const removed = new Set(changes.flatMap(({ id, action }) => (action === 'delete' ? id : [])));
+  return (name, environment) => {
+    const id = objectId({ kind: 'flag', name, environment });
+    if (removed.has(keyOfId(id))) return undefined;
+    const live = actual.flags.get(name)?.definitions.get(environment) ?? undefined;
+    const definition = changed.has(id) ? outcomes.get(id)?.created : live;
+    if (definition) taken.add(keyOfId(id));
+    return definition;
+  };
 }
 
 /** Removals whose objects are gone, as the second plan no longer lists them. */

@@ -308,7 +308,7 @@ export async function fenceState(
       wouldChange: (next, meta) => home.wouldChange(next, meta),
       appliedHere: async () => home.appliedHere(),
       notShared: () => home.notShared(),
-      history: async (object) => home.history(object),
+      history: async (...what) => home.history(...what),
     }
   );
 }

@@ -15,6 +15,8 @@ export interface LoggedApply {
   readonly changes: readonly LoggedChange[];
   /** Changes beyond those that the commit lists. */
   readonly more: number;
+  /** A signal ended the run, so that most skipped changes were never sent. */
+  readonly isInterrupted: boolean;
 }
 
 /** One change of an apply, or one write outside a run, as the commit of the state lists it. */
@@ -57,7 +59,7 @@ export interface LoggedKeys {
 
 /** Listed changes; further ones are only counted. The plan of ten times the largest workspace fits. */
 const MAX_LISTED = 100_000;
-/** Commits that one call goes back. */
+/** Commits that one call goes back by default. */
 const MAX_COMMITS = 1_000;
 /** Longest value that is recorded, in characters of JSON. */
 const MAX_VALUE = 10_000;
@@ -68,6 +70,7 @@ const MAX_DEPTH = 64;
  */
 const FORMAT_VERSION = 1;
 const FORMAT_LINE = /^FORMAT (\d{1,9})$/;
+const INTERRUPTED_LINE = 'INTERRUPTED';
 const HEAD_LINE = /^HEAD ([0-9a-f]{40,64})$/;
 const MORE_LINE = /^and (\d{1,9}) more$/;
 
@@ -76,6 +79,7 @@ export function applyMessage(
   subject: string,
   head: string | null,
   changes: readonly LoggedChange[],
+  { isInterrupted = false }: Partial<Pick<LoggedApply, 'isInterrupted'>> = {},
 ): string {
   const lines = changes.slice(0, MAX_LISTED).map(({ outcome, action, id, title, written }) => {
     const words = [outcome, action, id, title].map((each) => cleanLine(each));
@@ -87,6 +91,7 @@ export function applyMessage(
     subject,
     '',
     ...(head === null ? [] : [`HEAD ${head}`]),
+    ...(isInterrupted ? [INTERRUPTED_LINE] : []),
     ...lines,
     ...(more > 0 ? [`and ${more} more`] : []),
   ]
@@ -125,12 +130,14 @@ function keyNumbers({ added, removed, changed }: Change['keys'] & object): Logge
  * The applies that a state ref records, newest first.
  *
  * @param object limits the answer to commits that name the object; their changes show which of them wrote it.
+ * @param most commits to go back.
  * @throws FlagkeelError `GIT` there is no such ref; `STATE_UNREADABLE` a newer version wrote one of them.
  */
 export async function readApplies(
   git: Git,
   ref: string,
   object: { readonly kind: string; readonly name: string } | null,
+  most = MAX_COMMITS,
 ): Promise<LoggedApply[]> {
   const named = object && cleanLine(`${object.kind}/${object.name}`);
   const output = await runGit(git, {
@@ -140,7 +147,7 @@ export async function readApplies(
       '--format=tformat:%H%n%ct%n%B',
       '--no-color',
       '--no-show-signature',
-      `--max-count=${MAX_COMMITS}`,
+      `--max-count=${most}`,
       ...(named === null ? [] : ['--fixed-strings', `--grep=${named}`]),
       '--end-of-options',
       ref,
@@ -172,6 +179,7 @@ function parseApply(text: string): LoggedApply {
     subject,
     changes: parseChanges(lines),
     more: Number(found(MORE_LINE) ?? 0),
+    isInterrupted: lines.includes(INTERRUPTED_LINE),
   };
 }
 

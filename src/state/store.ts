@@ -89,7 +89,10 @@ export interface StateHome {
   /** Why other machines do not get the writes of this one, as far as known; null if they do, or the state is local. */
   notShared(): NotShared | null;
   /** The recorded applies, newest first; see `readApplies`. */
-  history(object: { readonly kind: string; readonly name: string } | null): Promise<LoggedApply[]>;
+  history(
+    object: { readonly kind: string; readonly name: string } | null,
+    most?: number,
+  ): Promise<LoggedApply[]>;
 }
 
 export interface Sharing {
@@ -247,9 +250,11 @@ export class StateStore implements StateHome {
     );
   }
 
-  async history(...[object]: Parameters<StateHome['history']>): ReturnType<StateHome['history']> {
+  async history(
+    ...[object, most]: Parameters<StateHome['history']>
+  ): ReturnType<StateHome['history']> {
     const { tip } = await this.#unread();
-    return tip === null ? [] : readApplies(await this.#repository.open(), tip, object);
+    return tip === null ? [] : readApplies(await this.#repository.open(), tip, object, most);
   }
 
   get isShared(): boolean {

@@ -41,6 +41,7 @@ import {
   declaredFields,
   environmentBase,
   liveTrafficType,
+  rememberedOf,
   withEqualFields,
   workspaceBase,
 } from './flag-base.js';
@@ -97,8 +98,7 @@ function planWorkspaceLevel(
   const id = objectId(subject.ref);
   if (isToBeCreated(actual, entry)) return planCreation(flag, { actual, entry }, subject, input);
   const differences = workspaceDifferences(flag, actual, entry?.workspace, input);
-  const rules = workspaceRules(input.policy);
-  const parted = splitFields(subject, differences, rules, entry?.workspace);
+  const parted = splitFields(subject, differences, workspaceRules(input.policy), entry?.workspace);
   if (parted.allowed.length === 0) return { id, withheld: parted.withheld };
   const { allowed } = parted;
   const requests = patchRequests(flag, flagFieldsChange(allowed), input);
@@ -180,22 +180,23 @@ function workspaceDifferences(
 function flagScope({ desired, state, policy, allEnvironments, needed }: ScopeInput): KindScope {
   const flags = new Map<string, FlagScope>();
   const selected = policy.environments.flatMap((each) => (each.selected ? [each.name] : []));
-  for (const flag of plannedObjects(policy, 'flag', desired.flags)) {
-    const entry = flagEntry(state, flag.name);
-    const environments = new Set(selected.filter((name) => flag.environments.has(name)));
-    flags.set(flag.name, { id: entry?.id, known: entry !== undefined, environments });
+  for (const { name, environments: declared } of plannedObjects(policy, 'flag', desired.flags)) {
+    const environments = new Set(selected.filter((each) => declared.has(each)));
+    flags.set(name, { ...rememberedOf(flagEntry(state, name), policy), environments });
   }
   let hasRemovals = false;
   for (const entry of entriesOfKind(wantedEntries(policy, state), 'flag')) {
     const declared = flags.get(entry.name)?.environments;
     const ours = declared ? inventoryEnvironments(policy, entry) : allEnvironments;
-    const environments = new Set([...(declared ?? []), ...ours]);
-    hasRemovals ||= environments.size > (declared?.size ?? 0);
-    flags.set(entry.name, { id: entry.id, known: true, environments });
+    const removed = [...ours].filter((name) => declared?.has(name) !== true);
+    hasRemovals ||= removed.length > 0;
+    const { id, known } = rememberedOf(entry, policy);
+    const environments = new Set([...(declared ?? []), ...removed]);
+    flags.set(entry.name, { id, known: new Set([...known, ...removed]), environments });
   }
   addKills(flags, desired, policy);
   for (const [name, places] of needed.get('flag') ?? []) {
-    const scope = flags.get(name) ?? { id: flagEntry(state, name)?.id, known: true };
+    const scope = flags.get(name) ?? { id: flagEntry(state, name)?.id, known: places };
     const environments = new Set([...(flags.get(name)?.environments ?? []), ...places]);
     flags.set(name, { ...scope, environments });
   }
@@ -207,7 +208,7 @@ function addKills(flags: Map<string, FlagScope>, desired: BoundDesired, policy: 
   const add = (flag: string, environment: string | null): void => {
     const place = policy.environments.find(({ name }) => name === environment);
     if (!place || !isKillInReach(policy, place, flag)) return;
-    const scope = flags.get(flag) ?? { known: false, environments: new Set<string>() };
+    const scope = flags.get(flag) ?? { known: new Set<string>(), environments: new Set<string>() };
     flags.set(flag, { ...scope, environments: new Set([...scope.environments, place.name]) });
   };
   for (const { flag, environment } of killOrders(desired)) add(flag, environment);
@@ -254,11 +255,12 @@ export const FLAG_KIND: PlannedKind = {
   observed: {
     declared: ({ flags }) => flags,
     scope: flagScope,
-    wholeScope: (names, environments) => ({
-      flags: new Map(
-        names.map((name) => [name, { known: true, environments: new Set(environments) }]),
-      ),
-    }),
+    wholeScope: (names, environments) => {
+      const places = new Set(environments);
+      return {
+        flags: new Map(names.map((name) => [name, { known: places, environments: places }])),
+      };
+    },
     workspaceBase,
     environmentBase,
     createdBase,

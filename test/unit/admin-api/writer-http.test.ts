@@ -211,6 +211,31 @@ describe('a service that refuses title and comment in bodies', () => {
     }
   });
 
+  it('is asked by one of the writes that go side by side, and the others wait for it', async () => {
+    const { writer, server } = await httpFixture(refusing);
+
+    const writes = Array.from({ length: 8 }, async () =>
+      writer.createDefinition(PLACE, BODY, WORDS),
+    );
+    await Promise.all(writes);
+
+    expect(server.seen).toHaveLength(9);
+  });
+
+  it('lets the next write ask where the one before it failed', async () => {
+    const { writer, server } = await httpFixture(({ body, ...request }, nth) =>
+      nth === 0 ? errorReply(403, 'not here') : refusing({ body, ...request }, nth),
+    );
+
+    const writes = Array.from({ length: 3 }, async () =>
+      writer.createDefinition(PLACE, BODY, WORDS),
+    );
+    const ends = await Promise.allSettled(writes);
+
+    expect(ends.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
+    expect(server.seen).toHaveLength(4);
+  });
+
   it('is believed about what it says of the body without them', async () => {
     const { writer, server } = await httpFixture(({ body }) =>
       errorReply(400, body.includes('"title"') ? 'unknown member' : 'no such treatment'),

@@ -47,8 +47,8 @@ describe('flags that are looked at', () => {
 
     expect(found.flags).toEqual(
       new Map([
-        ['pay', { known: false, environments: new Set(['staging', 'production']) }],
-        ['bare', { known: false, environments: new Set() }],
+        ['pay', { known: new Set(), environments: new Set(['staging', 'production']) }],
+        ['bare', { known: new Set(), environments: new Set() }],
       ]),
     );
     expect(found.users).toBe(false);
@@ -61,8 +61,26 @@ describe('flags that are looked at', () => {
 
     expect(scope(aDesired({ flags: [pay] }), known).flags.get('pay')).toMatchObject({
       id: 'id-pay',
-      known: true,
+      known: new Set(['staging', 'production']),
     });
+  });
+
+  it('are doubted where a list lacks them only in environments where a run has found them', () => {
+    const desired = aDesired({ flags: [pay] });
+    const staging = anEnvironment('staging');
+    const entry = {
+      kind: 'flag',
+      name: 'pay',
+      workspace: { commit: null, pending: 'create' },
+      environments: {
+        [staging.id]: { commit: null, spec: {} },
+        [anEnvironment('production').id]: { commit: null, pending: 'create' },
+      },
+    } as const;
+
+    const found = scope(desired, new Map([['flag/pay', entry]]));
+
+    expect(found.flags.get('pay')?.known).toEqual(new Set(['staging']));
   });
 
   it('are not looked at in environments that are filtered out, though they were ours there', () => {
@@ -88,7 +106,9 @@ describe('flags that are looked at', () => {
   it('are looked at everywhere once the specs no longer have them', () => {
     const found = scope(aDesired(), stateOf(aDesired({ flags: [pay] })), PRUNE);
 
-    expect(found.flags).toEqual(new Map([['pay', { known: true, environments: new Set(ALL) }]]));
+    expect(found.flags).toEqual(
+      new Map([['pay', { known: new Set(ALL), environments: new Set(ALL) }]]),
+    );
     expect(found.users).toBe(true);
   });
 

@@ -134,7 +134,7 @@ describe('a kill', () => {
     });
 
     expect(scope.flags).toEqual(
-      new Map([['pay', { known: false, environments: new Set(['production']) }]]),
+      new Map([['pay', { known: new Set(), environments: new Set(['production']) }]]),
     );
     expect(scope.users).toBe(false);
   });

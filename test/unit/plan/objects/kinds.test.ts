@@ -53,7 +53,7 @@ it('looks by names alone at everything that the service has of an object', () =>
   ]);
 
   expect(wholeScopeOf(names, ['staging'])).toEqual({
-    flags: new Map([['pay', { known: true, environments: new Set(['staging']) }]]),
+    flags: new Map([['pay', { known: new Set(['staging']), environments: new Set(['staging']) }]]),
     segments: new Map([['beta', { environments: new Map([['staging', 'keys']]) }]]),
     users: false,
     whole: true,
