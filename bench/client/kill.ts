@@ -1,11 +1,11 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newWorkspace, writeFlags } from './apply.js';
-import { MAIN, median, type Service } from './measure.js';
+import { median, type Service } from './measure.js';
 import { line, table, whole } from './table.js';
-import { commit, flagkeel, withService, type Workspace } from './workspace.js';
+import { commit, end, flagkeel, limit, start, withService, type Workspace } from './workspace.js';
 
 const KILLS = Number(process.env['BENCH_KILLS'] ?? 20);
 /** In three environments each: a full look, and an apply, last longer than the kills beside them. */
@@ -40,7 +40,7 @@ const SITUATIONS: Readonly<Record<string, Beside>> = {
   'a resumed apply': async (workspace, service) => {
     writeFlags(workspace.repository, 'flag', FLAGS);
     commit(workspace.repository, 'Write many flags');
-    const cut = start(workspace, service, 'reconcile', '--quiet');
+    const cut = start(workspace, service, ['reconcile', '--quiet']);
     await until(async () => (await service.requests()).lines.some(isPost), 'the first apply');
     await end(cut, 'SIGKILL');
     return limitedDaemon(workspace, service);
@@ -51,7 +51,7 @@ const SITUATIONS: Readonly<Record<string, Beside>> = {
     await applyMany(twin, service);
     const daemon = await limitedDaemon(workspace, service);
     await sleep(FIRST_LOOK_MS);
-    const other = start(twin, service, 'reconcile', '--dry-run', '--quiet');
+    const other = start(twin, service, ['reconcile', '--dry-run', '--quiet']);
     await sleep(SETTLE_MS);
     return [...daemon, other];
   },
@@ -140,31 +140,9 @@ async function limitedDaemon(
   service: Service,
 ): Promise<readonly ChildProcess[]> {
   await limit(service);
-  const daemon = start(workspace, service, 'watch');
+  const daemon = start(workspace, service, ['watch']);
   await sleep(SETTLE_MS);
   return [daemon];
-}
-
-async function limit({ origin }: Service): Promise<void> {
-  await fetch(`${origin}/bench/limit`);
-}
-
-function start(
-  { repository }: Workspace,
-  { origin, key }: Service,
-  ...args: readonly string[]
-): ChildProcess {
-  return spawn(process.execPath, [MAIN, ...args, '--url', origin, repository], {
-    env: { PATH: process.env['PATH'] ?? '', FLAGKEEL_API_KEY: key },
-    stdio: 'ignore',
-  });
-}
-
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = new Promise((resolve) => child.once('close', resolve));
-  child.kill(signal);
-  await ended;
 }
 
 function isPost(request: string): boolean {

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { line, table, whole } from './table.js';
-import { buildWorkspace, flagkeel, withService } from './workspace.js';
+import { buildWorkspace, flagkeel, limit, withService } from './workspace.js';
 
 /** As many as make 300 requests of a run over a service without bulk lists, or a few less. */
 const FLAGS = 96;
@@ -21,7 +21,7 @@ export async function limited(): Promise<void> {
     await withService(workspace, true, async (service) => {
       await flagkeel(workspace, service, 'reconcile');
       await service.requests();
-      await fetch(`${service.origin}/bench/limit`);
+      await limit(service, ADMITTED);
       const { wallMs } = await flagkeel(workspace, service, 'reconcile');
       const { lines } = await service.requests();
       // Evenly: requests at the start of each window would leave no room for a kill.

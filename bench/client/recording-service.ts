@@ -9,16 +9,18 @@ import { BENCH_SEED } from '../fill.js';
  *
  * At `/bench/slow` it begins to take 30 ms more for every request.
  *
- * At `/bench/limit` it begins to admit 20 requests in any 10 s, and to turn the others away with a 429 that says nothing.
+ * At `/bench/limit?admitted=20` it begins to admit so many requests in any 10 s, and to turn the others away with a 429
+ * that says nothing.
  */
 export interface Recorded {
   readonly lines: readonly string[];
   readonly atOnce: number;
   /** Path of each PATCH that was admitted → when its answer had ended, in milliseconds since the epoch. */
   readonly patchedAt: Readonly<Record<string, number>>;
+  /** Writes that were accepted. */
+  readonly accepted: number;
 }
 
-const ADMITTED = 20;
 const WINDOW_MS = 10_000;
 const SLOW_MS = 30;
 
@@ -27,16 +29,17 @@ let lines: string[] = [];
 let underWay = 0;
 let atOnce = 0;
 let patchedAt: Record<string, number> = {};
-let isLimited = false;
+let accepted = 0;
+let mostAdmitted = Number.POSITIVE_INFINITY;
 let isSlow = false;
 let admitted: number[] = [];
 
-/** Whether the request is one of the 20 of the last 10 s; those that are turned away do not count. */
+/** Whether the request is one of those of the last 10 s; those that are turned away do not count. */
 function isAdmitted(): boolean {
-  if (!isLimited) return true;
+  if (mostAdmitted === Number.POSITIVE_INFINITY) return true;
   const now = performance.now();
   admitted = admitted.filter((at) => at > now - WINDOW_MS);
-  if (admitted.length >= ADMITTED) return false;
+  if (admitted.length >= mostAdmitted) return false;
   admitted.push(now);
   return true;
 }
@@ -47,10 +50,11 @@ const service = await startService({
   strict: process.argv[3] === 'strict',
   middleware: (next) => (request, response) => {
     if (request.url === '/bench/requests') {
-      response.end(JSON.stringify({ lines, atOnce, patchedAt } satisfies Recorded));
+      response.end(JSON.stringify({ lines, atOnce, patchedAt, accepted } satisfies Recorded));
       lines = [];
       atOnce = 0;
       patchedAt = {};
+      accepted = 0;
       return;
     }
     if (request.url === '/bench/slow') {
@@ -58,8 +62,9 @@ const service = await startService({
       response.end();
       return;
     }
-    if (request.url === '/bench/limit') {
-      isLimited = true;
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://service');
+    if (pathname === '/bench/limit') {
+      mostAdmitted = Number(searchParams.get('admitted'));
       response.end();
       return;
     }
@@ -73,6 +78,7 @@ const service = await startService({
     atOnce = Math.max(atOnce, underWay);
     response.once('close', () => {
       underWay -= 1;
+      if (request.method !== 'GET' && response.statusCode < 400) accepted += 1;
       if (request.method === 'PATCH') patchedAt[request.url ?? ''] = Date.now();
     });
     if (isSlow) setTimeout(next, SLOW_MS, request, response);

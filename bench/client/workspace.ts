@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,6 +53,31 @@ export async function flagkeel(
 ) {
   const env = { FLAGKEEL_API_KEY: key };
   return measured([MAIN, ...args, '--url', origin, repository], { folder, env });
+}
+
+/** A run of the built program that goes on by itself. With `pipe`, its output has to be read. */
+export function start(
+  { repository }: Workspace,
+  { origin, key }: Service,
+  args: readonly string[],
+  stdio: 'ignore' | 'pipe' = 'ignore',
+): ChildProcess {
+  return spawn(process.execPath, [MAIN, ...args, '--url', origin, repository], {
+    env: { PATH: process.env['PATH'] ?? '', FLAGKEEL_API_KEY: key },
+    stdio,
+  });
+}
+
+export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  child.kill(signal);
+  await ended;
+}
+
+/** From now on the service admits so many requests in any 10 s. */
+export async function limit({ origin }: Service, admitted = 20): Promise<void> {
+  await fetch(`${origin}/bench/limit?admitted=${String(admitted)}`);
 }
 
 export function commit(repository: string, message: string): void {
