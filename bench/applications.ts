@@ -2,21 +2,32 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import Fastify from 'fastify';
 import { addApplications } from '../src/sdk/applications.js';
 import { startService } from '../src/service/service.js';
 import { API_PREFIX } from '../src/admin-api/wire.js';
 
-/** 200 applications that poll an environment of 1,000 flags without a pause, beside a bare server with the same answer. */
+/**
+ * 200 applications that poll an environment of 1,000 flags without a pause, beside a bare server with the same answers.
+ * Both run from the beginning and take turns, so that other work on the machine slows both; the medians count. `--rounds`
+ * says how many turns.
+ */
 const FLAGS = 1_000;
 const CLIENTS = 200;
-const SECONDS = 8;
+const SECONDS = 4;
 const MB = 1_048_576;
 
 interface Started {
   readonly origin: string;
   readonly key: string;
   readonly till: number;
+}
+
+/** Of a server: resident bytes, and microseconds of processor time since its start. */
+interface Used {
+  readonly bytes: number;
+  readonly cpu: number;
 }
 
 async function serve(): Promise<Started> {
@@ -51,10 +62,13 @@ async function serve(): Promise<Started> {
   return { origin: service.origin, key, till: ff.t };
 }
 
-async function serveBare(): Promise<Started> {
+/** @param all the answer to an application that knows nothing yet. */
+async function serveBare(all: string): Promise<Started> {
   const app = Fastify();
-  const answer = '{"ff":{"d":[],"s":1,"t":1},"rbs":{"d":[],"s":-1,"t":-1}}';
-  app.get('/sdk/splitChanges', async (_, reply) => reply.type('application/json').send(answer));
+  const unchanged = '{"ff":{"d":[],"s":1,"t":1},"rbs":{"d":[],"s":-1,"t":-1}}';
+  app.get<{ Querystring: { since: string } }>('/sdk/splitChanges', async ({ query }, reply) =>
+    reply.type('application/json; charset=utf-8').send(query.since === '-1' ? all : unchanged),
+  );
   return { origin: await app.listen({ port: 0 }), key: 'none', till: 1 };
 }
 
@@ -66,42 +80,103 @@ async function poll(url: string, key: string, agent: Agent): Promise<void> {
   await once(answer, 'end');
 }
 
-/** Requests per second. */
-async function load({ origin, key }: Started, since: number): Promise<number> {
+interface Load {
+  readonly perSecond: number;
+  /** Microseconds of the server's processor time for a request. */
+  readonly cpu: number;
+}
+
+async function load({ origin, key, used }: Server, since: number): Promise<Load> {
   const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
-  const end = performance.now() + SECONDS * 1_000;
+  const before = await used();
+  const begun = performance.now();
+  const end = begun + SECONDS * 1_000;
   let count = 0;
   const client = async (): Promise<void> => {
     while (performance.now() < end) {
-      await poll(`${origin}/sdk/splitChanges?s=1.3&since=${since}&rbSince=-1`, key, agent);
+      await poll(urlOf(origin, since), key, agent);
       count += 1;
     }
   };
   await Promise.all(Array.from({ length: CLIENTS }, client));
+  const seconds = (performance.now() - begun) / 1_000;
   agent.destroy();
-  return Math.round(count / SECONDS);
+  const { cpu } = await used();
+  return { perSecond: count / seconds, cpu: (cpu - before.cpu) / count };
 }
 
-async function measured(kind: 'bare' | 'service'): Promise<void> {
-  const child = fork(fileURLToPath(import.meta.url), [kind]);
+const urlOf = (origin: string, since: number): string =>
+  `${origin}/sdk/splitChanges?s=1.3&since=${since}&rbSince=-1`;
+
+interface Server extends Started {
+  readonly used: () => Promise<Used>;
+  readonly stop: () => void;
+}
+
+async function start(kind: 'bare' | 'service', all = ''): Promise<Server> {
+  const child = fork(fileURLToPath(import.meta.url), ['--kind', kind]);
+  child.send(all);
   const [started] = (await once(child, 'message')) as [Started];
-  const unchanged = await load(started, started.till);
-  const whole = kind === 'bare' ? null : await load(started, -1);
-  child.send('memory');
-  const [bytes] = (await once(child, 'message')) as [number];
-  child.kill();
-  const all = whole === null ? '' : `, ${whole}/s with all ${FLAGS} flags`;
-  process.stdout.write(
-    `${kind}: ${unchanged}/s where nothing changed${all}; ${Math.round(bytes / MB)} MB resident\n`,
-  );
+  return {
+    ...started,
+    used: async () => {
+      child.send('used');
+      const [used] = (await once(child, 'message')) as [Used];
+      return used;
+    },
+    stop: () => child.kill(),
+  };
 }
 
-const [kind] = process.argv.slice(2);
-if (kind === undefined) {
-  await measured('bare');
-  await measured('service');
-} else {
-  const started = await (kind === 'bare' ? serveBare() : serve());
-  process.on('message', () => process.send?.(process.memoryUsage.rss()));
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+
+function line(what: string, loads: readonly Load[], floor?: readonly Load[]): void {
+  const perSecond = median(loads.map((each) => each.perSecond));
+  const cpu = median(loads.map((each) => each.cpu));
+  const of = (measure: keyof Load): string =>
+    median(loads.map((each, at) => each[measure] / (floor?.[at]?.[measure] ?? 1))).toFixed(2);
+  const ratio = floor ? `; ${of('perSecond')} of the floor, ${of('cpu')} times its processor` : '';
+  const figures = `${Math.round(perSecond)}/s, ${Math.round(cpu)} µs of processor each`;
+  process.stdout.write(`${what}: ${figures}${ratio}\n`);
+}
+
+async function measure(rounds: number): Promise<void> {
+  const service = await start('service');
+  const headers = { authorization: `Bearer ${service.key}` };
+  const all = await (await fetch(urlOf(service.origin, -1), { headers })).text();
+  const bare = await start('bare', all);
+  const floor: Load[] = [];
+  const own: Load[] = [];
+  const wholeFloor: Load[] = [];
+  const whole: Load[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    floor.push(await load(bare, bare.till));
+    own.push(await load(service, service.till));
+    wholeFloor.push(await load(bare, -1));
+    whole.push(await load(service, -1));
+  }
+  line('nothing changed, bare', floor);
+  line('nothing changed, service', own, floor);
+  line(`all ${FLAGS} flags (${Math.round(all.length / 1_000)} kB), bare`, wholeFloor);
+  line(`all ${FLAGS} flags, service`, whole, wholeFloor);
+  for (const [name, server] of Object.entries({ bare, service })) {
+    const { bytes } = await server.used();
+    process.stdout.write(`${name}: ${Math.round(bytes / MB)} MB resident\n`);
+    server.stop();
+  }
+}
+
+const { values: options } = parseArgs({
+  options: { kind: { type: 'string' }, rounds: { type: 'string', default: '3' } },
+});
+if (options.kind === undefined) await measure(Number(options.rounds));
+else {
+  const [all] = (await once(process, 'message')) as [string];
+  const started = await (options.kind === 'bare' ? serveBare(all) : serve());
+  process.on('message', () => {
+    const { user, system } = process.cpuUsage();
+    process.send?.({ bytes: process.memoryUsage.rss(), cpu: user + system } satisfies Used);
+  });
   process.send?.(started);
 }

@@ -128,7 +128,7 @@ async function splitChanges(
   }
   const since = numberIn(known);
   const list = await environment.flags();
-  const changed = `[${list.changedSince(since).join(',')}]`;
+  const changed = list.changedSince(since);
   if (spec !== WITH_RULE_BASED) return `{"splits":${changed},"since":${since},"till":${list.till}}`;
   const rules = numberIn(rbSince);
   return `{"ff":{"d":${changed},"s":${since},"t":${list.till}},"rbs":{"d":[],"s":${rules},"t":${rules}}}`;

@@ -90,6 +90,7 @@ export class FlagList {
   readonly till: number;
   readonly flags: ReadonlyMap<string, ServedFlag>;
   #definitions: ReadonlyMap<string, SeededDefinition> | undefined;
+  #whole: string | undefined;
 
   constructor(first: number, flags: ReadonlyMap<string, ServedFlag>) {
     this.first = first;
@@ -97,14 +98,18 @@ export class FlagList {
     this.till = [...flags.values()].reduce((most, { number }) => Math.max(most, number), first);
   }
 
-  /** The texts of the flags that changed since a number; all of them if the number is not of this list. */
-  changedSince(since: number): string[] {
+  /** JSON of a list of the flags that changed since a number; of all flags if the number is not of this list. */
+  changedSince(since: number): string {
+    if (since === this.till) return '[]';
+    // Every application that starts asks for this one.
+    if (since < 0) return (this.#whole ??= this.#listed(({ split }) => split !== null));
     const isKnown = since >= this.first && since <= this.till;
-    if (since === this.till) return [];
-    const changed = [...this.flags.values()].filter(({ number, split }) =>
-      isKnown ? number > since : since >= 0 || split !== null,
-    );
-    return changed.map(({ text }) => text);
+    return this.#listed(({ number }) => !isKnown || number > since);
+  }
+
+  #listed(isWanted: (flag: ServedFlag) => boolean): string {
+    const wanted = [...this.flags.values()].filter(isWanted);
+    return `[${wanted.map(({ text }) => text).join(',')}]`;
   }
 
   /** The definitions by the names of their flags. */
