@@ -131,6 +131,10 @@ export interface FlagSpec {
    */
   trafficType?: string;
   /**
+   * Fields of the flag itself that are sent at its creation; people own them afterwards, and no run compares or writes them.
+   */
+  unmanaged?: ("description" | "tags" | "rolloutStatus")[];
+  /**
    * Rollout status by name, for example Ramping. Absent: left as the service has it.
    */
   rolloutStatus?: string;

@@ -504,6 +504,23 @@ export interface Plan {
     workspace?: string;
   }[];
   /**
+   * Fields that `unmanaged` leaves to people, of the flags that were looked at; absent where there is none. No part of the hash.
+   *
+   * @minItems 1
+   *
+   * Items: One flag, or its definition in an environment.
+   */
+  leftToPeople?: {
+    /**
+     * `flag/NAME` or `flag/NAME@ENVIRONMENT`.
+     */
+    id: string;
+    /**
+     * Names of the fields, as in the specs.
+     */
+    fields: string[];
+  }[];
+  /**
    * Open change requests of ours for something that git no longer wants: the run withdraws them. Absent where there is none. No part of the hash.
    *
    * @minItems 1

@@ -33,6 +33,8 @@ export interface ImportOptions {
   readonly environments: readonly string[];
   /** `KIND/NAME`; empty for all. */
   readonly only: readonly string[];
+  /** Fields that the files leave to people. Default: none. */
+  readonly unmanaged?: readonly string[] | undefined;
   readonly progress?: Progress | undefined;
 }
 
@@ -67,7 +69,7 @@ export async function importWorkspace(
   const problems = nameProblems(actual);
   if (problems.length > 0) throw cannotSay(problems);
   const workspace = clearName(at.workspace, all);
-  const files = workspaceFiles({ workspace, environments, actual });
+  const files = workspaceFiles({ workspace, environments, actual, unmanaged: options.unmanaged });
   await prove(files, actual, at);
   return {
     workspace: at.workspace.name,

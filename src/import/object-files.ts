@@ -1,5 +1,12 @@
 import { FLAG_FIELDS_IN_FILE } from '../model/flag/fields.js';
-import type { Definition, FlagField, Treatment, FlagFields } from '../model/flag/flag.js';
+import {
+  DEFINITION_FIELDS,
+  FLAG_FIELDS,
+  type Definition,
+  type FlagField,
+  type FlagFields,
+  type Treatment,
+} from '../model/flag/flag.js';
 import { ownMember } from '../model/collections.js';
 import { canonicalJson } from '../model/json.js';
 import {
@@ -34,13 +41,14 @@ export function flagFileText(flag: FlagToWrite): string {
   const { description, ...others } = Object.fromEntries(written);
   const environments = [...flag.environments].map(([name, definition]): Member => [
     name,
-    writtenDefinition(definition, shared),
+    writtenDefinition(definition, shared, unmanagedOf(flag, DEFINITION_FIELDS)),
   ]);
   const file = mapping(
     ['flag', flag.name],
     ['description', description],
     ['trafficType', flag.trafficType],
     ...Object.entries(others),
+    ['unmanaged', unmanagedOf(flag, FLAG_FIELDS)],
     ['treatments', treatmentsInFile(shared.treatments)],
     ['defaultTreatment', shared.defaultTreatment],
     ['baselineTreatment', definitions.length === 0 ? undefined : shared.baselineTreatment],
@@ -74,7 +82,19 @@ function commonest<T>(values: readonly T[]): T {
   return best;
 }
 
-function writtenDefinition(definition: Required<Definition>, shared: Shared): Written {
+function unmanagedOf(
+  { unmanaged = [] }: FlagToWrite,
+  fields: readonly string[],
+): Written | undefined {
+  const own = fields.filter((field) => unmanaged.includes(field));
+  return own.length === 0 ? undefined : writtenTexts(own);
+}
+
+function writtenDefinition(
+  definition: Required<Definition>,
+  shared: Shared,
+  unmanaged: Written | undefined,
+): Written {
   const { treatments, defaultTreatment, baselineTreatment, rules, targets } = definition;
   const names = treatments.map(({ name }) => name);
   const isOwn = (field: keyof Shared): boolean =>
@@ -95,6 +115,7 @@ function writtenDefinition(definition: Required<Definition>, shared: Shared): Wr
     ['targets', targeted.length === 0 ? undefined : mapping(...targeted)],
     ['rules', rules.length === 0 ? undefined : writtenRules(rules, names)],
     ['defaultRule', writtenBuckets(definition.defaultRule, names)],
+    ['unmanaged', unmanaged],
   );
 }
 
@@ -170,6 +191,8 @@ export interface FlagToWrite {
   readonly fields: FlagFields;
   /** Environment, by its name in the config → every field of the definition, in config order. */
   readonly environments: ReadonlyMap<string, Required<Definition>>;
+  /** Fields of the flag and of its definitions that the file leaves to people. Default: none. */
+  readonly unmanaged?: readonly string[];
 }
 
 export interface SegmentToWrite {

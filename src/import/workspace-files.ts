@@ -28,6 +28,8 @@ interface WorkspaceToWrite {
   readonly environments: readonly LiveEnvironment[];
   /** Only its flags and segments in these environments are written. */
   readonly actual: Actual;
+  /** Fields that the files leave to people. Default: none. */
+  readonly unmanaged?: readonly string[] | undefined;
 }
 
 /**
@@ -82,7 +84,7 @@ function nonEmpty(names: readonly string[]): Written | undefined {
   return names.length === 0 ? undefined : names;
 }
 
-function liveFlags({ actual, environments }: WorkspaceToWrite): FlagToWrite[] {
+function liveFlags({ actual, environments, unmanaged = [] }: WorkspaceToWrite): FlagToWrite[] {
   return [...sortedMap(actual.flags)].map(([name, flag]) => {
     const definitions = environments.flatMap((environment) => {
       const definition = flag.definitions.get(environment.name);
@@ -94,6 +96,7 @@ function liveFlags({ actual, environments }: WorkspaceToWrite): FlagToWrite[] {
       fields: flag.flag ? flagFieldsFromWire(flag.flag) : {},
       trafficType: trafficTypeOf(flag),
       environments: new Map(definitions),
+      unmanaged,
     };
   });
 }

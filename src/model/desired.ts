@@ -1,5 +1,5 @@
 import type { LintSpec } from '../generated/config.schema.d.js';
-import type { Definition, FlagFields } from './flag/flag.js';
+import type { Definition, DefinitionField, FlagFields } from './flag/flag.js';
 import type { DesiredRamp } from './flag/ramp.js';
 import type { NamedConditions } from './matcher/from-condition.js';
 import type { Identities } from './identities.js';
@@ -138,6 +138,8 @@ export interface DesiredFlag {
   readonly trafficType: string;
   /** `tags` and the like; git does not manage absent fields. */
   readonly fields: FlagFields;
+  /** For the creation: `fields`, and those that people own afterwards. Unset if there are none of these. */
+  readonly creation?: FlagFields;
   /** Who answers for it; never sent. */
   readonly owner?: string;
   /** Never deleted, in any environment. */
@@ -153,6 +155,8 @@ export interface DesiredDefinition {
   readonly fields: Definition;
   /** Every field, for the creation: `fields`, and those that a creation sets and later runs leave alone. */
   readonly creation: Required<Definition>;
+  /** Fields that people own after the creation. */
+  readonly unmanaged?: readonly DefinitionField[];
   /** The names of `fields.rules`, position by position; for people only. */
   readonly ruleNames: readonly (string | undefined)[];
   readonly ramps?: readonly DesiredRamp[];

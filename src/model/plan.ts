@@ -179,6 +179,12 @@ export interface NotCompared {
   readonly why: 'counted' | 'not-shown';
 }
 
+/** The fields of an object that people own: git said what its creation sends, and no run compares them. */
+export interface LeftToPeople {
+  readonly id: ObjectId;
+  readonly fields: readonly string[];
+}
+
 export interface Withdrawal {
   readonly id: ObjectId;
   readonly request: ChangeRequest;

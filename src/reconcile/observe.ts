@@ -141,9 +141,10 @@ async function removalsIn(
 /** Whether a flag may get another rollout status, which needs the id of that status. */
 function isStatusToWrite({ desired, policy, actual, state }: PlanInput): boolean {
   const { flags } = desiredInScope(desired, policy);
-  return [...flags.values()].some(({ name, fields: { rolloutStatus } }) => {
-    if (rolloutStatus === undefined) return false;
+  return [...flags.values()].some(({ name, fields, creation = fields }) => {
     const live = actual.flags.get(name);
+    const { rolloutStatus } = live?.existence === 'absent' ? creation : fields;
+    if (rolloutStatus === undefined) return false;
     if (live?.flag) return live.flag.rolloutStatus?.name !== rolloutStatus;
     // If the service does not show the flag, the last accepted value counts as the present one.
     const base = flagEntry(state, name)?.workspace?.spec;

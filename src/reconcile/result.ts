@@ -3,10 +3,10 @@ import { EXIT, type ExitCode } from '../errors.js';
 import type { Outcome, Outcomes } from '../model/outcome.js';
 import { planOptionsOf } from '../model/remedy.js';
 import { exitOf, verdictOf, type Verdict } from '../model/verdict.js';
-import type { Reminder } from '../model/plan.js';
+import type { LeftToPeople, Reminder } from '../model/plan.js';
 import { shownFields } from '../plan/shown.js';
 import { unmanagedNames } from '../plan/plan.js';
-import type { PlanPolicy } from '../plan/policy.js';
+import { plannedObjects, type PlanPolicy } from '../plan/policy.js';
 import type { PlanReport } from '../report/plan-report.js';
 import type { Applied, Planned, RunContext } from './context.js';
 import { remindersAt } from '../timing/reminders.js';
@@ -37,6 +37,7 @@ export function reportOf(
     nowMs: context.now(),
     ramps: standingsOf(input.moment, found, 'outcomes' in result ? result.outcomes : undefined),
     reminders: remindersOf(input, context.now()),
+    leftToPeople: leftToPeople(input),
     closed: input.policy.environments.flatMap(({ name, selected }) => {
       const closed = selected && input.policy.closed?.get(name);
       return closed ? [{ environment: name, ...closed, ...overridden(input.policy) }] : [];
@@ -94,6 +95,20 @@ function remindersOf({ desired, policy }: Planned['input'], ms: number): Reminde
     const [, environment] = id.split('@');
     const isHere = environment === undefined || places.has(environment);
     return isHere && [only, changed].every((keys) => keys?.has(keyOfId(id)) ?? true);
+  });
+}
+
+/** The fields that people own, of the flags and environments that the run planned. */
+function leftToPeople({ desired, policy }: Planned['input']): LeftToPeople[] {
+  return plannedObjects(policy, 'flag', desired.flags).flatMap((flag) => {
+    const { name, fields, creation = {}, environments } = flag;
+    const own = Object.keys(creation).filter((field) => !Object.hasOwn(fields, field));
+    const places = policy.environments.map(({ name: environment, selected }) => {
+      const unmanaged = selected ? environments.get(environment)?.unmanaged : undefined;
+      return { id: objectId({ kind: 'flag', name, environment }), fields: unmanaged ?? [] };
+    });
+    const whole = { id: objectId({ kind: 'flag', name, environment: null }), fields: own };
+    return [whole, ...places].filter((each) => each.fields.length > 0);
   });
 }
 

@@ -3,6 +3,7 @@ import type {
   AllowedFinding,
   Change,
   GuardFinding,
+  LeftToPeople,
   Plan,
   PlanNotes,
   Reminder,
@@ -40,6 +41,8 @@ export interface PlanReport {
   readonly suspended?: Suspension | null;
   /** The progress of the ramps of definitions, sorted by id. */
   readonly ramps?: readonly RampStanding[];
+  /** Of the flags in scope, in the order of the specs. */
+  readonly leftToPeople?: readonly LeftToPeople[];
   /** Reviews that the specs wanted by now, sorted by id. */
   readonly reminders?: readonly Reminder[];
   /** Environments that are closed to changes for now, in the order of the environments. */

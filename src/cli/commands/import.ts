@@ -1,4 +1,4 @@
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { openReading } from '../../compose/run.js';
 import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { clean } from '../../report/sanitize.js';
@@ -11,6 +11,7 @@ import {
   type ImportedFile,
   type SourceName,
 } from '../../import/from-file.js';
+import { DEFINITION_FIELDS, FLAG_FIELDS } from '../../model/flag/flag.js';
 import { shellWord } from '../../platform/shell.js';
 import type { Departure } from '../../import/sources/source.js';
 import { withSchemaLine, writeSchemas } from '../editor-schemas.js';
@@ -33,6 +34,8 @@ interface ImportOptions extends CommonOptions, ServiceOptions {
   readonly workspace?: string;
   /** Of flags and segments of which the file does not say it. */
   readonly trafficType: string;
+  /** Fields that the files leave to people. */
+  readonly unmanaged?: readonly string[];
   /** Specs that the directory holds are replaced; without it they are an error. */
   readonly overwrite?: boolean;
 }
@@ -65,6 +68,11 @@ export const declareImport: DeclareCommand = (command, { terminal, done }) => {
       'with --from, of flags of which the file does not say it',
       'user',
     )
+    .option(
+      '--unmanaged <field>',
+      'a field that people own on the service, like defaultRule (repeatable)',
+      collectField,
+    )
     .option('--overwrite', 'replace existing flagkeel.yaml, flags/ and segments/');
   commonOptions(serviceOptions(command)).action(
     async (first: string | undefined, second: string | undefined, options: ImportOptions) => {
@@ -79,6 +87,13 @@ export const declareImport: DeclareCommand = (command, { terminal, done }) => {
     },
   );
 };
+
+const FIELDS: readonly string[] = [...FLAG_FIELDS, ...DEFINITION_FIELDS];
+
+function collectField(value: string, before: readonly string[] = []): readonly string[] {
+  if (FIELDS.includes(value)) return [...before, value];
+  throw new InvalidArgumentError(`It is one of ${FIELDS.join(', ')}.`);
+}
 
 interface FileAndTarget {
   readonly file: string;
@@ -175,7 +190,8 @@ async function importInto(
     );
     const { workspace, environment: environments, only } = options;
     const { progress } = screen;
-    const wanted = { workspace, environments, only, progress };
+    const { unmanaged } = options;
+    const wanted = { workspace, environments, only, unmanaged, progress };
     const imported = await importWorkspace(opened.reader, wanted).finally(() => {
       progress.end();
     });

@@ -78,18 +78,18 @@ function catalogueOf(specs: RightSpecs, ages: Ages): Catalogue {
 }
 
 function cataloguedFlag(
-  { name, location, fields, environments }: DesiredFlag,
+  { name, location, fields, creation: sent = fields, environments }: DesiredFlag,
   { desired, parts }: RightSpecs,
 ): Omit<CataloguedFlag, 'uses'> {
   const { owner, expires } = parts.specs.flags.get(name)?.spec ?? {};
   return {
     name,
     file: location.file,
-    ...(fields.description !== undefined && { description: fields.description }),
+    ...(sent.description !== undefined && { description: sent.description }),
     ...(owner !== undefined && { owner }),
     ...(expires !== undefined && { expires }),
-    tags: fields.tags ?? [],
-    environments: [...environments].map(([environment, { creation, ramps = [] }]) => ({
+    tags: sent.tags ?? [],
+    environments: [...environments].map(([environment, { creation, unmanaged, ramps = [] }]) => ({
       environment,
       killed: evaluate(desired, { flag: name, environment }, {})?.killed ?? creation.killed,
       defaultTreatment: creation.defaultTreatment,
@@ -101,6 +101,7 @@ function cataloguedFlag(
         ...{ treatment, rule },
         steps: steps.map((step) => ({ percent: step.percent, when: whenText(step) })),
       })),
+      ...(unmanaged && { unmanaged }),
     })),
   };
 }

@@ -119,16 +119,16 @@ function planCreation(
   input: PlanInput,
 ): ObjectPlan {
   const id = objectId(subject.ref);
-  const { trafficType, fields: wanted } = flag;
-  const reason = creationReason(entry?.workspace, { trafficType, fields: wanted });
+  const { trafficType, fields: managed, creation = managed } = flag;
+  const reason = creationReason(entry?.workspace, { trafficType, fields: managed });
   const fields: FieldChange[] = [
     { path: '/trafficType', reason, after: trafficType },
-    ...createdFields(flagFields(wanted), reason),
+    ...createdFields(flagFields(creation), reason),
   ];
   const corrections = entry?.workspace?.corrections?.[WHOLE_OBJECT];
   const held = withholdReason({ reason }, workspaceRules(input.policy), corrections);
   if (held) return { id, withheld: [withheld(subject, { action: 'create', fields }, held)] };
-  const { description, ...later } = flag.fields;
+  const { description, ...later } = creation;
   const requests: StepRequest[] = [
     {
       action: 'create-flag',
@@ -230,7 +230,8 @@ const FLAG_FILES: KindFiles = {
 /** Flags: fields at workspace level, and a definition in each environment. */
 export const FLAG_KIND: PlannedKind = {
   rank: 1,
-  declarations: ({ flags }) => [...flags.values()],
+  declarations: ({ flags }) =>
+    [...flags.values()].map((flag) => ({ ...flag, fields: flag.creation ?? flag.fields })),
   inScope: ({ flags }, policy) => ({
     flags: new Map(plannedObjects(policy, 'flag', flags).map((flag) => [flag.name, flag])),
   }),

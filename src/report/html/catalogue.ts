@@ -67,6 +67,8 @@ export interface CataloguedDefinition {
   /** Serves the users for whom no rule matches. */
   readonly defaultRule: readonly Bucket[];
   readonly ramps: readonly CataloguedRamp[];
+  /** Fields that people own on the service. */
+  readonly unmanaged?: readonly string[];
 }
 
 export interface CataloguedSegment {

@@ -18,6 +18,8 @@ export interface ShownDefinition {
   readonly rules: readonly string[];
   /** Serves the users for whom no rule matches. */
   readonly defaultRule: readonly Bucket[];
+  /** Fields that people own: what is shown of them is what the creation sends. */
+  readonly unmanaged?: readonly string[];
 }
 
 /** Each rule in words: `in segment staff → on 50 %, off 50 %`. Keys are counted. */
@@ -30,10 +32,12 @@ export function ruleTexts(rules: readonly Rule[]): string[] {
 /** The effect of a flag in one environment: the shares as a bar, and the rules in words. */
 export function definitionBlock(definition: ShownDefinition): Html {
   const { killed, defaultTreatment, trafficAllocation, targets, rules, defaultRule } = definition;
+  const { unmanaged = [] } = definition;
   const lines = [
     ...(targets === 0 ? [] : [`${plural(targets, 'key')} by name`]),
     ...(trafficAllocation === 100 ? [] : [`traffic allocation ${String(trafficAllocation)} %`]),
     ...rules,
+    ...(unmanaged.length === 0 ? [] : [`people own ${unmanaged.map(clean).join(', ')}`]),
   ];
   const rest = rules.length === 0 ? 'everybody' : 'others';
   const shares = { killed, trafficAllocation, defaultTreatment, shares: defaultRule };

@@ -100,6 +100,7 @@ function circumstances(report: PlanReport, options: JsonOptions) {
   return present({
     left: some(report.left?.map((each) => leftDocument(each, options))),
     guards: some(report.guardFindings?.map((each, at) => ({ ...each, says: refusals[at] ?? '' }))),
+    leftToPeople: some(report.leftToPeople?.map(({ id, fields }) => ({ id, fields }))),
     withdrawals: some(
       report.plan.withdrawals?.map(({ id, request }) => ({ id, request: request.id })),
     ),

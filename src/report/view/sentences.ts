@@ -1,6 +1,7 @@
 import type { RampStanding } from '../../model/flag/ramp.js';
 import {
   withdrawStepId,
+  type LeftToPeople,
   type LiveKill,
   type NotCompared,
   type Reminder,
@@ -61,6 +62,7 @@ export function caveatsOf(report: PlanReport): Caveats {
       ...(leftOut === undefined ? [] : [leftOutText(leftOut)]),
       ...(plan.observed === 'touched' ? [TOUCHED_TEXT] : []),
       ...notComparedTexts(plan.notCompared),
+      ...leftToPeopleTexts(report.leftToPeople),
       ...(plan.unmanaged && plan.unmanaged.flags + plan.unmanaged.segments > 0
         ? [
             `Not managed here: ${plural(plan.unmanaged.flags, 'flag')}, ${plural(plan.unmanaged.segments, 'segment')}.`,
@@ -89,6 +91,24 @@ function approvalTexts({ heldHash, guardFindings = [], planOptions = [] }: PlanR
   const command = commandText(['reconcile', '--approve', heldHash, ...planOptions]);
   return [`Once reviewed, what waits for a window passes with ${clean(command)}.`];
 }
+
+/** One sentence for all objects of which people own the same fields. */
+function leftToPeopleTexts(all: readonly LeftToPeople[] = []): string[] {
+  const groups = new Map<string, string[]>();
+  for (const { id, fields } of all) {
+    const owned = fields.map((field) => OWNED_WORDS[field] ?? clean(field)).join(', ');
+    groups.set(owned, [...(groups.get(owned) ?? []), clean(id)]);
+  }
+  return [...groups].map(([owned, ids]) => {
+    const shown = ids.slice(0, MAX_UNSEEN).join(', ');
+    const more = ids.length > MAX_UNSEEN ? ` and ${ids.length - MAX_UNSEEN} more` : '';
+    return `People own ${owned} of ${shown}${more}: no run compares or writes that.`;
+  });
+}
+
+const OWNED_WORDS: Readonly<Record<string, string>> = {
+  defaultRule: 'the percentages (defaultRule)',
+};
 
 function withdrawalTexts({ plan, outcomes }: PlanReport): string[] {
   return (plan.withdrawals ?? []).map((withdrawal) => {

@@ -124,6 +124,7 @@ export function resolveDefinition(
         : {
             ...{ location, ...definition, ruleNames },
             ...(said.allow && { allow: said.allow.value }),
+            ...(said.unmanaged && { unmanaged: said.unmanaged.value }),
             ...(desiredRamps.length > 0 && { ramps: desiredRamps }),
           },
     treatments: names,

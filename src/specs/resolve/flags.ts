@@ -1,5 +1,6 @@
 import type { EnvironmentSpec, FlagSpec } from '../../generated/flag.schema.d.js';
 import { flagFieldsFromSpec } from '../../model/flag/fields.js';
+import type { FlagField } from '../../model/flag/flag.js';
 import { sameJson } from '../../model/json.js';
 import { NO_CONDITIONS } from '../../model/matcher/from-condition.js';
 import { FLAG_NAME, RESERVED_FLAG_NAMES } from '../../model/ref.js';
@@ -257,10 +258,21 @@ export function desiredFlag(flag: ResolvedFlag): DesiredFlag {
     name: flag.name,
     location: flag.file.location(['flag']),
     trafficType: flag.trafficType,
-    fields: flagFieldsFromSpec(flag.spec),
+    ...flagFieldsOf(flag.spec),
     ...(flag.spec.owner !== undefined && { owner: flag.spec.owner }),
     ...(flag.spec.protect === true && { protect: true }),
     ...(flag.spec.expires !== undefined && { expires: flag.spec.expires }),
     environments: sortedMap<DesiredDefinition>(environments),
   };
+}
+
+/** Managed fields alone, and for the creation also those that people own afterwards. */
+function flagFieldsOf(spec: FlagSpec): Pick<DesiredFlag, 'fields' | 'creation'> {
+  const creation = flagFieldsFromSpec(spec);
+  const { unmanaged = [] } = spec;
+  if (unmanaged.length === 0) return { fields: creation };
+  const managed = Object.entries(creation).filter(
+    ([field]) => !unmanaged.includes(field as FlagField),
+  );
+  return { fields: Object.fromEntries(managed), creation };
 }
