@@ -1,5 +1,5 @@
 // Renders the comment of a review of specs-example, as a forge shows it, into docs/images. Needs `npm run build`, git and
-// Chromium: node scripts/review-screenshot.mjs [/usr/bin/chromium]
+// Chromium: npx tsx scripts/review-screenshot.mjs [/usr/bin/chromium]
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import MarkdownIt from 'markdown-it';
 import { chromium } from 'playwright-core';
+import { smallPng } from './small-png.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const IMAGES = join(ROOT, 'docs', 'images');
@@ -62,7 +63,7 @@ try {
 
 async function shoot(page, html, name, css = '') {
   await page.setContent(`<!doctype html><meta charset="utf-8"><style>${CSS}${css}</style>${html}`);
-  await page.screenshot({ path: join(IMAGES, name), fullPage: true });
+  writeFileSync(join(IMAGES, name), smallPng(await page.screenshot({ fullPage: true })));
 }
 
 function begin() {

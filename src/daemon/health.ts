@@ -109,7 +109,13 @@ export function verdictOver(sources: readonly { name: string; verdict: Verdict }
   if (sources.length === 1) return only.verdict;
   const level = worst(sources.map(({ verdict }) => verdict.level));
   const such = sources.filter(({ verdict }) => verdict.level === level);
-  const detail = such.map(({ name, verdict }) => `${name}: ${verdict.headline}`).join('; ');
+  const detail = such
+    .map(({ name, verdict }) => {
+      // The reason of a single source has the names of its objects.
+      const why = such.length > 1 || !verdict.detail ? '' : `: ${verdict.detail}`;
+      return `${name}: ${verdict.headline}${why}`;
+    })
+    .join('; ');
   if (level === 'fine') {
     return {
       level,

@@ -14,11 +14,15 @@ type Part = string | Html | readonly Html[];
  * because it is half of a page with many rows.
  */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  const raw = texts.map((text) => text.replaceAll(INDENT, '\n'));
-  return new Html(String.raw({ raw }, ...parts.map(textOf)));
+  const raw = unindented.get(texts) ?? texts.map((text) => text.replaceAll(/\n\s+/g, '\n'));
+  unindented.set(texts, raw);
+  let text = raw[0] ?? '';
+  for (const [at, part] of parts.entries()) text += textOf(part) + (raw[at + 1] ?? '');
+  return new Html(text);
 }
 
-const INDENT = /\n\s+/g;
+/** The texts of a template are one constant, so they are changed once for all rows. */
+const unindented = new WeakMap<TemplateStringsArray, readonly string[]>();
 
 /** Marks trusted text as HTML without escaping it, such as a style sheet. */
 export function htmlOf(trusted: string): Html {

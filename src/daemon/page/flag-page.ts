@@ -53,7 +53,9 @@ function remedyOf(standing: StandingView['standing'] | undefined): Html {
 }
 
 function statesOf({ states, standing, isKilledByHand }: FlagPlace): Html[] {
-  return states.map((state) => {
+  // The definition says itself that it is killed.
+  const shown = states.filter((state) => state !== 'killed' || isKilledByHand);
+  return shown.map((state) => {
     const words =
       state === standing?.standing.is
         ? whyText(standing.standing)

@@ -1,6 +1,7 @@
 import { html, type Html } from '../../platform/html.js';
 import { shareBar } from '../../report/html/shares.js';
 import { clean } from '../../report/sanitize.js';
+import { noBreak } from '../../report/text/layout.js';
 import { plural } from '../../report/values.js';
 import { sharesText } from '../../report/view/buckets.js';
 import { whyText } from '../../report/view/verdict.js';
@@ -15,6 +16,9 @@ import {
 } from './flag-places.js';
 import { stateMark } from './kit.js';
 import { clockText, moment, untrusted } from './phrases.js';
+
+/** More are laid out only when they come into sight. */
+const MANY_ROWS = 100;
 
 /** Every flag in every environment, the protected ones first. Empty until a run has seen a flag. */
 export function flagMatrix(source: SourceView, now: number): Html {
@@ -34,17 +38,30 @@ export function flagMatrix(source: SourceView, now: number): Html {
   return html`<section id="section-${source.name}" data-parts>
     <h3 id="${title}">What ${plural(total, 'flag')} serve</h3>
     ${filterBar(source, rows)} ${legend(rows)}
-    <table class="matrix" id="matrix-${source.name}" data-parts>
-      <thead>
-        <tr>
-          <th scope="col">Flag</th>
-          ${heads}
-        </tr>
-      </thead>
-      <tbody data-parts>
-        ${rows.map((row) => rowOf(row, source, now))}
-      </tbody>
-    </table>
+    <div
+      class="rows"
+      id="rows-${source.name}"
+      role="region"
+      aria-label="What flags of ${source.name} serve"
+      tabindex="0"
+      data-parts
+    >
+      <table
+        class="matrix ${rows.length > MANY_ROWS ? 'long' : ''}"
+        id="matrix-${source.name}"
+        data-parts
+      >
+        <thead>
+          <tr>
+            <th scope="col">Flag</th>
+            ${heads}
+          </tr>
+        </thead>
+        <tbody data-parts>
+          ${rows.map((row) => rowOf(row, source, now))}
+        </tbody>
+      </table>
+    </div>
     ${more > 0 ? html`<p>and ${plural(more, 'more', 'more')}: <code>flagkeel report</code></p>` : []}
   </section>`;
 }
@@ -152,7 +169,7 @@ function briefText(serving: Serving): Html {
     ...(trafficAllocation < 100 ? [`of ${String(trafficAllocation)} %`] : []),
     ...(targets > 0 ? [plural(targets, 'key')] : []),
     ...(rules > 0 ? [plural(rules, 'rule')] : []),
-  ];
+  ].map(noBreak);
   return html`${sharesText(shares, defaultTreatment)}${
     before.length === 0 ? [] : html` <span class="soft">${before.join(', ')}</span>`
   }`;

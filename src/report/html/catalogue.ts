@@ -195,11 +195,14 @@ function filterBar(flags: readonly CataloguedFlag[], today: string): Html {
   </div>`;
 }
 
+/** More are laid out only when they come into sight. */
+const MANY_ROWS = 100;
+
 /** @param kind of the objects in the rows, in the singular. */
 function tableOf(kind: string, { environments }: View, rows: readonly Html[]): Html {
   return html`<section class="sheet" aria-label="${kind}s">
     <h2>${kind}s</h2>
-    <table class="matrix">
+    <table class="matrix ${rows.length > MANY_ROWS ? 'long' : ''}">
       <thead>
         <tr>
           <th scope="col">${kind}</th>

@@ -22,37 +22,23 @@ function toneOf(treatment: string, { shares, defaultTreatment }: Shares): string
 }
 
 /**
- * The shares as a bar, pale if a kill keeps them from being served. It is hidden from screen readers, because
- * `shareTexts` says the same. Widths are attributes, which the policies of pages allow.
+ * The shares as a bar, pale if a kill keeps them from being served. The ground of the bar is the default treatment, and
+ * each other treatment is a part on it. It is hidden from screen readers, because `shareTexts` says the same. Widths are
+ * attributes, which the policies of pages allow.
  */
 export function shareBar(flag: Shares): Html {
   const { killed, shares, trafficAllocation, defaultTreatment } = flag;
-  const served = shares.map(({ treatment, size }) => {
-    return { treatment, size: (size * trafficAllocation) / 100 };
-  });
-  const all = [...served, { treatment: defaultTreatment, size: 100 - trafficAllocation }];
   let from = 0;
-  const parts = all
-    .filter(({ size }) => size > 0)
-    .map(({ treatment, size }) => {
-      const x = from;
-      from += size;
-      return html`<rect
-        x="${String(x)}"
-        y="0"
-        width="${String(size)}"
-        height="8"
-        class="${toneOf(treatment, flag)}"
-      ></rect>`;
-    });
-  return html`<svg
-    class="share ${killed ? 'unserved' : ''}"
-    viewBox="0 0 100 8"
-    preserveAspectRatio="none"
-    aria-hidden="true"
-  >
-    ${parts}
-  </svg>`;
+  const parts = shares.flatMap(({ treatment, size }) => {
+    const [x, width] = [from, (size * trafficAllocation) / 100];
+    from += width;
+    if (treatment === defaultTreatment || width === 0) return [];
+    const at = html`x="${String(x)}" width="${String(width)}"`;
+    return [html`<rect ${at} height="1" class="${toneOf(treatment, flag)}" />`];
+  });
+  const look = killed ? 'share unserved' : 'share';
+  const box = html`viewBox="0 0 100 1" preserveAspectRatio="none"`;
+  return html`<svg class="${look}" ${box} aria-hidden="true">${parts}</svg>`;
 }
 
 /** The shares in words, each with the colour that it has in the bar: `on 25 %, off 75 %`. */

@@ -53,8 +53,7 @@ describe('report', () => {
     const parts = [
       'in segment staff → on 100 %',
       'others → on 30 %, off 70 %',
-      'x="0" y="0" width="30"',
-      'x="30" y="0" width="70"',
+      '<rect x="0" width="30"',
       '1 key by name',
       '<p class="wrong">expired 2020-01-31</p>',
       'owner payments · #web',

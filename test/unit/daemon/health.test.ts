@@ -184,7 +184,8 @@ describe('the verdict over all sources', () => {
   const fine = { name: 'a', verdict: healthOf(aSource()).verdict };
   const held = {
     name: 'b',
-    verdict: healthOf(aSource({ pinned: { commit: COMMIT, reason: '', until: null } })).verdict,
+    verdict: healthOf(aSource({ pinned: { commit: COMMIT, reason: 'INC-4711', until: null } }))
+      .verdict,
   };
 
   it('is that of the only one', () => {
@@ -202,7 +203,7 @@ describe('the verdict over all sources', () => {
     expect(verdictOver([fine, held, fine])).toEqual({
       level: 'attention',
       headline: '1 of 3 sources to look at',
-      detail: 'b: Pinned to 3f9c2ab',
+      detail: 'b: Pinned to 3f9c2ab: INC-4711',
     });
   });
 });

@@ -6,6 +6,7 @@ import { unknownPlaceholders } from '../../../src/daemon/notify/formats.js';
 import { jsonBody } from '../../../src/daemon/notify/formats.js';
 import { STANDINGS } from '../../../src/model/verdict.js';
 import { aRun, aSource, DaemonInMemory } from '../../support/daemon-view.js';
+import { aLiveFlag } from '../../support/daemon-story.js';
 import { startTestOperations } from '../../support/operations.js';
 import { aReport } from '../../support/plan-builder.js';
 import { declarationsOf, bare, brokenLinks, projectText, rowsOf, sectionOf } from './page.js';
@@ -95,17 +96,21 @@ describe('docs/watch-operations.md', () => {
 
   it('lists endpoints that are there', async () => {
     const run = aRun(aReport());
+    const flags = [{ environment: 'production', total: 1, flags: [aLiveFlag('pay', 10)] }];
     await using operations = await startTestOperations(
-      new DaemonInMemory(aSource({ runs: [run] })),
+      new DaemonInMemory(aSource({ runs: [run], flags })),
     );
     const endpoints = rowsOf(sectionOf(PAGE, '## Endpoints')).map(([cell]) => bare(cell));
 
     const answers = await Promise.all(
       endpoints.map(async (endpoint) => {
         const [method, path] = endpoint.includes(' ') ? endpoint.split(' ') : ['GET', endpoint];
-        const response = await fetch(operations.url + (path ?? '').replace('ID', run.id), {
-          method: method ?? '',
-        });
+        const response = await fetch(
+          operations.url + (path ?? '').replace('ID', run.id).replace('SOURCE/F', 'shop-flags/pay'),
+          {
+            method: method ?? '',
+          },
+        );
         await response.body?.cancel();
         return [endpoint, response.status];
       }),

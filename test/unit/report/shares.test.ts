@@ -19,12 +19,11 @@ describe('the shares of a flag', () => {
   it('show the default treatment in grey, whatever its place, and the rest of the traffic too', () => {
     const { text } = shareBar(FLAG);
 
-    expect(classesOf(text)).toEqual(['off', 'tone0', 'tone1', 'off']);
-    expect([...text.matchAll(/width="(\d+)"/g)].map(([, width]) => width)).toEqual([
-      '25',
-      '15',
-      '10',
-      '50',
+    // Grey is the ground of the bar.
+    expect(classesOf(text)).toEqual(['tone0', 'tone1']);
+    expect([...text.matchAll(/x="(\d+)" width="(\d+)"/g)].map(([, ...at]) => at)).toEqual([
+      ['25', '15'],
+      ['40', '10'],
     ]);
   });
 
