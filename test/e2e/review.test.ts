@@ -123,7 +123,7 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
     expect(first, first.stderr).toMatchObject({ code: 0 });
     expect(forge.comments).toHaveLength(1);
     expect(forge.comments[0]?.body).toContain(
-      'updates 2 in <code>staging</code>, <code>production</code>',
+      'updates 2 in <code>production</code>, <code>staging</code>',
     );
     expect(forge.comments[0]?.body).not.toMatch(/@octocat(?![^`]*```)|^\s*::/m);
     expect(lastStatuses()).toEqual([
@@ -225,7 +225,7 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
     const run = await review(['--since', 'main'], { isFork: true });
 
     expect(run, run.stderr).toMatchObject({ code: 0 });
-    expect(run.stdout).toContain('updates 2 in <code>staging</code>, <code>production</code>');
+    expect(run.stdout).toContain('updates 2 in <code>production</code>, <code>staging</code>');
     expect(run.stdout).toContain('Made offline');
     expect(run.stdout).toContain('15 % off → on');
     expect(forge.comments).toEqual([]);

@@ -26,7 +26,10 @@ export function planText(
   options: TextOptions,
   view = planView(report, options),
 ): string {
-  return renderLines([...bodyLines(report, view), ...endLines(report, view)], options);
+  return renderLines(
+    [...bodyLines(report, view, options), ...endLines(report, view, options)],
+    options,
+  );
 }
 
 /** The last line of the report alone. The refusals of guards come before it, because the line does not count them. */
@@ -36,15 +39,17 @@ export function planSummary(report: PlanReport, layout: Layout): string {
 }
 
 /** Everything but the end; empty if there is nothing to report. */
-function bodyLines(report: PlanReport, view: PlanView): Line[] {
+function bodyLines(report: PlanReport, view: PlanView, options: ViewOptions): Line[] {
   const { folds, withheld, liveKills, left, guards, commit } = view;
   if (folds.length + withheld.length + liveKills.length + guards.refusals.length === 0) return [];
+  const isWhole = showsAll(options);
   return [
+    { indent: 0, spans: view.headline },
     paragraph(placeText(report, commit), 'faint'),
     ...section(GUARDS_TITLE, guardLines(guards)),
     ...folds.flatMap((fold, index) => [
-      ...(isShort(fold) && isShort(folds[index - 1]) ? [] : [EMPTY_LINE]),
-      ...foldLines(fold, { commit }),
+      ...(!isWhole && isShort(fold) && isShort(folds[index - 1]) ? [] : [EMPTY_LINE]),
+      ...foldLines(fold, { commit, isWhole }),
     ]),
     ...section('Withheld', withheld.flatMap(rowLines)),
     ...section(LIVE_KILLS_TITLE, liveKills.flatMap(rowLines)),
@@ -55,6 +60,11 @@ function bodyLines(report: PlanReport, view: PlanView): Line[] {
     ),
     EMPTY_LINE,
   ];
+}
+
+/** Whether every object has all its rows. */
+function showsAll({ verbose = false, showKeys }: ViewOptions): boolean {
+  return verbose || showKeys;
 }
 
 /** Whether a fold is one line, so that it needs no empty line before the next one. */
@@ -78,13 +88,13 @@ function section(title: string, lines: readonly Line[]): Line[] {
 }
 
 /** Caveats, and the line of totals. */
-function endLines(report: PlanReport, { caveats, folds }: PlanView): Line[] {
+function endLines(report: PlanReport, { caveats, folds }: PlanView, options: ViewOptions): Line[] {
   const { plan } = report;
   const { serious, ramps, reminders, limits } = caveats;
   const busy = plan.changes.length + plan.withheld.length > 0;
   return [
     ...[...serious, ...reminders, ...ramps, ...limits].map((text) => paragraph(text, 'faint')),
-    ...(folds.some(isShort) ? [paragraph(FRESH_NOTE, 'faint')] : []),
+    ...(!showsAll(options) && folds.some(isShort) ? [paragraph(FRESH_NOTE, 'faint')] : []),
     ...(busy && plan.unchanged.length > 0
       ? [paragraph(`${String(plan.unchanged.length)} unchanged hidden`, 'faint')]
       : []),

@@ -1,6 +1,7 @@
 import { clean } from '../sanitize.js';
 import { itemText } from '../values.js';
 import { countText, namesOf, type Fold } from '../view/plan-view.js';
+import { freshWords } from '../view/fresh.js';
 import type { Row } from '../view/row.js';
 import { span, type Line, type Span } from './layout.js';
 
@@ -63,12 +64,8 @@ export function foldLines(
 
 /** `+ flag/search · new flag: production on 10 %, staging on 100 %`. */
 function freshLine({ keys: [key = ''], kind, fresh, rows }: Fold, origin: readonly string[]): Line {
-  const isDone = rows.every(({ deed }) => !deed.text.startsWith('will '));
   const name = [span('+ ', 'add'), span(clean(key), 'strong')];
-  const what = [
-    span(` · new ${kind}${isDone ? ' created' : ''}:`, 'add'),
-    span(` ${fresh}`, 'strong'),
-  ];
+  const what = [span(` · ${freshWords(kind, rows)}`, 'add'), span(` ${fresh}`, 'strong')];
   return { indent: 0, spans: [...name, ...what, ...originSpans(origin)] };
 }
 

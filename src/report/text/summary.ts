@@ -6,6 +6,7 @@ import { deedsText, outcomeOf, type PlanReport } from '../plan-report.js';
 import { risksLine } from '../view/impact.js';
 import { isConverged } from '../../model/verdict.js';
 import { wholeText } from '../view/verdict.js';
+import { byEnvironment, shownEnvironments } from '../view/weight.js';
 import { plural } from '../values.js';
 
 /** One line about a kill that was sent, or that failed. */
@@ -44,7 +45,7 @@ function plannedLine(report: PlanReport): string {
   ].join(', ');
   const parts = [
     actions,
-    ...restCounts(plan),
+    ...restCounts(plan, withheldNames(report)),
     ...(report.guardFindings?.length ? ['refused by a guard'] : []),
     ...(risks === '' ? [] : [risks]),
   ];
@@ -66,10 +67,23 @@ function appliedLine(report: PlanReport): string {
   return `Applied: ${parts.join('; ')}.${whole}`;
 }
 
+/** A line names this many withheld objects. */
+const SHOWN_WITHHELD = 3;
+
+/** The first withheld objects, the most protected first: ` (flag/legacy@production, … 2 more)`. */
+function withheldNames(report: PlanReport): string {
+  const { withheld } = report.plan;
+  const ids = byEnvironment(withheld, shownEnvironments(report)).map(({ id }) => clean(id));
+  const names = [...new Set(ids)];
+  const more = names.length - SHOWN_WITHHELD;
+  const rest = more > 0 ? [`… ${String(more)} more`] : [];
+  return ` (${[...names.slice(0, SHOWN_WITHHELD), ...rest].join(', ')})`;
+}
+
 /** Counts of the objects that the run does not act on. */
-function restCounts(plan: PlanReport['plan']): string[] {
+function restCounts(plan: PlanReport['plan'], names = ''): string[] {
   return [
     `${String(plan.unchanged.length)} unchanged`,
-    ...(plan.withheld.length > 0 ? [`${String(plan.withheld.length)} withheld`] : []),
+    ...(plan.withheld.length > 0 ? [`${String(plan.withheld.length)} withheld${names}`] : []),
   ];
 }

@@ -19,6 +19,12 @@ export function isFresh(rows: readonly ChangeRow[], report: PlanReport): boolean
   );
 }
 
+/** `new flag:`, or after an apply `new flag created:`. */
+export function freshWords(kind: string, rows: readonly ChangeRow[]): string {
+  const isDone = rows.every(({ deed }) => !deed.text.startsWith('will '));
+  return `new ${kind}${isDone ? ' created' : ''}:`;
+}
+
 /**
  * A new object in one line: `production on 10 %, staging on 100 %`. Neighbours of which the same is said are joined.
  *

@@ -3,11 +3,12 @@ import { noteKey, type Change } from '../../model/plan.js';
 import { keyOf, type Kind, type ObjectKey } from '../../model/ref.js';
 import type { PlanReport } from '../plan-report.js';
 import { clean } from '../sanitize.js';
-import { plainText } from '../text/layout.js';
+import { plainText, type Span } from '../text/layout.js';
 import { plural } from '../values.js';
 import { briefOf } from './brief.js';
 import { foldersOf, freshText, isFresh } from './fresh.js';
 import { guardTexts, type GuardTexts } from './guards.js';
+import { headlineOf } from './headline.js';
 import { risksOf } from './impact.js';
 import { leftRow } from './left.js';
 import { changeRow, withheldRow, type ChangeRow, type Row } from './row.js';
@@ -27,6 +28,8 @@ export interface ViewOptions {
 
 /** A plan, and after an apply its results, in the form that every printer uses. All text is cleaned. */
 export interface PlanView {
+  /** The first line: what happens to whom, the largest risk, and how much else there is. Empty if nothing happens. */
+  readonly headline: readonly Span[];
   /**
    * By weight: failures first, then risks from the largest on, removals, and changes in protected environments.
    */
@@ -58,7 +61,7 @@ export interface Fold {
   readonly risks: ReadonlySet<Risk>;
   /** Reviewers should look at it before the others. */
   readonly isUrgent: boolean;
-  /** A new object in one line, `production on 10 %, staging on 100 %`; empty for others, and where rows say all. */
+  /** A new object in one line, `production on 10 %, staging on 100 %`; empty for others. */
   readonly fresh: string;
   /** For new objects of one folder, which need not be equal: each by itself. `rows` has the rows of all of them. */
   readonly members?: readonly Fold[];
@@ -69,12 +72,15 @@ export function planView(report: PlanReport, options: ViewOptions): PlanView {
   const { showKeys } = options;
   const folds = foldsOf(report, options);
   const places = shownEnvironments(report);
+  const withheld = byEnvironment(plan.withheld, places).map((each) =>
+    withheldRow(each, report, showKeys),
+  );
+  const liveKills = byEnvironment(plan.liveKills, places).map(liveKillRow);
   return {
+    headline: headlineOf(report, { folds, withheld, liveKills }),
     folds,
-    withheld: byEnvironment(plan.withheld, places).map((each) =>
-      withheldRow(each, report, showKeys),
-    ),
-    liveKills: byEnvironment(plan.liveKills, places).map(liveKillRow),
+    withheld,
+    liveKills,
     left: byEnvironment(left, places).map((each) => leftRow(each, showKeys)),
     guards: guardTexts(report),
     caveats: caveatsOf(report),
@@ -88,8 +94,8 @@ export function planView(report: PlanReport, options: ViewOptions): PlanView {
 /** A fold is in the place of its first object: of objects with equal changes, or of many new ones in one folder. */
 function foldsOf(report: PlanReport, { showKeys, verbose = false }: ViewOptions): Fold[] {
   const isWhole = verbose || showKeys;
-  const objects = objectsOf(report, { showKeys, isWhole });
-  const folders = foldersOfMany(objects);
+  const objects = objectsOf(report, showKeys);
+  const folders = isWhole ? new Map<Fold, string>() : foldersOfMany(objects);
   const groups = grouped(objects, (fold) => {
     const folder = folders.get(fold);
     return folder === undefined ? String(fold.keys[0]) : `${fold.kind} in ${folder}`;
@@ -177,19 +183,13 @@ function sameText({ rows }: Fold, report: PlanReport): string {
   );
 }
 
-/** Whether keys are named, and whether new objects have rows and not one line. */
-interface Detail {
-  readonly showKeys: boolean;
-  readonly isWhole: boolean;
-}
-
 /** Each object with all its changes, the most urgent first, and otherwise in the order of the plan. */
-function objectsOf(report: PlanReport, detail: Detail): Fold[] {
+function objectsOf(report: PlanReport, showKeys: boolean): Fold[] {
   const places = shownEnvironments(report);
   const byKey = grouped(report.plan.changes, ({ ref }) => keyOf(ref.kind, ref.name));
   return [...byKey]
     .map(([key, changes]) => {
-      return objectFold(key, byEnvironment(changes, places), report, detail);
+      return objectFold(key, byEnvironment(changes, places), report, showKeys);
     })
     .map((fold) => ({ fold, weight: foldWeight(fold, report).slice(0, -1) }))
     .toSorted((a, b) => byWeight(a.weight, b.weight))
@@ -200,7 +200,7 @@ function objectFold(
   key: ObjectKey,
   changes: readonly Change[],
   report: PlanReport,
-  { showKeys, isWhole }: Detail,
+  showKeys: boolean,
 ): Fold {
   const found = changes.map((change) => changeRow(change, report, showKeys));
   const place = shared(found.map((row) => row.place));
@@ -219,7 +219,7 @@ function objectFold(
     titles: new Set(changes.map((change) => report.notes.get(noteKey(change))?.title ?? '')),
     risks: new Set(changes.flatMap((change) => risksOf(change, report))),
     isUrgent: changes.some((change) => isUrgent(change, report)),
-    fresh: isWhole || !isFresh(rows, report) ? '' : freshText(rows, report),
+    fresh: isFresh(rows, report) ? freshText(rows, report) : '',
   };
 }
 

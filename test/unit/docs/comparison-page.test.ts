@@ -85,7 +85,9 @@ describe('docs/comparison.md', () => {
     const { stdout } = await run('plan');
     repository.git('reset', '--quiet', '--hard', 'HEAD~1');
 
-    const printed = stdout.replace(/^.*\n\n/, '').replace(/sha256:[0-9a-f]{64}/, 'sha256:…');
+    const printed = stdout
+      .replace(/^Workspace .*\n/m, '')
+      .replace(/sha256:[0-9a-f]{64}/, 'sha256:…');
     expect(shown).toBe(printed);
   });
 });

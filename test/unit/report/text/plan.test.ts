@@ -33,7 +33,9 @@ function applied(endings: readonly Outcome[], converged: boolean): PlanReport {
 describe('a plan', () => {
   it('tells what will be by object: risks first, the protected environment before the others', () => {
     expect(text(aStory())).toMatchInlineSnapshot(`
-      "Workspace Default at https://admin.example.com, commit 3f9c2ab
+      "flag/payments in production will be updated: killed · kill: ordered in git · !! kills: everybody
+          gets the default treatment · and 5 more changes
+      Workspace Default at https://admin.example.com, commit 3f9c2ab
 
       flag/payments · kills/production.yaml:2
         ~ production will be updated: killed · kill: ordered in git
@@ -68,15 +70,19 @@ describe('a plan', () => {
       New objects are shown in short; --verbose shows all of them.
       40 unchanged hidden
       planHash sha256:0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a
-      Plan: 2 to create, 3 to update, 1 to delete, 9 requests; 40 unchanged; 1 withheld; 1 risk:
-          flag/payments@production kills: everybody gets the default treatment.
+      Plan: 2 to create, 3 to update, 1 to delete, 9 requests; 40 unchanged; 1 withheld
+          (flag/legacy@production); 1 risk: flag/payments@production kills: everybody gets the default
+          treatment.
       "
     `);
   });
 
   it('hangs its paragraphs in on a narrow terminal and names keys when asked to', () => {
     expect(text(aStory(), 60, true)).toMatchInlineSnapshot(`
-      "Workspace Default at https://admin.example.com, commit
+      "flag/payments in production will be updated: killed · kill:
+          ordered in git · !! kills: everybody gets the default
+          treatment · and 5 more changes
+      Workspace Default at https://admin.example.com, commit
           3f9c2ab
 
       flag/payments · kills/production.yaml:2
@@ -132,8 +138,9 @@ describe('a plan', () => {
       planHash
           sha256:0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a
       Plan: 2 to create, 3 to update, 1 to delete, 9 requests; 40
-          unchanged; 1 withheld; 1 risk: flag/payments@production
-          kills: everybody gets the default treatment.
+          unchanged; 1 withheld (flag/legacy@production); 1 risk:
+          flag/payments@production kills: everybody gets the
+          default treatment.
       "
     `);
   });
@@ -172,11 +179,12 @@ describe('a plan', () => {
         { title: titles[index] ?? '', comment: '' },
       ]);
       const printed = text(aReport({ changes }, { notes: new Map(notes) }));
-      return printed.split('\n').slice(0, 8).join('\n');
+      return printed.split('\n').slice(0, 9).join('\n');
     };
 
     expect(titled(['Ramp', 'Ramp', 'Ramp'])).toBe(
       [
+        'flag/a in production will be updated · and 2 more changes',
         'Workspace Default at https://admin.example.com, commit 3f9c2ab · all by Ramp',
         '',
         'flag/a',
@@ -269,7 +277,7 @@ describe('a plan', () => {
       ids.map((id) => [id, { status: 'failed', error, partly: false } as const]),
     );
 
-    expect(text(aReport({ changes })).match(/^(10 flags|flag\/f1\d)/gm)).toEqual([
+    expect(text(aReport({ changes })).match(/^(10 flags(?=:)|flag\/f1\d)/gm)).toEqual([
       '10 flags',
       ...Array.from({ length: 10 }, (_, index) => `flag/f1${String(index)}`),
     ]);
@@ -299,7 +307,8 @@ describe('a plan', () => {
     );
 
     expect(text(report)).toMatchInlineSnapshot(`
-      "Workspace Default at https://admin.example.com, no commit with local changes
+      "flag/a will be updated
+      Workspace Default at https://admin.example.com, no commit with local changes
 
       flag/a · flags/a.yaml:1
         ~ the flag itself will be updated
@@ -469,7 +478,9 @@ describe('the summary of a plan', () => {
 describe('an apply', () => {
   it('tells what was done, in another tense than the plan', () => {
     expect(text(applied([], true))).toMatchInlineSnapshot(`
-      "Workspace Default at https://admin.example.com, commit 3f9c2ab
+      "flag/payments in production updated: killed · kill: ordered in git · !! kills: everybody gets the
+          default treatment · and 5 more changes
+      Workspace Default at https://admin.example.com, commit 3f9c2ab
 
       flag/payments · kills/production.yaml:2
         ~ production updated: killed · kill: ordered in git
@@ -524,7 +535,9 @@ describe('an apply', () => {
     ];
 
     expect(text(applied(endings, false))).toMatchInlineSnapshot(`
-      "Workspace Default at https://admin.example.com, commit 3f9c2ab
+      "segment/beta in production partly applied, then failed: cannot add keys to segment "beta": the
+          service is read-only (REJECTED, status 400, transaction t-17) · and 5 more changes, 1 more risk
+      Workspace Default at https://admin.example.com, commit 3f9c2ab
 
       segment/beta · segments/beta.yaml:1
         ✗ production partly applied, then failed: cannot add keys to segment "beta": the service is
@@ -631,7 +644,8 @@ describe('nothing to do', () => {
     });
 
     expect(text(report)).toMatchInlineSnapshot(`
-      "Workspace Default at https://admin.example.com, commit 3f9c2ab
+      "Nothing to write · flag/old would be deleted: no longer in git, and pruning is off
+      Workspace Default at https://admin.example.com, commit 3f9c2ab
 
       Withheld
         ! flag/old would be deleted: no longer in git, and pruning is off
@@ -640,7 +654,7 @@ describe('nothing to do', () => {
 
       43 unchanged hidden
       planHash sha256:0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a
-      Plan: 0 to create, 0 to update, 0 to delete, 0 requests; 43 unchanged; 1 withheld.
+      Plan: 0 to create, 0 to update, 0 to delete, 0 requests; 43 unchanged; 1 withheld (flag/old).
       "
     `);
   });
