@@ -1,6 +1,7 @@
 import { Option, type Command, InvalidArgumentError } from 'commander';
 import { AUTH_HEADERS } from '../admin-api/origin.js';
 import type { ConnectionFlags, RunFlags } from '../compose/run.js';
+import { DEFINITION_FIELDS, FLAG_FIELDS } from '../model/flag/flag.js';
 import { parseKey } from '../model/ref.js';
 import { parseMoment } from '../platform/zoned-time.js';
 
@@ -136,6 +137,13 @@ export function collectObject(value: string, before: readonly string[]): readonl
   return [...before, value];
 }
 
+const FIELDS: readonly string[] = [...FLAG_FIELDS, ...DEFINITION_FIELDS];
+
+export function collectField(value: string, before: readonly string[] = []): readonly string[] {
+  if (FIELDS.includes(value)) return [...before, value];
+  throw new InvalidArgumentError(`It is one of ${FIELDS.join(', ')}.`);
+}
+
 /** `NAME=VALUE`, collected; of a name that is given twice the last value counts. */
 export function collectPair(
   value: string,
@@ -223,7 +231,12 @@ const VALUE_TYPES: ReadonlyMap<unknown, ValueType> = new Map<unknown, ValueType>
   [positive, 'integer'],
   [port, 'port'],
 ]);
-const COLLECTING: ReadonlySet<unknown> = new Set([collect, collectObject, collectPair]);
+const COLLECTING: ReadonlySet<unknown> = new Set([
+  collect,
+  collectField,
+  collectObject,
+  collectPair,
+]);
 
 /** @param parse what commander reads the word with; undefined: it takes it as it is. */
 export function valueTypeOf(parse: unknown): ValueType {

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { Option } from 'commander';
 import { openReading } from '../../compose/run.js';
 import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { clean } from '../../report/sanitize.js';
@@ -11,7 +11,6 @@ import {
   type ImportedFile,
   type SourceName,
 } from '../../import/from-file.js';
-import { DEFINITION_FIELDS, FLAG_FIELDS } from '../../model/flag/flag.js';
 import { shellWord } from '../../platform/shell.js';
 import type { Departure } from '../../import/sources/source.js';
 import { withSchemaLine, writeSchemas } from '../editor-schemas.js';
@@ -20,6 +19,7 @@ import { surroundingsOf } from '../on-service.js';
 import type { DeclareCommand } from '../command.js';
 import { examples } from '../help.js';
 import {
+  collectField,
   commonOptions,
   serviceOptions,
   type CommonOptions,
@@ -87,13 +87,6 @@ export const declareImport: DeclareCommand = (command, { terminal, done }) => {
     },
   );
 };
-
-const FIELDS: readonly string[] = [...FLAG_FIELDS, ...DEFINITION_FIELDS];
-
-function collectField(value: string, before: readonly string[] = []): readonly string[] {
-  if (FIELDS.includes(value)) return [...before, value];
-  throw new InvalidArgumentError(`It is one of ${FIELDS.join(', ')}.`);
-}
 
 interface FileAndTarget {
   readonly file: string;
