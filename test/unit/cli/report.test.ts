@@ -130,7 +130,7 @@ describe('report', () => {
     const file = join(directory, 'flags.html');
     writeFileSync(
       join(directory, 'flags/ship.yaml'),
-      (FILES['flags/pay.yaml'] ?? '')
+      FILES['flags/pay.yaml']
         .replace('flag: pay', 'flag: ship')
         .replace(/owner.*\n|expires.*\n/g, ''),
     );
