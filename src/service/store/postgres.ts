@@ -2,8 +2,8 @@ import { Socket } from 'node:net';
 import { PostgresDialect } from 'kysely';
 import type { Client, Pool, PoolClient, PoolConfig } from 'pg';
 import { failure } from './failures.js';
+import type { StoreParts } from './parts.js';
 import { postgresLookUp } from './statement.js';
-import type { StoreParts } from './store.js';
 
 /**
  * Transactions take milliseconds. After this time PostgreSQL takes the turn as writer away from a process that froze.

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Kysely, Migrator, SqliteDialect, type Dialect as KyselyDialect } from 'kysely';
+import { Kysely, Migrator, SqliteDialect } from 'kysely';
 import { FlagkeelError, messageOf } from '../../errors.js';
 import {
   isBusy,
@@ -10,6 +10,7 @@ import {
 } from '../../platform/sqlite.js';
 import { StoreHealth } from './failures.js';
 import { migrations, type Dialect } from './migrations.js';
+import type { StoreParts } from './parts.js';
 import { postgresParts } from './postgres.js';
 import { stepsTaken } from './steps.js';
 import { sqliteLookUp, type Lookup, type PreparedRead } from './statement.js';
@@ -150,17 +151,6 @@ function takeLock(path: string): SqliteDatabase | undefined {
     if (!isBusy(error)) throw error;
     return undefined;
   }
-}
-
-/** What differs between the databases. */
-export interface StoreParts {
-  readonly dialect: Dialect;
-  readonly kysely: KyselyDialect;
-  readonly lookUp: (db: Db, isWriting: () => boolean) => PreparedRead;
-  readonly ping: () => Promise<void>;
-  readonly version: () => Promise<unknown>;
-  /** Prepares the next try after a failure. */
-  readonly afterFailure: (code: string) => void;
 }
 
 function sqliteParts(database: SqliteDatabase): StoreParts {
