@@ -120,6 +120,8 @@ export interface WireDefinition {
   defaultRule: WireBucket[];
   creationTime: number;
   lastUpdateTime: number;
+  /** Milliseconds since the epoch of the newest traffic; null if there was none. Only some services show it. */
+  lastTrafficReceivedAt?: number | null;
   openChangeRequestId?: string | null;
   /** The seeds that evaluators hash keys with. Beyond the contract, so that only some services show them. */
   seed?: number;

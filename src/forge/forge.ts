@@ -45,6 +45,19 @@ export interface Annotation {
 /** The operations on a commit, with or without a pull request. */
 export type CommitForge = Pick<Forge, 'name' | 'setStatus'>;
 
+/** A pull request to open: a new branch from the default one, with one commit. */
+export interface Proposal {
+  readonly branch: string;
+  readonly title: string;
+  /** Markdown. */
+  readonly body: string;
+  /** New texts by path from the root of the repository; null removes the file. */
+  readonly files: ReadonlyMap<string, string | null>;
+}
+
+/** The page of the pull request; null if the branch is there already, so that nothing was done. */
+export type Proposed = { readonly url: string } | null;
+
 export interface RepositoryTarget {
   readonly kind: 'github' | 'gitlab';
   /** The address of the API, such as `https://api.github.com` or `https://gitlab.com/api/v4`. */

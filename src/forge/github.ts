@@ -2,6 +2,8 @@ import { Octokit } from '@octokit/rest';
 import { messageOf } from '../errors.js';
 import { fetchFault, fetchFor } from '../platform/http-client.js';
 import {
+  type Proposal,
+  type Proposed,
   type Annotation,
   type CommitForge,
   type CommitTarget,
@@ -147,6 +149,43 @@ function commitForge(octokit: Octokit, place: CommitTarget): CommitForge {
       });
     },
   };
+}
+
+export async function proposeOnGithub(
+  options: ForgeOptions<RepositoryTarget>,
+  { branch, title, body, files }: Proposal,
+): Promise<Proposed> {
+  const octokit = githubClient(options);
+  const at = repositoryOf(options.place);
+  if ((await headOf(octokit, { ...at, ref: `heads/${branch}` })) !== null) return null;
+  const { default_branch: base } = (await octokit.rest.repos.get(at)).data;
+  const head = await octokit.rest.git.getRef({ ...at, ref: `heads/${base}` });
+  const parent = head.data.object.sha;
+  const { data: commit } = await octokit.rest.git.getCommit({ ...at, commit_sha: parent });
+  const { data: tree } = await octokit.rest.git.createTree({
+    ...{ ...at, base_tree: commit.tree.sha },
+    tree: [...files].map(([path, text]) => ({
+      ...({ path, mode: '100644', type: 'blob' } as const),
+      ...(text === null ? { sha: null } : { content: text }),
+    })),
+  });
+  const made = { ...at, message: title, tree: tree.sha, parents: [parent] };
+  const { data } = await octokit.rest.git.createCommit(made);
+  await octokit.rest.git.createRef({ ...at, ref: `refs/heads/${branch}`, sha: data.sha });
+  const pull = await octokit.rest.pulls.create({ ...at, title, body, head: branch, base });
+  return { url: pull.data.html_url };
+}
+
+async function headOf(
+  octokit: Octokit,
+  of: { owner: string; repo: string; ref: string },
+): Promise<string | null> {
+  try {
+    return (await octokit.rest.git.getRef(of)).data.object.sha;
+  } catch (error) {
+    if (error instanceof ForgeError && error.status === 404) return null;
+    throw error;
+  }
 }
 
 function repositoryOf({ repository }: RepositoryTarget): { owner: string; repo: string } {

@@ -3,6 +3,8 @@ import { Gitlab } from '@gitbeaker/rest';
 import { messageOf } from '../errors.js';
 import { dispatcherFor, fetchFault } from '../platform/http-client.js';
 import {
+  type Proposal,
+  type Proposed,
   type CommitForge,
   type CommitTarget,
   type Forge,
@@ -141,6 +143,31 @@ async function absentIsNull<T>(answer: Promise<T>): Promise<T | null> {
     if (error instanceof ForgeError && error.status === 404) return null;
     throw error;
   }
+}
+
+export async function proposeOnGitlab(
+  options: ForgeOptions<RepositoryTarget>,
+  { branch, title, body, files }: Proposal,
+): Promise<Proposed> {
+  const gitlab = gitlabClient(options);
+  const { repository: project } = options.place;
+  const ask = async <T>(send: () => Promise<T>, repeatable = true): Promise<T> =>
+    withRetry(send, gitlabRefusal, { wait: options.wait, repeatable });
+  if (await absentIsNull(ask(async () => gitlab.Branches.show(project, branch)))) return null;
+  const base = (await ask(async () => gitlab.Projects.show(project))).default_branch;
+  const actions = [...files].map(([filePath, content]) =>
+    content === null
+      ? { action: 'delete' as const, filePath }
+      : { action: 'update' as const, filePath, content },
+  );
+  const from = { startBranch: base };
+  await ask(async () => gitlab.Commits.create(project, branch, title, actions, from), false);
+  const text = { description: body };
+  const request = await ask(
+    async () => gitlab.MergeRequests.create(project, branch, base, title, text),
+    false,
+  );
+  return { url: request.web_url };
 }
 
 export function openGitlabCommit(options: ForgeOptions<CommitTarget>): CommitForge {

@@ -7,6 +7,8 @@ import type {
   Forge,
   ForgeOptions,
   ForgeTarget,
+  Proposal,
+  Proposed,
   PullRequestTarget,
   RepositoryTarget,
 } from './forge.js';
@@ -44,6 +46,23 @@ export async function readApprovals(
   const options = optionsFor(place, known);
   if (place.kind === 'github') return (await import('./github.js')).githubApprovals(options);
   return (await import('./gitlab.js')).gitlabApprovals(options);
+}
+
+/**
+ * Opens a pull request, with the operator's token.
+ *
+ * @throws FlagkeelError `FORGE`; `USAGE` as `openForge`.
+ */
+export async function propose(
+  place: RepositoryTarget,
+  known: Pick<ForgeOptions, 'token' | 'version'>,
+  proposal: Proposal,
+): Promise<Proposed> {
+  const options = optionsFor(place, known);
+  if (place.kind === 'github') {
+    return (await import('./github.js')).proposeOnGithub(options, proposal);
+  }
+  return (await import('./gitlab.js')).proposeOnGitlab(options, proposal);
 }
 
 function optionsFor<P extends RepositoryTarget>(
@@ -157,5 +176,5 @@ function remoteOf(url: string): { readonly host: string; readonly path: string }
 }
 
 export function unusable(why: string): FlagkeelError {
-  return new FlagkeelError('USAGE', `cannot set statuses on commits: ${why}`);
+  return new FlagkeelError('USAGE', `cannot use the forge: ${why}`);
 }

@@ -9,11 +9,26 @@ export interface AgedFlag {
   readonly quietDays?: number;
   /** The treatment that all keys get in every environment of the flag; unset if there is no such treatment. */
   readonly servedToAll?: string;
-  /** `expired`: its day is past. `one-treatment`: all keys get the same treatment, and have for long. */
-  readonly why: readonly ('expired' | 'one-treatment')[];
+  /** UTC day of the newest traffic in any environment; null if there never was any. Unset if that is unknown. */
+  readonly lastTraffic?: string | null;
+  /**
+   * - `expired`: its day is past;
+   * - `settled`: all keys get the same treatment, and have for long;
+   * - `unused`: it has had no traffic for long;
+   * - `unread`: no code names it, and no commit has touched it for long.
+   */
+  readonly why: readonly ('expired' | 'settled' | 'unused' | 'unread')[];
 }
 
-interface StaleBounds {
+/** What is known of flags beside their files; each set only if it was looked at. */
+export interface FlagUse {
+  /** Names that no code has. */
+  readonly unread?: ReadonlySet<string>;
+  /** UTC day of the newest traffic by flag; null if there never was any. A flag without an entry is unknown. */
+  readonly traffic?: ReadonlyMap<string, string | null>;
+}
+
+interface StaleBounds extends FlagUse {
   /** UTC day, `YYYY-MM-DD`. */
   readonly today: string;
   /** The limit for "long". */
@@ -37,18 +52,23 @@ export function agedFlags(
 function agedFlag(
   flag: ResolvedFlag,
   age: FileAge | undefined,
-  { today, days }: StaleBounds,
+  { today, days, unread, traffic }: StaleBounds,
 ): AgedFlag {
   const served = servedToAll(flag);
-  const quietDays = age && (Date.parse(today) - Date.parse(age.changedOn)) / DAY_MS;
+  const daysSince = (day: string): number => (Date.parse(today) - Date.parse(day)) / DAY_MS;
+  const quietDays = age && daysSince(age.changedOn);
   const { expires } = flag.spec;
-  const isQuiet = quietDays !== undefined && quietDays >= days && served !== undefined;
+  const isQuiet = quietDays !== undefined && quietDays >= days;
+  const lastTraffic = traffic?.get(flag.name);
+  const hasTraffic = lastTraffic != null && daysSince(lastTraffic) < days;
   const why: AgedFlag['why'] = [
     ...(expires !== undefined && expires < today ? (['expired'] as const) : []),
-    ...(isQuiet ? (['one-treatment'] as const) : []),
+    ...(isQuiet && served !== undefined ? (['settled'] as const) : []),
+    ...(isQuiet && lastTraffic !== undefined && !hasTraffic ? (['unused'] as const) : []),
+    ...(isQuiet && unread?.has(flag.name) === true ? (['unread'] as const) : []),
   ];
   return {
-    ...{ flag, why },
+    ...{ flag, why, ...(lastTraffic !== undefined && { lastTraffic }) },
     ...(age && quietDays !== undefined && { age, quietDays }),
     ...(served !== undefined && { servedToAll: served }),
   };
@@ -60,7 +80,7 @@ export function staleRollouts({ flags, settings, ages, today }: LintedRepository
   if (days === undefined) return [];
   return agedFlags(flags, ages, { today, days }).flatMap((aged) => {
     const { flag, why, servedToAll = '', quietDays = 0 } = aged;
-    if (!why.includes('one-treatment') || lasting.includes(flag.spec.kind ?? '')) return [];
+    if (!why.includes('settled') || lasting.includes(flag.spec.kind ?? '')) return [];
     const message = `everybody gets "${servedToAll}" everywhere, and has for ${quietDays} days at least`;
     return [{ place: { file: flag.file, path: ['flag'] }, message, allowedBy: flag.file }];
   });

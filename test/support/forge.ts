@@ -17,6 +17,8 @@ export interface TestForge {
   mergers?: readonly { readonly access_level: number; readonly user_id?: number }[] | undefined;
   /** When the pull request was pushed to and merged, ISO 8601; null: the forge does not say, and it is not merged. `base`: where it parted. */
   readonly pull: { pushedAt: string | null; mergedAt: string | null; base?: string };
+  /** Pull requests that were opened, with the files of their branch: text, or null where it is removed. */
+  readonly proposals: TestProposal[];
   /** `METHOD path status`, without query. */
   readonly requests: string[];
   /** So many further requests are answered that there were too many. */
@@ -38,6 +40,14 @@ export interface TestComment {
   readonly createdAt?: string;
   /** Absent: nobody edited it. */
   updatedAt?: string;
+}
+
+export interface TestProposal {
+  readonly branch: string;
+  readonly base: string;
+  readonly title: string;
+  readonly body: string;
+  readonly files: Readonly<Record<string, string | null>>;
 }
 
 export interface TestStatus {
@@ -75,6 +85,9 @@ interface Kept {
   readonly comments: TestComment[];
   readonly statuses: TestStatus[];
   readonly annotations: TestAnnotation[];
+  readonly proposals: TestProposal[];
+  /** Of branches that were made, without a pull request yet. */
+  readonly branches: Map<string, TestProposal['files']>;
   readonly members: Map<string, string | number>;
   mergers?: TestForge['mergers'];
   readonly pull: TestForge['pull'];
@@ -93,6 +106,8 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
     comments: [],
     statuses: [],
     annotations: [],
+    proposals: [],
+    branches: new Map(),
     members,
     pull: { pushedAt: '2026-10-01T09:00:00Z', mergedAt: null },
     commentsRefused: false,
@@ -157,7 +172,49 @@ const MOST_ANNOTATIONS = 50;
 
 function githubRoutes(kept: Kept): [string, RegExp, Route][] {
   const repo = '/repos/acme/flags';
+  let files: Record<string, string | null> = {};
+  const sha = { main: 'b'.repeat(40), tree: 'c'.repeat(40), made: 'd'.repeat(40) };
   return [
+    ['GET', new RegExp(`^${repo}$`), () => ({ status: 200, body: { default_branch: 'main' } })],
+    [
+      'GET',
+      new RegExp(`^${repo}/git/ref/heads(?:%2F|/)(.+)$`),
+      (_, [, name = '']) => {
+        const isThere = name === 'main' || kept.branches.has(decodeURIComponent(name));
+        return isThere
+          ? { status: 200, body: { object: { sha: sha.main } } }
+          : refusal(404, 'Not Found');
+      },
+    ],
+    [
+      'GET',
+      new RegExp(`^${repo}/git/commits/${sha.main}$`),
+      () => ({ status: 200, body: { tree: { sha: sha.tree } } }),
+    ],
+    [
+      'POST',
+      new RegExp(`^${repo}/git/trees$`),
+      ({ body }) => {
+        if (body['base_tree'] !== sha.tree) return refusal(422, 'tree.sha is not a tree');
+        const entries = body['tree'] as { path: string; sha?: null; content?: string }[];
+        files = Object.fromEntries(entries.map(({ path, content = null }) => [path, content]));
+        return { status: 201, body: { sha: sha.made } };
+      },
+    ],
+    ['POST', new RegExp(`^${repo}/git/commits$`), () => ({ status: 201, body: { sha: sha.made } })],
+    [
+      'POST',
+      new RegExp(`^${repo}/git/refs$`),
+      ({ body }) => {
+        kept.branches.set(String(body['ref']).replace('refs/heads/', ''), files);
+        return { status: 201, body: {} };
+      },
+    ],
+    [
+      'POST',
+      new RegExp(`^${repo}/pulls$`),
+      ({ body }) => opened(kept, { ...body, branch: body['head'] }, 'html_url'),
+    ],
     // The token of a workflow may not ask who it is, but learns it as the viewer of a query.
     ['GET', /^\/user$/, () => refusal(403, 'Resource not accessible by integration')],
     [
@@ -217,7 +274,44 @@ function githubRoutes(kept: Kept): [string, RegExp, Route][] {
 
 function gitlabRoutes(kept: Kept): [string, RegExp, Route][] {
   const notes = '/api/v4/projects/42/merge_requests/7/notes';
+  const project = '/api/v4/projects/acme%2Fflags';
   return [
+    ['GET', new RegExp(`^${project}$`), () => ({ status: 200, body: { default_branch: 'main' } })],
+    [
+      'GET',
+      new RegExp(`^${project}/repository/branches/(.+)$`),
+      (_, [, name = '']) =>
+        kept.branches.has(decodeURIComponent(name))
+          ? { status: 200, body: { name } }
+          : refusal(404, '404 Branch Not Found'),
+    ],
+    [
+      'POST',
+      new RegExp(`^${project}/repository/commits$`),
+      ({ body }) => {
+        const actions = body['actions'] as {
+          action: string;
+          file_path: string;
+          content?: string;
+        }[];
+        const files = actions.map((each) => [each.file_path, each.content ?? null] as const);
+        kept.branches.set(String(body['branch']), Object.fromEntries(files));
+        return { status: 201, body: { id: HEAD } };
+      },
+    ],
+    [
+      'POST',
+      new RegExp(`^${project}/merge_requests$`),
+      ({ body }) =>
+        opened(
+          kept,
+          {
+            ...{ branch: body['source_branch'], base: body['target_branch'] },
+            ...{ title: body['title'], body: body['description'] },
+          },
+          'web_url',
+        ),
+    ],
     ['GET', /^\/api\/v4\/user$/, () => ({ status: 200, body: { id: 1, username: OUR_ACCOUNT } })],
     ['GET', new RegExp(`^${notes}$`), (asked) => page(asked, kept.comments.map(gitlabNote))],
     ['POST', new RegExp(`^${notes}$`), ({ body }) => post(kept, body, 'gitlab')],
@@ -280,6 +374,21 @@ function gitlabRoutes(kept: Kept): [string, RegExp, Route][] {
       },
     ],
   ];
+}
+
+function opened(
+  kept: Kept,
+  { branch, base, title, body }: Readonly<Record<string, unknown>>,
+  link: string,
+): Answer {
+  const files = kept.branches.get(String(branch));
+  if (files === undefined) return refusal(422, 'head is no branch');
+  kept.proposals.push({
+    ...{ branch: String(branch), base: String(base), title: String(title), body: String(body) },
+    files,
+  });
+  const url = `https://forge.example.com/pulls/${String(kept.proposals.length)}`;
+  return { status: 201, body: { [link]: url } };
 }
 
 function githubComment({ author, ...comment }: TestComment): object {

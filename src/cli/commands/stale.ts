@@ -1,16 +1,24 @@
-import { EXIT, type ExitCode } from '../../errors.js';
+import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
+import { forgeToken } from '../../compose/settings.js';
 import { fileAges } from '../../git/log.js';
-import { agedFlags, type AgedFlag } from '../../lint/stale.js';
+import { agedFlags, type AgedFlag, type FlagUse } from '../../lint/stale.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';
 import { examples } from '../help.js';
-import { positive, commonOptions, type CommonOptions } from '../options.js';
+import { askService, onlineOptions, type OnlineOptions } from '../on-service.js';
+import { collect, positive, commonOptions, type CommonOptions } from '../options.js';
 import { ending, type DeclareCommand } from '../command.js';
 import { isNamed } from '../directories.js';
-import { readRightSpecs } from '../right-specs.js';
-import { openScreen, type Terminal, prettyJson } from '../terminal.js';
+import { readRightSpecs, type RightSpecs } from '../right-specs.js';
+import { proposeRemoval, removalOf, trafficOf, unreadIn } from '../stale-use.js';
+import { openScreen, type Terminal, prettyJson, type Screen } from '../terminal.js';
 
-interface StaleOptions extends CommonOptions {
+interface StaleOptions extends CommonOptions, OnlineOptions {
+  /** Directories of code. */
+  readonly code: readonly string[];
+  /** `github:owner/name` or `gitlab:group/project`. */
+  readonly propose?: string;
+  readonly forgeUrl?: string;
   /** Default: `lint.staleAfter` of flagkeel.yaml, or 90. */
   readonly days?: number;
   readonly all?: boolean;
@@ -19,7 +27,10 @@ interface StaleOptions extends CommonOptions {
 const DEFAULT_DAYS = 90;
 
 export const declareStale: DeclareCommand = (command, invocation) => {
-  examples(command, ['flagkeel stale --days 60', 'flagkeel stale --all --format json']);
+  examples(command, [
+    'flagkeel stale --days 60',
+    'flagkeel stale --online --code ../shop --propose github:acme/flags',
+  ]);
   command
     .argument('[directory]', 'config repository, or a file or folder of it', '.')
     .option(
@@ -27,13 +38,23 @@ export const declareStale: DeclareCommand = (command, invocation) => {
       'how long a flag may give everybody the same (default: lint.staleAfter of flagkeel.yaml, or 90)',
       positive,
     )
-    .option('--all', 'list every flag with its age');
+    .option('--all', 'list every flag with its age')
+    .option(
+      '--code <directory>',
+      'find out what this checkout of code names (repeatable)',
+      collect,
+      [],
+    )
+    .option('--propose <forge>', 'open pull requests that remove flags: github:owner/name')
+    .option('--forge-url <url>', 'of the API of the forge');
+  onlineOptions(command, 'for the traffic of flags');
   commonOptions(command).action(ending(stale, invocation));
 };
 
 /**
  * Prints the flags that are past their day, or that have given everybody the same for long; those that no commit touched for
- * the longest time first. The service is not asked.
+ * the longest time first. Only `online` asks the service, for traffic. `propose` opens a pull request for each flag that
+ * code and traffic, as far as they were asked, do not know.
  *
  * @returns 2 where a flag is stale, otherwise 0.
  * @throws FlagkeelError `SPECS_INVALID`; `GIT`: the history cannot be read.
@@ -52,7 +73,8 @@ async function stale(
   if (ages.size === 0) {
     screen.note('warning: there is no git history here, so only expiry is judged');
   }
-  const flags = agedFlags(specs.parts.flags, ages, { today, days })
+  const use = await useOf(specs, options, { terminal, screen });
+  const flags = agedFlags(specs.parts.flags, ages, { today, days, ...use })
     .filter(({ flag }) => isNamed(flag.file.path, specs.named))
     .map((aged) => (lasting.includes(aged.flag.spec.kind ?? '') ? expiredAlone(aged) : aged))
     .toSorted((a, b) => (b.quietDays ?? 0) - (a.quietDays ?? 0));
@@ -63,7 +85,60 @@ async function stale(
       ? prettyJson({ formatVersion: 1, days, flags: listed.map(asJson) })
       : `${listed.map(asText).join('')}${plural(found.length, 'flag')} of ${flags.length} stale (everybody gets the same for ${days} days, or past \`expires\`)\n`,
   );
+  if (options.propose !== undefined) await proposeAll(found, specs, options, { terminal, screen });
   return found.length > 0 ? EXIT.changes : EXIT.ok;
+}
+
+interface Around {
+  readonly terminal: Terminal;
+  readonly screen: Screen;
+}
+
+/** @throws FlagkeelError `USAGE`: removals are to be proposed, and neither code nor traffic are known. */
+async function useOf(specs: RightSpecs, options: StaleOptions, around: Around): Promise<FlagUse> {
+  const { code, online = false, propose } = options;
+  if (propose !== undefined && code.length === 0 && !online) {
+    const wayOut = '--code DIRECTORY for the code, --online for traffic';
+    throw new FlagkeelError('USAGE', `cannot propose without knowing who reads flags (${wayOut})`);
+  }
+  const { desired, checkout, parts } = specs;
+  const names = parts.flags.map(({ name }) => name);
+  const about = { directory: checkout.directory, desired };
+  const ask = async () =>
+    askService(about, options, around, async (each) => trafficOf(each, desired));
+  const traffic = online ? await ask() : undefined;
+  if (traffic?.size === 0) {
+    around.screen.note('warning: the service says of no flag when it had traffic');
+  }
+  return {
+    ...(code.length > 0 && { unread: await unreadIn(code, names) }),
+    ...(traffic && { traffic }),
+  };
+}
+
+/** One pull request after the other, so that those that were opened are named if the forge refuses the next. */
+async function proposeAll(
+  found: readonly AgedFlag[],
+  specs: RightSpecs,
+  { propose: forge = '', forgeUrl, code, online = false }: StaleOptions,
+  { terminal, screen }: Around,
+): Promise<void> {
+  const token = forgeToken(terminal.environment);
+  for (const aged of found) {
+    const name = `flag/${clean(aged.flag.name)}`;
+    const why = removalOf(aged, { code: code.length > 0, traffic: online });
+    if (why !== null) {
+      screen.note(`${name} is not proposed: ${why}`);
+      continue;
+    }
+    const place = { forge, forgeUrl, token };
+    const done = await proposeRemoval(aged, factsOf(aged).join(' · '), specs, place);
+    screen.note(
+      'url' in done
+        ? `${name}: ${clean(done.url)}`
+        : `${name} is not proposed: ${clean(done.refused)}`,
+    );
+  }
 }
 
 /** A flag of a lasting kind may give everybody the same for ever. */
@@ -71,24 +146,32 @@ function expiredAlone(aged: AgedFlag): AgedFlag {
   return { ...aged, why: aged.why.filter((why) => why === 'expired') };
 }
 
-function asJson({ flag, age, quietDays, servedToAll, why }: AgedFlag): object {
+function asJson({ flag, age, quietDays, servedToAll, lastTraffic, why }: AgedFlag): object {
   const { owner, kind, expires } = flag.spec;
   return {
     ...{ name: flag.name, file: flag.file.path, owner, kind, expires },
     ...age,
-    ...{ quietDays, servedToAll, why },
+    ...{ quietDays, servedToAll, lastTraffic, why },
   };
 }
 
-function asText({ flag, age, quietDays, servedToAll }: AgedFlag): string {
+function asText(aged: AgedFlag): string {
+  const { name, file } = aged.flag;
+  return `flag/${clean(name)} [${clean(file.path)}]\n  ${factsOf(aged).join(' · ')}\n`;
+}
+
+function factsOf({ flag, age, quietDays, servedToAll, lastTraffic, why }: AgedFlag): string[] {
   const { owner, expires } = flag.spec;
-  const facts = [
+  return [
+    ...(why.length > 0 ? [why.join(', ')] : []),
     owner === undefined ? 'no owner' : `owner ${clean(owner)}`,
     ...(expires === undefined ? [] : [`expires ${expires}`]),
     ...(servedToAll === undefined ? [] : [`everybody gets ${quoted(servedToAll)}`]),
     ...(age
       ? [`changed ${age.changedOn}, ${plural(quietDays ?? 0, 'day')} ago`, `since ${age.addedOn}`]
       : []),
+    ...(lastTraffic === undefined
+      ? []
+      : [lastTraffic === null ? 'never had traffic' : `traffic until ${lastTraffic}`]),
   ];
-  return `flag/${clean(flag.name)} [${clean(flag.file.path)}]\n  ${facts.join(' · ')}\n`;
 }

@@ -42,9 +42,9 @@ it('stale lists what serves everybody the same for long, and what is past its da
 
   expect(run.stdout).toBe(
     `flag/old [flags/old.yaml]
-  owner team-pay · everybody gets on · changed ${dayBefore(200)}, 200 days ago · since ${dayBefore(300)}
+  settled · owner team-pay · everybody gets on · changed ${dayBefore(200)}, 200 days ago · since ${dayBefore(300)}
 flag/gone [flags/gone.yaml]
-  no owner · expires ${dayBefore(30)} · everybody gets on · changed ${dayBefore(1)}, 1 day ago · since ${dayBefore(1)}
+  expired · no owner · expires ${dayBefore(30)} · everybody gets on · changed ${dayBefore(1)}, 1 day ago · since ${dayBefore(1)}
 2 flags of 4 stale (everybody gets the same for 90 days, or past \`expires\`)
 `,
   );
@@ -61,7 +61,7 @@ it('stale takes the days of the command line, then those of the config, and list
 
   expect(await names('--days', '201')).toEqual([2, 'gone expired']);
   expect(await names('--all')).toEqual([
-    ...[2, 'half', 'old one-treatment', 'gone expired', 'touched'],
+    ...[2, 'half', 'old settled', 'gone expired', 'touched'],
   ]);
   repository.write({
     'flagkeel.yaml':
