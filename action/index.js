@@ -82,6 +82,8 @@ var EXIT_OF_CODE = {
   NOT_ON_SERVICE: EXIT.unreadable,
   /** The service refused one request for a reason of its own (4xx). */
   REJECTED: EXIT.failed,
+  /** The operator demands signatures, and none of the named signers signed HEAD. */
+  UNSIGNED: EXIT.guardRefused,
   /** The plan is not the reviewed one. */
   PLAN_DIFFERS: EXIT.refused,
   /** HEAD is older than what was applied last. */
