@@ -1,7 +1,9 @@
 import { html, type Html } from '../platform/html.js';
 import { clean } from '../report/sanitize.js';
 import { plural } from '../report/values.js';
-import { changeLines } from '../service/change-text.js';
+import { lineHtml } from '../report/html/rows.js';
+import { serviceChangeLines } from '../report/view/service-change.js';
+import type { KeysChange, MemberChange } from '../service/rules/difference.js';
 import type { AuditEntry } from '../service/store/audit.js';
 import { wireDefinition, type StoredDefinition } from '../service/store/definitions.js';
 import type { StoredActivation, StoredSegment } from '../service/store/segments.js';
@@ -145,7 +147,7 @@ export function logPage(
 /** One change. Its difference is folded, because it may have many members. */
 export function entryItem(entry: AuditEntry): Html {
   const place = entry.environment === null ? '' : `@${entry.environment}`;
-  const [, ...lines] = changeLines(entry);
+  const lines = serviceChangeLines(entry.difference as (MemberChange | KeysChange)[]);
   return html`<li>
     <p>
       ${timeText(entry.time)}
@@ -156,7 +158,7 @@ export function entryItem(entry: AuditEntry): Html {
     <details>
       <summary>${plural(lines.length, 'difference')}</summary>
       <ul class="diff">
-        ${lines.map((line) => html`<li>${clean(line.trim())}</li>`)}
+        ${lines.map((line) => html`<li>${lineHtml(line, Infinity)}</li>`)}
       </ul>
     </details>
   </li>`;

@@ -47,7 +47,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
  * always visible.
  */
 export function textChange(before: string, after: string, columns = 60): [string, string] {
-  const [a, b] = [clean(before), clean(after)];
+  const [a, b] = visibly(before, after);
   let same = 0;
   while (same < Math.min(a.length, b.length) && a[same] === b[same]) same += 1;
   const from = Math.max(a.length, b.length) > columns && same > 24 ? wordStart(a, same - 16) : 0;
@@ -55,6 +55,13 @@ export function textChange(before: string, after: string, columns = 60): [string
     return `"${from > 0 ? '…' : ''}${cut(text.slice(from), columns)}"`;
   };
   return [side(a), side(b)];
+}
+
+/** Both texts cleaned; as JSON if they differ only in what cleaning takes away, such as line breaks. */
+function visibly(before: string, after: string): [string, string] {
+  const [a, b] = [clean(before), clean(after)];
+  const inside = (text: string): string => clean(JSON.stringify(text).slice(1, -1));
+  return a === b ? [inside(before), inside(after)] : [a, b];
 }
 
 /** The beginning of the word at `index`, if it is near; otherwise `index`. */

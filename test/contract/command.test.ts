@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runService, type ServiceCommandOptions } from '../../src/cli/commands/service/service.js';
 import { runServiceAudit, runServiceKeys } from '../../src/cli/commands/service/store.js';
-import { callsOf } from '../support/service-calls.js';
+import { aDefinition, callsOf, ruleOn } from '../support/service-calls.js';
 
 let directory: string;
 let output: string[];
@@ -142,7 +142,7 @@ describe('the key command', () => {
 
     expect(key).toMatch(/^fka_/);
     expect(output.join('')).toContain(
-      `${id}  revoked  ci\uFFFD[2J  not used  reaches Default/staging\n`,
+      `${id}  revoked  ci<U+001B>[2J  not used  reaches Default/staging\n`,
     );
     await whileServing({}, async ({ origin }) => {
       expect((await callsOf({ origin, key }).call('GET', '/workspaces')).status).toBe(401);
@@ -257,6 +257,25 @@ describe('the audit command', () => {
       await client.ok('PATCH', '/splits/ws/Default/a', [
         { op: 'replace', path: '/description', value: 'x'.repeat(300) },
       ]);
+      const share = (on: number) => ({
+        ...ruleOn({
+          type: 'IN_LIST_STRING',
+          strings: Array.from({ length: 30 }, (_, n) => `k${n}`),
+        }),
+        buckets: [
+          { treatment: 'on', size: on },
+          { treatment: 'off', size: 100 - on },
+        ],
+      });
+      const at = '/splits/ws/Default/a/environments/staging';
+      await client.ok('POST', at, aDefinition({ rules: [share(1)] }));
+      await client.ok('PATCH', at, [{ op: 'replace', path: '/rules', value: [share(99)] }]);
+      await client.ok('PATCH', '/splits/ws/Default/a', [
+        { op: 'replace', path: '/description', value: 'a b' },
+      ]);
+      await client.ok('PATCH', '/splits/ws/Default/a', [
+        { op: 'replace', path: '/description', value: 'a\nb' },
+      ]);
       await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 's' });
       await client.ok('POST', '/segments/staging/s');
       await client.ok('PUT', '/segments/staging/s/upload', ['k1', 'k2\u001b']);
@@ -264,16 +283,18 @@ describe('the audit command', () => {
     output = [];
 
     await runServiceAudit({ directory }, { object: 'flag/a', format: 'text' }, { write });
-    const [update, create] = output;
+    const [broken, , ruled, , update, create] = output;
     output = [];
     await runServiceAudit({ directory }, { object: 'segment/s', format: 'text' }, { write });
 
     expect(update).toMatch(
-      /^\d{4}-\S+Z {2}update {2}flag\/a {2}by first \(\w{12}\)\n {4}~ \/description {2}"" → "x{199}…\n$/,
+      /^\d{4}-\S+Z {2}update {2}flag\/a {2}by first \(\w{12}\)\n {4}description: "" → "x{300}"\n$/,
     );
-    expect(create).toMatch(/ {2}by first \(\w{12}\) {2}First\uFFFDline {2}Why\n/);
-    expect(create).toContain('\n    + /name  "a"\n');
-    expect(output[0]).toContain('\n    ~ /keys  2 added, 0 removed: k1, k2\uFFFD\n');
+    expect(create).toMatch(/ {2}by first \(\w{12}\) {2}First line {2}Why\n/);
+    expect(create).toContain('\n    name: none → a\n');
+    expect(ruled).toMatch(/\n {4}~ rule 1: if .*, serve on 1 → 99 %, off 99 → 1 %\n/);
+    expect(broken).toContain('\n    description: "a b" → "a\\nb"\n');
+    expect(output[0]).toContain('\n    keys: +2 −0 keys: + k1, "k2<U+001B>"\n');
   });
 
   it('prints the log of a running service', async () => {

@@ -232,7 +232,7 @@ describe('the pages', () => {
     expect(all.text).toContain('flag/checkout-v2@production');
     expect(one.text).not.toContain('checkout-v2');
     expect(one.text).toContain('Kill: INC-6012: slow answers');
-    expect(one.text).toContain('~ /killed  false → true');
+    expect(one.text).toContain('!! killed: no → YES');
   });
 
   it('escape whatever was written by others', async () => {

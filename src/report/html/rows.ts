@@ -19,12 +19,13 @@ export function rowHtml({ mark, deed, fact = '', reason = '', lines }: Row, subj
     ${lines.map((line) => html`<div>${lineHtml(line)}</div>`)}`;
 }
 
-export function lineHtml(line: FieldLine): Html {
-  return html`${line.map(spanHtml)}`;
+/** @param columns of one piece of text; more are cut. */
+export function lineHtml(line: FieldLine, columns = TEXT_COLUMNS): Html {
+  return html`${line.map((each) => spanHtml(each, columns))}`;
 }
 
 /** Text of one tone. `bdi` keeps the direction of others' text from reaching beyond it. */
-function spanHtml({ text, tone }: Span): Html {
-  const shown = cut(text, TEXT_COLUMNS);
+function spanHtml({ text, tone }: Span, columns = TEXT_COLUMNS): Html {
+  const shown = cut(text, columns);
   return tone === 'plain' ? html`<bdi>${shown}</bdi>` : html`<bdi class="${tone}">${shown}</bdi>`;
 }

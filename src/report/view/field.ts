@@ -61,11 +61,15 @@ type Lines = (
 
 /** The lines of each field, by its JSON Pointer. */
 const LINES_OF: Readonly<Record<string, Lines>> = {
-  '/killed': (_before, after) => {
+  '/killed': (before, after) => {
+    if (before === undefined && after === false) return undefined;
     return typeof after === 'boolean' ? [killedLine(after)] : undefined;
   },
-  '/treatments': (before, after) => {
-    return isTreatments(before) && isTreatments(after) ? treatmentLines(before, after) : undefined;
+  '/treatments': (before, after, context) => {
+    const [held, wanted] = [before ?? [], after ?? []];
+    return isTreatments(held) && isTreatments(wanted)
+      ? treatmentLines(held, wanted, context)
+      : undefined;
   },
   '/rules': (before, after, context) => {
     const [held, wanted] = [before ?? [], after ?? []];
@@ -89,11 +93,13 @@ const LINES_OF: Readonly<Record<string, Lines>> = {
  */
 const FLAG_FIELD_LINES: Readonly<Record<FieldType, ((label: string) => Lines) | undefined>> = {
   name: undefined,
-  prose: (label) => (before, after) => {
-    const [held, wanted] = [before ?? '', after ?? ''];
-    if (typeof held !== 'string' || typeof wanted !== 'string') return undefined;
-    return [labelled(label, textChange(held, wanted).join(' → '))];
-  },
+  prose:
+    (label) =>
+    (before, after, { textColumns }) => {
+      const [held, wanted] = [before ?? '', after ?? ''];
+      if (typeof held !== 'string' || typeof wanted !== 'string') return undefined;
+      return [labelled(label, textChange(held, wanted, textColumns).join(' → '))];
+    },
   names: (label) => (before, after) => {
     const [held, wanted] = [before ?? [], after ?? []];
     return isTexts(held) && isTexts(wanted)
@@ -131,7 +137,11 @@ function setChange(before: readonly string[], after: readonly string[]): string 
 }
 
 /** Empty if the treatment did not change. */
-function treatmentLines(before: readonly Treatment[], after: readonly Treatment[]): FieldLine[] {
+function treatmentLines(
+  before: readonly Treatment[],
+  after: readonly Treatment[],
+  context: FieldContext,
+): FieldLine[] {
   const held = new Map(before.map((treatment) => [treatment.name, treatment]));
   const wanted = new Set(after.map((treatment) => treatment.name));
   const gone = before.filter(({ name }) => !wanted.has(name));
@@ -141,15 +151,19 @@ function treatmentLines(before: readonly Treatment[], after: readonly Treatment[
   );
   return [
     ...gone.map(({ name }) => [span(`- ${noBreak(`treatment ${quoted(name)}`)}`, 'remove')]),
-    ...after.flatMap((treatment) => treatmentLine(held.get(treatment.name), treatment)),
+    ...after.flatMap((treatment) => treatmentLine(held.get(treatment.name), treatment, context)),
     ...order.map((text) => [span('~ treatments:', 'change'), span(` ${text}`)]),
   ];
 }
 
-function treatmentLine(before: Treatment | undefined, after: Treatment): FieldLine[] {
+function treatmentLine(
+  before: Treatment | undefined,
+  after: Treatment,
+  { textColumns }: FieldContext,
+): FieldLine[] {
   const label = noBreak(`treatment ${quoted(after.name)}`);
   const parts = [
-    ...descriptionChange(before?.description, after.description),
+    ...descriptionChange(before?.description, after.description, textColumns),
     ...configurationChange(before?.configuration, after.configuration),
   ];
   const text = parts.join('; ');
@@ -159,10 +173,14 @@ function treatmentLine(before: Treatment | undefined, after: Treatment): FieldLi
 }
 
 /** Empty if the new side has no description, because git then does not manage it. */
-function descriptionChange(before: string | undefined, after: string | undefined): string[] {
+function descriptionChange(
+  before: string | undefined,
+  after: string | undefined,
+  columns: number | undefined,
+): string[] {
   if (after === undefined || before === after) return [];
-  if (before === undefined) return [`description ${textChange('', after)[1]}`];
-  return [`description ${textChange(before, after).join(' → ')}`];
+  if (before === undefined) return [`description ${textChange('', after, columns)[1]}`];
+  return [`description ${textChange(before, after, columns).join(' → ')}`];
 }
 
 /**

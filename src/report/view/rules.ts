@@ -12,6 +12,8 @@ import { itemText, plural } from '../values.js';
 export interface FieldContext {
   /** Names the first keys of each list. */
   readonly showKeys: boolean;
+  /** Columns of each side of a changed text. Default: enough for the first difference. */
+  readonly textColumns?: number;
   /** Names of the rules after the change, by position. */
   readonly ruleNames?: readonly (string | undefined)[];
 }

@@ -1,13 +1,16 @@
 import { Option, type Command } from 'commander';
 import { isValidKey } from '../../../service/admin-keys.js';
 import { administer, type Administration } from '../../../service/administration.js';
-import { changeLines, oneLine } from '../../../service/change-text.js';
 import type { ServiceLog } from '../../../service/http/key-check.js';
 import { reachText, type NamedKey } from '../../../service/key-reach.js';
 import type { KeyType } from '../../../service/store/tables.js';
 import type { AuditEntry, AuditFilter } from '../../../service/store/audit.js';
 import { backUp, restore, type BackupSummary } from '../../../service/store/backup.js';
 import type { StoreLocation } from '../../../service/store/store.js';
+import { clean } from '../../../report/sanitize.js';
+import { renderLines } from '../../../report/text/layout.js';
+import { serviceChangeLines } from '../../../report/view/service-change.js';
+import type { KeysChange, MemberChange } from '../../../service/rules/difference.js';
 import { collect, durationOption } from '../../options.js';
 import type { Terminal } from '../../terminal.js';
 import { prettyJson } from '../../terminal.js';
@@ -249,8 +252,8 @@ function keyLine(key: NamedKey, now: number): string {
   const used = lastUseTime === null ? 'not used' : `last used ${hourText(lastUseTime)}`;
   const ends = end === null ? '' : `  ends ${new Date(end).toISOString()}`;
   const serves = apiKeyType === 'admin' ? 'reaches' : `${apiKeyType} of`;
-  const reaches = `  ${serves} ${oneLine(reachText(key))}`;
-  return `${id}  ${stateOf(key, now).padEnd(7)}  ${oneLine(name)}  ${used}${ends}${reaches}`;
+  const reaches = `  ${serves} ${clean(reachText(key))}`;
+  return `${id}  ${stateOf(key, now).padEnd(7)}  ${clean(name)}  ${used}${ends}${reaches}`;
 }
 
 function stateOf(key: NamedKey, now: number): string {
@@ -290,7 +293,7 @@ export async function runServiceAudit(
   await administer(storeLocation(store), async (administration) => {
     if (format === 'text') {
       for await (const entry of allEntries(administration, filter)) {
-        write(`${changeLines(entry).join('\n')}\n`);
+        write(entryText(entry));
       }
       return;
     }
@@ -301,6 +304,21 @@ export async function runServiceAudit(
     }
     write(before === '[' ? '[]\n' : '\n]\n');
   });
+}
+
+/** When, what, by which key and why, on one line; below it the differences in the words of a plan. */
+function entryText(entry: AuditEntry): string {
+  const place = entry.environment === null ? '' : `@${entry.environment}`;
+  const key = entry.keyId === null ? '' : ` (${entry.keyId})`;
+  const notes = [entry.title, entry.comment].flatMap((text) =>
+    text === null ? [] : [`  ${text}`],
+  );
+  const object = `${entry.kind}/${entry.name}${place}`;
+  const headline = `${entry.action}  ${object}  by ${entry.keyName ?? '?'}${key}${notes.join('')}`;
+  const difference = entry.difference as (MemberChange | KeysChange)[];
+  const lines = serviceChangeLines(difference).map((spans) => ({ indent: 4, spans }));
+  const details = renderLines(lines, { color: false, width: Infinity });
+  return `${new Date(entry.time).toISOString()}  ${clean(headline)}\n${details}`;
 }
 
 const ENTRIES_AT_ONCE = 1_000;
