@@ -69,7 +69,7 @@ export const COMMANDS: readonly CommandRow[] = [
     load: async () => (await import('./commands/report.js')).declareReport,
   },
   {
-    synopsis: 'promote [options] <object> [directory]',
+    synopsis: 'promote [options] [flag-or-directory...]',
     summary: 'copy a flag from its block of one environment into another',
     group: 'Write specs:',
     page: 'specs',

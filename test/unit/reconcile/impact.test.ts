@@ -9,11 +9,16 @@ import {
   type PipelineWorld,
 } from '../../support/pipeline-world.js';
 
-/** What a dry run prints of production, without the places and commits. */
+/** What a dry run prints of production with all its details, without the places and commits. */
 async function printed(world: PipelineWorld): Promise<string[]> {
   const run = await world.opened({ dryRun: true, environment: ['production'] });
   const report = reportOf(await plan(run.context), run);
-  const lines = planText(report, { color: false, width: 200, showKeys: false }).split('\n');
+  const lines = planText(report, {
+    color: false,
+    width: 200,
+    showKeys: false,
+    verbose: true,
+  }).split('\n');
   const from = lines.findIndex((line) => /^ {2}. production /.test(line));
   const to = lines.findIndex((line, index) => index > from && !line.startsWith('      '));
   return lines.slice(from, to).map((line) => line.replace(/ · .*/, '').trim());

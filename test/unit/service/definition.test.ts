@@ -59,9 +59,9 @@ describe('matchers', () => {
     ]);
   });
 
-  it('leaves out what is null and a negate that is false', () => {
+  it('leaves out a negate that is false', () => {
     const { body } = definitionFrom(
-      withMatcher({ type: 'IN_SEGMENT', negate: false, attribute: null, string: 'beta' }),
+      withMatcher({ type: 'IN_SEGMENT', negate: false, string: 'beta' }),
     );
 
     expect(body.rules[0]?.condition.matchers).toEqual([{ type: 'IN_SEGMENT', string: 'beta' }]);
@@ -81,7 +81,7 @@ describe('matchers', () => {
 describe('what is left out of a definition', () => {
   it('is filled in', () => {
     const { killed, body } = definitionFrom({
-      treatments: [{ name: 'on', keys: null, segments: [], configurations: null }, { name: 'off' }],
+      treatments: [{ name: 'on', segments: [] }, { name: 'off' }],
       defaultTreatment: 'off',
       rules: null,
       defaultRule: [{ treatment: 'off', size: 100 }],
