@@ -175,19 +175,26 @@ describe('pages of attributes', () => {
 describe('reallocation of a flag', () => {
   const path = '/splits/ws/Default/drawn/environments/staging';
 
-  it('leaves the definition but for the time of its last change, and is in the audit log', async () => {
+  it('leaves the definition but for its seeds and the time of its last change, and is in the audit log', async () => {
     await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'drawn' });
     const before = await client.ok<{ lastUpdateTime: number }>('POST', path, aDefinition());
 
     const answer = await client.ok('POST', `${path}/reallocate`, { comment: 'A new draw' });
 
-    const after = await client.ok<{ lastUpdateTime: number }>('GET', path);
+    const after = await client.ok<{
+      lastUpdateTime: number;
+      seed?: number;
+      trafficAllocationSeed?: number;
+    }>('GET', path);
     const { objects } = await client.ok<{ objects: object[] }>(
       'GET',
       '/auditLog/ws/Default?object=flag/drawn&limit=1',
     );
     expect(answer).toBe(true);
-    expect(after).toEqual({ ...before, lastUpdateTime: after.lastUpdateTime });
+    const { lastUpdateTime, seed, trafficAllocationSeed } = after;
+    // A strict service shows no seeds.
+    const drawn = seed === undefined ? {} : { seed, trafficAllocationSeed };
+    expect(after).toEqual({ ...before, lastUpdateTime, ...drawn });
     expect(after.lastUpdateTime).toBeGreaterThan(before.lastUpdateTime);
     expect(objects).toMatchObject([
       { action: 'reallocate', comment: 'A new draw', environment: 'staging' },
