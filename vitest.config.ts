@@ -12,6 +12,7 @@ const project = (name: string, include: string[], extra: object = {}) => ({
   test: {
     name,
     include,
+    exclude: [SLOW],
     environment: 'node',
     isolate: false,
     setupFiles: [DRAWN_CASES],
@@ -42,6 +43,9 @@ if (process.env['TMPDIR'] === undefined && hasRoomInMemory('/dev/shm')) {
 
 const contractFiles = (names: readonly string[]) => names.map((name) => `test/contract/${name}`);
 
+/** Browsers, whole forges, several daemons, hundreds of drawn histories: `npm run test:slow`, and the gate. */
+const SLOW = 'test/**/*.slow.test.ts';
+
 const memoryGit = new URL('test/model/memory-git.ts', import.meta.url);
 
 const hasPostgres = findProgram('postgresql') !== null;
@@ -64,7 +68,7 @@ export default defineConfig({
         resolve: { alias: { 'simple-git': fileURLToPath(memoryGit) } },
       },
       project('contract', ['test/contract/**/*.test.ts'], {
-        exclude: contractFiles(POSTGRES_ONLY),
+        exclude: [SLOW, ...contractFiles(POSTGRES_ONLY)],
         testTimeout: 120_000,
       }),
       // What reaches a statement of SQL, over the other store. Without PostgreSQL one file is left, which says so, or fails where
@@ -83,6 +87,12 @@ export default defineConfig({
         env: { TEST_SERVICE_STRICT: '1' },
       }),
       project('e2e', ['test/e2e/**/*.test.ts'], {
+        testTimeout: 120_000,
+        hookTimeout: 60_000,
+        globalSetup: ['./test/support/postgres-server.ts'],
+      }),
+      project('slow', [SLOW], {
+        exclude: [],
         testTimeout: 120_000,
         hookTimeout: 60_000,
         globalSetup: ['./test/support/postgres-server.ts'],

@@ -79,7 +79,7 @@ for (const lie of lies) {
     { root: ROOT, config: false, watch: false, reporters: [], maxWorkers: 1 },
     {
       plugins: [planting(lie)],
-      test: { include: ['test/property/verdict-law.test.ts'], testNamePattern: /ours/ },
+      test: { include: ['test/property/verdict-law.slow.test.ts'], testNamePattern: /ours/ },
     },
   );
   const [module] = vitest.state.getTestModules();

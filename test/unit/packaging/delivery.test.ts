@@ -311,6 +311,7 @@ describe('.ci/run', () => {
       'npm run figures -- --check',
       'npm run figures:touched -- --check',
       'FLAGKEEL_LAW_SEED=20261122 FLAGKEEL_TEST_ALL=1 npm test',
+      'FLAGKEEL_LAW_SEED=20261122 FLAGKEEL_TEST_ALL=1 npm run test:slow',
     ]);
   });
 });
