@@ -40,9 +40,13 @@ export interface StandingsView extends Omit<PlaceStandings, 'name'> {
   readonly objects: readonly StandingView[];
 }
 
+type Found = ReadonlyMap<ObjectId, { readonly standing: Standing; readonly asOf: string }>;
+
 /** Merges what the runs of a source found. */
 export class ObjectStandings {
-  #known = new Map<ObjectId, { readonly standing: Standing; readonly asOf: string }>();
+  #known: Found = new Map();
+  /** Covers what is known of objects with invalid files, as long as the last run says that they are invalid. */
+  #invalid: Found = new Map();
   #lookedAt: string | null = null;
   /** What another replica found, while this one has not looked itself. */
   #shared: StandingsView | null = null;
@@ -50,20 +54,26 @@ export class ObjectStandings {
   /** @param of with `isFull` if the run looked at everything, so that no other object exists. */
   add(verdict: Verdict, of: { plan: Pick<Plan, 'changes'>; isFull: boolean; at: string }): void {
     this.#shared = null;
-    const invalid = invalidObjects(verdict);
+    const all = [...verdict.objects].map(
+      ([id, standing]) => [id, { standing, asOf: of.at }] as const,
+    );
+    const invalid = all.filter(([, { standing }]) => isInvalidFile(standing));
+    const keys = new Set<string>(invalid.map(([id]) => id));
     // A run leaves objects of invalid files alone, so it says nothing about those that were known before.
-    const kept = [...this.#known].filter(([id]) => isAmong(invalid, id));
-    if (of.isFull) {
-      this.#known = new Map();
-      this.#lookedAt = of.at;
-    }
+    const kept = [...this.#known].filter(([id]) => isAmong(keys, id));
     // What was removed has no standing any more.
-    for (const { id } of of.plan.changes) this.#known.delete(id);
-    for (const [id, standing] of verdict.objects) this.#known.set(id, { standing, asOf: of.at });
-    for (const [id, { standing, asOf }] of kept) {
-      const since = standing.is === 'unknown' ? standing.since : asOf;
-      this.#known.set(id, { standing: { ...INVALID_FILE, since }, asOf });
-    }
+    const removed = new Set(of.plan.changes.map(({ id }) => id));
+    const others = of.isFull ? [] : [...this.#known].filter(([id]) => !removed.has(id));
+    const found = all.filter(([, { standing }]) => !isInvalidFile(standing));
+    this.#known = new Map([...others, ...kept, ...found]);
+    this.#invalid = new Map([
+      ...invalid,
+      ...kept.map(([id, { standing, asOf }]) => {
+        const since = standing.is === 'unknown' ? standing.since : asOf;
+        return [id, { standing: { ...INVALID_FILE, since }, asOf }] as const;
+      }),
+    ]);
+    if (of.isFull) this.#lookedAt = of.at;
   }
 
   /** Takes over what another replica found. */
@@ -74,13 +84,15 @@ export class ObjectStandings {
   /** null before the first run with a plan. */
   view(): StandingsView | null {
     if (this.#shared !== null) return this.#shared;
-    if (this.#known.size === 0 && this.#lookedAt === null) return null;
-    const all = new Map([...this.#known].map(([id, { standing }]) => [id, standing]));
+    const known = [...this.#known].filter(([id]) => !this.#invalid.has(id));
+    const found = new Map([...this.#invalid, ...known]);
+    if (found.size === 0 && this.#lookedAt === null) return null;
+    const all = new Map([...found].map(([id, { standing }]) => [id, standing]));
     const names = new Set([...all.keys()].map(placeOf));
     const environments = [...names].map((name) => {
       return { name, ...summary(verdictIn({ objects: all }, name).objects) };
     });
-    const objects = [...this.#known].flatMap(([id, { standing, asOf }]) =>
+    const objects = [...found].flatMap(([id, { standing, asOf }]) =>
       standing.is === 'live' ? [] : [{ id, standing, asOf }],
     );
     return { lookedAt: this.#lookedAt, doubt: null, ...summary(all), environments, objects };
@@ -89,13 +101,8 @@ export class ObjectStandings {
 
 const INVALID_FILE = { is: 'unknown', why: 'invalid-file' } as const;
 
-/** `KIND/NAME` of the objects with invalid files; `KIND/*` for all of a kind. */
-function invalidObjects({ objects }: Verdict): ReadonlySet<string> {
-  return new Set(
-    [...objects].flatMap(([id, standing]) =>
-      standing.is === 'unknown' && standing.why === 'invalid-file' ? [id] : [],
-    ),
-  );
+function isInvalidFile(standing: Standing): boolean {
+  return standing.is === 'unknown' && standing.why === INVALID_FILE.why;
 }
 
 /** Whether one of the keys, of objects or of all objects of a kind, is that of this object. */

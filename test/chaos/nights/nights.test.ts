@@ -243,12 +243,7 @@ describe('a night', () => {
 
     world.repository.git('revert', '--no-edit', bad);
     world.repository.git('push', '--quiet', world.origin, 'HEAD:refs/heads/main');
-    // The page forgets the flag of a file that is gone with the next whole look.
-    const well = watching.until(world.hasShare(10)).then(async () => {
-      watching.signal('SIGHUP');
-      return wellAfter(watching, world.hasShare(10));
-    });
-    await note('8. A bad merge', seen, well);
+    await note('8. A bad merge', seen, wellAfter(watching, world.hasShare(10)));
   });
 
   it('9: a kill that does not go', async () => {

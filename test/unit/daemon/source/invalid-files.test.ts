@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { statusPage } from '../../../../src/daemon/page/status-page.js';
 import { healthOf } from '../../../../src/daemon/health.js';
+import type { Files } from '../../../support/git.js';
 import { InProcessDaemon } from '../../../support/in-process-daemon.js';
 import {
   flagSpec,
@@ -80,5 +81,53 @@ describe('a flag that somebody killed by hand, and whose file a commit then brea
     ]);
     expect(watched.view.liveKills[0]?.invalid).toBeUndefined();
     expect(watched.view.standings?.counts.unknown).toBe(0);
+  });
+});
+
+describe('a new flag that a bad merge brings with an invalid file', () => {
+  let world: PipelineWorld;
+  let watched: InProcessDaemon;
+
+  /** Follows a commit as a poll does, which looks at what changed alone. */
+  const follow = async (message: string, files: Files): Promise<void> => {
+    world.repository.commit(message, files);
+    watched.daemon.trigger(null, 'webhook');
+    await watched.rest(watched.runs.length + 1);
+  };
+
+  beforeEach(async () => {
+    world = await pipelineWorld();
+    world.repository.commit('Add pay', {
+      'flagkeel.yaml': PIPELINE_CONFIG,
+      'flags/pay.yaml': flagSpec('pay'),
+    });
+    watched = new InProcessDaemon(world.repository.directory, world.service);
+    onTestFinished(async () => watched.daemon.stop('SIGTERM'));
+    watched.daemon.start();
+    await watched.rest(1);
+  });
+
+  it('has no standing any more after a revert, without a look at everything', async () => {
+    const before = watched.view.standings;
+    await follow('Merge other', { 'flags/other.yaml': 'flag: other\ntrafic: user\n' });
+    expect(watched.view.standings?.objects).toMatchObject([{ id: 'flag/other' }]);
+
+    await follow('Revert it', { 'flags/other.yaml': null });
+
+    expect(watched.view.standings).toMatchObject({
+      ...{ objects: [], whole: 'live', counts: before?.counts },
+      lookedAt: before?.lookedAt,
+    });
+    expect(healthOf(watched.view).verdict.headline).toMatch(/^In sync: \d+ objects equal$/);
+  });
+
+  it('leaves a flag that it spoilt as it was before, after a revert', async () => {
+    const before = watched.view.standings;
+    await follow('Merge no flag', { 'flags/pay.yaml': 'flag: pay\ntrafic: user\n' });
+    expect(watched.view.standings?.counts).toMatchObject({ live: 0 });
+
+    await follow('Revert it', { 'flags/pay.yaml': flagSpec('pay') });
+
+    expect(watched.view.standings).toMatchObject({ objects: [], counts: before?.counts });
   });
 });
