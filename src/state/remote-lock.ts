@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { FlagkeelError } from '../errors.js';
 import { pauseForLock } from '../platform/clock.js';
@@ -6,12 +7,15 @@ import { writeCommit } from '../git/commits.js';
 import type { Release } from './file-lock.js';
 import type { RefMove, StateOrigin } from './origin.js';
 import { cleanLine } from '../model/audit-note.js';
+import { sha256 } from '../model/json.js';
 
 /** Time until the lock of a dead holder is free. A living holder renews its lock three times within it. */
 const EXPIRES_MS = 5 * 60_000;
 /** Tolerated difference between the clocks of two machines. */
 const CLOCK_SKEW_MS = 60_000;
 const POLL_MS = 2_000;
+/** Differs in every process, also in two whose host and number are the same. */
+const PROCESS = randomUUID();
 
 /** The lease under which a replica of a daemon writes. A later term of the same lease has a greater number. */
 export interface LockLease {
@@ -26,6 +30,8 @@ export interface LockHolder {
   /** Milliseconds since the epoch, by the holder's clock; 0 if the lock holds nothing readable. */
   readonly untilMs: number;
   readonly lease?: LockLease | undefined;
+  /** See `ownerIn`; undefined if the lock names none. */
+  readonly owner?: string | undefined;
 }
 
 export function lockRefName(stateRef: string): string {
@@ -50,6 +56,8 @@ export interface OriginLockOptions {
   readonly signal?: AbortSignal | undefined;
   /** The lock of an earlier term of this lease has no holder any more, and is taken over. */
   readonly lease?: LockLease | undefined;
+  /** Git directory whose own lock the caller holds, so that no other run of this process over it holds this one. */
+  readonly gitDir: string;
   /** Commit of the state on origin, as last seen; null if it was never seen. */
   readonly known: string | null;
 }
@@ -67,18 +75,19 @@ export async function lockOnOrigin(
   stateRef: string,
   options: OriginLockOptions,
 ): Promise<OriginLock> {
-  const { lease, known } = options;
+  const { lease, known, gitDir } = options;
+  const owner = ownerIn(gitDir);
   const ref = lockRefName(stateRef);
   const deadline = performance.now() + options.timeoutMs;
   // This moves nothing: origin refuses it if its state is another one.
   const asKnown = known === null ? [] : [{ ref: stateRef, commit: known, expected: known }];
   let expected: string | null = null;
   for (let refusals = 0; ;) {
-    const commit = await lockCommit(origin, lease);
+    const commit = await lockCommit(origin, { lease, owner });
     const { done, error } = await origin.push([{ ref, commit, expected }, ...asKnown], {
       atomic: false,
     });
-    const locked = { ref, lease, isKnownState: done.has(stateRef) };
+    const locked = { ref, lease, owner, isKnownState: done.has(stateRef) };
     if (done.has(ref)) return keepLocked(origin, commit, locked);
     const holder = await lockHolder(origin, stateRef);
     if (holder?.commit === commit) return keepLocked(origin, commit, locked);
@@ -93,10 +102,11 @@ async function freeHolder(
   origin: StateOrigin,
   stateRef: string,
   first: LockHolder | null,
-  { deadline, signal, lease }: OriginLockOptions & { readonly deadline: number },
+  { deadline, signal, lease, gitDir }: OriginLockOptions & { readonly deadline: number },
 ): Promise<string | null> {
   let holder = first;
-  while (!isFree(holder, lease)) {
+  // A lock of our own is left from a run that could not reach origin to give it back.
+  while (!isFree(holder, lease) && holder?.owner !== ownerIn(gitDir)) {
     if (performance.now() >= deadline) throw inUse(holder);
     await pauseForLock(POLL_MS, signal);
     holder = await lockHolder(origin, stateRef);
@@ -120,14 +130,15 @@ export async function lockHolder(
     args: ['for-each-ref', '--format=%(objectname)%0a%(contents)', into],
     purpose: `read ${ref}`,
   });
-  const [commit = '', who = '', until = '', under = ''] = answer.split('\n');
+  const [commit = '', who = '', until = '', ...more] = answer.split('\n');
   if (commit === '') return null;
   const untilMs = Date.parse(until.replace(/^until /, ''));
   return {
     commit,
     who: cleanLine(who).slice(0, 200),
     untilMs: Number.isNaN(untilMs) ? 0 : untilMs,
-    lease: leaseIn(under),
+    lease: more.map(leaseIn).find((each) => each !== undefined),
+    owner: more.find((line) => line.startsWith(OWNER))?.slice(OWNER.length),
   };
 }
 
@@ -135,6 +146,13 @@ function isFree(holder: LockHolder | null, lease: LockLease | undefined): boolea
   if (holder === null || holder.untilMs + CLOCK_SKEW_MS < Date.now()) return true;
   const theirs = holder.lease;
   return theirs !== undefined && theirs.lease === lease?.lease && theirs.term < lease.term;
+}
+
+const OWNER = 'owner ';
+
+/** Names a git directory in this process. Others read it, so that it does not show the path. */
+function ownerIn(gitDir: string): string {
+  return sha256(`${PROCESS}\n${gitDir}`);
 }
 
 function leaseIn(line: string): LockLease | undefined {
@@ -145,9 +163,9 @@ function leaseIn(line: string): LockLease | undefined {
 function keepLocked(
   origin: StateOrigin,
   first: string,
-  locked: { readonly ref: string; readonly lease: LockLease | undefined; isKnownState: boolean },
+  locked: LockUnder & { readonly ref: string; readonly isKnownState: boolean },
 ): OriginLock {
-  const { ref, lease, isKnownState } = locked;
+  const { ref, isKnownState } = locked;
   let held: string | null = first;
   let moving: Promise<unknown> = Promise.resolve();
   /** Makes the moves of the lock one after the other, because each expects the commit that the one before left. */
@@ -158,7 +176,7 @@ function keepLocked(
   };
   const renew = async (): Promise<void> => {
     if (held === null) return;
-    const commit = await lockCommit(origin, lease);
+    const commit = await lockCommit(origin, locked);
     held = (await origin.move({ ref, commit, expected: held })) ? commit : null;
   };
   const timer = setInterval(() => {
@@ -189,11 +207,16 @@ function keepLocked(
   };
 }
 
-async function lockCommit({ git }: StateOrigin, lease: LockLease | undefined): Promise<string> {
+interface LockUnder {
+  readonly lease: LockLease | undefined;
+  readonly owner: string;
+}
+
+async function lockCommit({ git }: StateOrigin, { lease, owner }: LockUnder): Promise<string> {
   const until = new Date(Date.now() + EXPIRES_MS).toISOString();
   const who = `${hostname()} process ${process.pid} since ${new Date().toISOString()}`;
   const under = lease === undefined ? '' : `\nterm ${lease.term} of ${lease.lease}`;
-  const message = `${who}\nuntil ${until}${under}`;
+  const message = `${who}\nuntil ${until}${under}\n${OWNER}${owner}`;
   return writeCommit(git, { message, from: null, lines: [] }, 'write a lock');
 }
 

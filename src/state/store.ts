@@ -172,7 +172,7 @@ export class StateStore implements StateHome {
     if (!this.#sharing) return release;
     try {
       const known = this.#seen?.there ?? (await this.#held());
-      const options = { timeoutMs, signal, lease, known };
+      const options = { timeoutMs, signal, lease, known, gitDir: this.gitDir };
       const lock = await lockOnOrigin(this.#sharing.origin, this.ref, options);
       this.#lock = lock;
       this.#lockedAt = (lock.isKnownState ? known : null) ?? undefined;

@@ -86,7 +86,8 @@ describe('a night', () => {
   it('3: the git server is away', async () => {
     await using world = await NightWorld.open();
     const watching = await world.begin();
-    await watching.ran(world.push(20), 'applied');
+    world.push(20);
+    await watching.until(world.hasShare(20), 'the writes of a run');
     world.hideOrigin();
 
     const seen = await see(watching, {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openCheckout } from '../../../src/git/checkout.js';
@@ -268,6 +268,23 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
     }
     await later?.lock(0, undefined, { lease, term: 5 });
     expect(await stranger?.lockHolder()).toMatchObject({ lease: { lease, term: 5 } });
+  });
+
+  it('is free for the next run of a process whose run before could not give the lock back', async () => {
+    const { url } = makeOrigin();
+    const clone = makeClone(url);
+    const one = await homeIn(clone);
+    const stranger = await homeIn(makeClone(url));
+    const release = await one.lock(0);
+    renameSync(url, `${url}.away`);
+    await expect(release()).rejects.toMatchObject({ code: 'GIT' });
+    renameSync(`${url}.away`, url);
+
+    await expect(stranger.lock(0)).rejects.toMatchObject({ code: 'IN_USE' });
+    const again = await (await homeIn(clone)).lock(0);
+    await expect(stranger.lock(0)).rejects.toMatchObject({ code: 'IN_USE' });
+    await again();
+    expect(await stranger.lockHolder()).toBeNull();
   });
 
   it('is free again when its lock has expired', async () => {
