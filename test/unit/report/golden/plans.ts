@@ -1,3 +1,4 @@
+import type { RampStanding } from '../../../../src/model/flag/ramp.js';
 import type { Impact, Risk } from '../../../../src/model/impact.js';
 import type { Outcomes } from '../../../../src/model/outcome.js';
 import type { Change } from '../../../../src/model/plan.js';
@@ -105,13 +106,31 @@ const skipped: Outcomes = new Map([
   ],
 ]);
 
-/** Twenty ordinary days. */
+const RAMP: RampStanding = {
+  id: CHECKOUT,
+  ...{ rule: null, treatment: 'on', step: 1, held: null, served: 25 },
+  steps: [
+    { percent: 25, due: '2026-11-20T08:00:00Z', dueText: '2026-11-20 09:00 Europe/Berlin' },
+    { percent: 40, due: '2026-11-24T08:00:00Z', dueText: '2026-11-24 09:00 Europe/Berlin' },
+    { percent: 100, due: '2026-11-27T08:00:00Z', dueText: '2026-11-27 09:00 Europe/Berlin' },
+  ],
+};
+
+/** Ordinary days. */
 export const GOLDEN_PLANS: readonly GoldenPlan[] = [
   {
     name: 'ramp',
     inFiveSeconds: 'production will be updated: on 25 → 40 %',
     report: by('Ramp checkout to 40 %', [ramp(25, 40)], {
       impacts: new Map([[CHECKOUT, moved(15)]]),
+    }),
+  },
+  {
+    name: 'ramp-step',
+    inFiveSeconds: 'production will be updated: on 25 → 40 % · ramp: a planned step of the rollout',
+    report: by('Ramp checkout', [ramp(25, 40, CHECKOUT, { reason: 'ramp' })], {
+      impacts: new Map([[CHECKOUT, moved(15)]]),
+      ramps: [RAMP],
     }),
   },
   {
@@ -227,6 +246,24 @@ export const GOLDEN_PLANS: readonly GoldenPlan[] = [
     name: 'conflict',
     inFiveSeconds: 'conflict: changed in git and outside git',
     report: by('Ramp checkout', [ramp(90, 40, CHECKOUT, { reason: 'conflict' })]),
+  },
+  {
+    name: 'conflict-held',
+    inFiveSeconds: 'would be updated: changed in git and outside git, which is held here',
+    report: aReport({
+      withheld: [
+        aWithheld(CHECKOUT, 'update', 'conflict-held', {
+          reason: 'conflict',
+          fields: [
+            {
+              ...aField('/defaultRule', onOff(90), onOff(40)),
+              ...{ reason: 'conflict', base: onOff(25) },
+            },
+          ],
+        }),
+      ],
+      unchanged: ['flag/search'],
+    }),
   },
   {
     name: 'first-contact',
