@@ -61,7 +61,9 @@ export async function plannedOrRefused(
   task: () => Promise<PlannedDirectory>,
 ): Promise<PlannedDirectory> {
   try {
-    return await task();
+    return await task().finally(() => {
+      screen.progress.end();
+    });
   } catch (error) {
     if (!(error instanceof FlagkeelError)) throw error;
     stderr.write(errorText(error));

@@ -157,6 +157,7 @@ export async function openRun(
 ): Promise<Run> {
   const { settings, signal, note, open, limiters, traffic, fence, progress } = surroundings;
   const { memory = new RunCache() } = surroundings;
+  progress?.phase('read');
   const isDryRun = flags.dryRun === true;
   const closers = new Disposables();
   const workingTree = flags.committedOnly !== true && (isDryRun || flags.allowDirty === true);

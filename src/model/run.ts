@@ -31,7 +31,7 @@ export interface Fence {
 
 export const DEFAULT_CONCURRENCY = 8;
 
-export type Phase = 'look' | 'apply' | 'verify';
+export type Phase = 'read' | 'look' | 'apply' | 'verify';
 
 /** A pause because requests are throttled, or because one of them will be repeated. */
 export interface Wait {

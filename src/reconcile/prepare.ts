@@ -58,6 +58,7 @@ async function begin(context: RunContext, killing: Killing | null): Promise<Begu
   const service = await openService(context, specs.desired, kills);
   const desired = bindEnvironments(specs.desired, environmentNames(service.workspace.environments));
   const sent = await kills.sendFirst(desired, service);
+  context.progress?.phase('read');
   const home = await context.openState(service.workspace);
   return { specs, service, desired, sent, isDryRun: kills.isDryRun, home };
 }
@@ -67,6 +68,7 @@ async function planFrom(
   { specs, service, desired, sent, isDryRun }: Begun,
   remembered: Remembered,
 ): Promise<Planned> {
+  context.progress?.phase('look');
   const { quarantined, invalid } = specs;
   const { state } = remembered;
   const given = { desired, quarantined, remembered };

@@ -31,35 +31,49 @@ const realTicker: Ticker = {
 };
 
 const REDRAWN_EACH_MS = 200;
-/** Where lines stay, the first comes after this time, so that a short run stays silent. */
-const FIRST_AFTER_MS = 5_000;
+/** Where lines stay, the first comes after this time, so that a short run stays silent. A log has no one waiting. */
+const FIRST_AFTER_MS = { plain: 600, facts: 5_000 } as const;
 const TOLD_EACH_MS = 60_000;
-/** A longer wait is reported at once, unless a line of the last minute exists. */
+/** A longer wait is reported at once, unless the last line was about a wait too. */
 const LONG_WAIT_MS = 2_000;
-/** Before this time a rate would be a guess. */
+/** Before this time a rate would be a guess. From then on, a terminal shows how long the phase has taken. */
 const RATE_AFTER_MS = 5_000;
 /** Goes to the beginning of the line and clears the line. */
 const ERASE = '\r\u001b[K';
 
 /** The current activity of the run, in words. */
 const DOING: Readonly<Record<Phase, string>> = {
+  read: 'reading the specs and the state',
   look: 'looking at the service',
   apply: 'applying',
   verify: 'looking again',
 };
 /** The things that `done` and `total` count. */
 const COUNTED: Readonly<Record<Phase, string>> = {
+  read: 'files',
   look: 'objects',
   apply: 'steps',
   verify: 'objects',
 };
+
+/** A place with its last line. */
+interface Told {
+  readonly to: ProgressSink;
+  /** null before the first line. */
+  toldAt: number | null;
+  saidWait: boolean;
+}
+
+function unspoken(to: ProgressSink): Told {
+  return { to, toldAt: null, saidWait: false };
+}
 
 /**
  * Measures the progress of a run and shows it. All other text for the same stream has to go through `print` or come
  * after `end`.
  */
 export class ProgressReporter implements Progress {
-  #sinks: readonly { readonly to: ProgressSink; toldAt: number | null }[];
+  #sinks: readonly Told[];
   readonly #ticker: Ticker;
   #beganAt = 0;
   #phase: Phase | undefined;
@@ -74,13 +88,13 @@ export class ProgressReporter implements Progress {
   #stop: (() => void) | undefined;
 
   constructor(sinks: readonly ProgressSink[], ticker: Ticker = realTicker) {
-    this.#sinks = sinks.map((to) => ({ to, toldAt: null }));
+    this.#sinks = sinks.map(unspoken);
     this.#ticker = ticker;
   }
 
   /** Shows the progress in one more place. @returns ends that. */
   add(to: ProgressSink): () => void {
-    const sink = { to, toldAt: null };
+    const sink = unspoken(to);
     this.#sinks = [...this.#sinks, sink];
     return () => {
       this.#sinks = this.#sinks.filter((each) => each !== sink);
@@ -96,10 +110,9 @@ export class ProgressReporter implements Progress {
     this.#total = 0;
     if (this.#stop !== undefined) return;
     this.#beganAt = this.#phaseAt;
-    const isDrawing = this.#sinks.some(({ to }) => to.kind === 'terminal');
-    this.#stop = this.#ticker.every(isDrawing ? REDRAWN_EACH_MS : FIRST_AFTER_MS, () => {
+    this.#stop = this.#ticker.every(REDRAWN_EACH_MS, () => {
       this.#draw();
-      this.#tell(FIRST_AFTER_MS);
+      this.#tell();
     });
   }
 
@@ -118,7 +131,7 @@ export class ProgressReporter implements Progress {
     if (until <= this.#waitingUntil) return;
     this.#waitingUntil = until;
     this.#why = clean(why);
-    if (waitMs >= LONG_WAIT_MS) this.#tell(0);
+    if (waitMs >= LONG_WAIT_MS) this.#tell({ atOnce: true });
   }
 
   /** null before the first phase and after the end. */
@@ -163,24 +176,30 @@ export class ProgressReporter implements Progress {
   #draw(): void {
     const view = this.view();
     if (view === null) return;
+    const passedMs = this.#ticker.now() - this.#phaseAt;
+    const passed = passedMs < RATE_AFTER_MS ? '' : ` · ${grouped(Math.floor(passedMs / 1_000))} s`;
+    const text = progressText(view) + passed;
     for (const { to } of this.#sinks) {
       if (to.kind !== 'terminal') continue;
       // One column stays free: at the last column a terminal would wrap, and the line could not be overwritten.
-      to.write(ERASE + progressText(view).slice(0, Math.max(0, to.columns() - 1)));
+      to.write(ERASE + text.slice(0, Math.max(0, to.columns() - 1)));
       this.#isDrawn = true;
     }
   }
 
-  /** Tells each place where lines stay once a minute. @param afterMs time before the first line. */
-  #tell(afterMs: number): void {
+  /** Tells each place where lines stay once a minute. @param atOnce for a wait, of which the last line said nothing. */
+  #tell({ atOnce = false } = {}): void {
     const view = this.view();
     if (view === null) return;
     const now = this.#ticker.now();
     for (const sink of this.#sinks) {
-      const { to, toldAt } = sink;
-      const dueAt = toldAt === null ? this.#beganAt + afterMs : toldAt + TOLD_EACH_MS;
-      if (to.kind === 'terminal' || now < dueAt) continue;
+      const { to, toldAt, saidWait } = sink;
+      if (to.kind === 'terminal') continue;
+      const dueAt =
+        toldAt === null ? this.#beganAt + FIRST_AFTER_MS[to.kind] : toldAt + TOLD_EACH_MS;
+      if (now < dueAt && !(atOnce && !saidWait)) continue;
       sink.toldAt = now;
+      sink.saidWait = view.waitMs > 0;
       if (to.kind === 'facts') to.tell(view);
       else to.write(`${progressText(view)}\n`);
     }
@@ -200,7 +219,9 @@ export function progressText(view: ProgressView): string {
   const parts = [
     DOING[phase],
     ...(total > 0 ? [`${grouped(done)}/${grouped(total)} ${COUNTED[phase]}`] : []),
-    `${grouped(requests)} ${requests === 1 ? 'request' : 'requests'}${rate}`,
+    ...(phase === 'read'
+      ? []
+      : [`${grouped(requests)} ${requests === 1 ? 'request' : 'requests'}${rate}`]),
     ...(expectedEnd === undefined ? [] : [`until about ${expectedEnd.slice(11, 16)} UTC`]),
     ...(waitMs > 0 ? [`waiting ${seconds(waitMs)} s: ${why ?? ''}`] : []),
   ];

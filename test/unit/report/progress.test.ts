@@ -21,6 +21,11 @@ class ManualTicker implements Ticker {
     };
   }
 
+  /** Ticks for this time. */
+  pass(ms: number): void {
+    for (const end = this.nowMs + ms; this.nowMs < end;) this.tick();
+  }
+
   tick(): void {
     this.nowMs += this.everyMs;
     this.#tick?.();
@@ -89,6 +94,18 @@ describe('progress on a terminal', () => {
     expect(written).toEqual([line, ERASE, 'a note\n', line]);
   });
 
+  it('says what it waits for while the state is fetched, and shows every second that it lives', () => {
+    const { ticker, written, progress } = reporter('terminal');
+    progress.phase('read');
+    ticker.pass(1_000);
+    expect(written.at(-1)).toBe(`${ERASE}reading the specs and the state`);
+    ticker.pass(5_000);
+    expect(written.at(-1)).toBe(`${ERASE}reading the specs and the state · 6 s`);
+    ticker.pass(5_000);
+
+    expect(written.at(-1)).toBe(`${ERASE}reading the specs and the state · 11 s`);
+  });
+
   it('never wraps', () => {
     const { ticker, written, progress } = reporter('terminal', 20);
     progress.phase('look');
@@ -109,19 +126,18 @@ describe('progress on a terminal', () => {
 });
 
 describe('progress that is no terminal’s', () => {
-  it('is a plain line after five seconds and then once a minute, with rate and end', () => {
+  it('is a plain line within a second and then once a minute, with rate and end', () => {
     const { ticker, written, progress } = reporter('plain');
-    progress.requests(() => ticker.nowMs / 500);
+    progress.requests(() => Math.floor(ticker.nowMs / 500));
     progress.phase('look');
     progress.count(5, 200);
-    for (let times = 0; times < 13; times += 1) ticker.tick();
+    ticker.pass(1_000);
+    expect(written).toEqual(['looking at the service · 5/200 objects · 1 request\n']);
+    ticker.pass(60_000);
     progress.end();
 
-    expect(ticker.everyMs).toBe(5_000);
-    const rate = '(120 a minute)';
-    expect(written).toEqual([
-      `looking at the service · 5/200 objects · 10 requests ${rate} · until about 00:03 UTC\n`,
-      `looking at the service · 5/200 objects · 130 requests ${rate} · until about 00:43 UTC\n`,
+    expect(written.slice(1)).toEqual([
+      'looking at the service · 5/200 objects · 121 requests (120 a minute) · until about 00:40 UTC\n',
     ]);
   });
 
@@ -132,13 +148,25 @@ describe('progress that is no terminal’s', () => {
     progress.waiting({ waitMs: 8_000, ...LIMIT });
     for (let times = 0; times < 12; times += 1) {
       progress.waiting({ waitMs: 9_000, ...LIMIT });
-      ticker.tick();
+      ticker.pass(5_000);
     }
 
     const line = (said: string): string => `looking at the service · ${said}: ${LIMIT.why}\n`;
     expect(written).toEqual([
       line('0 requests · waiting 8 s'),
       line('0 requests (0 a minute) · waiting 4 s'),
+    ]);
+  });
+
+  it('says at once that a wait began after the first line', () => {
+    const { ticker, written, progress } = reporter('plain');
+    progress.phase('look');
+    ticker.pass(1_000);
+    progress.waiting({ waitMs: 8_000, ...LIMIT });
+
+    expect(written).toEqual([
+      'looking at the service · 0 requests\n',
+      `looking at the service · 0 requests · waiting 8 s: ${LIMIT.why}\n`,
     ]);
   });
 
@@ -157,6 +185,8 @@ describe('progress that is no terminal’s', () => {
     const progress = new ProgressReporter([{ kind: 'facts', tell }], ticker);
     progress.phase('apply');
     progress.count(2, 9);
+    ticker.pass(4_800);
+    expect(told).toEqual([]);
     ticker.tick();
 
     const expectedEnd = new Date(22_500).toISOString();
