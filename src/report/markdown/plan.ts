@@ -1,6 +1,6 @@
 import { deedsText, type PlanReport } from '../plan-report.js';
 import { clean } from '../sanitize.js';
-import { cut } from '../text/layout.js';
+import { cut, plainText } from '../text/layout.js';
 import { foldLines, rowLines } from '../text/rows.js';
 import { summaryLine } from '../text/summary.js';
 import { plural } from '../values.js';
@@ -12,7 +12,7 @@ import { wholeText } from '../view/verdict.js';
 import { shownEnvironments } from '../view/weight.js';
 import { assembled, type Block, type Rank } from './blocks.js';
 import { code, joined, Markup, trusted, link } from './markup.js';
-import { riskBlocks, risksText } from './risks.js';
+import { riskBlocks } from './risks.js';
 import { fencedChunks, rowsOf } from './rows.js';
 import { tableBlocks } from './table.js';
 
@@ -31,9 +31,11 @@ const GROUP_NAMES = 200;
 /** A summary names this many objects and counts the others. */
 const SUMMARY_NAMES = 5;
 const CAVEAT_COLUMNS = 400;
+/** This many urgent objects are unfolded; more would hide the rest. */
+const OPEN_FOLDS = 5;
 
 /**
- * The plan as Markdown, for reviews and job summaries: a verdict; risks, which are never folded or cut; one table of
+ * The plan as Markdown, for reviews and job summaries: the headline of every report; risks, which are never folded or cut; one table of
  * objects and environments; folded details. Keys are counted and never named.
  *
  * Whatever the plan contains, the markup is balanced and within the budget. Text of others is shown as text: it cannot
@@ -43,10 +45,12 @@ export function planMarkdown(report: PlanReport, options: MarkdownOptions = {}):
   const view = planView(report, { showKeys: false });
   return assembled(
     [
-      { rank: 'head', what: 'verdict', markup: () => headline(report, options) },
+      { rank: 'head', what: 'verdict', markup: () => opening(report, options, view) },
       ...riskBlocks(report),
       ...tableBlocks(view.folds, report),
-      ...view.folds.flatMap((fold) => (fold.members ?? [fold]).map(detail)),
+      ...view.folds.flatMap((fold, index) =>
+        (fold.members ?? [fold]).map((each) => detail(each, each.isUrgent && index < OPEN_FOLDS)),
+      ),
       ...leftBlocks(view),
       ...withheldBlocks(view),
       ...otherWorkspaceBlocks(view, options),
@@ -59,11 +63,12 @@ export function planMarkdown(report: PlanReport, options: MarkdownOptions = {}):
 /** The verdict and the risks alone, the most important and most stable part. */
 export function summaryOf(report: PlanReport, options: MarkdownOptions = {}): string {
   const risks = riskBlocks(report).map(({ markup }) => markup());
-  return String(joined([headline(report, options), ...risks], '\n\n'));
+  const view = planView(report, { showKeys: false });
+  return String(joined([opening(report, options, view), ...risks], '\n\n'));
 }
 
-/** The details of a fold, field by field, in a folded section. */
-function detail(fold: Fold): Block {
+/** The details of a fold, field by field, in a section that can be folded. */
+function detail(fold: Fold, isOpen: boolean): Block {
   const [key = '', ...others] = fold.keys;
   const title = others.length === 0 ? code(cut(key, NAME_COLUMNS)) : trusted`${countText(fold)}`;
   return {
@@ -73,13 +78,15 @@ function detail(fold: Fold): Block {
       folded(
         title,
         fencedChunks([rowsOf(foldLines(fold, { shownNames: GROUP_NAMES, isWhole: true }))]),
+        isOpen,
       ),
   };
 }
 
-function folded(summary: Markup, inside: readonly Markup[]): Markup {
+function folded(summary: Markup, inside: readonly Markup[], isOpen = false): Markup {
+  const open = Markup.own(isOpen ? ' open' : '');
   return joined(
-    [trusted`<details><summary>${summary}</summary>`, ...inside, trusted`</details>`],
+    [trusted`<details${open}><summary>${summary}</summary>`, ...inside, trusted`</details>`],
     '\n\n',
   );
 }
@@ -152,32 +159,41 @@ interface ReportContext {
   readonly offline?: boolean;
 }
 
-/** Names in the headline and the footer are shorter than those in the tables. */
+/** Names in the opening and the footer are shorter than those in the tables. */
 const HEADLINE_NAME_COLUMNS = 60;
 /** Characters of a commit's hash to show. */
 const SHORT_SHA = 7;
 const SHOWN_PLACES = 12;
 
 /**
- * The first sentences: the risks, and what happens or that nothing does. If a guard refuses the plan, that comes first
- * and alone.
+ * The headline of every report, and then the whole in numbers unless the headline is all of it. Changes outside of the
+ * reviewed plan are no news of a merge and have no headline.
  */
-function headline(report: PlanReport, place: ReportContext): Markup {
-  const { plan } = report;
-  if (report.outcomes) return trusted`### ${summaryLine(report)}`;
-  const act = place.subject === 'merge' ? 'Merging this' : 'Applying this';
-  if (report.guardFindings?.length)
-    return trusted`### ⛔ A guard refuses this: nothing would be sent`;
+function opening(report: PlanReport, place: ReportContext, { headline }: PlanView): Markup {
+  const { plan, outcomes, guardFindings = [] } = report;
   const held = plan.withheld.filter(({ why }) => why !== 'not-reviewed').length;
+  const busy = plan.changes.length + held + plan.liveKills.length + guardFindings.length > 0;
+  const act = place.subject === 'merge' ? 'Merging this' : 'Applying this';
+  if (!busy || headline.length === 0)
+    return outcomes ? trusted`### ${summaryLine(report)}` : trusted`### ✅ ${act} writes nothing`;
+  const isAlarm = headline.some(({ tone }) => tone === 'alarm');
+  const sign = Markup.own(guardFindings.length > 0 ? '⛔ ' : isAlarm ? '⚠️ ' : '');
+  const title = trusted`### ${sign}${cut(plainText(headline), CAVEAT_COLUMNS)}`;
+  const numbers = numbersOf(report, act, held);
+  return numbers === null ? title : joined([title, numbers], '\n\n');
+}
+
+/** Null if the headline says as much. */
+function numbersOf(report: PlanReport, act: string, held: number): Markup | null {
+  const { changes } = report.plan;
+  if (report.outcomes) return trusted`${summaryLine(report)}`;
+  if (report.guardFindings?.length) return trusted`Nothing would be sent.`;
+  if (changes.length + held <= 1) return null;
   const back =
     held === 0 ? trusted`` : trusted`; ${plural(held, 'change is', 'changes are')} held back`;
-  if (plan.changes.length === 0) return trusted`### ✅ ${act} writes nothing${back}`;
-  const deeds = deedsText(plan.changes, (deed, count) =>
-    count > 0 ? `${deed}s ${String(count)}` : '',
-  );
-  const all = trusted`${act} ${deeds} in ${environmentsText(report, [...shownEnvironments(report), null])}${back}`;
-  const risks = risksText(report);
-  return risks === null ? trusted`### ${all}` : trusted`### ⚠️ ${risks}\n\n${all}.`;
+  if (changes.length === 0) return trusted`${act} writes nothing${back}.`;
+  const deeds = deedsText(changes, (deed, count) => (count > 0 ? `${deed}s ${String(count)}` : ''));
+  return trusted`${act} ${deeds} in ${environmentsText(report, [...shownEnvironments(report), null])}${back}.`;
 }
 
 /** The next steps after a merge or an apply, and the facts that identify this report. */

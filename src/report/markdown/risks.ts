@@ -1,6 +1,5 @@
 import { RISKS, type Risk } from '../../model/impact.js';
 import type { Change, LiveKill } from '../../model/plan.js';
-import { keyOf } from '../../model/ref.js';
 import { clean } from '../sanitize.js';
 import type { PlanReport } from '../plan-report.js';
 import { cut } from '../text/layout.js';
@@ -14,9 +13,6 @@ import { code, joined, Markup, trusted } from './markup.js';
 /** Each risk names this many objects and counts the others; the tables mark each of them. */
 const SHOWN_OBJECTS = 8;
 const SHOWN_TEXTS = 12;
-/** The headline names this many risks, and this many objects of each. */
-const HEADLINE_GROUPS = 3;
-const HEADLINE_OBJECTS = 3;
 const NAME_COLUMNS = 80;
 const TEXT_COLUMNS = 240;
 
@@ -26,6 +22,7 @@ const TEXT_COLUMNS = 240;
  */
 export function riskBlocks(report: PlanReport): Block[] {
   const groups = riskGroups(report);
+  const risks = groups.reduce((sum, { changes }) => sum + changes.length, 0);
   const { serious, ramps, reminders } = caveatsOf(report);
   const guards = guardTexts(report);
   const lines = [
@@ -39,7 +36,8 @@ export function riskBlocks(report: PlanReport): Block[] {
       'archived',
       report.plan.changes.filter(({ archive }) => archive === true),
     ),
-    ...(groups.length > 1 ? riskItems(groups) : []),
+    // The headline names the only risk, unless a failure has its place.
+    ...(risks > 1 || report.outcomes ? riskItems(groups) : []),
     ...items(
       'left killed, though git no longer orders it',
       report.plan.liveKills.filter(isReleased),
@@ -62,38 +60,6 @@ export function riskBlocks(report: PlanReport): Block[] {
 
 function isReleased({ wasOrdered }: LiveKill): boolean {
   return wasOrdered === true;
-}
-
-/** The risks of the changes for a headline: their number, and the first by name; null if there is none. */
-export function risksText(report: PlanReport): Markup | null {
-  const groups = riskGroups(report);
-  const count = groups.reduce((sum, { changes }) => sum + changes.length, 0);
-  if (count === 0) return null;
-  const texts = groups.slice(0, HEADLINE_GROUPS).map(({ risk, place, changes }) => {
-    const names = changes.slice(0, HEADLINE_OBJECTS).map(({ ref }) => {
-      return code(cut(keyOf(ref.kind, ref.name), NAME_COLUMNS));
-    });
-    const more = changes.length - names.length;
-    const all = joined([...names, ...(more > 0 ? [trusted`${more} more`] : [])], ', ');
-    return trusted`${all} ${riskPhrase(risk, place)}`;
-  });
-  const rest = groups.slice(HEADLINE_GROUPS).length > 0 ? [trusted`…`] : [];
-  return trusted`${plural(count, 'risk')}: ${joined([...texts, ...rest], '; ')}`;
-}
-
-/** The end of a sentence about the objects of a risk. */
-function riskPhrase(risk: Risk, place: string | null): Markup {
-  const where = code(cut(place ?? 'the workspace', NAME_COLUMNS));
-  const phrases: Readonly<Record<Risk, Markup>> = {
-    'all-of-production': trusted`to 100 % of ${where}`,
-    'most-of-production': trusted`gives at least half of ${where} something else`,
-    'ramp-ends': trusted`has a ramp that ends with at least half of ${where} moved`,
-    kills: trusted`killed in ${where}`,
-    'moves-between-variants': trusted`moves users between variants in ${where}`,
-    'default-changed-while-killed': trusted`with another default while killed in ${where}`,
-    'serves-nobody': trusted`serves nobody in ${where}`,
-  };
-  return phrases[risk];
 }
 
 /** The first texts, each on a line, and the number of the others. */

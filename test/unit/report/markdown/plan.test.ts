@@ -3,9 +3,11 @@ import type { Diagnostic } from '../../../../src/model/diagnostic.js';
 import type { Impact } from '../../../../src/model/impact.js';
 import { failureMarkdown } from '../../../../src/report/markdown/failure.js';
 import { planMarkdown } from '../../../../src/report/markdown/plan.js';
+import { planText } from '../../../../src/report/text/plan.js';
 import type { Outcomes } from '../../../../src/model/outcome.js';
 import type { PlanReport } from '../../../../src/report/plan-report.js';
 import { readMarkdown } from '../../../support/markdown-reading.js';
+import { GOLDEN_PLANS } from '../golden/plans.js';
 import { aChange, aField, aReport, aWithheld, keyChange } from '../../../support/plan-builder.js';
 import { aStory } from '../../../support/plan-builder-story.js';
 
@@ -121,13 +123,13 @@ describe('a plan as Markdown', () => {
     expect(planMarkdown(aReport({ changes }))).not.toContain(said);
   });
 
-  it('begins with the verdict, and then the risks, unfolded', () => {
+  it('begins with the first line of the text, the numbers, and then the risks, unfolded', () => {
     const { html } = readMarkdown(
       planMarkdown({ ...aStory(), impacts: new Map([[ID, RISKY]]) }, { subject: 'merge' }),
     );
 
     expect(html.split('\n').slice(0, 7)).toEqual([
-      '<h3>⚠️ 3 risks: <code>flag/new-checkout</code> to 100 % of <code>production</code>; <code>flag/new-checkout</code>, <code>flag/payments</code> killed in <code>production</code></h3>',
+      '<h3>⚠️ flag/new-checkout in production will be updated: on 10 → 25 %, traffic 90 → 100 % · reaches nobody · !! 100 % of production · and 5 more changes, 2 more risks</h3>',
       '<p>Merging this creates 2, updates 3, deletes 1 in <code>production</code>, <code>staging</code>, the workspace; 1 change is held back.</p>',
       '<ul>',
       '<li>⚠️ <strong>deleted</strong>: <code>flag/banner@production</code></li>',
@@ -143,9 +145,32 @@ describe('a plan as Markdown', () => {
     const { html } = readMarkdown(planMarkdown(aReport({ changes }, { impacts } as object)));
 
     expect(html).toMatch(
-      /^<h3>⚠️ 1 risk: <code>flag\/pay<\/code> to 100 % of <code>production<\/code><\/h3>/,
+      /^<h3>⚠️ flag\/pay in production will be updated · reaches nobody · !! 100 % of production<\/h3>\n<table>/,
     );
     expect(html).not.toContain('<li>');
+  });
+
+  it.each(GOLDEN_PLANS.filter(({ name }) => name !== 'in-sync'))(
+    'begins with the first line of the text: $name',
+    ({ report }) => {
+      const [line = ''] = planText(report, { color: false, width: Infinity, showKeys: false })
+        .trimStart()
+        .split('\n');
+      const { html } = readMarkdown(planMarkdown(report, { subject: 'merge' }));
+
+      const [, title = ''] = /^<h3>(?:⛔ |⚠️ )?(.*)<\/h3>/.exec(html) ?? [];
+      expect(title.replaceAll('\u2060', '')).toBe(line);
+    },
+  );
+
+  it('opens no more than five of many risky objects', () => {
+    const names = Array.from({ length: 9 }, (_, index) => `flag/f-${String(index)}@production`);
+    const changes = names.map((id) => aChange(id, 'update'));
+    const impacts = new Map(names.map((id) => [id, RISKY]));
+    const { html } = readMarkdown(planMarkdown(aReport({ changes }, { impacts })));
+
+    expect(html.match(/<details open>/g)).toHaveLength(5);
+    expect(html.match(/<details>/g)).toHaveLength(4);
   });
 
   it('has objects down and environments across, protected ones first, with what happens in the cell', () => {
@@ -181,7 +206,11 @@ describe('a plan as Markdown', () => {
         '',
       ],
     ]);
-    expect(readMarkdown(planMarkdown(story)).html.match(/<details>/g)).toHaveLength(5);
+    const { html } = readMarkdown(planMarkdown(story));
+    expect(html.match(/<details open><summary>.*(?=<.summary>)/g)).toEqual(
+      ['flag/payments', 'flag/banner'].map((key) => `<details open><summary><code>${key}</code>`),
+    );
+    expect(html.match(/<details>/g)).toHaveLength(3);
   });
 
   it.each([
@@ -303,8 +332,9 @@ describe('a plan as Markdown', () => {
     expect(text).toMatch(
       /Already different before this pull request: 1 change \(<code>flag\/theirs&#64;staging<\/code>; 1 changed outside git\)<[^]*flag\/theirs/,
     );
+    expect(text).toMatch(/^### flag\/mine in staging will be updated\n/);
     expect(text).toContain(
-      '### Merging this updates 1 in <code>staging</code>; 1 change is held back',
+      'Merging this updates 1 in <code>staging</code>; 1 change is held back.\n',
     );
   });
 
