@@ -17,6 +17,8 @@ export interface TestPostgres {
   readonly directory: string;
   /** @returns the URL of a fresh, empty database. */
   readonly createDatabase: () => Promise<string>;
+  /** Ends the server as a crash would. @returns starts it again, on the same port and data. */
+  readonly crash: () => Promise<() => Promise<void>>;
   /** Ends the server, connections included, and removes the directory. May be called twice. */
   readonly stop: () => Promise<void>;
 }
@@ -44,7 +46,10 @@ export async function startPostgres(): Promise<TestPostgres> {
   try {
     const args = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C'];
     await promisify(execFile)(initdb, [...args, '--no-sync'], how);
-    const { server, port } = await startOnFreePort(join(dirname(initdb), 'postgres'), data, how);
+    const program = join(dirname(initdb), 'postgres');
+    const started = await startOnFreePort(program, data, how);
+    const { port } = started;
+    let { server } = started;
     const atExit = (): void => {
       server.kill('SIGQUIT');
     };
@@ -55,6 +60,14 @@ export async function startPostgres(): Promise<TestPostgres> {
       port,
       directory,
       createDatabase: async () => createDatabase(url),
+      crash: async () => {
+        await stopServer(server, 'SIGQUIT');
+        return async () => {
+          const again = await startOn(port, program, data, how);
+          if (typeof again === 'string') throw new Error(`cannot start PostgreSQL again: ${again}`);
+          server = again;
+        };
+      },
       stop: async () => {
         process.off('exit', atExit);
         await stopServer(server);
@@ -100,11 +113,35 @@ function serverOwner(): Owner | undefined {
   return { uid: ask('-u'), gid: ask('-g') };
 }
 
+interface HowToStart {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
 async function startOnFreePort(
   program: string,
   data: string,
-  how: { cwd: string; env: NodeJS.ProcessEnv; uid?: number; gid?: number },
+  how: HowToStart,
 ): Promise<{ server: ChildProcess; port: number }> {
+  let said = '';
+  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+    const port = await freePort();
+    const server = await startOn(port, program, data, how);
+    if (typeof server !== 'string') return { server, port };
+    said = server;
+  }
+  throw new Error(`cannot start PostgreSQL: ${said}`);
+}
+
+/** The server, or what it said before it ended. */
+async function startOn(
+  port: number,
+  program: string,
+  data: string,
+  how: HowToStart,
+): Promise<ChildProcess | string> {
   const settings = [
     'listen_addresses=127.0.0.1',
     `unix_socket_directories=${dirname(data)}`,
@@ -116,18 +153,12 @@ async function startOnFreePort(
     'max_wal_senders=0',
     'autovacuum=off',
   ].flatMap((setting) => ['-c', setting]);
-  let said = '';
-  for (let attempt = 0; attempt < TRIES; attempt += 1) {
-    const port = await freePort();
-    const server = spawn(program, ['-D', data, '-p', String(port), ...settings], {
-      ...how,
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    const answer = await readiness(server);
-    if (answer === 'ready') return { server, port };
-    said = answer;
-  }
-  throw new Error(`cannot start PostgreSQL: ${said}`);
+  const server = spawn(program, ['-D', data, '-p', String(port), ...settings], {
+    ...how,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const answer = await readiness(server);
+  return answer === 'ready' ? server : answer;
 }
 
 /** `ready`, or what the server said before it ended. */
@@ -160,11 +191,11 @@ async function freePort(): Promise<number> {
   });
 }
 
-async function stopServer(server: ChildProcess): Promise<void> {
+/** @param signal default: its "fast" shutdown, which ends connections and does not wait for them. */
+async function stopServer(server: ChildProcess, signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
   await new Promise((resolve) => {
     server.once('close', resolve);
-    // Its "fast" shutdown: connections are ended, not waited for.
-    server.kill('SIGINT');
+    server.kill(signal);
   });
 }
