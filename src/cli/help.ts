@@ -11,7 +11,8 @@ export const SELDOM: ReadonlySet<string> = new Set(
   --allow-older --allow-dirty --allow-held --forge --forge-url --repository --pull-request
   --target --commit --plan-url --sarif --junit --branch --path --jitter --debounce --lease --database
   --allow-host --private --webhook-secret-file --notify-file --notify-template --public-url
-  --unmanaged --no-console --requests-expire find-usage stale mcp schema completion`.split(/\s+/),
+  --unmanaged --no-console --requests-expire --log-expires
+  find-usage stale mcp schema completion`.split(/\s+/),
 );
 
 const EXAMPLES = new WeakMap<Command, readonly string[]>();

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from './http/endpoint.js';
 import {
+  deleteAuditEntries,
   insertAudit,
   insertAuditEntries,
+  oldAuditEntries,
   type AuditAction,
   type AuditEntry,
   type AuditKind,
@@ -58,6 +60,34 @@ export async function recordChanges(
     .filter(({ difference }) => difference.length > 0)
     .map((change) => entryOf(place, change));
   if (entries.length > 0) await insertAuditEntries(place.db, dialect, entries);
+}
+
+/**
+ * Deletes entries of before a moment, no more than one transaction should. The log of each workspace gets an entry with
+ * the number of those that it lost.
+ *
+ * @param time milliseconds since the epoch.
+ */
+export async function pruneAudit(db: Db, caller: Caller, time: number): Promise<void> {
+  const old = await oldAuditEntries(db, time);
+  // Another service over the store may have deleted them meanwhile.
+  if (old.length === 0) return;
+  const before = new Date(time).toISOString();
+  for (const id of new Set(old.map(({ workspaceId }) => workspaceId))) {
+    const entries = old.filter(({ workspaceId }) => workspaceId === id).length;
+    const comment = `Entries before ${before} were pruned: ${entries}`;
+    const place = { db, caller: { ...caller, note: { title: null, comment } } };
+    await recordChange(id === null ? place : { ...place, workspace: { id } }, {
+      kind: 'audit-log',
+      name: 'entries',
+      action: 'prune',
+      difference: [{ path: '/pruned', after: { before, entries } }],
+    });
+  }
+  await deleteAuditEntries(
+    db,
+    old.map(({ id }) => id),
+  );
 }
 
 function entryOf(

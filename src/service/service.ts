@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { closeApp, listenOn } from '../platform/http-server.js';
 import { Problem } from './http/problem.js';
-import { callerWithoutKey } from './change-log.js';
+import { callerWithoutKey, pruneAudit } from './change-log.js';
 import { administrationOf, refusedByRules, type Administration } from './administration.js';
 import { createApp, type AppOptions } from './http/app.js';
 import type { Endpoint } from './http/endpoint.js';
@@ -20,6 +20,7 @@ import { ENVIRONMENT_CHANGE_ENDPOINTS } from './routes/environment-changes.js';
 import { WORKSPACE_CHANGE_ENDPOINTS } from './routes/workspace-changes.js';
 import { WORKSPACE_ENDPOINTS } from './routes/workspaces.js';
 import { plantSeed, type Seed } from './seed.js';
+import { oldAuditEntries } from './store/audit.js';
 import { openChangeRequestsBefore } from './store/change-requests.js';
 import { openStore, type Store, type StoreLocation } from './store/store.js';
 
@@ -39,6 +40,8 @@ export interface ServiceOptions extends Pick<
   readonly clock?: () => number;
   /** Change requests that stay open for longer are withdrawn, in milliseconds. Default: 30 days. */
   readonly requestsExpireAfterMs?: number | undefined;
+  /** Entries of the audit log that are older are deleted once a day, in milliseconds. Default: they stay. */
+  readonly logExpiresAfterMs?: number | undefined;
 }
 
 /** A running service, with the operations that need no HTTP. */
@@ -110,19 +113,14 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     });
     const { host = '127.0.0.1', port = 0 } = options;
     const origin = await listenOn(app, host, port);
-    const stopExpiry = expireChangeRequests({
-      store,
-      clock,
-      afterMs: options.requestsExpireAfterMs ?? REQUESTS_EXPIRE_AFTER_MS,
-      log: options.log,
-    });
+    const stopUpkeep = keepUp(options, { store, clock, log: options.log });
     let stopped: Promise<void> | undefined;
     return {
       origin,
       lendKey: (name) => lentKeys.lend(name, clock()),
       ...administrationOf(store, clock),
       stop: async () => {
-        stopped ??= stop(app, store, stopExpiry);
+        stopped ??= stop(app, store, stopUpkeep);
         return stopped;
       },
     };
@@ -136,10 +134,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 async function stop(
   app: FastifyInstance,
   store: Store,
-  stopExpiry: () => Promise<void>,
+  stopUpkeep: () => Promise<void>,
 ): Promise<void> {
   try {
-    await stopExpiry();
+    await stopUpkeep();
     await closeApp(app, STOP_WITHIN_MS);
   } finally {
     await store.close();
@@ -149,7 +147,28 @@ async function stop(
 /** 30 days. */
 const REQUESTS_EXPIRE_AFTER_MS = 30 * 86_400_000;
 
-const LOOK_EVERY_MS = 60_000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** Starts what a service does without a request. @returns ends it, and resolves once nothing is under way. */
+function keepUp(
+  { requestsExpireAfterMs = REQUESTS_EXPIRE_AFTER_MS, logExpiresAfterMs }: ServiceOptions,
+  given: Omit<ExpiryOptions, 'afterMs'>,
+): () => Promise<void> {
+  const requests = { ...given, afterMs: requestsExpireAfterMs };
+  const ends = [
+    repeat(async () => expireChangeRequests(requests), Math.min(MINUTE_MS, requests.afterMs)),
+  ];
+  if (logExpiresAfterMs !== undefined) {
+    const entries = { ...given, afterMs: logExpiresAfterMs };
+    ends.push(
+      repeat(async (signal) => pruneLog(entries, signal), Math.min(DAY_MS, entries.afterMs)),
+    );
+  }
+  return async () => {
+    await Promise.all(ends.map(async (end) => end()));
+  };
+}
 
 interface ExpiryOptions {
   readonly store: Store;
@@ -160,27 +179,31 @@ interface ExpiryOptions {
 }
 
 /**
- * Withdraws change requests that stayed open for too long, so that a forgotten one does not block a definition for
- * ever. Checks at once and then at least every minute; several services over one store may do so.
+ * Does the work at once and then again and again.
  *
- * @returns stops the checks, and resolves once the last one has ended.
+ * @returns ends that: aborts the signal, and resolves once the work under way has ended.
  */
-function expireChangeRequests(options: ExpiryOptions): () => Promise<void> {
-  let looking = look(options);
-  const timer = setInterval(
-    () => {
-      looking = looking.then(async () => look(options));
-    },
-    Math.min(LOOK_EVERY_MS, options.afterMs),
-  ).unref();
+function repeat(
+  work: (signal: AbortSignal) => Promise<void>,
+  everyMs: number,
+): () => Promise<void> {
+  const stopping = new AbortController();
+  let working = work(stopping.signal);
+  const timer = setInterval(() => {
+    working = working.then(async () => work(stopping.signal));
+  }, everyMs).unref();
   return async () => {
     clearInterval(timer);
-    await looking;
+    stopping.abort();
+    await working;
   };
 }
 
-/** If the store does not answer, the next check tries again. */
-async function look({ store, clock, afterMs, log }: ExpiryOptions): Promise<void> {
+/**
+ * Withdraws change requests that stayed open for too long, so that a forgotten one does not block a definition for
+ * ever. Several services over one store may do so. If the store does not answer, the next call tries again.
+ */
+async function expireChangeRequests({ store, clock, afterMs, log }: ExpiryOptions): Promise<void> {
   const now = clock();
   const time = now - afterMs;
   try {
@@ -191,5 +214,27 @@ async function look({ store, clock, afterMs, log }: ExpiryOptions): Promise<void
     await store.write(async (db) => withdrawOlderThan(db, caller, time));
   } catch (error) {
     log?.error({ error: String(error) }, 'change requests that expired were not ended');
+  }
+}
+
+/**
+ * Deletes old entries of the audit log in transactions of bounded size, each with an entry of its own that says so.
+ * Several services over one store may do so. If the store does not answer, the next call goes on.
+ */
+async function pruneLog(
+  { store, clock, afterMs, log }: ExpiryOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const now = clock();
+  const time = now - afterMs;
+  const caller = callerWithoutKey('flagkeel service', now);
+  const isOld = async (): Promise<boolean> =>
+    (await store.read(async (db) => oldAuditEntries(db, time))).length > 0;
+  try {
+    while (!signal.aborted && (await isOld())) {
+      await store.write(async (db) => pruneAudit(db, caller, time));
+    }
+  } catch (error) {
+    log?.error({ error: String(error) }, 'old entries of the audit log were not all pruned');
   }
 }

@@ -37,7 +37,8 @@ export type AuditKind =
   | 'environment'
   | 'traffic-type'
   | 'attribute'
-  | 'admin-key';
+  | 'admin-key'
+  | 'audit-log';
 
 /** The kind of change. `kill` and `restore` are changes of a definition that move `killed`. */
 export type AuditAction =
@@ -58,7 +59,8 @@ export type AuditAction =
   | 'approve'
   | 'reject'
   | 'withdraw'
-  | 'expire';
+  | 'expire'
+  | 'prune';
 
 /** Selects entries; all given conditions have to match. */
 export interface AuditFilter {
@@ -185,3 +187,38 @@ export async function endsOfAudit(
 
 const auditEnds = statement<{ id: number; time: number; newest: number }>(`
   select id, time, (select max(id) from audit) as newest from audit order by id limit 1`);
+
+/** Deletes in one transaction hold other writers up for milliseconds. */
+const PRUNED_AT_ONCE = 5_000;
+
+export interface OldEntry {
+  readonly id: number;
+  readonly workspaceId: string | null;
+}
+
+/**
+ * Old entries that nothing needs any more, from the oldest on, and no more than one transaction deletes. Two kinds stay,
+ * however old, because applications count changes by them: the first entry, and the newest of each flag in each
+ * environment.
+ *
+ * @param time milliseconds since the epoch; entries of that time and later are not old.
+ */
+export async function oldAuditEntries(db: Db, time: number): Promise<OldEntry[]> {
+  return oldEntries(db, time, PRUNED_AT_ONCE);
+}
+
+/** Ids grow with time, so the search ends at the first entry that is not old. */
+const oldEntries = statement<OldEntry>(`
+  select old.id, old.workspace_id as "workspaceId" from audit as old
+  where old.id > (select min(id) from audit)
+    and old.id < coalesce(
+      (select id from audit where time >= $1 order by id limit 1), (select max(id) + 1 from audit))
+    and (old.kind <> 'flag' or exists (
+      select 1 from audit as newer
+      where newer.workspace_id = old.workspace_id and newer.kind = 'flag' and newer.name = old.name
+        and coalesce(newer.environment_id, '') = coalesce(old.environment_id, '') and newer.id > old.id))
+  order by old.id limit $2`);
+
+export async function deleteAuditEntries(db: Db, ids: readonly number[]): Promise<void> {
+  await db.deleteFrom('audit').where('id', 'in', ids).execute();
+}

@@ -10,6 +10,7 @@ const OPTIONS: readonly (readonly [string, string])[] = [
   ['reconcile .', '--timeout'],
   ['reconcile .', '--lock-timeout'],
   ['service', '--requests-expire'],
+  ['service', '--log-expires'],
   ['service keys create ci', '--expires'],
 ];
 

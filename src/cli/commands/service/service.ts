@@ -37,6 +37,8 @@ export interface ServiceCommandOptions extends StoreOptions {
   readonly rateLimit?: string;
   /** In milliseconds. Default: 30 days. */
   readonly requestsExpire?: number;
+  /** In milliseconds. Default: never. */
+  readonly logExpires?: number;
 }
 
 /** Declares `flagkeel service`, with `keys` and `log`, which work on its store. */
@@ -56,6 +58,12 @@ export const declareService: DeclareCommand = (command, { terminal }) => {
       durationOption(
         '--requests-expire',
         'withdraw change requests that stay open for longer (default: 30d)',
+      ),
+    )
+    .addOption(
+      durationOption(
+        '--log-expires',
+        'delete older entries of the audit log, for example 365d (default: never)',
       ),
     )
     .optionsGroup('Specs instead of a store:')
@@ -108,7 +116,8 @@ export async function runService(options: ServiceCommandOptions, io: CommandIo):
     metrics: options.strict === true ? undefined : new ServiceMetrics(),
     console: options.strict === true || options.console === false ? undefined : addConsole,
     applications: options.strict === true ? undefined : addApplications,
-    requestsExpireAfterMs: expiryOf(options),
+    requestsExpireAfterMs: expiryOf('--requests-expire', options.requestsExpire),
+    logExpiresAfterMs: expiryOf('--log-expires', options.logExpires),
     ...(options.rateLimit === undefined ? {} : { rateLimit: parseRateLimit(options.rateLimit) }),
     log: io.log,
   });
@@ -122,10 +131,10 @@ export async function runService(options: ServiceCommandOptions, io: CommandIo):
   }
 }
 
-/** @throws FlagkeelError `USAGE`: no request could be decided. */
-function expiryOf({ requestsExpire }: ServiceCommandOptions): number | undefined {
-  if (requestsExpire !== 0) return requestsExpire;
-  throw new FlagkeelError('USAGE', '--requests-expire must be longer than 0s');
+/** @throws FlagkeelError `USAGE`: no request could be decided, or no entry could be read. */
+function expiryOf(option: string, afterMs: number | undefined): number | undefined {
+  if (afterMs !== 0) return afterMs;
+  throw new FlagkeelError('USAGE', `${option} must be longer than 0s`);
 }
 
 function seedOf({ seed }: ServiceCommandOptions): Seed {

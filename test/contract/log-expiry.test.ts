@@ -1,0 +1,229 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { addConsole } from '../../src/console/console.js';
+import { callerWithoutKey, recordChanges } from '../../src/service/change-log.js';
+import type { ServiceOptions } from '../../src/service/service.js';
+import { backUp, restore } from '../../src/service/store/backup.js';
+import { openStore, type StoreLocation } from '../../src/service/store/store.js';
+import { runServiceAudit } from '../../src/cli/commands/service/store.js';
+import { startServedWorld } from '../support/applications.js';
+import { createDatabase } from '../support/postgres.js';
+import { aDefinition, callsOf } from '../support/service-calls.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+const DAY_MS = 86_400_000;
+const LONG_AGO = Date.parse('2026-01-01T00:00:00.000Z');
+const YEAR = { logExpiresAfterMs: 365 * DAY_MS };
+
+let folder: string;
+let location: StoreLocation;
+const running: TestService[] = [];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'service-log-'));
+  location = await aStore('store');
+});
+
+afterEach(async () => {
+  for (const service of running.splice(0)) await service.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Of the kind that this project tests. */
+async function aStore(name: string): Promise<StoreLocation> {
+  const server = process.env['TEST_POSTGRES_SERVER'];
+  if (server === undefined) return { kind: 'directory', path: join(folder, name) };
+  return { kind: 'postgres', url: await createDatabase(server) };
+}
+
+async function start(time: number, options: Partial<ServiceOptions> = {}): Promise<TestService> {
+  const service = await startTestService({ store: location, clock: () => time, ...options });
+  running.push(service);
+  return service;
+}
+
+async function stop(service: TestService): Promise<void> {
+  running.splice(running.indexOf(service), 1);
+  await service.stop();
+}
+
+const whole = { offset: 0, limit: 100_000 };
+
+const prunings = async (service: TestService) =>
+  service.audit({ kind: 'audit-log', name: 'entries' }, whole);
+
+async function expectPruned(service: TestService, entries: number): Promise<void> {
+  await expect
+    .poll(async () => (await prunings(service)).length, { timeout: 30_000 })
+    .toBe(entries);
+}
+
+/** A store with old changes: a flag changed twice, one deleted, and a segment. */
+async function changeLongAgo(): Promise<{ readonly key: string }> {
+  const service = await start(LONG_AGO);
+  const client = callsOf(service);
+  const at = '/splits/ws/Default/kept/environments/staging';
+  await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'kept' });
+  await client.ok('POST', at, aDefinition());
+  for (const value of [10, 20]) {
+    await client.ok('PATCH', at, [{ op: 'replace', path: '/trafficAllocation', value }]);
+  }
+  await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'gone' });
+  await client.ok('DELETE', '/splits/ws/Default/gone');
+  await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'seg' });
+  await stop(service);
+  return { key: service.key };
+}
+
+interface Changes {
+  readonly ff: { readonly d: readonly { readonly name: string }[]; readonly t: number };
+}
+
+const shown = (entries: Awaited<ReturnType<TestService['audit']>>): string[] =>
+  entries.map(
+    ({ action, kind, name, environment }) => `${action} ${kind}/${name} ${environment ?? 'null'}`,
+  );
+
+function folderOf(store: StoreLocation): string {
+  return store.kind === 'directory' ? store.path : '';
+}
+
+/** The page of the log, as a browser sees it that signs in with the key. */
+async function consolePage(origin: string, key: string): Promise<string> {
+  const signedIn = await fetch(`${origin}/console/sign-in`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin, 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ key }),
+  });
+  const [cookie = ''] = (signedIn.headers.get('set-cookie') ?? '').split(';');
+  return (await fetch(`${origin}/console/log`, { headers: { cookie } })).text();
+}
+
+describe('the audit log of a service with --log-expires', () => {
+  it('loses old entries, says so, and keeps the first one and the last ones of each flag', async () => {
+    await changeLongAgo();
+    const before = await start(LONG_AGO + 365 * DAY_MS, YEAR);
+    const all = await before.audit({}, whole);
+    await stop(before);
+
+    const service = await start(LONG_AGO + 365 * DAY_MS + 1, YEAR);
+    await expectPruned(service, 2);
+    const left = await service.audit({}, whole);
+    const logs = await prunings(service);
+
+    expect(all.map(({ kind }) => kind)).not.toContain('audit-log');
+    expect(shown(left).filter((each) => each.includes('flag/') || each.includes('seg'))).toEqual([
+      'delete flag/gone null',
+      'update flag/kept staging',
+      'create flag/kept null',
+    ]);
+    expect(left.at(-1)?.id).toBe(all.at(-1)?.id);
+    for (const workspaceId of [all.at(-1)?.workspaceId, null]) {
+      const pruned = all.filter(
+        (entry) => entry.workspaceId === workspaceId && !left.some(({ id }) => id === entry.id),
+      );
+      const entry = logs.find((each) => each.workspaceId === workspaceId);
+      expect(entry?.id).toBeGreaterThan(all[0]?.id ?? Infinity);
+      expect(entry).toMatchObject({
+        action: 'prune',
+        keyId: null,
+        keyName: 'flagkeel service',
+        comment: `Entries before 2026-01-01T00:00:00.001Z were pruned: ${pruned.length}`,
+      });
+    }
+  });
+
+  it('stays whole without the option', async () => {
+    await changeLongAgo();
+    const service = await start(LONG_AGO + 10_000 * DAY_MS);
+    await service.createKey('later');
+
+    expect((await service.audit({ name: 'seg' }, whole)).length).toBeGreaterThan(0);
+    expect(await prunings(service)).toEqual([]);
+  });
+
+  it('is pruned in parts, none of which holds other writers up for long', async () => {
+    const store = await openStore(location);
+    const caller = callerWithoutKey('test', LONG_AGO);
+    const change = { kind: 'identity', action: 'create', difference: [1] } as const;
+    await store.write(async (db) =>
+      recordChanges(
+        { db, caller },
+        store.dialect,
+        Array.from({ length: 12_001 }, (_, index) => ({ ...change, name: `i${index}` })),
+      ),
+    );
+    await store.close();
+    const service = await start(LONG_AGO + 366 * DAY_MS, YEAR);
+    await expectPruned(service, 3);
+
+    expect((await prunings(service)).map(({ comment }) => comment?.split(': ')[1])).toEqual([
+      '2000',
+      '5000',
+      '5000',
+    ]);
+    expect(await service.audit({ kind: 'identity' }, whole)).toHaveLength(1);
+  });
+
+  it('counts on for applications, which get each change that they missed', async () => {
+    const old = await startServedWorld({ store: location, clock: () => LONG_AGO });
+    running.push(old.service);
+    await old.admin.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'first' });
+    const asked = '/sdk/splitChanges?s=1.3&rbSince=-1&since=';
+    const { ff } = await old.ask<Changes>(`${asked}-1`);
+    await stop(old.service);
+    await changeLongAgo();
+
+    const later = await startServedWorld({ store: location, clock: () => LONG_AGO + 366 * DAY_MS });
+    running.push(later.service);
+    const unpruned = await later.ask<Changes>(`${asked}${ff.t}`);
+    await stop(later.service);
+    const service = await startServedWorld({
+      store: location,
+      clock: () => LONG_AGO + 366 * DAY_MS,
+      ...YEAR,
+    });
+    running.push(service.service);
+    await expectPruned(service.service, 2);
+    const pruned = await service.ask<Changes>(`${asked}${ff.t}`);
+
+    expect(pruned.ff.d.map(({ name }) => name).sort()).toEqual(['gone', 'kept']);
+    expect(pruned).toEqual(unpruned);
+  });
+
+  it('can be read, backed up and restored after that, and ids go on', async () => {
+    const { key } = await changeLongAgo();
+    const service = await start(LONG_AGO + 366 * DAY_MS, { ...YEAR, console: addConsole });
+    await expectPruned(service, 2);
+    const left = await service.audit({}, whole);
+    const workspace = await callsOf({ origin: service.origin, key }).ok(
+      'GET',
+      '/auditLog/ws/Default',
+    );
+    const page = await consolePage(service.origin, key);
+    let printed = '';
+    await runServiceAudit(
+      location.kind === 'postgres' ? { database: location.url } : { directory: folderOf(location) },
+      { object: 'audit-log/entries', format: 'text' },
+      { write: (text) => (printed += text) },
+    );
+    const file = join(folder, 'store.backup');
+    await backUp(location, file, Date.now());
+    location = await aStore('restored');
+    await restore(location, file);
+    const again = await start(LONG_AGO + 366 * DAY_MS);
+    const client = callsOf({ origin: again.origin, key });
+    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'new' });
+
+    const says = /Entries before 2026-01-02T00:00:00.000Z were pruned: \d+/;
+    expect(JSON.stringify(workspace)).toMatch(says);
+    expect(page).toMatch(says);
+    expect(printed).toMatch(says);
+    const [newest, , ...older] = await again.audit({}, whole);
+    expect(older).toEqual(left);
+    expect(newest?.id).toBeGreaterThan(left[0]?.id ?? Infinity);
+  });
+});
