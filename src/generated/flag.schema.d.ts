@@ -170,6 +170,12 @@ export interface FlagSpec {
    * Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.
    */
   allow?: string | [string, ...string[]];
+  /**
+   * JSON Schema (2020-12) that the configuration of each treatment meets, in every environment. Local, never sent.
+   */
+  configurationSchema?: {
+    [k: string]: unknown;
+  };
   treatments: Treatments;
   /**
    * Treatment that is served where the flag is killed or traffic is not allocated.

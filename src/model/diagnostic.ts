@@ -22,6 +22,8 @@ export const FAULT_CODES = [
   'bucket-sum',
   'bucket-twice',
   'condition-shape',
+  'configuration-mismatch',
+  'configuration-schema',
   'invalid-date',
   'range-reversed',
   'target-twice',

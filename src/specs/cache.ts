@@ -20,6 +20,7 @@ export class SpecCache {
     { flag: ResolvedFlag; diagnostics: readonly Diagnostic[] }
   >();
   readonly desiredFlags = new Memoized<ResolvedFlag, DesiredFlag>();
+  readonly configurations = new Memoized<SpecFile, readonly Diagnostic[]>();
   readonly references = new Memoized<ResolvedFlag, readonly Reference[]>();
   readonly segments = new Memoized<
     SpecFile,

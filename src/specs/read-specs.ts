@@ -14,6 +14,7 @@ import { CONFIG_PATH, loadFiles } from './parse/load-files.js';
 import { SpecCache } from './cache.js';
 import { configDiagnostics, configMissing, readableConfig } from './read-config.js';
 import { referenceDiagnostics } from './resolve/references.js';
+import { configurationDiagnostics } from './resolve/configurations.js';
 import { desiredFlag, resolveFlags } from './resolve/flags.js';
 import { sortedMap } from '../model/collections.js';
 import { rampDiagnostics } from './resolve/ramps.js';
@@ -105,6 +106,7 @@ export async function readWithParts(
     ...loaded.diagnostics,
     ...twice,
     ...flags.diagnostics,
+    ...(await configurationDiagnostics(specs)),
     ...segments.diagnostics,
     ...identities.diagnostics,
     ...kills.diagnostics,

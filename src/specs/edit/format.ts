@@ -121,8 +121,8 @@ const SETS: ReadonlySet<string> = new Set([
 
 /** Whether the order of a list is meaningless. Where no schema applies, a member of that name may be anything. */
 function isSet(path: readonly string[]): boolean {
-  const isForeign = ['configuration', 'matcher', 'attributes', 'lint'].some((name) =>
-    path.includes(name),
+  const isForeign = ['configuration', 'configurationSchema', 'matcher', 'attributes', 'lint'].some(
+    (name) => path.includes(name),
   );
   const isTargets = path.at(-2) === 'targets' && (path.length === 2 || path[0] === 'environments');
   return !isForeign && (isTargets || SETS.has(path.at(-1) ?? ''));
