@@ -12,7 +12,7 @@ export const SELDOM: ReadonlySet<string> = new Set(
   --target --commit --plan-url --sarif --junit --branch --path --jitter --debounce --lease --database
   --allow-host --private --webhook-secret-file --notify-file --notify-template --public-url
   --unmanaged --no-console --requests-expire --log-expires
-  find-usage stale mcp schema completion`.split(/\s+/),
+  find-usage stale mcp schema manifest completion`.split(/\s+/),
 );
 
 const EXAMPLES = new WeakMap<Command, readonly string[]>();

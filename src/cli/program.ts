@@ -160,6 +160,13 @@ export const COMMANDS: readonly CommandRow[] = [
     load: async () => (await import('./commands/schema.js')).declareSchema,
   },
   {
+    synopsis: 'manifest [options] [directory]',
+    summary: 'write an OpenFeature manifest, from which typed clients are made',
+    group: 'Run and connect:',
+    page: 'how-to',
+    load: async () => (await import('./commands/manifest.js')).declareManifest,
+  },
+  {
     synopsis: 'completion <shell>',
     summary: 'print a completion script for bash, zsh, fish or PowerShell',
     group: 'Run and connect:',

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { openFeatureValue } from '../model/flag/switch.js';
 import { segmentList } from '../plan/impact/served-definition.js';
 import { servedTo, type KnownKey, type ServedKey } from '../plan/impact/served-key.js';
 import { isMove } from '../plan/impact/serving.js';
@@ -122,24 +123,14 @@ function evaluated(flag: string, known: KnownKey, list: FlagList): Evaluation | 
   const configuration = treatments.find(({ name }) => name === treatment)?.configurations;
   return {
     key: flag,
-    value: valueOf(treatment, split),
+    value: openFeatureValue(
+      treatment,
+      treatments.map(({ name }) => name),
+    ),
     variant: treatment,
     reason: reasonOf(result, split),
     metadata: configuration === undefined ? {} : { configuration },
   };
-}
-
-const TRUTHS: ReadonlyMap<string, boolean> = new Map([
-  ['on', true],
-  ['true', true],
-  ['off', false],
-  ['false', false],
-]);
-
-/** A truth value for a flag that has no treatments but these; otherwise the name of the treatment. */
-function valueOf(treatment: string, { definition }: SeededSplit): boolean | string {
-  const isSwitch = definition.treatments.every(({ name }) => TRUTHS.has(name));
-  return isSwitch ? (TRUTHS.get(treatment) ?? treatment) : treatment;
 }
 
 function reasonOf({ serving }: ServedKey, { definition }: SeededSplit): Evaluation['reason'] {
