@@ -15,7 +15,7 @@ export interface FigureRow {
  */
 const ROOMS: Readonly<Record<string, number>> = {
   ramps: 12,
-  approvals: 14,
+  approvals: 15,
   kills: 19,
   identities: 14,
 };
@@ -25,13 +25,13 @@ export function figureRows(figures: SourceFigures): FigureRow[] {
   const { largestFolder, pipeline, singleReaders, functions, largestFile } = figures;
   return [
     free('files', figures.files),
-    atMost('lines', figures.lines, 74_450),
+    atMost('lines', figures.lines, 79_350),
     free('import edges', figures.importEdges),
-    atMost('largest flat folder', largestFolder.files, 23, largestFolder.name),
+    atMost('largest flat folder', largestFolder.files, 24, largestFolder.name),
     atMost('loose files', figures.looseFiles, 2),
     atMost('imports of the pipeline', pipeline.imports, 14),
     atMost('longest function of the pipeline', pipeline.longestFunction, 25),
-    atMost('branches on a kind', figures.kindBranches, 14),
+    atMost('branches on a kind', figures.kindBranches, 19),
     atMost('occurrences of configName', figures.configName, 15),
     {
       name: 'files with one reader',
