@@ -34,7 +34,10 @@ export const declarePromote: DeclareCommand = (command, invocation) => {
     'flagkeel promote --tag checkout --from staging --to production',
   ]);
   command
-    .argument('[flag-or-directory...]', 'flags as flag/NAME, and the config repository (default: .)')
+    .argument(
+      '[flag-or-directory...]',
+      'flags as flag/NAME, and the config repository (default: .)',
+    )
     .requiredOption('--from <name>', 'the environment that is taken as it is')
     .requiredOption('--to <name>', 'the environment whose block is written')
     .option('--percentages', 'sizes and the traffic allocation too')

@@ -46,12 +46,14 @@ export const declareReconcile: DeclareCommand = (command, { terminal, done }) =>
   planOptions(command);
   if (!isPlan) applyingOptions(command);
   approvalOptions(command);
-  commonOptions(selectionOptions(serviceOptions(lockOption(command))), ['text', 'json', 'markdown']).action(
-    async (directories: string[], options: ReconcileOptions) => {
-      const dryRun = isPlan || options.dryRun === true;
-      done(await reconcileAll(directories, { ...options, dryRun }, terminal));
-    },
-  );
+  commonOptions(selectionOptions(serviceOptions(lockOption(command))), [
+    'text',
+    'json',
+    'markdown',
+  ]).action(async (directories: string[], options: ReconcileOptions) => {
+    const dryRun = isPlan || options.dryRun === true;
+    done(await reconcileAll(directories, { ...options, dryRun }, terminal));
+  });
 };
 
 /**

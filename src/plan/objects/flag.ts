@@ -298,12 +298,11 @@ function flagParts(name: string, input: PlanInput): Parts | undefined {
   const actual = input.actual.flags.get(name);
   if (!actual || actual.existence === 'absent') return undefined;
   const known = flagEntry(input.state, name)?.id;
-  const isOther = known !== undefined && actual.id !== undefined && actual.id !== known;
-  const held = isOther ? { held: NOT_OURS } : {};
-  const isUnseen = actual.id === undefined && known !== undefined;
+  const isUnseen = known !== undefined && actual.id === undefined;
+  const held = known !== undefined && !isUnseen && actual.id !== known ? { held: NOT_OURS } : {};
   const archives = isArchived(flagEntry(input.state, name), input.desired.flags.get(name), input);
-  const archive = archives ? ({ archive: true } as const) : {};
   const whole = archives ? 'archive-flag' : 'delete-flag';
+  const archive = archives ? { archive: true as const } : {};
   const common = { action: 'delete' as const, ...archive, ...held };
   return {
     placeIn: ({ name: environment, id }) => {

@@ -60,9 +60,7 @@ it('stale takes the days of the command line, then those of the config, and list
   };
 
   expect(await names('--days', '201')).toEqual([2, 'gone expired']);
-  expect(await names('--all')).toEqual([
-    ...[2, 'half', 'old settled', 'gone expired', 'touched'],
-  ]);
+  expect(await names('--all')).toEqual([...[2, 'half', 'old settled', 'gone expired', 'touched']]);
   repository.write({
     'flagkeel.yaml':
       'workspace: Shop\nenvironments: { production: {}, staging: {} }\nlint: { staleAfter: 300 }\n',

@@ -135,7 +135,7 @@ describe('the figures of a source tree', () => {
     expect(broken()).toEqual(['files with one reader']);
 
     write({
-      ...Object.fromEntries(Array.from({ length: 24 }, (_, i) => [`many/${i}.ts`, 'export {};\n'])),
+      ...Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`many/${i}.ts`, 'export {};\n'])),
       'one.ts': '',
       'two.ts': '',
       'model/long.ts': `// A.\nfunction long() {\n${'  // b\n  c();\n'.repeat(10)}}\n`,
