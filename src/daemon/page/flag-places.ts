@@ -1,4 +1,5 @@
 import type { PlanDocument } from '../../report/json/plan.js';
+import { STANDING_WORDS } from '../../report/view/verdict.js';
 import type { EnvironmentFlags, LiveFlag, SourceView } from '../view.js';
 import { newestPlan } from '../health.js';
 import type { StandingView } from '../standings.js';
@@ -8,11 +9,11 @@ export type RampView = NonNullable<PlanDocument['ramps']>[number];
 
 /** The words of a page for a state of a flag, and a symbol that says as much as its colour. */
 export const STATES = {
-  failed: { symbol: '✗', word: 'failed' },
-  unknown: { symbol: '?', word: 'unknown' },
+  failed: { symbol: '✗', word: STANDING_WORDS.failed },
+  unknown: { symbol: '?', word: STANDING_WORDS.unknown },
   killed: { symbol: '⊘', word: 'killed' },
-  held: { symbol: '!', word: 'held for a person' },
-  waits: { symbol: '◷', word: 'waiting' },
+  held: { symbol: '!', word: STANDING_WORDS.held },
+  waits: { symbol: '◷', word: STANDING_WORDS.waits },
   ramping: { symbol: '↗', word: 'ramping' },
 } as const;
 
