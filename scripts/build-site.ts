@@ -3,7 +3,7 @@ import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import MarkdownIt from 'markdown-it';
 import { anchorOf } from '../src/cli/help-document.js';
-import { html, htmlOf } from '../src/platform/html.js';
+import { html, htmlOf, type Html } from '../src/platform/html.js';
 import { documentOf, lookOf } from '../src/platform/page.js';
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url));
@@ -19,7 +19,12 @@ const TOP_PAGES = [
 /** What the pages show and link to as it is. */
 const COPIED = ['docs/images', 'workflows', 'schemas'];
 
+/** Lists the pages by task; the site has them in its order. */
+const INDEX = 'docs/README.md';
+const SEARCH = 'search.html';
+
 const LOOK = lookOf('site');
+const SEARCH_LOOK = lookOf('site', { hasScript: true });
 
 /** A page of the site, by its path in the project. */
 interface Page {
@@ -43,6 +48,7 @@ export function buildSite(folder: string): void {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, textOf(page, pages));
   }
+  writeFileSync(join(folder, SEARCH), searchPage(pages));
   for (const path of COPIED) cpSync(join(PROJECT, path), join(folder, path), { recursive: true });
 }
 
@@ -59,23 +65,68 @@ function placeOf(path: string): string {
 }
 
 function textOf(page: Page, pages: readonly Page[]): string {
-  const entries = pages
-    .filter(({ path }) => !path.startsWith('docs/decisions/') || path.endsWith('README.md'))
-    .map((each) => {
-      const current = each === page ? html`aria-current="page"` : html``;
-      const href = between(page.path, placeOf(each.path));
-      return html`<li><a href="${href}" ${current}>${each.title}</a></li>`;
+  const body = htmlOf(bodyOf(page, pages));
+  return documentOf(LOOK, `${page.title} · flagkeel`, frameOf(page.path, body));
+}
+
+/** The text between a search above it and the pages by task beside it, which stand below it on a telephone. */
+function frameOf(path: string, body: Html): Html {
+  return html`<header>
+      <a href="${between(path, 'index.html')}">flagkeel</a>
+      <form action="${between(path, SEARCH)}" role="search">
+        <input type="search" name="q" aria-label="Search the documents" required />
+        <button>Search</button>
+      </form>
+      <a class="below" href="#pages">All pages</a>
+    </header>
+    <main>${body}</main>
+    <nav id="pages" aria-label="Pages by task">${groupsOf(path)}</nav>`;
+}
+
+function groupsOf(from: string): readonly Html[] {
+  const [, ...groups] = readFileSync(join(PROJECT, INDEX), 'utf8').split(/^## /m);
+  return groups.map((group) => {
+    const links = [...group.matchAll(/^- \[([^\]]+)\]\(([^)#]+)([^)]*)\)/gm)];
+    const entries = links.map(([, label = '', file = '', hash = '']) => {
+      const path = normalize(join(dirname(INDEX), file));
+      const current = path === from && hash === '' ? html`aria-current="page"` : html``;
+      const href = between(from, placeOf(path)) + hash;
+      return html`<li><a href="${href}" ${current}>${label}</a></li>`;
     });
-  return documentOf(
-    LOOK,
-    `${page.title} · flagkeel`,
-    html`<nav aria-label="Pages">
-        <ul>
-          ${entries}
-        </ul>
-      </nav>
-      <main>${htmlOf(bodyOf(page, pages))}</main>`,
-  );
+    return html`<h2>${group.split('\n', 1)[0] ?? ''}</h2>
+      <ul>
+        ${entries}
+      </ul>`;
+  });
+}
+
+/** Every section of every page with its text, so that a script finds words in them without a server. */
+function searchPage(pages: readonly Page[]): string {
+  const sections = pages.flatMap((page) => {
+    const place = placeOf(page.path);
+    const [, ...parts] = bodyOf(page, pages).split(/<h[1-4] id="/);
+    return parts.map((part) => {
+      const [, id = '', heading = '', text = ''] =
+        /^([^"]*)">([^]*?)<\/h\d>([^]*)$/.exec(part) ?? [];
+      const name = heading === page.title ? heading : `${page.title} · ${plain(heading)}`;
+      return html`<li>
+        <a href="${place}#${id}">${htmlOf(name)}</a>
+        <p>${htmlOf(plain(text))}</p>
+      </li>`;
+    });
+  });
+  const found = html`<h1>Search</h1>
+    <output>Every heading of the documents</output>
+    <ol class="found">
+      ${sections}
+    </ol>`;
+  return documentOf(SEARCH_LOOK, 'Search · flagkeel', frameOf(SEARCH, found));
+}
+
+/** Words of HTML, still escaped. */
+function plain(text: string): string {
+  const lines = text.replaceAll(/<\/?(?:a|code|em|span|strong)\b[^>]*>/g, '');
+  return lines.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 }
 
 function bodyOf(page: Page, pages: readonly Page[]): string {

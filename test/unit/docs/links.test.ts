@@ -18,6 +18,12 @@ it.each(PAGES)('docs/%s says of what is not published that it is not', (name) =>
   }
 });
 
+it('lists every page in the index by task', () => {
+  const index = projectText('docs/README.md');
+
+  expect(PAGES.filter((name) => name !== 'README.md' && !index.includes(`](${name})`))).toEqual([]);
+});
+
 it('keeps no picture that no page shows', () => {
   const pages = PAGES.map((name) => projectText(`docs/${name}`)).join('\n');
   const pictures = readdirSync(new URL('../../../docs/images/', import.meta.url));

@@ -63,9 +63,46 @@ describe('the site of the documents', () => {
 
   it('loads nothing from anywhere', () => {
     expect(
-      pages().filter((path) => /<(?:script|link|iframe)|src="https?:/.test(textOf(path))),
+      pages().filter((path) => /<(?:script\s|link|iframe)|src="https?:/.test(textOf(path))),
     ).toEqual([]);
   });
+
+  it('leads from every page to all pages by task, the ten minutes first', () => {
+    for (const path of ['index.html', 'docs/decisions/index.html', 'search.html']) {
+      const [, nav = ''] = textOf(path).split('<nav ');
+      const links = [...nav.matchAll(/ href="([^"]*)"/g)].map(([, link = '']) =>
+        join(dirname(path), link),
+      );
+
+      expect(links[0]).toBe('docs/getting-started.html');
+      expect(links).toContain('docs/runbook.html');
+    }
+  });
+
+  it.skipIf(lacks('chromium'))(
+    'finds sections by their words, without a server',
+    { timeout: 60_000 },
+    async () => {
+      const start = `file://${folder}/docs/plan.html`;
+      const found = await withPage(start, { width: 390 }, async (page) => {
+        await page.getByRole('searchbox').fill('take a kill back');
+        await page.getByRole('button', { name: 'Search' }).click();
+        await page.getByText(/of \d+ sections/).waitFor();
+        const links = page.locator('main').getByRole('link');
+        return {
+          links: await links.allTextContents(),
+          target: await links.first().getAttribute('href'),
+          violations: await axeViolations(page),
+          sideways: await scrollsSideways(page),
+        };
+      });
+
+      expect(found).toMatchObject({ violations: [], sideways: false });
+      expect(found.links[0]).toBe('How to · Promote, kill, and take a kill back');
+      expect(found.links.length).toBeLessThan(50);
+      expect(found.target).toBe('docs/how-to.html#promote-kill-and-take-a-kill-back');
+    },
+  );
 
   it.skipIf(lacks('chromium'))(
     'can be read by everybody, on a phone too',
