@@ -1,5 +1,10 @@
 import { format } from 'prettier';
-import { helpDocument, type HelpDocument, type OptionDocument } from '../src/cli/help-document.js';
+import {
+  anchorOf,
+  helpDocument,
+  type HelpDocument,
+  type OptionDocument,
+} from '../src/cli/help-document.js';
 import { COMMANDS } from '../src/cli/program.js';
 
 /** The page that says what commands there are, from the root of the project. */
@@ -7,15 +12,18 @@ export const COMMANDS_FILE = 'docs/commands.md';
 
 const INTRODUCTION = `# Commands
 
-Every command with its arguments and options, as the program declares them; \`npm run generate\` writes this page. Exit codes and
-environment variables are explained in [operations.md](operations.md).
+Every command with its arguments and options. Read it when you know what you want to do and look for the option;
+[How to](how-to.md) has recipes instead. [operations.md](operations.md) explains exit codes and environment variables.
+\`npm run generate\` writes this page from the program's declarations.
+`;
 
-## For programs
+const FOR_PROGRAMS = `## For programs
 
-\`flagkeel --help --format json\` prints this page as one JSON document, and \`flagkeel state list --help --format json\` that of one
-command. The document has arguments and options with type, choices and default, examples, exit codes, environment variables, and pages
-that say more. [\`schemas/help.schema.json\`](../schemas/help.schema.json) describes it. While \`formatVersion\` is 1, members may be added,
-and none goes or changes its meaning. An unknown command is exit code 64.
+\`flagkeel --help --format json\` prints this page as one JSON document, and
+\`flagkeel state list --help --format json\` that of one command. The document has arguments and options with type,
+choices and default, examples, exit codes, environment variables, and pages that say more.
+[\`schemas/help.schema.json\`](../schemas/help.schema.json) describes it. While \`formatVersion\` is 1, members may be
+added, and none goes or changes its meaning. An unknown command is exit code 64.
 
 \`\`\`sh
 flagkeel plan --help --format json | jq -r '.options[] | select(.value.type == "duration") | .name'
@@ -26,12 +34,27 @@ flagkeel plan --help --format json | jq -r '.options[] | select(.value.type == "
 export async function commandsPage(): Promise<string> {
   const names = COMMANDS.map(({ synopsis }) => [synopsis.split(' ', 1)[0] ?? '']);
   const sections = await Promise.all(names.map(async (path) => sectionOf(path)));
-  return format([INTRODUCTION, ...sections].join('\n'), { parser: 'markdown', printWidth: 100 });
+  const lines = await Promise.all(names.map(async (path) => lineOf(path)));
+  const overview = ['| command | does |', '| --- | --- |', ...lines, ''].join('\n');
+  return format([INTRODUCTION, overview, ...sections, FOR_PROGRAMS].join('\n'), {
+    parser: 'markdown',
+    printWidth: 100,
+  });
+}
+
+async function helpOf(path: readonly string[]): Promise<HelpDocument> {
+  const help = await helpDocument(COMMANDS, path);
+  if (!help) throw new Error(`there is no command ${path.join(' ')}`);
+  return help;
+}
+
+async function lineOf(path: readonly string[]): Promise<string> {
+  const { name, summary } = await helpOf(path);
+  return `| [\`${name}\`](#${anchorOf(name)}) | ${summary} |`;
 }
 
 async function sectionOf(path: readonly string[]): Promise<string> {
-  const help = await helpDocument(COMMANDS, path);
-  if (!help) throw new Error(`there is no command ${path.join(' ')}`);
+  const help = await helpOf(path);
   const below = await Promise.all(
     help.commands.map(async ({ name }) => sectionOf([...path, name])),
   );

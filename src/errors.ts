@@ -4,7 +4,7 @@
  * whose message starts with `bug:` is a bug of flagkeel. Behaviour depends on `code`, never on the text.
  */
 
-/** Exit codes of the command; the README says what each means. */
+/** Exit codes of the command; docs/operations.md says what each means. */
 export const EXIT = {
   ok: 0,
   failed: 1,
