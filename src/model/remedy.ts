@@ -237,9 +237,20 @@ export function planOptionsOf(options: RunOptions): string[] {
     ...value('--since', options.since),
     ...value('--override-window', options.overrideWindow),
     ...options.environments.flatMap((each) => ['--environment', each]),
-    ...options.only.flatMap((each) => ['--only', each]),
-    ...(options.exclude ?? []).flatMap((each) => ['--exclude', each]),
-    ...(options.tags ?? []).flatMap((each) => ['--tag', each]),
-    ...(options.owners ?? []).flatMap((each) => ['--owner', each]),
+    ...filterOptionsOf(options),
+  ];
+}
+
+export function filterOptionsOf({
+  only,
+  exclude = [],
+  tags = [],
+  owners = [],
+}: Pick<RunOptions, 'only' | 'exclude' | 'tags' | 'owners'>): string[] {
+  return [
+    ...only.flatMap((each) => ['--only', each]),
+    ...exclude.flatMap((each) => ['--exclude', each]),
+    ...tags.flatMap((each) => ['--tag', each]),
+    ...owners.flatMap((each) => ['--owner', each]),
   ];
 }

@@ -12,7 +12,7 @@ import { restorableKills } from '../kill/in-git.js';
 import { historyOf, type RunContext, type Remembered } from './context.js';
 import type { OpenedService } from './load.js';
 import { momentOfRun } from './moment.js';
-import { selectedKeys } from './selection.js';
+import { selectedKeys, unknownEnvironment } from './selection.js';
 import type { Moment } from '../timing/desired-at.js';
 
 /**
@@ -131,11 +131,7 @@ function resolveEnvironments(
   }
   for (const name of filter) {
     if (resolved.some((each) => [each.name, each.id].includes(name))) continue;
-    const known = [...configNames.values()].map((each) => `"${each}"`).join(', ');
-    throw new FlagkeelError(
-      'USAGE',
-      `cannot use --environment "${name}": flagkeel.yaml has ${known}`,
-    );
+    throw unknownEnvironment(name, [...configNames.values()]);
   }
   return resolved;
 }

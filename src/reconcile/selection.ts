@@ -1,11 +1,12 @@
 import { FlagkeelError } from '../errors.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import { KINDS, keyOf } from '../model/ref.js';
+import { filterOptionsOf } from '../model/remedy.js';
 import type { LeftOut, RunOptions } from '../model/run.js';
 import type { State } from '../model/state.js';
 import { plannedKind } from '../plan/objects/kinds.js';
 import type { PlanPolicy } from '../plan/policy.js';
-import { didYouMean } from '../specs/parse/suggest.js';
+import { didYouMean, quotedList } from '../specs/parse/suggest.js';
 
 type Filters = Pick<RunOptions, 'only' | 'exclude' | 'tags' | 'owners'>;
 
@@ -13,13 +14,15 @@ type Filters = Pick<RunOptions, 'only' | 'exclude' | 'tags' | 'owners'>;
  * `KIND/NAME` of the objects that all filters of a run let through; null without a filter. Tags and owners are those of
  * flags in the specs at HEAD, so that they select no segment and no object that left the specs.
  *
- * @throws FlagkeelError `USAGE`: a filter names nothing. It would leave nothing to plan, which looks like in sync.
+ * @throws FlagkeelError `USAGE`: a filter names nothing, or together they leave no object. An empty plan would look like
+ * in sync.
  */
 export function selectedKeys(
-  { only, exclude = [], tags = [], owners = [] }: Filters,
+  filters: Filters,
   desired: BoundDesired,
   state: State,
 ): ReadonlySet<string> | null {
+  const { only, exclude = [], tags = [], owners = [] } = filters;
   if ([only, exclude, tags, owners].every(({ length }) => length === 0)) return null;
   const flags = [...desired.flags.values()];
   const known = knownKeys(desired, state);
@@ -39,9 +42,12 @@ export function selectedKeys(
     ...(tags.length > 0 ? [keysOf(tagged)] : []),
     ...(owners.length > 0 ? [keysOf(owned)] : []),
   ];
-  return new Set(
-    [...known].filter((key) => !exclude.includes(key) && sets.every((each) => each.has(key))),
+  const selected = [...known].filter(
+    (key) => !exclude.includes(key) && sets.every((each) => each.has(key)),
   );
+  if (selected.length > 0) return new Set(selected);
+  const words = filterOptionsOf(filters).join(' ');
+  throw new FlagkeelError('USAGE', `cannot use ${words}: no object is left`);
 }
 
 const NOWHERE = 'neither the specs nor their references nor the state have it';
@@ -53,8 +59,14 @@ function refuseUnknown(
   why: string,
 ): void {
   if (known.has(name)) return;
-  const suggestion = didYouMean(name, [...known]);
+  const suggestion = didYouMean(name, known);
   throw new FlagkeelError('USAGE', `cannot use ${option} "${name}": ${why}${suggestion}`);
+}
+
+/** @param names as the config writes them. */
+export function unknownEnvironment(name: string, names: readonly string[]): FlagkeelError {
+  const why = `flagkeel.yaml has ${quotedList(names)}${didYouMean(name, names)}`;
+  return new FlagkeelError('USAGE', `cannot use --environment "${name}": ${why}`);
 }
 
 /** Names in the specs, including kills and references, and in the state. */

@@ -79,11 +79,22 @@ describe('the objects that a run selects', () => {
     ['--tag', 'checkuot', 'did you mean "checkout"'],
     ['--owner', 'team-shop', 'no flag of the specs names it'],
     ['--exclude', 'flag/pya', 'did you mean "flag/pay"'],
+    ['--only', 'flag/pya', 'did you mean "flag/pay"'],
+    ['--environment', 'stagin', 'did you mean "staging"'],
   ])('have to exist: %s %s', async (option, name, why) => {
     const { code, stderr } = await reconcile('--dry-run', option, name);
 
     expect(code).toBe(64);
     expect(stderr).toContain(`cannot use ${option} "${name}"`);
     expect(stderr).toContain(why);
+  });
+
+  it.each(['plan', 'reconcile', 'drift'])('may not be none: %s', async (command) => {
+    const none = ['--tag', 'checkout', '--owner', 'team-search'];
+    const { code, stderr } = await scenario.run(command, ...none);
+
+    expect(code).toBe(64);
+    expect(stderr).toContain(`cannot use ${none.join(' ')}: no object is left`);
+    expect(scenario.writes()).toEqual([]);
   });
 });

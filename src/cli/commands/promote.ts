@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { directoryTree } from '../../git/directory-tree.js';
+import { bindEnvironments } from '../../model/bound-desired.js';
+import { isSelected } from '../../model/run.js';
 import type { SpecTree } from '../../model/spec-tree.js';
+import { selectedKeys } from '../../reconcile/selection.js';
 import { writeResult } from '../../report/output.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
@@ -53,7 +56,8 @@ export const declarePromote: DeclareCommand = (command, invocation) => {
  * committed. May be repeated; then there is no difference.
  *
  * @returns 0, also where there is no difference; 3 where the specs would be invalid afterwards, and nothing is written.
- * @throws FlagkeelError `SPECS_INVALID`: they are invalid before; `USAGE`: there is no such flag or environment.
+ * @throws FlagkeelError `SPECS_INVALID`: they are invalid before; `USAGE`: there is no such flag or environment, a
+ *   filter names nothing, or an object is excluded that the others need.
  */
 async function promote(
   words: readonly string[],
@@ -70,6 +74,11 @@ async function promote(
   const specs = await readRightSpecs(directory, screen);
   const flags = flagsOf(objects, options, specs);
   const { files, needed } = promotedAll(flags, options, specs.parts, options);
+  const missed = needed.find((each) => options.exclude.includes(each));
+  if (missed !== undefined) {
+    const why = `what is promoted needs it, and ${quoted(options.to)} lacks it`;
+    throw new FlagkeelError('USAGE', `cannot promote without ${quoted(missed)}: ${why}`);
+  }
   const changed = files.filter(({ before, after }) => before !== after);
   const root = specs.checkout.directory;
   const result = await readSpecs(withFiles(await directoryTree(root), changed));
@@ -125,12 +134,11 @@ function flagsOf(
       throw fail(quoted(object), `it is not declared for ${quoted(from)}`);
     }
   }
-  const found = parts.flags.filter(({ name, spec, environments }) => {
-    if (exclude.includes(`flag/${name}`)) return false;
-    if (objects.length > 0 && !objects.includes(`flag/${name}`)) return false;
-    if (owner.length > 0 && !owner.includes(spec.owner ?? '')) return false;
-    const isTagged = tag.length === 0 || spec.tags?.some((each) => tag.includes(each)) === true;
-    return isTagged && environments.has(from);
+  const filters = { only: [], exclude, tags: tag, owners: owner };
+  const selected = selectedKeys(filters, bindEnvironments(desired, new Map()), new Map());
+  const found = parts.flags.filter(({ name, environments }) => {
+    const key = `flag/${name}`;
+    return environments.has(from) && isSelected(objects, [key]) && selected?.has(key) !== false;
   });
   if (found.length === 0) throw fail(what, `no flag of ${quoted(from)} is selected`);
   return found;

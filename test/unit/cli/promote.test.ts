@@ -286,6 +286,21 @@ describe('promoting several flags', () => {
   it('has to be told which', async () => {
     using repository = world(files);
     expect(await promoteSome(repository)).toMatchObject({ exitCode: 64 });
-    expect(await promoteSome(repository, '--tag', 'none')).toMatchObject({ exitCode: 64 });
+  });
+
+  it.each([
+    [['--tag', 'checkuot'], 'cannot use --tag "checkuot"', 'did you mean "checkout"?'],
+    [['--owner', 'team-pya'], 'cannot use --owner "team-pya"', 'did you mean "team-pay"?'],
+    [['--tag', 'checkout', '--exclude', 'flag/crat'], '"flag/crat"', 'did you mean "flag/cart"?'],
+    [['flag/pay', '--exclude', 'flag/pay'], 'cannot promote flag/pay', 'is selected'],
+    [['flag/cart', '--exclude', 'flag/base'], 'cannot promote without flag/base', 'needs it'],
+  ])('refuses a selection that cannot be meant: %j', async (words, refused, why) => {
+    using repository = world(files);
+    const run = await promoteSome(repository, ...words, '--write');
+
+    expect(run.exitCode).toBe(64);
+    expect(run.stderr).toContain(refused);
+    expect(run.stderr).toContain(why);
+    expect(read(repository, 'flags/cart.yaml')).toBe(files['flags/cart.yaml']);
   });
 });

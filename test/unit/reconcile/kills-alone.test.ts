@@ -111,3 +111,18 @@ it.each([
   expect(await sent(option, ...value)).toMatchObject({ exitCode: 64 });
   expect(taken()).toEqual([]);
 });
+
+it.each([
+  ['--only', 'flag/pya', 0],
+  ['--exclude', 'flag/pya', 1],
+])('sends the kills, and then refuses a filter that names nothing: %s %s', async (...words) => {
+  const [option, name, sentKills] = words;
+  world.repository.commit('Kill pay', { [LIST]: KILL_PAY });
+
+  const run = await sent(option, name);
+
+  expect(run).toMatchObject({ exitCode: 64, stdout: '' });
+  expect(run.stderr).toContain(`cannot use ${option} "${name}"`);
+  expect(run.stderr).toContain('did you mean "flag/pay"?');
+  expect(taken()).toHaveLength(sentKills);
+});
