@@ -38,8 +38,9 @@ interface Schema {
 
 const INTRODUCTION = `# Fields
 
-Every field of every file, as the schemas have it; \`npm run generate\` writes this page from them. What fields mean together, with examples, is in
-[specs.md](specs.md). A field in **bold** is required. \`<name>\` stands for a name of your own, \`[]\` for an entry of a list.
+Look here for one field: its values, its default and its meaning. [specs.md](specs.md) shows with examples how fields
+work together. A field in **bold** is required. \`<name>\` stands for a name of your own, \`[]\` for an entry of a list.
+\`npm run generate\` writes this page from the schemas.
 `;
 
 /** Text of the page. Equal schemas give equal text. */
