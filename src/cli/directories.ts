@@ -8,8 +8,8 @@ export interface DirectoryResult {
   readonly exitCode: ExitCode;
   /** For people. */
   readonly text: string;
-  /** What `--format json` prints. */
-  readonly document: object;
+  /** Makes the value that `--format json` prints. */
+  readonly document: () => object;
 }
 
 /**
@@ -39,7 +39,7 @@ export function combinedResult(
 ): string {
   const isOne = results.length === 1;
   if (format === 'json') {
-    const documents = results.map(({ document }) => document);
+    const documents = results.map(({ document }) => document());
     return prettyJson(isOne ? documents[0] : documents);
   }
   const texts = results.map(({ directory, text }) => (isOne ? text : `${directory}:\n${text}`));

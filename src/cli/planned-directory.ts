@@ -6,13 +6,18 @@ import { failureMarkdown } from '../report/markdown/failure.js';
 import { diagnosticsText } from '../report/text/diagnostics.js';
 import { errorText } from '../report/text/error.js';
 import type { PlanDocument } from '../report/json/plan.js';
+import type { PlanReport } from '../report/plan-report.js';
 import { killsText } from '../report/view/verdict.js';
 import type { DirectoryResult } from './directories.js';
 import type { Screen, Terminal } from './terminal.js';
 
 /** What came of a plan of one directory, or of its apply. */
 export interface PlannedDirectory extends DirectoryResult {
-  readonly document: PlanDocument | ErrorDocument | KillsDocument;
+  /** The plan, or the plan with its results; unset where there is none. */
+  readonly report?: PlanReport;
+  /** Why there is no plan. */
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly document: () => PlanDocument | ErrorDocument | KillsDocument;
 }
 
 /** What `reconcile --kills` did. */
@@ -32,11 +37,11 @@ export function killsDirectory(directory: string, results: KillResults): Planned
     directory,
     exitCode: failed === 0 ? EXIT.ok : EXIT.notConverged,
     text: `Kills: ${String(sent)} sent. ${killsText(failed)}.\n`,
-    document: {
+    document: () => ({
       formatVersion: 1,
       kills: [...results].map(([id, { status }]) => ({ id, status })),
       converged: failed === 0,
-    },
+    }),
   };
 }
 
@@ -68,6 +73,7 @@ export async function plannedOrRefused(
     if (!(error instanceof FlagkeelError)) throw error;
     stderr.write(errorText(error));
     const { code, message } = error;
+    const said = { code, message };
     const diagnostics = error instanceof InvalidSpecsError ? error.diagnostics : undefined;
     return {
       directory,
@@ -76,7 +82,8 @@ export async function plannedOrRefused(
         format === 'markdown'
           ? failureMarkdown(message, diagnostics)
           : diagnosticsText(diagnostics ?? [], screen),
-      document: { formatVersion: 1, error: { code, message }, ...(diagnostics && { diagnostics }) },
+      error: said,
+      document: () => ({ formatVersion: 1, error: said, ...(diagnostics && { diagnostics }) }),
     };
   }
 }

@@ -1,6 +1,6 @@
 import { EXIT, type ExitCode } from '../errors.js';
 import { tracedRun } from '../platform/telemetry.js';
-import type { PlanDocument } from '../report/json/plan.js';
+import { outcomeOf, type PlanReport } from '../report/plan-report.js';
 import type { Terminal } from './terminal.js';
 
 interface CommandRun {
@@ -11,8 +11,14 @@ interface CommandRun {
   readonly writes?: boolean;
 }
 
-/** @param document its JSON: a plan, or in its place an error. */
-type CommandEnd = ExitCode | { readonly exitCode: ExitCode; readonly document?: object };
+/** The end of a command with the plan that it made, or the reason why there is none. */
+type CommandEnd = ExitCode | DirectoryEnd;
+
+interface DirectoryEnd {
+  readonly exitCode: ExitCode;
+  readonly report?: PlanReport;
+  readonly error?: { readonly code: string };
+}
 
 /** Does the work of a command in one directory as one run, as OpenTelemetry shows it. */
 export async function tracedCommand<T extends CommandEnd>(
@@ -22,22 +28,25 @@ export async function tracedCommand<T extends CommandEnd>(
   // The current directory is called as `watch` calls it.
   const source = directory === '.' ? 'default' : directory;
   return tracedRun({ name, source, environment }, task, (end: CommandEnd) => {
-    const { exitCode, document = {} } = typeof end === 'number' ? { exitCode: end } : end;
-    const { error } = document as { readonly error?: { readonly code: string } };
+    const { exitCode, report, error }: DirectoryEnd =
+      typeof end === 'number' ? { exitCode: end } : end;
     const isWell = exitCode === EXIT.ok || exitCode === EXIT.changes;
-    const result = isWell ? wellResult(document, writes) : (RESULTS[exitCode] ?? 'failed');
+    const result = isWell ? wellResult(report, writes) : (RESULTS[exitCode] ?? 'failed');
     return { exitCode, result, error: error?.code };
   });
 }
 
-function wellResult(document: object, writes: boolean | undefined): string {
+function wellResult(report: PlanReport | undefined, writes: boolean | undefined): string {
   if (writes === undefined) return 'done';
   if (!writes) return 'planned';
-  const { changes = [], verdict } = document as Partial<Pick<PlanDocument, 'changes' | 'verdict'>>;
-  // Kills alone have no verdict.
-  if (verdict === undefined) return 'done';
-  if (verdict.whole !== 'live') return verdict.whole === 'waits' ? 'waiting' : verdict.whole;
-  return changes.some(({ outcome }) => outcome === 'applied') ? 'applied' : 'in-sync';
+  // Kills alone have no plan.
+  if (report?.converged === undefined) return 'done';
+  const { whole } = report.verdict;
+  if (whole !== 'live') return whole === 'waits' ? 'waiting' : whole;
+  const isApplied = report.plan.changes.some(
+    ({ id }) => outcomeOf(report, id)?.status === 'applied',
+  );
+  return isApplied ? 'applied' : 'in-sync';
 }
 
 /** What the daemon calls runs that ended with these codes. */

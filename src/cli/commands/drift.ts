@@ -103,7 +103,8 @@ async function runDirectory(
     directory,
     exitCode: open > 0 ? EXIT.changes : EXIT.ok,
     text: text + (adoption ? adoptionText(adoption) : ''),
-    document: planDocument(whole, { showKeys }),
+    report: whole,
+    document: () => planDocument(whole, { showKeys }),
   };
 }
 

@@ -103,8 +103,7 @@ async function reconcileAll(
       const result = await tracedCommand({ name, directory, terminal, writes }, async () =>
         plannedOrRefused(directory, { format, screen, terminal }, task),
       );
-      const { document, exitCode } = result;
-      events?.over(exitCode, 'error' in document ? document.error : undefined);
+      events?.over(result.exitCode, result.error);
       return result;
     },
     async (results) => {
@@ -287,7 +286,8 @@ function reported(
     directory,
     exitCode: detailed(result, options, terminal) ?? exitCodeOf(result, terminal.signal, options),
     text: text + unverified + unsaved,
-    document: planDocument(report, { showKeys }),
+    report,
+    document: () => planDocument(report, { showKeys }),
   };
 }
 

@@ -123,7 +123,7 @@ async function check(
       directory,
       exitCode: isValid ? EXIT.ok : invalid,
       text: `${diagnosticsText(diagnostics, screen)}${isValid ? `${summaryOf(counts)}\n` : ''}`,
-      document: { directory, valid: isValid, diagnostics },
+      document: () => ({ directory, valid: isValid, diagnostics }),
       findings: diagnosticFindings(diagnostics).map((finding) => ({
         ...finding,
         place: finding.place && { ...finding.place, file: `${prefix}${finding.place.file}` },
@@ -151,7 +151,7 @@ function unreadable(directory: string, error: FlagkeelError): Checked {
     directory,
     exitCode: error.exitCode,
     text,
-    document: { directory, valid: false, diagnostics: [], error: text.trim() },
+    document: () => ({ directory, valid: false, diagnostics: [], error: text.trim() }),
     findings: [{ level: 'error', rule: 'unreadable', place: null, subject, message: clean(text) }],
   };
 }
