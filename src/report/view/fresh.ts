@@ -1,23 +1,11 @@
 import type { Change } from '../../model/plan.js';
-import { outcomeOf, type PlanReport } from '../plan-report.js';
+import type { PlanReport } from '../plan-report.js';
 import { isRules, plural } from '../values.js';
 import { servedText } from './brief.js';
 import type { ChangeRow } from './row.js';
 
 /** More folders than this are joined with those around them. */
 const MOST_FOLDERS = 12;
-
-/** Whether the rows are the creation of a whole object, without a failure or a rename, which need more words. */
-export function isFresh(rows: readonly ChangeRow[], report: PlanReport): boolean {
-  return (
-    rows.some(({ change }) => change.ref.environment === null) &&
-    rows.every(({ change, reason }) => {
-      const isNew = change.action === 'create' || change.action === 'activate';
-      const isDone = (outcomeOf(report, change.id)?.status ?? 'applied') === 'applied';
-      return isNew && isDone && reason === '' && change.rename === undefined;
-    })
-  );
-}
 
 /** `new flag:`, or after an apply `new flag created:`. */
 export function freshWords(kind: string, rows: readonly ChangeRow[]): string {

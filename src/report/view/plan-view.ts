@@ -1,12 +1,12 @@
 import type { Risk } from '../../model/impact.js';
 import { noteKey, type Change } from '../../model/plan.js';
 import { keyOf, type Kind, type ObjectKey } from '../../model/ref.js';
-import type { PlanReport } from '../plan-report.js';
+import { outcomeOf, type PlanReport } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { plainText, type Span } from '../text/layout.js';
 import { plural } from '../values.js';
 import { briefOf } from './brief.js';
-import { foldersOf, freshText, isFresh } from './fresh.js';
+import { foldersOf, freshText } from './fresh.js';
 import { guardTexts, type GuardTexts } from './guards.js';
 import { headlineOf } from './headline.js';
 import { risksOf } from './impact.js';
@@ -92,7 +92,7 @@ export function planView(report: PlanReport, options: ViewOptions): PlanView {
 }
 
 /** A fold is in the place of its first object: of objects with equal changes, or of many new ones in one folder. */
-function foldsOf(report: PlanReport, { showKeys, verbose = false }: ViewOptions): Fold[] {
+function foldsOf(report: PlanReport, { showKeys, verbose = false }: ViewOptions): readonly Fold[] {
   const isWhole = verbose || showKeys;
   const objects = objectsOf(report, showKeys);
   const folders = isWhole ? new Map<Fold, string>() : foldersOfMany(objects);
@@ -100,8 +100,8 @@ function foldsOf(report: PlanReport, { showKeys, verbose = false }: ViewOptions)
     const folder = folders.get(fold);
     return folder === undefined ? String(fold.keys[0]) : `${fold.kind} in ${folder}`;
   });
-  const alike = (folds: readonly Fold[]): Fold[] =>
-    isWhole ? [...folds] : foldedAlike(folds, report);
+  const alike = (folds: readonly Fold[]): readonly Fold[] =>
+    isWhole ? folds : foldedAlike(folds, report);
   return alike(
     [...groups.values()].flatMap((group) => {
       const [first] = group;
@@ -113,7 +113,8 @@ function foldsOf(report: PlanReport, { showKeys, verbose = false }: ViewOptions)
 }
 
 /** Joins objects with equal changes if there are many of them. */
-function foldedAlike(folds: readonly Fold[], report: PlanReport): Fold[] {
+function foldedAlike(folds: readonly Fold[], report: PlanReport): readonly Fold[] {
+  if (folds.length < FOLD_FROM) return folds;
   const groups = grouped(folds, (fold) => {
     const isSingle =
       fold.isUrgent || fold.members !== undefined || fold.rows.some(({ change }) => change.rename);
@@ -221,6 +222,18 @@ function objectFold(
     isUrgent: changes.some((change) => isUrgent(change, report)),
     fresh: isFresh(rows, report) ? freshText(rows, report) : '',
   };
+}
+
+/** Whether the rows are the creation of a whole object, without a failure or a rename, which need more words. */
+function isFresh(rows: readonly ChangeRow[], report: PlanReport): boolean {
+  return (
+    rows.some(({ change }) => change.ref.environment === null) &&
+    rows.every(({ change, reason }) => {
+      const isNew = change.action === 'create' || change.action === 'activate';
+      const isDone = (outcomeOf(report, change.id)?.status ?? 'applied') === 'applied';
+      return isNew && isDone && reason === '' && change.rename === undefined;
+    })
+  );
 }
 
 /** The weight of the heaviest change. */
