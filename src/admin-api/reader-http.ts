@@ -2,7 +2,7 @@ import { FlagkeelError, messageOf } from '../errors.js';
 import { listChangeRequests } from './change-requests.js';
 import { isNoEndpoint, type ServiceAnswer } from './http/response.js';
 import type { GetOnly, ReadRequest } from './http/admin-client.js';
-import { FlagIds } from './flag-ids.js';
+import { FlagIds } from './look.js';
 import { KeysCount, readPages, type Page } from './paging.js';
 import type { AdminReader, FlagSaid, ListedKeys } from './reader.js';
 import * as shapes from './decode.js';

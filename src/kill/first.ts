@@ -92,11 +92,12 @@ export class SentKills {
     return { ...actual, flags };
   }
 
-  /** The change without its kill, which went out under its own note, if more fields are to be written. */
-  stillToWrite<T extends Change>(change: T): T {
-    if (!this.killed.has(change.id)) return change;
-    const fields = change.fields.filter(({ reason }) => reason !== 'kill');
-    return fields.length === 0 ? change : { ...change, fields };
+  /** The changes without the kills that went out under their own notes. One that is only a kill stays as it is. */
+  stillToWrite(changes: readonly Change[]): readonly Change[] {
+    return changes.map((change) => {
+      const fields = change.fields.filter(({ reason }) => reason !== 'kill');
+      return !this.killed.has(change.id) || fields.length === 0 ? change : { ...change, fields };
+    });
   }
 
   /** The notes of a plan. A change that is only a kill gets the note of the sent kill. */

@@ -149,6 +149,11 @@ export function noteKey(change: Change | Withheld): string {
   return 'why' in change ? `${change.id} ${change.why}` : change.id;
 }
 
+/** Whether a change ends a kill, whatever the reason. */
+export function takesKillBack({ fields }: Pick<Change, 'fields'>): boolean {
+  return fields.some(({ path, after }) => path === '/killed' && after === false);
+}
+
 /** The difference between desired and actual, and how to close it. Plain data; equal inputs give equal plans. */
 export interface Plan {
   /** Changes in the order of application: dependencies first, and within an object environments in config order. */

@@ -1,6 +1,6 @@
 import type { BoundDesired } from '../model/bound-desired.js';
 import type { DesiredDefinition } from '../model/desired.js';
-import type { Change, Plan } from '../model/plan.js';
+import type { Plan } from '../model/plan.js';
 import { keyOf, keyOfId, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import { EMPTY_STATE, entryId, type Base, type State, type StateEntry } from '../model/state.js';
 import { fingerprintsOf } from './bases/compare.js';
@@ -18,13 +18,9 @@ export interface EarlierSpecs {
 
 /** Whether a plan has differences whose cause the state does not know. */
 export function hasUnremembered({ changes, withheld }: Plan): boolean {
-  return [...changes, ...withheld].some(isUnremembered);
-}
-
-function isUnremembered({ reason, fields }: Change): boolean {
-  return [reason, ...fields.map((field) => field.reason)].some(
-    (each) => each === 'adopt' || each === 'unknown',
-  );
+  return [...changes, ...withheld]
+    .flatMap(({ reason, fields }) => [reason, ...fields.map((field) => field.reason)])
+    .some((reason) => reason === 'adopt' || reason === 'unknown');
 }
 
 /**

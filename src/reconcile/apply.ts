@@ -21,11 +21,11 @@ import { timedInput } from './moment.js';
 import { momentOf, stateAfterWrites, verify, type Verified } from './verify.js';
 import { recordsAfter } from '../timing/records.js';
 import { withSteps } from '../timing/standings.js';
-import { closedByNow, withOverride } from './windows.js';
+import { withOverride } from './windows.js';
 import { closedAt } from '../timing/windows.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
 import { planChanges } from '../plan/plan.js';
-import { isPlanned, verifyingPolicy, type PlanPolicy } from '../plan/policy.js';
+import { closedFor, isPlanned, verifyingPolicy, type PlanPolicy } from '../plan/policy.js';
 import { observeScope } from './observe.js';
 
 /** Further options of a run that applies. */
@@ -146,6 +146,7 @@ async function send(
   { openWriter, now, signal, progress, observedAtMs }: Parameters<typeof applyOnce>[2],
 ): Promise<Outcomes> {
   const { killed } = kills;
+  const { desired, policy } = input;
   const writing = { reader, at, notes, observedAtMs, now, killed, writer: openWriter() };
   context.progress?.phase('apply');
   const { concurrency } = context.options;
@@ -154,7 +155,7 @@ async function send(
     onCount: (done, total) => {
       context.progress?.count(done, total);
     },
-    closedNow: closedByNow(input, now),
+    closedNow: (change) => closedFor({ ...policy, closed: closedAt(desired, now()) }, change),
     ...(concurrency !== undefined && { concurrency }),
   };
   return traced('apply', async () => applyPlan(plan, writing, signal, settings));

@@ -33,7 +33,7 @@ export async function assess(
   const { home, state, applied, isWritten } = remembered;
   // A directory with a state for this workspace is no mistake, even if it was applied to others as well.
   const elsewhere = home && !isWritten ? await context.appliedToOthers(at) : [];
-  const written = changes.changes.map((change) => sent.stillToWrite(change));
+  const written = sent.stillToWrite(changes.changes);
   const notes = await notesFor(
     { changes: written, withheld: changes.withheld },
     input,

@@ -37,8 +37,8 @@ export function runMessage(
   ended?: { readonly outcomes: Outcomes; readonly isInterrupted: boolean },
 ): RunMessage {
   const outcomes = ended?.outcomes;
-  const changes = plan.changes
-    .map((change) => kills.stillToWrite(change))
+  const changes = kills
+    .stillToWrite(plan.changes)
     .filter(({ id, fields }) => {
       return !kills.killed.has(id) || fields.some(({ reason }) => reason !== 'kill');
     })

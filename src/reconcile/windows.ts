@@ -1,11 +1,10 @@
 import { truncateNote } from '../model/audit-note.js';
 import { noteKey, type Change, type Plan, type PlanNotes } from '../model/plan.js';
-import { approvalText, type Closed } from '../model/run.js';
+import { approvalText } from '../model/run.js';
 import type { PlanInput } from '../plan/input.js';
 import { planHash } from '../plan/hash.js';
 import { planChanges } from '../plan/plan.js';
 import { closedFor } from '../plan/policy.js';
-import { closedAt } from '../timing/windows.js';
 import type { RunContext } from './context.js';
 import type { PlanFromBases } from './inferred-bases.js';
 
@@ -75,12 +74,4 @@ export function withOverride(notes: PlanNotes, plan: Plan, { policy }: PlanInput
     said.set(noteKey(change), truncateNote({ ...note, comment }, note.title));
   }
   return said;
-}
-
-/** Tells by the present time why a planned change may not be written any more, if so. */
-export function closedByNow(
-  { desired, policy }: PlanInput,
-  now: () => number,
-): (change: Change) => Closed | undefined {
-  return (change) => closedFor({ ...policy, closed: closedAt(desired, now()) }, change);
 }

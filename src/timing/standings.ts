@@ -10,7 +10,7 @@ import {
 } from '../model/flag/ramp.js';
 import { definitionFromWire } from '../model/flag/wire.js';
 import { byCodeUnits } from '../model/json.js';
-import { noteKey, type Plan, type PlanNotes } from '../model/plan.js';
+import { noteKey, takesKillBack, type Plan, type PlanNotes } from '../model/plan.js';
 import { refOfId, type ObjectId } from '../model/ref.js';
 import type { Outcomes } from '../model/outcome.js';
 import { momentText } from '../platform/zoned-time.js';
@@ -68,10 +68,6 @@ export function standingsOf(
     }),
   );
   return found.sort((a, b) => byCodeUnits(a.id, b.id) || (a.rule ?? -1) - (b.rule ?? -1));
-}
-
-function takesKillBack({ fields }: Plan['changes'][number]): boolean {
-  return fields.some(({ path, after }) => path === '/killed' && after === false);
 }
 
 function servedOf(actual: Actual | null, id: ObjectId, ramp: DesiredRamp): number | null {

@@ -1,8 +1,8 @@
 import type { EnvironmentSides, FlagSides } from './environment-sides.js';
-import { placedGroups } from './placed-groups.js';
 import {
   keyGroups,
   keyIndex,
+  placedGroups,
   TRAFFIC,
   type Audience,
   type KeyGroup,

@@ -1,15 +1,19 @@
 import type { DesiredRamp } from '../../model/flag/ramp.js';
-import { type Impact, type Range, type Risk, RISKS } from '../../model/impact.js';
+import { type FlagImpact, type Impact, type Range, type Risk, RISKS } from '../../model/impact.js';
 import type { ObjectId } from '../../model/ref.js';
 import type { Change, Plan } from '../../model/plan.js';
-import { analyses, type AffectedGroups, type FlagAnalysis } from './analysis.js';
-import { environmentSides, type EnvironmentSides } from './environment-sides.js';
+import { analyses, flagAnalysis, type AffectedGroups, type FlagAnalysis } from './analysis.js';
+import {
+  environmentSides,
+  type EnvironmentSides,
+  type FlagSides,
+  type ListSides,
+} from './environment-sides.js';
 import { segmentList, type ServedDefinition } from './served-definition.js';
 import type { PlanInput } from '../input.js';
 import { plannedKind } from '../objects/kinds.js';
 import type { Distribution } from './distribution.js';
 import { flagImpact, isAffected } from './flag-impact.js';
-import { impactOfRestore } from './restore.js';
 import { movedByRamps, type NewRamps } from './ramp-end.js';
 import { isMove, pairOf, WHOLE, type Pair } from './serving.js';
 import type { PlannedEnvironment } from '../policy.js';
@@ -62,6 +66,41 @@ function changeImpact(
     ...(afterRestore && { afterRestore }),
     ...(byRampEnd && { byRampEnd }),
   };
+}
+
+/**
+ * The reach of a restore of the changed flag once the plan is applied: from the default treatment, which a killed flag
+ * serves to every key, to the result of its definition.
+ *
+ * @returns undefined where the plan does not leave the flag killed, or only kills it: a restore then takes back what
+ *   the plan does.
+ */
+function impactOfRestore(change: Change, sides: EnvironmentSides): FlagImpact | undefined {
+  if (plannedKind(change.ref.kind).reaches !== 'by-definition') return undefined;
+  const { name } = change.ref;
+  const after = sides.flags.get(name)?.after;
+  if (!after?.restored || isKillAlone(change)) return undefined;
+  const flags = new Map([...sides.flags].map(([flag, each]) => [flag, leftAlone(each)]));
+  flags.set(name, { ...flags.get(name), before: after, after: after.restored });
+  const lists = new Map([...sides.lists].map(([list, each]) => [list, filled(each)]));
+  const analysis = flagAnalysis(name, { ...sides, flags, lists });
+  return flagImpact({ analysis }, sides.environment.name);
+}
+
+function isKillAlone({ action, fields }: Change): boolean {
+  return action === 'update' && fields.every(({ path }) => path === '/killed');
+}
+
+/** A flag as the plan leaves it, unaffected by the restore. */
+function leftAlone({ after, seeds }: FlagSides): FlagSides {
+  return { before: after, after, ...(seeds && { seeds }) };
+}
+
+/** The keys of a list as the plan leaves it. */
+function filled({ before, added, removed }: ListSides): ListSides {
+  if (added.length + removed.length === 0) return { before, added, removed };
+  const gone = new Set(removed);
+  return { before: [...before.filter((key) => !gone.has(key)), ...added], added: [], removed: [] };
 }
 
 /** Null for a kind of change that affects no key by itself. */

@@ -5,7 +5,13 @@ import type { BoundDesired } from '../../model/bound-desired.js';
 import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
 import { objectId, type ObjectRef } from '../../model/ref.js';
 import { byCodeUnits } from '../../model/json.js';
-import type { Change, FieldChange, LiveKill, Withheld } from '../../model/plan.js';
+import {
+  takesKillBack,
+  type Change,
+  type FieldChange,
+  type LiveKill,
+  type Withheld,
+} from '../../model/plan.js';
 import { flagEntry, type FlagEntry } from '../../model/state.js';
 import {
   plannedChange,
@@ -177,7 +183,7 @@ export function effectiveFields(
  */
 export function liveKillsIn(input: PlanInput, changes: readonly Change[]): LiveKill[] {
   const { desired, actual, policy, state } = input;
-  const restored = new Set(changes.filter(isRestore).map(({ id }) => id));
+  const restored = new Set(changes.filter(takesKillBack).map(({ id }) => id));
   return plannedObjects(policy, 'flag', desired.flags)
     .flatMap(({ name, environments }) =>
       policy.environments.flatMap((environment): LiveKill[] => {
@@ -198,8 +204,4 @@ export function liveKillsIn(input: PlanInput, changes: readonly Change[]): LiveK
     )
     .filter(({ id }) => !restored.has(id))
     .sort((a, b) => byCodeUnits(a.id, b.id));
-}
-
-function isRestore({ fields }: Change): boolean {
-  return fields.some(({ path, after }) => path === '/killed' && after === false);
 }

@@ -46,7 +46,6 @@ import {
   workspaceBase,
 } from './flag-base.js';
 import type { KindFiles, KindScope, PlannedKind, ScopeInput } from './planned-kind.js';
-import { basename, isUnder } from './spec-paths.js';
 import { isArchived, NOT_OURS, plannedRemoval, removedFields, type Parts } from './removal.js';
 
 /** Plans one flag: its workspace level, then each selected environment that the spec names. */
@@ -219,12 +218,13 @@ const FLAG_FILES: KindFiles = {
   isOwn: (path, { name, environment }, reason) => {
     const isKill = reason === 'kill' || reason === 'restore';
     if (isKill && path === `kills/${environment ?? ''}.yaml`) return true;
-    if (!isUnder(path, 'flags')) return false;
-    return [`${name}.yaml`, `${name}@${environment ?? ''}.yaml`].includes(basename(path));
+    const own = [`/${name}.yaml`, `/${name}@${environment ?? ''}.yaml`];
+    return path.startsWith('flags/') && own.some((file) => path.endsWith(file));
   },
   // The file may be named after the id of an environment instead of its name.
   mayShape: (path, { name }) =>
-    isUnder(path, 'kills') || (isUnder(path, 'flags') && basename(path).startsWith(`${name}@`)),
+    path.startsWith('kills/') ||
+    (path.startsWith('flags/') && path.split('/').at(-1)?.startsWith(`${name}@`) === true),
 };
 
 /** Flags: fields at workspace level, and a definition in each environment. */

@@ -19,7 +19,6 @@ import {
   type WithheldReason,
 } from '../policy.js';
 import type { KeyCounting, KindScope, PlannedKind, ScopeInput } from './planned-kind.js';
-import { basename, isUnder } from './spec-paths.js';
 import { plannedRemoval, type Parts } from './removal.js';
 import { baseSpec, chunks, planSegment } from './segment.js';
 
@@ -56,8 +55,9 @@ export const SEGMENT_KIND: PlannedKind = {
   },
   files: {
     isOwn: (path, { name }) => {
-      if (!isUnder(path, 'segments')) return false;
-      const file = basename(path);
+      const [folder, ...below] = path.split('/');
+      const file = below.at(-1) ?? '';
+      if (folder !== 'segments') return false;
       return file === `${name}.yaml` || (file.startsWith(`${name}.`) && file.endsWith('.keys'));
     },
     // Several segments may share a key file, whatever its name.
