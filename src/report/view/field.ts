@@ -109,8 +109,10 @@ const FLAG_FIELD_LINES: Readonly<Record<FieldType, ((label: string) => Lines) | 
 };
 
 function linesOf(path: string): Lines | undefined {
+  const ofDefinition = LINES_OF[path];
+  if (ofDefinition) return ofDefinition;
   const type = flagFieldType(path);
-  return LINES_OF[path] ?? (type && FLAG_FIELD_LINES[type]?.(fieldLabel(path)));
+  return type && FLAG_FIELD_LINES[type]?.(fieldLabel(path));
 }
 
 /** A kill or its end is marked in the text and not by colour alone, because it stops or restores everything at once. */
