@@ -2,6 +2,7 @@ import { FlagkeelError, RejectedError } from '../errors.js';
 import { truncateNote } from '../model/audit-note.js';
 import {
   answeredBy,
+  isSameMark,
   markIn,
   markLine,
   type ChangeRequest,
@@ -118,7 +119,8 @@ export interface Submission {
 
 /**
  * Submits a change request, unless the service has answered it before: a request of an interrupted run, or of another
- * clone, is found by its mark. null if the service has no change requests.
+ * clone, is found by its mark. If a clone submitted the same change at the same moment, the older request stays. null if
+ * the service has no change requests.
  *
  * @throws RejectedError the service refused it; 423 if another request for the object is open.
  */
@@ -128,9 +130,12 @@ export async function submitOnce(
   submission: Submission,
 ): Promise<ChangeRequest | null> {
   const { draft, ref, environmentId, workspaceId } = submission;
-  const find = async (): Promise<ChangeRequest | null | undefined> => {
+  const list = async (): Promise<readonly ChangeRequest[] | undefined> => {
     const listed = await reader.listChangeRequests(environmentId);
-    const own = listed?.filter(({ kind, name }) => kind === ref.kind && name === ref.name);
+    return listed?.filter(({ kind, name }) => kind === ref.kind && name === ref.name);
+  };
+  const find = async (): Promise<ChangeRequest | null | undefined> => {
+    const own = await list();
     return own ? answeredBy(own, draft) : null;
   };
   const known = await find();
@@ -158,7 +163,11 @@ export async function submitOnce(
     if (taken) return taken;
     throw error;
   }
-  return (await find()) ?? null;
+  const own = (await list()) ?? [];
+  const [, ...later] = own.filter(({ is, mark }) => is === 'open' && isSameMark(mark, draft.mark));
+  // Each clone looks after it submitted. So the last one sees all of them, even if the service accepted several.
+  for (const { id } of later) await withdrawRequest(client, id, 'The same change was asked before');
+  return answeredBy(own, draft) ?? null;
 }
 
 /** The mark comes first, because the end of a long comment is cut. */
@@ -172,8 +181,9 @@ function markedNote({ note, draft: { mark, file } }: Submission): ChangeNote {
 export async function withdrawRequest(
   client: Pick<AdminClient, 'write'>,
   id: string,
+  comment = 'Git asks for something else by now',
 ): Promise<void> {
-  const note = { title: 'flagkeel: withdraw', comment: 'Git asks for something else by now' };
+  const note = { title: 'flagkeel: withdraw', comment };
   await client.write({
     kind: 'delete',
     method: 'PUT',

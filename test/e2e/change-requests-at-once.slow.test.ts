@@ -1,0 +1,95 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startFlagkeel, type CliResult } from '../support/cli.js';
+import { liveWorkspace } from '../support/live-workspace.js';
+import { useScenario, type Scenario } from '../support/scenario.js';
+import { flagText } from '../support/spec-texts.js';
+import { inPairs, unlockedRequests, type UnlockedRequest } from '../support/unlocked-requests.js';
+
+const ROUNDS = 6;
+const CONFIG = `workspace: Default
+state: { push: false }
+environments:
+  production: { protected: true, approvals: request }
+`;
+
+interface Page {
+  readonly data: readonly { readonly id: string }[];
+}
+
+/**
+ * Commits a new share in each round, and lets two clones that share no state run at the same moment.
+ *
+ * @param open the ids of the requests that are open.
+ */
+async function playRounds(scenario: Scenario, open: () => Promise<readonly string[]>) {
+  const pay = (on: number): string => flagText('pay', on, { production: '' });
+  scenario.commit({ 'flagkeel.yaml': CONFIG, 'flags/pay.yaml': pay(1) }, 'Add pay');
+  expect(await scenario.reconcile('--adopt')).toMatchObject({ code: 0 });
+  const live = await liveWorkspace(scenario.service);
+  const value = { op: 'replace', path: '/changePermissions/areApprovalsRequired', value: true };
+  await live.ok('PATCH', `/environments/ws/${live.id}/${live.production}`, [value]);
+  const folder = mkdtempSync(join(tmpdir(), 'flagkeel-e2e-'));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const clones = ['one', 'two'].map((name) => join(folder, name));
+  for (const clone of clones) {
+    execFileSync('git', ['clone', '--quiet', scenario.repository.directory, clone]);
+  }
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    scenario.commit({ 'flags/pay.yaml': pay(10 + round) }, `Ramp pay, round ${round}`);
+    for (const clone of clones) execFileSync('git', ['-C', clone, 'pull', '--quiet']);
+
+    // One after the other, because each round starts from the result of the one before.
+    const runs = await Promise.all(clones.map(async (clone) => run(scenario, clone, '--adopt')));
+
+    expect(runs, runs.map(({ stdout }) => stdout).join()).toMatchObject([{ code: 8 }, { code: 8 }]);
+    const [id, ...more] = await open();
+    expect(more).toEqual([]);
+    const named = `waits for approval: change request ${id ?? 'none'}`;
+    for (const { stdout } of runs) expect(stdout.replaceAll(/\s+/g, ' ')).toContain(named);
+  }
+}
+
+async function run(scenario: Scenario, clone: string, ...more: string[]): Promise<CliResult> {
+  const words = ['reconcile', ...more, '--url', scenario.service.origin, clone];
+  return startFlagkeel(words, { env: scenario.env }).ended;
+}
+
+describe('two clones without a shared state ask for the same change at the same moment', () => {
+  describe('of a service that refuses a second request for an object', () => {
+    const scenario = useScenario({ middleware: inPairs });
+
+    it(`one request is open after each of ${ROUNDS} rounds`, async () => {
+      const { call } = scenario;
+      await playRounds(scenario, async () => {
+        const { data } = (await call('GET', '/changeRequests?status=REQUESTED')) as Page;
+        return data.map(({ id }) => id);
+      });
+      const { data } = (await call('GET', '/changeRequests?limit=100')) as Page;
+      expect(data).toHaveLength(ROUNDS);
+    });
+  });
+
+  describe('of a service that accepts both', () => {
+    const kept: UnlockedRequest[] = [];
+    const middleware: NonNullable<Parameters<typeof useScenario>[0]>['middleware'] = (next) =>
+      inPairs(unlockedRequests(kept)(next));
+    const scenario = useScenario({ middleware });
+
+    it(`the older request stays open after each of ${ROUNDS} rounds`, async () => {
+      await playRounds(scenario, async () =>
+        Promise.resolve(kept.filter(({ status }) => status === 'REQUESTED').map(({ id }) => id)),
+      );
+      // Both clones submitted in most rounds, or this proves nothing.
+      expect(kept.length).toBeGreaterThan(1.5 * ROUNDS);
+      const open = kept.filter(({ status }) => status === 'REQUESTED');
+      const ofRound = kept.filter(({ title }) => title.includes(`round ${ROUNDS} `));
+      expect(open).toEqual([ofRound[0]]);
+    });
+  });
+});
