@@ -6,11 +6,10 @@ import type { FieldChange } from '../model/plan.js';
 import { pointerOf } from '../model/json.js';
 import { keyDifference, keyList } from '../model/segment-keys.js';
 import { html, type Html } from '../platform/html.js';
-import { lineHtml } from '../report/html/rows.js';
+import { foldedHtml } from '../report/html/rows.js';
 import { keysText } from '../report/masked-keys.js';
 import { clean } from '../report/sanitize.js';
 import { span, type FieldLine } from '../report/text/layout.js';
-import { plural } from '../report/values.js';
 import { fieldLines } from '../report/view/field.js';
 import { wholeLines } from '../report/view/whole.js';
 import { Problem } from '../service/http/problem.js';
@@ -19,7 +18,16 @@ import type { DefinitionContent } from '../service/rules/definition.js';
 import { wireChangeRequest, type StoredChangeRequest } from '../service/store/change-requests.js';
 import type { StoredDefinition } from '../service/store/definitions.js';
 import type { ChangeRequestOperation } from '../service/store/tables.js';
-import { consolePage, linkTo, pager, timeText, tokenField, wordsOf, type Place } from './layout.js';
+import {
+  consolePage,
+  linesOfText,
+  linkTo,
+  pager,
+  timeText,
+  tokenField,
+  wordsOf,
+  type Place,
+} from './layout.js';
 
 const STATUSES: Readonly<Record<string, string>> = {
   REQUESTED: 'waits for a decision',
@@ -117,7 +125,7 @@ export function requestPage(
               html`<li>
                 ${timeText(timestamp)} <bdi>${clean(user)}</bdi>
                 <span class="soft">${role === 'SUBMITTER' ? 'for the author' : 'as approver'}</span>
-                ${clean(comment ?? '')}
+                ${linesOfText(comment ?? '')}
               </li>`,
           )}
         </ul>
@@ -153,12 +161,15 @@ function decisionForm(place: Place, request: StoredChangeRequest, key: Seen['key
 }
 
 function changesPart(request: StoredChangeRequest, stored: StoredDefinition | undefined): Html {
-  const lines = linesOf(request, stored);
+  const items = linesOf(request, stored).map((line) => html`<li>${foldedHtml(line)}</li>`);
   return html`<h2>What it would change</h2>
-    <p class="soft">${plural(lines.length, 'difference')}</p>
-    <ul class="diff">
-      ${lines.map((line) => html`<li>${lineHtml(line)}</li>`)}
-    </ul>`;
+    ${
+      items.length === 0
+        ? html`<p>Nothing, as things are now.</p>`
+        : html`<ul class="diff">
+            ${items}
+          </ul>`
+    }`;
 }
 
 /** The fields of a definition in canonical form, and its members that git does not manage. */
@@ -173,11 +184,11 @@ function linesOf(
   { kind, operation, content_json }: StoredChangeRequest,
   stored: StoredDefinition | undefined,
 ): readonly FieldLine[] {
-  const context = { showKeys: true };
+  const context = { showKeys: true, inFull: true };
   if (kind === 'segment') {
     const keys = JSON.parse(content_json) as string[];
     const [added, removed] = operation === 'ARCHIVE' ? [[], keys] : [keys, []];
-    return [[span(keysText({ added, removed }, context.showKeys))]];
+    return [[span(keysText({ added, removed }, context))]];
   }
   const before =
     stored &&

@@ -9,6 +9,7 @@ import type { StoredFlag } from '../service/store/flags.js';
 import type { EnvironmentRow } from '../service/store/tables.js';
 import {
   consolePage,
+  linesOfText,
   linkTo,
   offsetPager,
   searchForm,
@@ -89,7 +90,7 @@ export function flagPage(
 
 function factsOf(flag: StoredFlag): Html {
   const facts = [flag.rollout_status_name, flag.traffic_type_name, ...tagsOf(flag)].map(clean);
-  return html`<p>${clean(flag.description)}</p>
+  return html`<p>${linesOfText(flag.description)}</p>
     <p class="soft">${facts.join(' · ')}</p>`;
 }
 

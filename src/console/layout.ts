@@ -179,11 +179,17 @@ export function timeText(milliseconds: number): Html {
   return html`<time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>`;
 }
 
+/** A text of others, cleaned, with its line breaks. */
+export function linesOfText(text: string): Html {
+  const lines = text.split(/\r\n|[\r\n]/).map(clean);
+  return html`${lines.map((line, index) => (index === 0 ? html`${line}` : html`<br />${line}`))}`;
+}
+
 /** Title and comment of a change as a paragraph; nothing if it has neither. */
 export function wordsOf(change: {
   readonly title: string | null;
   readonly comment: string | null;
 }): Html {
   const words = [change.title, change.comment].filter((text) => text !== null).join(': ');
-  return words === '' ? html`` : html`<p>${clean(words)}</p>`;
+  return words === '' ? html`` : html`<p>${linesOfText(words)}</p>`;
 }

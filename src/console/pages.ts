@@ -1,7 +1,7 @@
 import { html, type Html } from '../platform/html.js';
 import { clean } from '../report/sanitize.js';
 import { plural } from '../report/values.js';
-import { lineHtml } from '../report/html/rows.js';
+import { foldedHtml } from '../report/html/rows.js';
 import { serviceChangeLines } from '../report/view/service-change.js';
 import type { KeysChange, MemberChange } from '../service/rules/difference.js';
 import type { AuditEntry } from '../service/store/audit.js';
@@ -9,6 +9,7 @@ import { wireDefinition, type StoredDefinition } from '../service/store/definiti
 import type { StoredActivation, StoredSegment } from '../service/store/segments.js';
 import {
   consolePage,
+  linesOfText,
   linkTo,
   offsetPager,
   pager,
@@ -75,7 +76,7 @@ export function segmentsPage(
     );
     return html`<article class="sheet">
       <h2>${clean(segment.name)}</h2>
-      <p>${clean(segment.description)}</p>
+      <p>${linesOfText(segment.description)}</p>
       ${
         counts.length === 0
           ? html`<p class="soft">active in no environment</p>`
@@ -156,9 +157,9 @@ export function entryItem(entry: AuditEntry): Html {
     </p>
     ${wordsOf(entry)}
     <details>
-      <summary>${plural(lines.length, 'difference')}</summary>
+      <summary>${plural(entry.difference.length, 'difference')}</summary>
       <ul class="diff">
-        ${lines.map((line) => html`<li>${lineHtml(line, Infinity)}</li>`)}
+        ${lines.map((line) => html`<li>${foldedHtml(line)}</li>`)}
       </ul>
     </details>
   </li>`;

@@ -8,14 +8,18 @@ import { isTexts, ordered } from './json-value.js';
 
 const SHOWN_KEYS = 5;
 
-/** Numbers of keys: `+120 −3 keys`; with `showKeys` the first keys of each. */
-export function keysText(keys: Pick<KeyChange, 'added' | 'removed'>, showKeys: boolean): string {
+/** Numbers of keys: `+120 −3 keys`; with `showKeys` the first keys of each, or all with `inFull`. */
+export function keysText(
+  keys: Pick<KeyChange, 'added' | 'removed'>,
+  { showKeys, inFull = false }: { readonly showKeys: boolean; readonly inFull?: boolean },
+): string {
   const { added, removed } = keys;
   const counts = noBreak(`+${String(added.length)} −${String(removed.length)} keys`);
   if (!showKeys || added.length + removed.length === 0) return counts;
+  const limit = inFull ? Infinity : SHOWN_KEYS;
   const parts = [
-    ...(added.length > 0 ? [`+ ${itemText(added, SHOWN_KEYS)}`] : []),
-    ...(removed.length > 0 ? [`− ${itemText(removed, SHOWN_KEYS)}`] : []),
+    ...(added.length > 0 ? [`+ ${itemText(added, limit)}`] : []),
+    ...(removed.length > 0 ? [`− ${itemText(removed, limit)}`] : []),
   ];
   return `${counts}: ${parts.join('; ')}`;
 }

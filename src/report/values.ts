@@ -33,6 +33,13 @@ export function valueText(value: unknown, columns = Infinity): string {
   return typeof value === 'string' ? cut(quoted(value), columns) : boundedJson(value, columns);
 }
 
+/** Both sides of a changed value; as JSON if they are texts that differ only in what cleaning takes away. */
+export function valueChange(before: unknown, after: unknown): string {
+  const [a, b] = [valueText(before), valueText(after)];
+  const areAlike = a === b && typeof before === 'string' && typeof after === 'string';
+  return areAlike ? `${boundedJson(before)} → ${boundedJson(after)}` : `${a} → ${b}`;
+}
+
 export function yesNo(value: boolean): string {
   return value ? 'yes' : 'no';
 }

@@ -293,7 +293,7 @@ describe('the audit command', () => {
     expect(create).toMatch(/ {2}by first \(\w{12}\) {2}First line {2}Why\n/);
     expect(create).toContain('\n    name: none → a\n');
     expect(ruled).toMatch(/\n {4}~ rule 1: if .*, serve on 1 → 99 %, off 99 → 1 %\n/);
-    expect(broken).toContain('\n    description: "a b" → "a\\nb"\n');
+    expect(broken).toContain('\n    description: from line 1\n    - a b\n    + a\n    + b\n');
     expect(output[0]).toContain('\n    keys: +2 −0 keys: + k1, "k2<U+001B>"\n');
   });
 

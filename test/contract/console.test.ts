@@ -1,6 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addConsole } from '../../src/console/console.js';
-import { aShopWithConsole, askForChanges } from '../support/console-story.js';
+import {
+  askForALargeChange,
+  aShopWithConsole,
+  askForChanges,
+  LONG_KEYS,
+} from '../support/console-story.js';
 import { aDefinition, callsOf, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, type TestService } from '../support/service.js';
 
@@ -477,6 +482,28 @@ describe('change requests', () => {
     // The only key here asked for them.
     for (const text of [change, keys]) expect(text).not.toContain('value="APPROVED"');
     expect(withdrawn).not.toContain('action="/console/decide"');
+  });
+
+  it('show every key, value and line of a large change, and the line breaks of its words', async () => {
+    await askForALargeChange(service);
+    const browser = await signedIn();
+    const links = linksIn((await browser.get('/console/requests')).text);
+    const page = await browser.get(links['Change recommendations in staging'] ?? '');
+
+    const text = page.text.replaceAll(/<\/?bdi[^>]*>/g, '').replaceAll('\u00A0', ' ');
+    const whole = text.replaceAll(/<summary>[^]*?<\/summary>/g, '');
+    expect(text).toContain('<summary>targets of on: +60 −0 keys: + customer-number-0,');
+    for (const key of LONG_KEYS) {
+      expect(whole).toMatch(new RegExp(`keys: .*[+,] ${key}[,<\n]`));
+      expect(whole).toContain(`&quot;country of ${key}&quot;`);
+    }
+    expect(whole).toContain('treatment on configuration: from line 31');
+    for (const [mark, word] of Object.entries({ '-': 'before', '+': 'after' })) {
+      expect(whole).toContain(`${mark} ${'long '.repeat(50)}${word}${' long'.repeat(50)}`);
+    }
+    expect(whole).not.toContain('line 29');
+    expect(text).toMatch(/First line\s*<br \/>\s*Second line/);
+    expect(whole).not.toContain('…');
   });
 
   it('say what a kill, an end of it, a creation and a deletion would change', async () => {

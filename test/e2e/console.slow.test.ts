@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { axeViolations, scrollsSideways, withPage, type Page } from '../support/browser.js';
-import { aShopWithConsole, askForChanges } from '../support/console-story.js';
+import { aShopWithConsole, askForALargeChange, askForChanges } from '../support/console-story.js';
 import { lacks } from '../support/requirements.js';
 import { callsOf } from '../support/service-calls.js';
 import type { TestService } from '../support/service.js';
@@ -117,9 +117,11 @@ describe.skipIf(lacks('chromium'))('the console in a browser', { timeout: 90_000
     { colorScheme: 'light', width: 1280 },
     { colorScheme: 'dark', width: 1280 },
     { colorScheme: 'light', width: 390 },
+    { colorScheme: 'dark', width: 390 },
   ] as const)('is fit for everybody, $colorScheme at $width px', async (options) => {
     await withPage(`${service.origin}/`, options, async (page) => {
       await askForChanges(service);
+      await askForALargeChange(service);
       const found: Record<string, unknown> = {};
       const look = async (name: string): Promise<void> => {
         found[name] = [await axeViolations(page), await scrollsSideways(page)];
@@ -147,6 +149,13 @@ describe.skipIf(lacks('chromium'))('the console in a browser', { timeout: 90_000
       await page.getByRole('link', { name: 'Change checkout-v2 in staging' }).click();
       await page.getByRole('heading', { name: 'What it would change' }).waitFor();
       await look('change request');
+      await page.goBack();
+      await page.getByRole('link', { name: 'Change recommendations in staging' }).click();
+      await page.getByText('targets of on: +60 −0 keys').waitFor();
+      await look('large change request');
+      for (const fold of await page.locator('summary').all()) await fold.click();
+      await page.getByText('customer-number-59').first().waitFor();
+      await look('large change request, unfolded');
       // Words are no links: nothing here looks as if it could be pressed.
       expect(
         await page.evaluate(

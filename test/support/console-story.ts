@@ -30,6 +30,40 @@ export async function askForChanges(service: Pick<TestService, 'origin' | 'key'>
   await ask('staging', { split, operationType: 'UPDATE', ...note });
 }
 
+/** A long text in the middle of which `word` is the difference: 60 lines, the middle one of 500 characters. */
+function aLongText(word: string): string {
+  return Array.from({ length: 60 }, (_, line) => {
+    return line === 30 ? `${'long '.repeat(50)}${word}${' long'.repeat(50)}` : `  line ${line}`;
+  }).join('\n');
+}
+
+export const LONG_KEYS = Array.from({ length: 60 }, (_, n) => `customer-number-${String(n)}`);
+
+/**
+ * A request of a single large change in staging: 60 targeted keys, a new rule with 60 values, a configuration of many
+ * lines, and words with line breaks.
+ */
+export async function askForALargeChange(
+  service: Pick<TestService, 'origin' | 'key'>,
+): Promise<void> {
+  const client = callsOf(service);
+  const path = '/splits/ws/Shop/recommendations/environments/staging';
+  const treatments = (word: string, keys: readonly string[]) => [
+    { name: 'on', keys, configurations: JSON.stringify(aLongText(word)) },
+    { name: 'off' },
+  ];
+  await client.ok('PUT', path, aDefinition({ treatments: treatments('before', []) }));
+  const countries = LONG_KEYS.map((key) => `country of ${key}`);
+  const split = aDefinition({
+    name: 'recommendations',
+    treatments: treatments('after', LONG_KEYS),
+    rules: [ruleOn(matcher('IN_LIST_STRING', { attribute: 'country', strings: countries }))],
+  });
+  const note = { title: 'Much at once', comment: 'First line\nSecond line' };
+  const body = { split, operationType: 'UPDATE', ...note };
+  await client.ok('POST', '/changeRequests/ws/Shop/environments/staging', body);
+}
+
 /** A service with a console, over a shop in three environments: something at 25 %, something targeted, something killed. */
 export async function aShopWithConsole(
   options: Parameters<typeof startTestService>[0] = {},

@@ -4,6 +4,7 @@ import type { Row } from '../view/row.js';
 
 /** Columns of one piece of text. */
 const TEXT_COLUMNS = 400;
+const HEADING_COLUMNS = 120;
 
 /**
  * A headline and the lines below it, in the words of the text report.
@@ -22,6 +23,16 @@ export function rowHtml({ mark, deed, fact = '', reason = '', lines }: Row, subj
 /** @param columns of one piece of text; more are cut. */
 export function lineHtml(line: FieldLine, columns = TEXT_COLUMNS): Html {
   return html`${line.map((each) => spanHtml(each, columns))}`;
+}
+
+/** A line in full: where it is long, its beginning is the heading of a fold. */
+export function foldedHtml(line: FieldLine): Html {
+  const whole = lineHtml(line, Infinity);
+  if (line.every(({ text }) => text === cut(text, TEXT_COLUMNS))) return whole;
+  return html`<details>
+    <summary>${lineHtml(line, HEADING_COLUMNS)}</summary>
+    ${whole}
+  </details>`;
 }
 
 /** Text of one tone. `bdi` keeps the direction of others' text from reaching beyond it. */

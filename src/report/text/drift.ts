@@ -64,7 +64,7 @@ function differenceRow(
   const isKill = change.fields.every(({ path }) => path === '/killed') && !change.keys;
   const words = isKill ? 'killed on the service, not ordered by git' : (WORDS[reason] ?? reason);
   const fields = change.fields.flatMap((field) => fieldLines(turned(field), { showKeys }));
-  const keys = change.keys ? [[span(keysText(turnedKeys(change.keys), showKeys))]] : [];
+  const keys = change.keys ? [[span(keysText(turnedKeys(change.keys), { showKeys }))]] : [];
   return {
     mark: gone ? span('-', 'remove') : span('~', 'change'),
     subject: clean(change.id),

@@ -113,7 +113,7 @@ function keysFacts(change: Change): string[] {
   if (!change.keys) return [];
   switch (KIND_TEXTS[change.ref.kind].details) {
     case 'fields':
-      return [keysText(change.keys, false)];
+      return [keysText(change.keys, { showKeys: false })];
     case 'identities':
       return identityLines(change, undefined, false).map(plainText);
   }
@@ -145,7 +145,7 @@ export function factText(change: Change, report: PlanReport): string {
     .toSorted((a, b) => FACT_PATHS.indexOf(a.path) - FACT_PATHS.indexOf(b.path))
     .map((field) => fieldFact(field, change, report))
     .filter((fact) => fact !== '');
-  if (keys) facts.push(keysText(keys, false));
+  if (keys) facts.push(keysText(keys, { showKeys: false }));
   return facts.length > 0 ? facts.join(', ') : rulesText(change);
 }
 

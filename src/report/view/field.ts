@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { keyDifference } from '../../model/segment-keys.js';
 import { ownMember } from '../../model/collections.js';
 import type { FieldChange } from '../../model/plan.js';
@@ -13,6 +14,7 @@ import {
   isTreatments,
   NONE,
   textChange,
+  valueChange,
   valueText,
   yesNo,
   isJsonRecord,
@@ -27,7 +29,7 @@ import { type Json, partsOf } from '../../model/json.js';
  */
 export function fieldLines(field: FieldChange, context: FieldContext): readonly FieldLine[] {
   if (field.keys) {
-    return [labelled(fieldLabel(field.path), keysText(field.keys, context.showKeys))];
+    return [labelled(fieldLabel(field.path), keysText(field.keys, context))];
   }
   const { path, before, after } = field;
   const lines = linesOf(path)?.(before, after, context) ?? [];
@@ -93,13 +95,14 @@ const LINES_OF: Readonly<Record<string, Lines>> = {
  */
 const FLAG_FIELD_LINES: Readonly<Record<FieldType, ((label: string) => Lines) | undefined>> = {
   name: undefined,
-  prose:
-    (label) =>
-    (before, after, { textColumns }) => {
-      const [held, wanted] = [before ?? '', after ?? ''];
-      if (typeof held !== 'string' || typeof wanted !== 'string') return undefined;
-      return [labelled(label, textChange(held, wanted, textColumns).join(' → '))];
-    },
+  prose: (label) => (before, after, context) => {
+    const [held, wanted] = [before ?? '', after ?? ''];
+    if (typeof held !== 'string' || typeof wanted !== 'string') return undefined;
+    const lines = severalLines(label, held, wanted, context);
+    return lines.length > 0
+      ? lines
+      : [labelled(label, proseChange(held, wanted, context).join(' → '))];
+  },
   names: (label) => (before, after) => {
     const [held, wanted] = [before ?? [], after ?? []];
     return isTexts(held) && isTexts(wanted)
@@ -127,6 +130,46 @@ function killedLine(after: boolean): FieldLine {
 /** A label with the change. */
 function labelled(label: string, text: string): FieldLine {
   return [span(`${label}:`, 'strong'), span(` ${text}`)];
+}
+
+/** Both sides of a text, of which a long one is cut around the first difference. */
+function proseChange(before: string, after: string, { inFull }: FieldContext): [string, string] {
+  return textChange(before, after, inFull === true ? Infinity : undefined);
+}
+
+/** Only in full: the lines that differ, of a text that has several; otherwise empty. */
+function severalLines(
+  label: string,
+  before: unknown,
+  after: unknown,
+  { inFull }: FieldContext,
+): FieldLine[] {
+  const [held, wanted] = [before ?? '', after ?? ''];
+  if (inFull !== true || typeof held !== 'string' || typeof wanted !== 'string') return [];
+  if (!/[\r\n]/.test(held + wanted)) return [];
+  const [a, b] = [linesIn(held), linesIn(wanted)];
+  const shorter = Math.min(a.length, b.length);
+  let [head, tail] = [0, 0];
+  while (head < shorter && a[head] === b[head]) head += 1;
+  while (tail < shorter - head && a.at(-1 - tail) === b.at(-1 - tail)) tail += 1;
+  const gone = a.slice(head, a.length - tail).map(shownLine);
+  const come = b.slice(head, b.length - tail).map(shownLine);
+  // What cleaning takes away is shown as JSON, see `textChange`.
+  if (isDeepStrictEqual(gone, come)) return [];
+  return [
+    labelled(label, `from line ${String(head + 1)}`),
+    ...gone.map((line) => [span(`- ${line}`, 'remove')]),
+    ...come.map((line) => [span(`+ ${line}`, 'add')]),
+  ];
+}
+
+function linesIn(text: string): string[] {
+  return text === '' ? [] : text.split(/\r\n|[\r\n]/);
+}
+
+/** A cleaned line with its indentation. */
+function shownLine(line: string): string {
+  return clean(line).replace(/^ +/, noBreak);
 }
 
 /** The values that were added to a set and removed from it: `+a +b −c`. */
@@ -158,31 +201,42 @@ function treatmentLines(
   ];
 }
 
-function treatmentLine(
+/** Empty if the treatment did not change. */
+export function treatmentLine(
   before: Treatment | undefined,
   after: Treatment,
-  { textColumns }: FieldContext,
+  context: FieldContext,
 ): FieldLine[] {
   const label = noBreak(`treatment ${quoted(after.name)}`);
+  const linesOfText = (name: 'description' | 'configuration'): FieldLine[] =>
+    after[name] === undefined
+      ? []
+      : severalLines(`${label} ${name}`, before?.[name], after[name], context);
+  const [description, configuration] = [linesOfText('description'), linesOfText('configuration')];
   const parts = [
-    ...descriptionChange(before?.description, after.description, textColumns),
-    ...configurationChange(before?.configuration, after.configuration),
+    ...(description.length > 0
+      ? []
+      : descriptionChange(before?.description, after.description, context)),
+    ...(configuration.length > 0
+      ? []
+      : configurationChange(before?.configuration, after.configuration)),
   ];
   const text = parts.join('; ');
-  if (!before) return [[span(`+ ${label}`, 'add'), span(text === '' ? '' : `: ${text}`)]];
-  if (text === '') return [];
-  return [[span(`~ ${label}:`, 'change'), span(` ${text}`)]];
+  const lines = [...description, ...configuration];
+  if (!before) return [[span(`+ ${label}`, 'add'), span(text === '' ? '' : `: ${text}`)], ...lines];
+  if (text === '') return lines;
+  return [[span(`~ ${label}:`, 'change'), span(` ${text}`)], ...lines];
 }
 
 /** Empty if the new side has no description, because git then does not manage it. */
 function descriptionChange(
   before: string | undefined,
   after: string | undefined,
-  columns: number | undefined,
+  context: FieldContext,
 ): string[] {
   if (after === undefined || before === after) return [];
-  if (before === undefined) return [`description ${textChange('', after, columns)[1]}`];
-  return [`description ${textChange(before, after, columns).join(' → ')}`];
+  const [was, is] = proseChange(before ?? '', after, context);
+  return [`description ${before === undefined ? is : `${was} → ${is}`}`];
 }
 
 /**
@@ -193,7 +247,7 @@ function configurationChange(before: Json | undefined, after: Json | undefined):
   if (after === undefined || sameValue(before, after)) return [];
   if (!isJsonRecord(before) || !isJsonRecord(after)) {
     return [
-      `configuration ${before === undefined ? '' : `${valueText(before)} → `}${valueText(after)}`,
+      `configuration ${before === undefined ? valueText(after) : valueChange(before, after)}`,
     ];
   }
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
@@ -201,7 +255,7 @@ function configurationChange(before: Json | undefined, after: Json | undefined):
     .filter((name) => !sameValue(ownMember(before, name), ownMember(after, name)))
     .map((name) => {
       const [was, is] = [ownMember(before, name), ownMember(after, name)];
-      return `${quoted(name)} ${valueText(was)} → ${valueText(is)}`;
+      return `${quoted(name)} ${valueChange(was, is)}`;
     });
   return parts.length === 0 ? [] : [`configuration ${parts.join(', ') || NONE}`];
 }

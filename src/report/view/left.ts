@@ -50,5 +50,5 @@ function fieldText({ path, keys, before, after }: FieldChange, showKeys: boolean
 }
 
 function keysLeft(label: string, keys: Change['keys'] & object, showKeys: boolean): string {
-  return `${label}: still to be written ${keysText(keys, showKeys)}`;
+  return `${label}: still to be written ${keysText(keys, { showKeys })}`;
 }

@@ -198,7 +198,7 @@ function detailLines(change: Change, context: DetailContext): FieldLine[] {
     case 'update': {
       const lines = change.fields.flatMap((field) => notedLines(field, change.reason, context));
       if (!change.keys || (context.isFactShown && !context.showKeys)) return lines;
-      return [...lines, [span(keysText(change.keys, context.showKeys))]];
+      return [...lines, [span(keysText(change.keys, context))]];
     }
   }
 }

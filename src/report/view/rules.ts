@@ -12,13 +12,13 @@ import { itemText, plural } from '../values.js';
 export interface FieldContext {
   /** Names the first keys of each list. */
   readonly showKeys: boolean;
-  /** Columns of each side of a changed text. Default: enough for the first difference. */
-  readonly textColumns?: number;
+  /** Shows every value that differs, and texts of several lines line by line: nothing is cut, and no list counted. */
+  readonly inFull?: boolean;
   /** Names of the rules after the change, by position. */
   readonly ruleNames?: readonly (string | undefined)[];
 }
 
-/** The most values to show of a list that did not change itself. */
+/** The most values to show of a list that did not change itself, and of a new or removed rule. */
 const LIST_LIMIT = 10;
 
 /** One line for each rule that was removed, added, moved or changed; positions count from 1. */
@@ -70,7 +70,8 @@ export function wholeRuleLines(rules: readonly Rule[], context: FieldContext): F
 
 /** A rule in words: `if in segment staff, serve on 50 %, off 50 %`. */
 export function ruleText(rule: Rule, context: FieldContext): string {
-  const condition = conditionText(rule.matchers, { ...context, limit: LIST_LIMIT });
+  const limit = context.inFull === true ? Infinity : LIST_LIMIT;
+  const condition = conditionText(rule.matchers, { ...context, limit });
   return `if ${condition}, serve ${bucketsText(rule.buckets)}`;
 }
 

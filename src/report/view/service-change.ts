@@ -21,8 +21,8 @@ export interface ServiceKeysChange {
   readonly sample: readonly string[];
 }
 
-/** Texts are shown in full: the log is where people look for what a review has cut. */
-const CONTEXT = { showKeys: true, textColumns: Infinity } as const;
+/** Everything is shown in full: the log is where people look for what a review has cut. */
+const CONTEXT = { showKeys: true, inFull: true } as const;
 
 /** A change that the service recorded, in the words in which a plan has it; one or more lines for each difference. */
 export function serviceChangeLines(

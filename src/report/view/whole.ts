@@ -2,7 +2,7 @@ import { flagFieldType } from '../../model/flag/fields.js';
 import type { Change, FieldChange } from '../../model/plan.js';
 import { bucketsText } from './buckets.js';
 import { clean, quoted } from '../sanitize.js';
-import { fieldLabel, sideText } from './field.js';
+import { fieldLabel, sideText, treatmentLine } from './field.js';
 import { keysText } from '../masked-keys.js';
 import { noBreak, span, cut, type FieldLine } from '../text/layout.js';
 import { isTexts } from '../json-value.js';
@@ -25,33 +25,43 @@ export function wholeLines(
 ): FieldLine[] {
   const killed = change.fields.some((field) => field.path === '/killed' && field[side] === true);
   const parts = change.fields.flatMap((field) => wholeText(field, side, context));
-  if (change.keys) parts.push(keysText(change.keys, context.showKeys));
+  if (change.keys) parts.push(keysText(change.keys, context));
   return [
     ...(killed && side === 'after'
       ? [[span('!! killed: YES', 'alarm'), span(' (everyone gets the default treatment)')]]
       : []),
     ...(parts.length > 0 ? [[span(parts.join(' · '))]] : []),
+    ...change.fields.flatMap((field) => wholeTreatments(field, context)),
     ...change.fields.flatMap((field) => wholeRules(field, side, context)),
   ];
+}
+
+/** Only in full: the treatments of a new object that have texts. */
+function wholeTreatments({ path, after }: FieldChange, context: FieldContext): FieldLine[] {
+  if (context.inFull !== true || path !== '/treatments' || !isTreatments(after)) return [];
+  return after.flatMap(({ description = '', ...treatment }) => {
+    const texts = { ...treatment, ...(description !== '' && { description }) };
+    return Object.keys(texts).length > 1 ? treatmentLine(undefined, texts, context) : [];
+  });
 }
 
 /** One line for each rule, in the order in which they are tried; empty for other fields. */
 function wholeRules(
   field: FieldChange,
   side: 'before' | 'after',
-  { showKeys, ruleNames }: FieldContext,
+  { ruleNames, ...context }: FieldContext,
 ): FieldLine[] {
   const rules = field[side];
   if (field.path !== '/rules' || !isRules(rules)) return [];
   // The names belong to the rules after the change.
   const isNamed = side === 'after' && ruleNames !== undefined;
-  return wholeRuleLines(rules, { showKeys, ...(isNamed && { ruleNames }) });
+  return wholeRuleLines(rules, { ...context, ...(isNamed && { ruleNames }) });
 }
 
 /** One field in words; empty if the value is the usual one. */
 function wholeText(field: FieldChange, side: 'before' | 'after', context: FieldContext): string[] {
   const value = field[side];
-  if (field.keys) return [`${fieldLabel(field.path)} ${keysText(field.keys, context.showKeys)}`];
+  if (field.keys) return [`${fieldLabel(field.path)} ${keysText(field.keys, context)}`];
   if (value === undefined) return [];
   switch (field.path) {
     case '/killed':
@@ -68,19 +78,19 @@ function wholeText(field: FieldChange, side: 'before' | 'after', context: FieldC
     case '/trafficAllocation':
       return value === 100 ? [] : [noBreak(`trafficAllocation ${valueText(value)} %`)];
     default:
-      return [`${fieldLabel(field.path)} ${plainText(field.path, value)}`];
+      return [`${fieldLabel(field.path)} ${plainText(field.path, value, context)}`];
   }
 }
 
-function plainText(path: string, value: unknown): string {
+function plainText(path: string, value: unknown, { inFull = false }: FieldContext): string {
   switch (flagFieldType(path)) {
     case 'prose':
-      return `"${cut(clean(typeof value === 'string' ? value : valueText(value)), DESCRIPTION_COLUMNS)}"`;
+      return `"${cut(clean(typeof value === 'string' ? value : valueText(value)), inFull ? Infinity : DESCRIPTION_COLUMNS)}"`;
     case 'names':
       return isTexts(value) ? value.map(quoted).join(', ') : valueText(value);
     case 'name':
     case undefined:
-      return valueText(value, LONG_VALUE_COLUMNS);
+      return valueText(value, inFull ? Infinity : LONG_VALUE_COLUMNS);
   }
 }
 

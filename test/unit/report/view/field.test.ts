@@ -176,6 +176,60 @@ describe('treatments', () => {
       '~ treatments: bucket order [on, off] → [off, on] (moves users)',
     ]);
   });
+
+  it('show texts of a configuration that differ in a line break alone as JSON', () => {
+    const on = (configuration: unknown) => [{ name: 'on', configuration }];
+    expect(changed('/treatments', on('a b'), on('a\nb'))).toEqual([
+      '~ treatment on: configuration "a b" → "a\\nb"',
+    ]);
+    expect(changed('/treatments', on({ text: 'a b' }), on({ text: 'a\nb' }))).toEqual([
+      '~ treatment on: configuration text "a b" → "a\\nb"',
+    ]);
+  });
+});
+
+describe('a change in full', () => {
+  const inFull = { showKeys: true, inFull: true };
+
+  it('names every key, and every value of rules that come and go', () => {
+    const names = manyKeys('k', 30);
+    const keys = keyChange(names, names);
+    const list = names.join(', ');
+
+    expect(lines({ path: '/targets/on', reason: 'commit', keys }, inFull)).toEqual([
+      `targets of on: +30 −30 keys: + ${list}; − ${list}`,
+    ]);
+    const countries = rule(inCountry(...names));
+    expect(rulesOf([countries], [rule(inSegment('a'), 40)], inFull)).toEqual([
+      `- rule 1: if country in [${list}], serve on 100 %`,
+      '+ rule 1: if in segment a, serve on 40 %, off 60 %',
+    ]);
+  });
+
+  it('shows the lines that differ, of a text of several', () => {
+    const [before, after] = ['a\nb\n  c: 1\nd', 'a\r\nb\n  c: 2\n  e\nd'];
+    const on = (description: string, configuration: string) => [
+      { name: 'on', description, configuration },
+    ];
+
+    expect(lines(aField('/description', before, after), inFull)).toEqual([
+      'description: from line 3',
+      '-   c: 1',
+      '+   c: 2',
+      '+   e',
+    ]);
+    expect(lines(aField('/treatments', on('old', before), on('new', 'a\nb\nd')), inFull)).toEqual([
+      '~ treatment on: description "old" → "new"',
+      'treatment on configuration: from line 3',
+      '-   c: 1',
+    ]);
+  });
+
+  it('shows both sides as JSON where the lines differ in white space alone', () => {
+    expect(lines(aField('/description', 'a\tb\nc', 'a b\r\nc'), inFull)).toEqual([
+      'description: "a\\tb\\nc" → "a b\\r\\nc"',
+    ]);
+  });
 });
 
 describe('other fields', () => {
