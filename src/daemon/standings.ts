@@ -10,6 +10,7 @@ import {
   type UnknownWhy,
   type Verdict,
 } from '../model/verdict.js';
+import { byEnvironment } from '../report/view/weight.js';
 
 type Counts = Readonly<Record<StandingName, number>>;
 
@@ -35,7 +36,7 @@ export interface StandingsView extends Omit<PlaceStandings, 'name'> {
   readonly lookedAt: string | null;
   /** Why nothing is known any more, and since when; null while it is known. */
   readonly doubt: Doubt | null;
-  /** Places with objects, in the order of their first object. */
+  /** Places with objects, the most protected first. */
   readonly environments: readonly PlaceStandings[];
   readonly objects: readonly StandingView[];
 }
@@ -81,20 +82,26 @@ export class ObjectStandings {
     this.#shared = view;
   }
 
-  /** null before the first run with a plan. */
-  view(): StandingsView | null {
+  /**
+   * null before the first run with a plan.
+   *
+   * @param places the environments, the most protected first.
+   */
+  view(places: readonly string[]): StandingsView | null {
     if (this.#shared !== null) return this.#shared;
     const known = [...this.#known].filter(([id]) => !this.#invalid.has(id));
     const found = new Map([...this.#invalid, ...known]);
     if (found.size === 0 && this.#lookedAt === null) return null;
     const all = new Map([...found].map(([id, { standing }]) => [id, standing]));
-    const names = new Set([...all.keys()].map(placeOf));
-    const environments = [...names].map((name) => {
+    const used = new Set([...all.keys()].map(placeOf));
+    const names = [...new Set([...places, ...used])].filter((name) => used.has(name));
+    const environments = names.map((name) => {
       return { name, ...summary(verdictIn({ objects: all }, name).objects) };
     });
-    const objects = [...found].flatMap(([id, { standing, asOf }]) =>
+    const open = [...found].flatMap(([id, { standing, asOf }]) =>
       standing.is === 'live' ? [] : [{ id, standing, asOf }],
     );
+    const objects = byEnvironment(open, places);
     return { lookedAt: this.#lookedAt, doubt: null, ...summary(all), environments, objects };
   }
 }

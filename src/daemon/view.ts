@@ -76,7 +76,7 @@ export interface RunRecord {
   readonly text: string;
   /** null if the run ended before it had a plan. */
   readonly plan: PlanDocument | null;
-  /** What the plan leaves open, for pages. Not set without a plan, or if an older version kept the run. */
+  /** The first line of the report, and what the plan leaves open. Not set without a plan, or if an older version kept the run. */
   readonly open?: OpenRows;
   /** Requests sent to the service. */
   readonly requests: number;

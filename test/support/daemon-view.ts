@@ -86,7 +86,7 @@ export function standingsAfter(runs: readonly RunRecord[]): StandingsView | null
     refusal: plan.guards && { planHash: plan.planHash, findings: plan.guards, options: [] },
   });
   known.add(verdict, { plan: end, isFull: true, at: startedAt });
-  return known.view();
+  return known.view(['production', 'staging']);
 }
 
 /** In sync since two minutes ago. */

@@ -16,6 +16,7 @@ import {
   type ExplainedLive,
   type ExplainedRule,
 } from '../../report/text/explain.js';
+import { mostProtectedFirst } from '../../report/view/weight.js';
 import { didYouMean } from '../../specs/parse/suggest.js';
 import { conditionsBehind } from '../../specs/usage.js';
 import { examples } from '../help.js';
@@ -156,9 +157,11 @@ async function explainedFlag(
     const why = `it is not declared for environment ${quoted(unknown)}${didYouMean(unknown, environments.keys())}`;
     throw usage(`flag/${name}`, why);
   }
-  const shown = [...environments].filter(
-    ([each]) => options.environment.length === 0 || options.environment.includes(each),
-  );
+  const { environment: asked } = options;
+  const order = mostProtectedFirst(specs.desired.config.environments);
+  const shown = [...environments]
+    .filter(([each]) => asked.length === 0 || asked.includes(each))
+    .toSorted(([a], [b]) => order.indexOf(a) - order.indexOf(b));
   const files = new Set([location.file, ...shown.map(([, each]) => each.location.file)]);
   const owner = specs.parts.specs.flags.get(name)?.spec.owner;
   return {

@@ -45,6 +45,7 @@ const MEMBERS: Readonly<Record<string, (message: Message) => unknown>> = {
   commit: ({ run }) => run.commit,
   subject: ({ run }) => run.subject,
   planHash: ({ run }) => run.plan?.planHash ?? null,
+  headline: headlineOf,
   summary: summaryOf,
   objects: ({ objects }) => objects,
   text: ({ run }) => run.text,
@@ -98,10 +99,18 @@ const WORDS: Readonly<Record<MessageKind, (count: string) => string>> = {
 };
 
 /** One line, cleaned. */
-function titleOf({ kind, source, run, objects }: Message): string {
-  const commit = run.commit === null ? '' : ` at ${shortSha(clean(run.commit))}`;
+function titleOf(message: Message): string {
+  const { kind, source, run, objects } = message;
+  const event = `${clean(source.name)} ${WORDS[kind](plural(objects.length, 'object'))}`;
+  const at = run.commit === null ? '' : ` at ${shortSha(clean(run.commit))}`;
   const subject = run.subject === null ? '' : ` ${clean(run.subject)}`;
-  return `${clean(source.name)} ${WORDS[kind](plural(objects.length, 'object'))}${commit}${subject}`;
+  const headline = headlineOf(message);
+  return headline === '' ? event + at + subject : `${event}: ${headline}${at}${subject}`;
+}
+
+/** The first line of the report. Empty for a message that is not about the run, or if the run had nothing to write. */
+function headlineOf({ run, objects }: Message): string {
+  return objects.length > 0 ? '' : clean(run.open?.headline ?? '');
 }
 
 function summaryOf({ run, summary = run.summary }: Message): string {

@@ -8,6 +8,7 @@ import { judgeWithheld, type StandingName } from '../../model/verdict.js';
 import { plural } from '../../report/values.js';
 import { remedyText } from '../../report/view/remedy.js';
 import { headlineText, STANDING_WORDS, whyText } from '../../report/view/verdict.js';
+import { byEnvironment } from '../../report/view/weight.js';
 import { WHY_WORDS } from '../../report/view/words.js';
 import { isApplied, isDrift } from '../health.js';
 import type { Doubt, StandingView } from '../standings.js';
@@ -128,7 +129,7 @@ export class MessageMemory {
   /** Empty if there is nothing new. */
   messagesFor(source: SourceView, run: RunRecord): Message[] {
     const kind = this.#kindOf(source.name, run);
-    const reminders = this.#remindersOf(source.name, run);
+    const reminders = byEnvironment(this.#remindersOf(source.name, run), source.environments);
     return [
       ...(kind ? [{ kind, source, run, objects: [] }] : []),
       ...(reminders.length > 0
@@ -212,7 +213,7 @@ export class MessageMemory {
     const { plan } = run;
     if (plan === null) return [];
     return Object.entries(NOTICES).flatMap(([name, found]): Message[] => {
-      const all = found(plan);
+      const all = byEnvironment(found(plan), source.environments);
       const key = `${source.name} ${name}`;
       const before = this.#noticed.get(key) ?? new Set<string>();
       const now = new Set(all.map(({ id }) => id));

@@ -25,8 +25,12 @@ export function approvalEvidence(source: SourceView, now: number): Html {
       ? html`Approved by ${untrusted(approved.by)}, for the next run; void
         ${moment(approved.until ?? '', now)}.`
       : html``;
+  const { headline = '' } = run.open ?? {};
   return html`<p>${heldText(plan)} ${leave}</p>
-    <div id="${evidenceId(source)}" class="evidence">${evidenceOf(plan, run, source)}</div>`;
+    <div id="${evidenceId(source)}" class="evidence">
+      ${headline === '' ? [] : html`<p><strong>${untrusted(headline, LONGEST_LIMIT)}</strong></p>`}
+      ${evidenceOf(plan, run, source)}
+    </div>`;
 }
 
 /** The element that the dialog copies. */

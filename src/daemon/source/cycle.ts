@@ -14,7 +14,7 @@ import { planDocument, type PlanDocument } from '../../report/json/plan.js';
 import { planText } from '../../report/text/plan.js';
 import { openRows, type OpenRows } from '../../report/view/open-rows.js';
 import { planView } from '../../report/view/plan-view.js';
-import { shownEnvironments } from '../../report/view/weight.js';
+import { byEnvironment, shownEnvironments } from '../../report/view/weight.js';
 import { errorText } from '../../report/text/error.js';
 import { summaryLine } from '../../report/text/summary.js';
 import { exitCodeOf, exitCodeOfSignal, reportOf, unmanagedIn } from '../../reconcile/result.js';
@@ -176,6 +176,7 @@ function endOf(
   const invalid = diagnosticsText(result.invalid, { color: false });
   const options = { color: false, width: WIDTH, showKeys: false, verbose: true };
   const view = planView(report, options);
+  const places = shownEnvironments(report);
   return {
     result: outcome,
     exitCode: exitCodeOf(result, signal),
@@ -187,13 +188,13 @@ function endOf(
     ].join(''),
     plan: planDocument(report),
     open: openRows(report, view),
-    environments: shownEnvironments(report),
+    environments: places,
     dueAt: firstDue(result),
     mayRetry: outcome === 'partial' || outcome === 'failed',
     accessTrouble: null,
     judged: { verdict: report.verdict, plan: result.plan, isFull: result.plan.observed === 'full' },
     diagnostics: result.invalid,
-    kills: killsOf(result),
+    kills: byEnvironment(killsOf(result), places),
     suspendedByConfig: result.input.desired.config.suspend,
     flags: flagsSeen(result),
     unmanaged: unmanagedIn(result),

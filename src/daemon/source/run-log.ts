@@ -165,7 +165,7 @@ export class SourceRecord {
     | 'standings'
     | 'confirmed'
   > {
-    const standings = this.#standings.view();
+    const standings = this.#standings.view(this.#environments);
     return {
       service: this.#service,
       workspace: this.#workspace,
@@ -188,7 +188,7 @@ export class SourceRecord {
     if (count >= MAX_FAILURES) return { why, since: this.#confirmed };
     if (this.#pollFailures >= MAX_FAILURES) return { why: this.#sourceAway, since: this.#polled };
     if (this.#missedLooks < MAX_MISSED) return null;
-    return { why: 'not-confirmed', since: this.#standings.view()?.lookedAt ?? null };
+    return { why: 'not-confirmed', since: this.#standings.view([])?.lookedAt ?? null };
   }
 
   /** `suspend: true` in the config, as the last run with a plan saw it. */

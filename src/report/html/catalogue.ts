@@ -2,6 +2,7 @@ import { html, type Html } from '../../platform/html.js';
 import { documentOf, lookOf } from '../../platform/page.js';
 import type { Bucket, Rule } from '../../model/flag/flag.js';
 import { clean } from '../sanitize.js';
+import { mostProtectedFirst } from '../view/weight.js';
 import { plural } from '../values.js';
 import { definitionBlock, ruleTexts } from './definition.js';
 import { rampSteps } from './ramp.js';
@@ -128,7 +129,6 @@ interface View {
 
 function viewOf(catalogue: Catalogue, today: string): View {
   const { environments, protectedEnvironments, flags, segments } = catalogue;
-  const isProtected = (name: string): number => Number(protectedEnvironments.includes(name));
   const users = new Map<string, string[]>();
   for (const { name, uses } of flags) {
     for (const use of uses) {
@@ -137,7 +137,9 @@ function viewOf(catalogue: Catalogue, today: string): View {
     }
   }
   return {
-    environments: environments.toReversed().toSorted((a, b) => isProtected(b) - isProtected(a)),
+    environments: mostProtectedFirst(
+      environments.map((name) => ({ name, protected: protectedEnvironments.includes(name) })),
+    ),
     today,
     users,
     anchors: new Set([
@@ -263,14 +265,17 @@ function definitionOf(definition: CataloguedDefinition): Html {
 function linksTo(
   word: string,
   uses: readonly (Pick<CataloguedUse, 'kind' | 'name'> & Partial<CataloguedUse>)[],
-  { anchors }: View,
+  view: View,
 ): Html {
   if (uses.length === 0) return html``;
   const items = uses.map(({ kind, name, environments = [] }) => {
     const anchor = anchorOf({ kind, name });
     const words = `${kind} ${clean(name)}`;
-    const link = anchors.has(anchor) ? html`<a href="#${encodeURI(anchor)}">${words}</a>` : words;
-    const where = environments.length === 0 ? '' : ` (${environments.map(clean).join(', ')})`;
+    const link = view.anchors.has(anchor)
+      ? html`<a href="#${encodeURI(anchor)}">${words}</a>`
+      : words;
+    const places = view.environments.filter((each) => environments.includes(each));
+    const where = places.length === 0 ? '' : ` (${places.map(clean).join(', ')})`;
     return html`<li>${link}${where}</li>`;
   });
   return html`<ul class="uses">

@@ -1,10 +1,16 @@
 import { outcomeOf, type PlanReport } from '../plan-report.js';
 import { clean } from '../sanitize.js';
+import { plainText } from '../text/layout.js';
 import type { PlanView } from './plan-view.js';
 import type { ChangeRow, Row } from './row.js';
 
-/** What a run leaves open, in rows for people. Plain data: it is stored, sent and shown. All text is cleaned. */
+/**
+ * The first line of a run's report, and the rows that it leaves open, for people. Plain data: it is stored, sent and
+ * shown. All text is cleaned.
+ */
 export interface OpenRows {
+  /** Empty if there was nothing to write. Not set if an older version kept the run. */
+  readonly headline?: string;
   /** Changes that are not on the service, because they failed or wait. */
   readonly unwritten: FirstRows;
   readonly withheld: FirstRows;
@@ -32,11 +38,12 @@ const MOST_LINES = 10;
 
 /** @param view of the report, with each object by itself. */
 export function openRows(report: PlanReport, view: PlanView): OpenRows {
-  const { folds, withheld, liveKills, caveats } = view;
+  const { headline, folds, withheld, liveKills, caveats } = view;
   const unwritten = folds
     .flatMap(({ rows }) => rows)
     .filter(({ change }) => outcomeOf(report, change.id)?.status !== 'applied');
   return {
+    headline: plainText(headline),
     unwritten: firstOf(unwritten.map(placedRow)),
     withheld: firstOf(withheld.map(placedRow)),
     liveKills: firstOf(liveKills.map((row) => ({ ...row, location: null }))),

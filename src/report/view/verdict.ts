@@ -1,31 +1,25 @@
-import {
-  countsOf,
-  those,
-  type Standing,
-  type StandingName,
-  type Verdict,
-} from '../../model/verdict.js';
+import { countsOf, those, type Standing, type StandingName } from '../../model/verdict.js';
 import type { ObjectId } from '../../model/ref.js';
-import type { NotCompared } from '../../model/plan.js';
+import type { Plan } from '../../model/plan.js';
+import type { PlanReport } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { commonWay } from './remedy.js';
 import { plural } from '../values.js';
-
-/** The report of a run, as far as it decides the sentence about the whole. */
-interface Judged {
-  readonly verdict: Verdict;
-  readonly plan: { readonly notCompared: readonly NotCompared[] };
-}
+import { byEnvironment, shownEnvironments } from './weight.js';
 
 /**
  * What became of the whole, as a sentence without a full stop: `In sync: 43 objects equal`, or the parts that are not, the worst
  * first, with their objects. Nothing else may say that something is in sync.
  */
-export function wholeText({ verdict, plan }: Judged): string {
+export function wholeText(report: PlanReport): string {
+  const { verdict, plan } = report;
   const { live } = countsOf(verdict);
   const limit = asFarAsCompared(plan);
   if (verdict.whole === 'live') return `In sync${limit}: ${plural(live, 'object')} equal`;
-  const parts = WORST_FIRST.flatMap((name) => partText(verdict, name));
+  const places = shownEnvironments(report);
+  const parts = WORST_FIRST.flatMap((name) =>
+    partText(byEnvironment(those(verdict, name), places)),
+  );
   const rest = live === 0 ? [] : [`${plural(live, 'other object')} in sync${limit}`];
   const title = verdict.whole === 'waits' ? 'Waiting' : 'Not in sync';
   return `${title}: ${[...parts, ...rest].join('; ')}`;
@@ -58,12 +52,10 @@ export function headlineText({
 
 const WORST_FIRST = ['failed', 'unknown', 'held', 'waits'] as const;
 
-type Bad = Exclude<StandingName, 'live'>;
-
-/** The clause about all objects of one standing and cause. */
-function partText(verdict: Verdict, name: Bad): string[] {
+/** A clause for each cause of one standing, with the objects in the given order. */
+function partText(found: readonly (NotLive & { readonly id: ObjectId })[]): string[] {
   const groups = new Map<string, (NotLive & { readonly id: ObjectId })[]>();
-  for (const each of those(verdict, name)) {
+  for (const each of found) {
     const why = whyText(each);
     groups.set(why, [...(groups.get(why) ?? []), each]);
   }
@@ -153,6 +145,6 @@ export function killsText(failed: number): string {
 }
 
 /** The words to append to a claim if not everything was compared. */
-export function asFarAsCompared({ notCompared }: Judged['plan']): string {
+export function asFarAsCompared({ notCompared }: Pick<Plan, 'notCompared'>): string {
   return notCompared.length === 0 ? '' : ' as far as was compared';
 }

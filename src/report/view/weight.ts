@@ -1,27 +1,32 @@
 import { deedOf, outcomeOf, type PlanReport } from '../plan-report.js';
-import { refOfId, type ObjectId } from '../../model/ref.js';
+import { refOfId } from '../../model/ref.js';
 import type { Change } from '../../model/plan.js';
 import { risksOf, sizeOf } from './impact.js';
 
 /**
- * All environments of a report, the protected ones first, and within each group the one that is applied last;
- * environments without an order come at the end.
+ * Environments for people, the protected ones first, and within each group the one that is applied last.
+ *
+ * @param environments in the order of application.
  */
+export function mostProtectedFirst(
+  environments: readonly { readonly name: string; readonly protected?: boolean }[],
+): string[] {
+  const latest = environments.toReversed();
+  return latest
+    .toSorted((a, b) => Number(b.protected ?? false) - Number(a.protected ?? false))
+    .map(({ name }) => name);
+}
+
+/** All environments of a report, the most protected first; environments without an order come at the end. */
 export function shownEnvironments(report: PlanReport): string[] {
   const { environments, protectedEnvironments = new Set() } = report;
-  const known = environments.toReversed();
+  const known = environments.map((name) => ({ name, protected: protectedEnvironments.has(name) }));
   const others = report.plan.changes.flatMap(({ ref }) => ref.environment ?? []);
-  return [
-    ...new Set([
-      ...known.filter((name) => protectedEnvironments.has(name)),
-      ...known,
-      ...others.toSorted(),
-    ]),
-  ];
+  return [...new Set([...mostProtectedFirst(known), ...others.toSorted()])];
 }
 
 /** Objects in the order of `places`; those outside of all of them come last. */
-export function byEnvironment<T extends { readonly id: ObjectId }>(
+export function byEnvironment<T extends { readonly id: string }>(
   items: readonly T[],
   places: readonly string[],
 ): T[] {

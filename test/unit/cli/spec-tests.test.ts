@@ -161,6 +161,20 @@ last commits
 `);
   });
 
+  it('shows the protected environments first, whatever their order in the file', async () => {
+    using repository = world();
+    const staging = '  staging:\n    defaultRule: "on"\n';
+    repository.write({
+      'flagkeel.yaml':
+        'workspace: Default\nenvironments: { production: { protected: true }, staging: {} }\ndefaults: { trafficType: user }\n',
+      'flags/pay.yaml': PAY.replace('environments:\n', `environments:\n${staging}`),
+    });
+
+    const { stdout } = await cliRun(['explain', 'flag/pay', repository.directory]);
+
+    expect(stdout.match(/^(production|staging)/gm)).toEqual(['production', 'staging']);
+  });
+
   it.each<[string[], string]>([
     [['--key', 'qa-bot'], '⇒ on 100 % (by target)'],
     [['--segment', 'staff'], '⇒ on 100 % (by rule 1)'],

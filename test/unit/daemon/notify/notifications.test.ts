@@ -11,7 +11,7 @@ import { aRun, aSource, appliedReport, DaemonInMemory } from '../../../support/d
 import { JumpingTime } from '../../../support/http-time.js';
 import { startScripted, type Script } from '../../../support/http.js';
 import type { MessageKind, ToldObject } from '../../../../src/daemon/notify/message.js';
-import { aChange, aLiveKill, aReport, aWithheld } from '../../../support/plan-builder.js';
+import { aChange, aField, aLiveKill, aReport, aWithheld } from '../../../support/plan-builder.js';
 import { aStory } from '../../../support/plan-builder-story.js';
 
 const closing: (() => Promise<void>)[] = [];
@@ -124,6 +124,24 @@ describe('a run', () => {
     ]);
   });
 
+  it.each(['plain', 'slack', 'teams'] as const)(
+    'that changed something is told by the first line of its report, as %s',
+    async (format) => {
+      const { daemon, server, close } = await fixture(OK, format);
+      const fields = [aField('/trafficAllocation', 50, 100)];
+      const report = aReport({ changes: [aChange('flag/a@production', 'update', { fields })] });
+      const run = aRun(appliedReport(report));
+
+      daemon.end(run);
+      await close();
+
+      const [headline = ''] = run.text.split('\n');
+      expect(headline).toContain('a in production updated');
+      const title = `shop-flags changed: ${headline} at 3f9c2ab Ramp checkout to 25 %`;
+      expect(server.seen[0]?.body).toContain(title);
+    },
+  );
+
   it('that found nothing to do, or was only planned, is not told', async () => {
     const bodies = await messagesAfter(
       aRun(aReport()),
@@ -234,6 +252,18 @@ describe('something that is not as git says', () => {
 
     const objects = bodies().flatMap((body) => body['objects'] as ToldObject[]);
     expect(objects.map(({ says }) => says)).toEqual([expect.stringContaining(command)]);
+  });
+
+  it.each(['drift', 'held'] as const)('is told in production first: %s', async (kind) => {
+    const why = kind === 'held' ? 'conflict-held' : 'drift-reported';
+    const withheld = ['staging', 'production'].map((place) =>
+      aWithheld(`flag/a@${place}`, 'update', why, OUTSIDE),
+    );
+
+    const bodies = await messagesAfter(aRun(aReport({ withheld })));
+
+    const ids = ['flag/a@production', 'flag/a@staging'];
+    expect(told(bodies.filter(({ event }) => event === kind))).toEqual([[kind, ids]]);
   });
 
   it('is told again when it begins again, and what is new beside it alone', async () => {

@@ -514,6 +514,7 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
       expect(seen.sideways).toBe(false);
       expect(seen.asks).toMatch(/^Approve: away\n+1 change refused by a guard \(maxShift\)\. /);
       const evidence = [
+        'A guard refuses this plan · flag/new-checkout in production will be updated: on 25 → 100 %',
         'Limit: production: up to 75 % of the traffic gets another treatment, the limit is 20 % (maxShift)',
         'flag new-checkout',
         'environment production',

@@ -57,17 +57,17 @@ describe('a flag that somebody killed by hand, and whose file a commit then brea
     const { objects = [] } = watched.view.standings ?? {};
 
     expect(objects).toMatchObject([
-      { id: 'flag/pay', standing: { why: 'invalid-file', since: expect.any(String) as string } },
+      { id: 'flag/pay@production', standing: { why: 'invalid-file' } },
       {
         id: 'flag/pay@staging',
         standing: { why: 'invalid-file', since: expect.any(String) as string },
       },
-      { id: 'flag/pay@production', standing: { why: 'invalid-file' } },
+      { id: 'flag/pay', standing: { why: 'invalid-file', since: expect.any(String) as string } },
     ]);
     const staging = healthOf(watched.view).environments.find(({ name }) => name === 'staging');
     expect(staging).toMatchObject({ standing: 'unknown', liveKills: 1 });
     expect(pageText()).toMatch(
-      /Not as git orders flag\/pay unknown \(invalid file\), since .* as of /,
+      /Not as git orders flag\/pay@production .* flag\/pay unknown \(invalid file\), since .* as of /,
     );
   });
 
