@@ -70,19 +70,22 @@ async function first(): Promise<void> {
   });
 }
 
-/** A first apply that SIGTERM cuts when half of its writes are made, and the run that goes on with it. */
+/** A first apply that a signal cuts when half of its writes are made, and the run that goes on with it. */
 async function resumed(): Promise<void> {
   table(`An apply of ${FLAGS} flags × 3, cut after half of ${WRITES} writes, and resumed`, [
     'service',
+    'cut by',
     'cut run: requests',
     'writes left',
     'resumed run: requests',
     'of them GET',
     'requests per write left',
   ]);
-  for (const [name, isStrict] of [
-    ['bulk lists', false],
-    ['no bulk lists', true],
+  for (const [name, isStrict, signal] of [
+    ['bulk lists', false, 'SIGTERM'],
+    ['bulk lists', false, 'SIGKILL'],
+    ['no bulk lists', true, 'SIGTERM'],
+    ['no bulk lists', true, 'SIGKILL'],
   ] as const) {
     await withNewWorkspace(isStrict, async (workspace, service) => {
       await limit(service, ADMITTED_WHEN_CUT);
@@ -97,7 +100,7 @@ async function resumed(): Promise<void> {
         await sleep(100);
         await count();
       }
-      await end(cut, 'SIGTERM');
+      await end(cut, signal);
       await count();
       const left = WRITES - made;
       const goesOn = start(workspace, service, ['reconcile', '--quiet']);
@@ -105,7 +108,7 @@ async function resumed(): Promise<void> {
       if (code !== 0) throw new Error(`the resumed run ended with ${String(code)}`);
       const { lines } = await service.requests();
       const reads = lines.filter((each) => each.startsWith('GET ')).length;
-      line([name, requests, left, lines.length, reads, (lines.length / left).toFixed(2)]);
+      line([name, signal, requests, left, lines.length, reads, (lines.length / left).toFixed(2)]);
     });
   }
 }

@@ -105,14 +105,17 @@ async function observeFlags(
   const flags = [...wanted]
     .sort(([a], [b]) => byCodeUnits(a, b))
     .map(([name, { environments }]): [string, ActualFlag] => {
-      const found = at.environments.flatMap(({ name: environment }, index) =>
-        environments.has(environment)
-          ? [[environment, definitions[index]?.get(name) ?? null] as const]
-          : [],
+      const places = at.environments.flatMap(({ name: environment }, index) =>
+        environments.has(environment) ? [{ environment, ...definitions[index] }] : [],
       );
-      return [name, actualFlag(byName.get(name), new Map(found), seen.saidOf(name))];
+      const read = places.filter((each) => !each.unread?.has(name));
+      const found = read.map((each) => [each.environment, each.found?.get(name) ?? null] as const);
+      const flag = actualFlag(byName.get(name), new Map(found), seen.saidOf(name));
+      if (read.length === places.length) return [name, flag];
+      const unread = places.filter((each) => !read.includes(each));
+      return [name, { ...flag, unread: new Set(unread.map(({ environment }) => environment)) }];
     });
-  const objects = [...byName.values(), ...definitions.flatMap((each) => [...each.values()])];
+  const objects = [...byName.values(), ...definitions.flatMap(({ found }) => [...found.values()])];
   const shown = all !== null || byName.size > 0;
   return { flags: new Map(flags), all, shown, types: typesOf(objects) };
 }
@@ -191,35 +194,44 @@ function actualFlag(
   };
 }
 
+/** The definitions of one environment, by flag. */
+interface SeenDefinitions {
+  readonly found: ReadonlyMap<string, WireDefinition>;
+  /** See `ActualFlag`. */
+  readonly unread: ReadonlySet<string>;
+}
+
 async function observeDefinitions(
   reader: AdminReader,
   at: Catalog,
   environment: WireEnvironment,
   { onSeen, ...scope }: Scope & { readonly onSeen: Seen },
   onEach: (definition: WireDefinition) => void,
-): Promise<ReadonlyMap<string, WireDefinition>> {
+): Promise<SeenDefinitions> {
   const wanted = [...scope.flags].filter(([, { environments }]) =>
     environments.has(environment.name),
   );
-  if (wanted.length === 0) return new Map();
+  if (wanted.length === 0) return { found: new Map(), unread: new Set() };
   const isListed = isWorthListing(wanted.length, scope);
   const listed = isListed
     ? await reader.listDefinitions(at.workspace.id, environment.id, onEach)
     : null;
   // Without a list, each definition that is known already would cost a request of its own.
-  const shown = new Map(
-    wanted.flatMap(([name]): [string, WireDefinition | null][] => {
-      const known = isListed && listed === null ? scope.shown?.(name, environment.name) : undefined;
-      return known === undefined ? [] : [[name, known]];
-    }),
-  );
+  const shown = new Map<string, WireDefinition | null>();
+  const unread = new Set<string>();
+  for (const [name] of isListed && listed === null ? wanted : []) {
+    const known = scope.shown?.(name, environment.name);
+    if (known === 'written' && !scope.users) unread.add(name);
+    else if (known !== 'written' && known !== undefined) shown.set(name, known);
+  }
   const there = listed ?? [...shown.values()].filter((each) => each !== null);
   const found = new Map(there.map((definition) => [definition.name, definition]));
   const place = { workspaceId: at.workspace.id, environmentId: environment.id };
   // A list without an object of ours does not prove that it is gone.
   const doubtful = wanted.filter(
     ([name, { known }]) =>
-      !found.has(name) && !shown.has(name) && (listed === null || known.has(environment.name)),
+      ![found, shown, unread].some((each) => each.has(name)) &&
+      (listed === null || known.has(environment.name)),
   );
   onSeen(wanted.length - doubtful.length);
   const asked = await pMap(
@@ -237,7 +249,7 @@ async function observeDefinitions(
     const definition = asked[index];
     if (definition) found.set(name, definition);
   });
-  return found;
+  return { found, unread };
 }
 
 async function observeSegments(

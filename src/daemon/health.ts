@@ -1,6 +1,7 @@
 import type { SourceView, Phase, RunRecord, RunResult, Trouble } from './view.js';
 import type { ChangeDocument, PlanDocument } from '../report/json/plan.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
+import { isNotLookedAt } from '../model/plan.js';
 import type { StandingName } from '../model/verdict.js';
 import { plural } from '../report/values.js';
 import { headlineText, STANDING_WORDS, whyText } from '../report/view/verdict.js';
@@ -206,6 +207,12 @@ function progressOf({ runs, seen, applied, phase, leader }: SourceView): Verdict
   if (seen !== null && seen.commit !== applied?.commit && BUSY.has(phase)) {
     const headline = `${shortSha(seen.commit)} is being applied`;
     return { level: 'busy', headline, detail: seen.subject };
+  }
+  const { notCompared = [] } = newestPlanned(runs)?.plan ?? {};
+  const owed = notCompared.filter(isNotLookedAt);
+  if (owed.length > 0) {
+    const headline = `${plural(owed.length, 'definition')} not looked at since an interrupted run`;
+    return { level: 'busy', headline, detail: null };
   }
   return undefined;
 }

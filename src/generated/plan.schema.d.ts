@@ -244,17 +244,17 @@ export interface Plan {
    */
   notCompared?: {
     /**
-     * `segment/NAME@ENVIRONMENT`, or `flag/NAME`.
+     * `segment/NAME@ENVIRONMENT`, `flag/NAME`, or `flag/NAME@ENVIRONMENT`.
      */
     id: string;
     /**
-     * What of it was not compared: the keys of a segment, or the description, tags, rollout status and existence of a flag.
+     * What of it was not compared: the keys of a segment, the description, tags, rollout status and existence of a flag, or a definition.
      */
-    what: "keys" | "fields";
+    what: "keys" | "fields" | "definition";
     /**
-     * `counted`: only the number of keys was looked at, and it is the remembered one. `not-shown`: the service does not show a flag by itself.
+     * `counted`: only the number of keys was looked at, and it is the remembered one. `not-shown`: the service does not show a flag by itself. `written-before`: an interrupted run wrote it, and this one went on without a look at it.
      */
-    why: "counted" | "not-shown";
+    why: "counted" | "not-shown" | "written-before";
   }[];
   /**
    * The fields of the changes as `--plan` compares them with the plan of an apply; only in the plan of a dry run that has changes.

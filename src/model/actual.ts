@@ -42,6 +42,8 @@ export interface ActualFlag {
   readonly flag?: WireFlag;
   /** Environment name → definition, for every environment that was read; null where there is no definition. */
   readonly definitions: ReadonlyMap<string, WireDefinition | null>;
+  /** Environments whose definition was wanted, and not read, because an interrupted run wrote it. Unset if there are none. */
+  readonly unread?: ReadonlySet<string>;
 }
 
 export interface ActualSegment {
@@ -77,10 +79,14 @@ export interface Scope extends ScopedObjects {
   /** Number of flags known to be on the service: lists of flags will return at least as many. */
   readonly flagsKnown: number;
   /**
-   * A definition as it is known without a reading; null if it is known to be absent, undefined if nothing is known. It
-   * serves where the service has no list.
+   * A definition as it is known without a reading; null if it is known to be absent, undefined if nothing is known.
+   * `written`: an interrupted run wrote it, and it is left unread unless an object may be removed that it could use. All
+   * of this serves where the service has no list.
    */
-  readonly shown?: (flag: string, environment: string) => WireDefinition | null | undefined;
+  readonly shown?: (
+    flag: string,
+    environment: string,
+  ) => WireDefinition | 'written' | null | undefined;
 }
 
 export interface FlagScope {

@@ -175,13 +175,18 @@ export interface Plan {
 }
 
 /**
- * A segment whose keys the run counted instead of comparing, or a flag whose workspace level the service does not show,
- * so that only its base is known.
+ * A segment whose keys the run counted instead of comparing; a flag whose workspace level the service does not show, so
+ * that only its base is known; or a definition that an interrupted run wrote, and that this one did not look at.
  */
 export interface NotCompared {
   readonly id: ObjectId;
-  readonly what: 'keys' | 'fields';
-  readonly why: 'counted' | 'not-shown';
+  readonly what: 'keys' | 'fields' | 'definition';
+  readonly why: 'counted' | 'not-shown' | 'written-before';
+}
+
+/** Whether no run has looked at the object since an interrupted one wrote it. */
+export function isNotLookedAt({ what }: Pick<NotCompared, 'what'>): boolean {
+  return what === 'definition';
 }
 
 /** The fields of an object that people own: git said what its creation sends, and no run compares them. */

@@ -1,6 +1,7 @@
 import { byCodeUnits } from '../model/json.js';
 import type { DesiredFlag } from '../model/desired.js';
 import {
+  isNotLookedAt,
   withdrawStepId,
   type Change,
   type NotCompared,
@@ -43,6 +44,7 @@ export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full
   const { changes, steps } = ordered(changed, input.actual, environments);
   const withdrawals = withdrawalsIn(changed, withheld, input);
   const renames = renamesAmong([...changes, ...withheld], input);
+  const notCompared = notComparedIn(input);
   const touched = new Set([...changes, ...withheld.filter(isDifference)].map(({ id }) => id));
   return {
     changes: changes.map((change) => withRename(change, renames)),
@@ -54,10 +56,10 @@ export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full
       .map(({ id }) => id)
       .filter((id) => !touched.has(id))
       .sort(byCodeUnits),
-    observed,
+    observed: notCompared.some(isNotLookedAt) ? 'touched' : observed,
     unmanaged: unmanagedCounts(input),
     liveKills: liveKillsIn(input, changes),
-    notCompared: notComparedIn(input),
+    notCompared,
     ...(withdrawals.length > 0 && { withdrawals }),
   };
 }
@@ -207,7 +209,7 @@ function withoutHeld(
   });
 }
 
-/** Objects compared by their number of keys, or by their base alone; sorted by id. */
+/** Objects compared by their number of keys, or by their base alone, and those not looked at; sorted by id. */
 function notComparedIn(input: PlanInput): NotCompared[] {
   const { actual, desired, policy } = input;
   const counted = [...actual.segments].flatMap(([name, { environments }]) =>
@@ -222,7 +224,13 @@ function notComparedIn(input: PlanInput): NotCompared[] {
       const id = objectId({ kind: 'flag', name, environment: null });
       return { id, what: 'fields', why: 'not-shown' };
     });
-  return [...counted, ...unseen].sort((a, b) => byCodeUnits(a.id, b.id));
+  const unread = [...actual.flags].flatMap(([name, flag]) =>
+    [...(flag.unread ?? [])].map((environment): NotCompared => {
+      const id = objectId({ kind: 'flag', name, environment });
+      return { id, what: 'definition', why: 'written-before' };
+    }),
+  );
+  return [...counted, ...unseen, ...unread].sort((a, b) => byCodeUnits(a.id, b.id));
 }
 
 /**

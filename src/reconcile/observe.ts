@@ -8,6 +8,7 @@ import type { Plan } from '../model/plan.js';
 import { objectId } from '../model/ref.js';
 import type { RunOptions } from '../model/run.js';
 import { flagEntry, type State } from '../model/state.js';
+import { isAsWritten } from '../plan/bases/compare.js';
 import type { PlanInput } from '../plan/input.js';
 import { timedInput } from './moment.js';
 import type { PlanPolicy } from '../plan/policy.js';
@@ -20,6 +21,7 @@ import { traced } from '../platform/telemetry.js';
 import { historyOf, type RunContext, type TimedInput } from './context.js';
 import type { OpenedService } from './load.js';
 import { checkNamesOnService } from './policy.js';
+import type { Interrupted } from './record.js';
 import { inScope, readCatalogFor, type ObservationScope } from './scope.js';
 
 /** The observation of the service before the plan. */
@@ -41,8 +43,7 @@ export async function observeInScope(
     readonly desired: BoundDesired;
     readonly state: State;
     readonly scope: ObservationScope;
-    /** See `leftUnsent`. */
-    readonly unsent: ReadonlySet<string>;
+    readonly interrupted: Interrupted;
   },
 ): Promise<Observation> {
   return traced('read the service', async () => observeWith(context, { reader, workspace }, known));
@@ -51,32 +52,39 @@ export async function observeInScope(
 async function observeWith(
   context: RunContext,
   { reader, workspace }: OpenedService,
-  { desired, state, scope, unsent }: Parameters<typeof observeInScope>[2],
+  { desired, state, scope, interrupted }: Parameters<typeof observeInScope>[2],
 ): Promise<Observation> {
   const { policy, observed, moment } = scope;
   const at = await readCatalogFor(reader, workspace, scope, desired);
   checkNamesOnService(inScope(scope, desired), at);
   const counting = countingOf(context.options, observed);
-  const shown = absentIn(unsent, state, at);
+  const shown = shownBy(interrupted, { desired, state, policy, moment });
   const about = { desired, state, policy, counting, whole: observed === 'full', shown };
   const input = await observeScope(context, { reader, at }, about);
   return { at, input: timedInput(input, moment) };
 }
 
 /**
- * Takes definitions for absent that were so when their creation was planned, and that no run has found since. If another
- * writer has created one meanwhile, the service refuses to create it again.
+ * Takes definitions for absent that were so when an interrupted run planned their creation, and that no run has found
+ * since: if another writer has created one meanwhile, the service refuses to create it again. Leaves definitions unread
+ * that such a run has created as git still wants them, because nothing is written to them.
  */
-function absentIn(
-  unsent: ReadonlySet<string>,
-  state: State,
-  { environments }: Catalog,
+function shownBy(
+  { unsent, made }: Interrupted,
+  about: Pick<ObservationScope, 'state' | 'policy' | 'moment'> & { readonly desired: BoundDesired },
 ): Scope['shown'] {
-  const ids = new Map(environments.map(({ name, id }) => [name, id]));
+  if (unsent.size === 0) return undefined;
+  const { state, policy, moment, desired } = about;
+  const places = new Map(policy.environments.map((each) => [each.name, each]));
   return (name, environment) => {
-    if (!unsent.has(objectId({ kind: 'flag', name, environment }))) return undefined;
-    const base = flagEntry(state, name)?.environments[ids.get(environment) ?? ''];
-    return base === undefined ? null : undefined;
+    const id = objectId({ kind: 'flag', name, environment });
+    const place = places.get(environment);
+    const base = place && flagEntry(state, name)?.environments[place.id];
+    if (unsent.has(id)) return base === undefined ? null : undefined;
+    // Time moves a ramp, and taking a kill back restores a flag, though its specs are those of the base.
+    const isMoved = moment.ladders.has(id) || policy.restorable.has(id);
+    const isWritten = made.has(id) && place !== undefined && !isMoved;
+    return isWritten && isAsWritten(name, place, { desired, state }) ? 'written' : undefined;
   };
 }
 

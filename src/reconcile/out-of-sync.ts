@@ -1,12 +1,16 @@
 import { keyOfId, parseKey } from '../model/ref.js';
-import type { Plan } from '../model/plan.js';
+import { isNotLookedAt, type Plan } from '../model/plan.js';
 import { pendingWithheld } from '../plan/plan.js';
 import { isPlanned } from '../plan/policy.js';
 import type { Planned } from './context.js';
 
-/** `KIND/NAME` of all objects that a plan finds different, and of live kills, which later partial plans report too. */
+/**
+ * `KIND/NAME` of all objects that a plan finds different or did not look at, and of live kills, which later partial plans
+ * report too.
+ */
 export function outOfSyncIn(plan: Plan): Set<string> {
-  const open = [...plan.changes, ...pendingWithheld(plan), ...plan.liveKills];
+  const unseen = plan.notCompared.filter(isNotLookedAt);
+  const open = [...plan.changes, ...pendingWithheld(plan), ...plan.liveKills, ...unseen];
   return new Set(open.map(({ id }) => keyOfId(id)));
 }
 

@@ -3,6 +3,7 @@ import type { SentKills } from '../kill/first.js';
 import { withLostOrders } from '../kill/in-git.js';
 import type { Killing } from '../kill/send.js';
 import { bindEnvironments, environmentNames, type BoundDesired } from '../model/bound-desired.js';
+import { isNotLookedAt } from '../model/plan.js';
 import type { StateHome } from '../state/store.js';
 import { withUnusedApprovals } from './approvals.js';
 import { settle, type ApplyOptions } from './apply.js';
@@ -25,7 +26,7 @@ import {
 } from './load.js';
 import { observeInScope } from './observe.js';
 import { decidePolicy } from './policy.js';
-import { leftUnsent } from './record.js';
+import { interruptedIn } from './record.js';
 import { chooseScope, recordObservation } from './scope.js';
 import { planForNow } from './windows.js';
 
@@ -63,10 +64,16 @@ async function begin(context: RunContext, killing: Killing | null): Promise<Begu
   return { specs, service, desired, sent, isDryRun: kills.isDryRun, home };
 }
 
+interface LookOptions {
+  /** Whether to leave unread what an interrupted run wrote. */
+  readonly mayResume?: boolean;
+}
+
 async function planFrom(
   context: RunContext,
   { specs, service, desired, sent, isDryRun }: Begun,
   remembered: Remembered,
+  { mayResume = true }: LookOptions = {},
 ): Promise<Planned> {
   context.progress?.phase('look');
   const { quarantined, invalid } = specs;
@@ -75,9 +82,10 @@ async function planFrom(
   const { policy, moment } = await decidePolicy(context, service, given);
   const known = { desired, policy, moment, remembered, sent, isDryRun };
   const scope = await chooseScope(context, known);
-  const mayGoOn = !isDryRun && scope.observed === 'full' && remembered.outOfSync?.size !== 0;
-  const unsent = new Set(mayGoOn && remembered.home ? await leftUnsent(remembered.home) : []);
-  const looked = { desired, state, scope, unsent };
+  const mayGoOn =
+    mayResume && !isDryRun && scope.observed === 'full' && remembered.outOfSync?.size !== 0;
+  const interrupted = await interruptedIn(mayGoOn ? remembered.home : null);
+  const looked = { desired, state, scope, interrupted };
   const { input: seen, at } = await observeInScope(context, service, looked);
   const compared = { ...seen, actual: sent.undoneIn(seen.actual) };
   const whole = await planWithInferredBases(context, compared, scope.observed);
@@ -111,10 +119,14 @@ export interface Prepared {
 export async function prepare(context: RunContext, options: ApplyOptions): Promise<Prepared> {
   const begun = await begin(context, options);
   const { home, desired } = begun;
-  const look = async (): Promise<Omit<Prepared, 'idle'>> => {
+  const look = async (how?: LookOptions): Promise<Omit<Prepared, 'idle'>> => {
     const remembered = await readState(context, home, desired);
     const observedAtMs = options.now();
-    return { planned: await planFrom(context, begun, remembered), observedAtMs };
+    const planned = await planFrom(context, begun, remembered, how);
+    const { steps, notCompared } = planned.plan;
+    // Without a write to hurry for, nothing excuses what was not looked at.
+    const isLazy = steps.length === 0 && notCompared.some(isNotLookedAt);
+    return isLazy ? look({ mayResume: false }) : { planned, observedAtMs };
   };
   const applied = (await home?.appliedHere()) ?? null;
   const isNew = applied !== null && applied !== context.source.revision.commit;

@@ -10,6 +10,7 @@ import { plural } from '../report/values.js';
 import {
   applyMessage,
   loggedWrite,
+  type LoggedApply,
   type LoggedChange,
   type LoggedWrite,
 } from '../state/run-log.js';
@@ -68,21 +69,38 @@ function mayHaveWritten(outcome: Outcome): boolean {
   return outcome.status === 'failed' && outcome.fateUnknown === true;
 }
 
+/** Creations of interrupted runs, by id. Both are empty if the last run was not interrupted, or did not come to its end. */
+export interface Interrupted {
+  /** Planned by the last run and not sent. It saw no such objects. */
+  readonly unsent: ReadonlySet<string>;
+  /** Made by the last run, or by interrupted runs right before it. */
+  readonly made: ReadonlySet<string>;
+}
+
 /** Records of kills and restores may follow that of the last run. */
 const LOOKED_BACK = 10;
 const OUTSIDE_RUNS = /^(Kill|Restore) /;
+const BEGINNING = 'Begin ';
 
-/**
- * Creations that the last run planned and, because it was interrupted, did not send. It saw no such objects. Empty if it
- * was not interrupted, or did not come to its end.
- */
-export async function leftUnsent(home: StateHome): Promise<ReadonlySet<string>> {
-  const log = await home.history(null, LOOKED_BACK);
-  const last = log.find(({ subject }) => !OUTSIDE_RUNS.test(subject));
-  const unsent = (last?.isInterrupted === true ? last.changes : []).filter(
-    ({ outcome, action, written }) => outcome === 'skipped' && action === 'create' && !written,
+/** @param home null to go by nothing. */
+export async function interruptedIn(home: StateHome | null): Promise<Interrupted> {
+  const log = (await home?.history(null, LOOKED_BACK)) ?? [];
+  const runs = log.filter(({ subject }) => !OUTSIDE_RUNS.test(subject));
+  const cut = runs.slice(0, endOfInterrupted(runs));
+  const creations = cut.map(({ changes }) => changes.filter(({ action }) => action === 'create'));
+  const unsent = creations[0]?.filter(({ outcome, written }) => outcome === 'skipped' && !written);
+  const made = creations.flat().filter(({ outcome }) => outcome === 'applied');
+  const idsOf = (changes: readonly LoggedChange[] = []): ReadonlySet<string> =>
+    new Set(changes.map(({ id }) => id));
+  return { unsent: idsOf(unsent), made: idsOf(made) };
+}
+
+/** The number of newest records that interrupted runs wrote: one at their beginning, and one at their end. */
+function endOfInterrupted(runs: readonly LoggedApply[]): number {
+  const other = runs.findIndex((each, index) =>
+    index % 2 === 0 ? !each.isInterrupted : !each.subject.startsWith(BEGINNING),
   );
-  return new Set(unsent.map(({ id }) => id));
+  return other === -1 ? runs.length : other;
 }
 
 function shortHead(head: string | null): string {

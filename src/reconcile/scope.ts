@@ -7,7 +7,7 @@ import {
 import type { AdminReader } from '../admin-api/reader.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import { KINDS, keyOf, keyOfId, parseKey } from '../model/ref.js';
-import type { Plan } from '../model/plan.js';
+import { isNotLookedAt, type Plan } from '../model/plan.js';
 import type { State, StateEntry } from '../model/state.js';
 import { killOrders } from '../plan/kills/orders.js';
 import type { PlanPolicy } from '../plan/policy.js';
@@ -166,6 +166,8 @@ export function recordObservation(
   seen: { readonly desired: BoundDesired; readonly at: Catalog; readonly changes: Plan },
 ): void {
   const { desired, at, changes } = seen;
+  // A run that put a look off leaves no memory, so that the next one of this process looks at everything.
+  if (changes.notCompared.some(isNotLookedAt)) return;
   memory.keep({ about, desired, outOfSync: outOfSyncIn(changes), at });
 }
 

@@ -86,7 +86,8 @@ export async function verify(
     const left = planChanges(again, 'touched');
     state = stateAfterVerify(again, new Set(left.unchanged), head, now);
     for (const key of keys) outOfSync.delete(key);
-    for (const key of outOfSyncIn(left)) outOfSync.add(key);
+    // The first plan names what is not looked at.
+    for (const key of outOfSyncIn({ ...left, notCompared: [] })) outOfSync.add(key);
     for (const { id } of [...left.changes, ...left.withheld]) equal.delete(id);
     for (const id of [...left.unchanged, ...goneIn(done, left, keys)]) equal.add(id);
     // A failed change that may not be written any more is still to do as well.
@@ -120,7 +121,7 @@ export async function verify(
 
 /**
  * Definitions that need no second look: created ones, as the service answered to their creation, and those that the plan
- * found and leaves as they are.
+ * found, or left unread, and leaves as they are.
  *
  * @param taken gets the `KIND/NAME` of each flag for which this serves in place of a reading.
  */
@@ -134,7 +135,9 @@ function shownIn(
   return (name, environment) => {
     const id = objectId({ kind: 'flag', name, environment });
     if (removed.has(keyOfId(id))) return undefined;
-    const live = actual.flags.get(name)?.definitions.get(environment) ?? undefined;
+    const flag = actual.flags.get(name);
+    if (flag?.unread?.has(environment)) return 'written';
+    const live = flag?.definitions.get(environment) ?? undefined;
     const definition = changed.has(id) ? outcomes.get(id)?.created : live;
     if (definition) taken.add(keyOfId(id));
     return definition;

@@ -5,7 +5,7 @@ import { byCodeUnits } from '../../model/json.js';
 import type { Approval, Fence, Progress, Suspension } from '../../model/run.js';
 import type { ChangeNote, KillResult, Outcome } from '../../model/outcome.js';
 import { objectId } from '../../model/ref.js';
-import type { Change, Plan } from '../../model/plan.js';
+import { isNotLookedAt, type Change, type Plan } from '../../model/plan.js';
 import { isDone, type Verdict } from '../../model/verdict.js';
 import { plan, reconcile } from '../../reconcile/reconcile.js';
 import { clean } from '../../report/sanitize.js';
@@ -201,11 +201,18 @@ function endOf(
   };
 }
 
-/** The earliest time at which a held change or the next step of a ramp may go by itself, as ISO 8601 in UTC. */
+/**
+ * The earliest time at which a held change or the next step of a ramp may go by itself, as ISO 8601 in UTC. An apply that
+ * was resumed is due at once for the look that it put off.
+ */
 function firstDue(result: Planned | Applied): string | null {
   const outcomes = 'outcomes' in result ? [...result.outcomes.values()] : [];
-  const step = result.input.moment.nextDueMs;
+  const { nextDueMs: step, nowMs } = result.input.moment;
+  // Without its record, the next run would resume the same apply.
+  const isRecorded = 'outcomes' in result && result.unsaved === undefined;
+  const isLookOwed = isRecorded && result.plan.notCompared.some(isNotLookedAt);
   const moments = [
+    ...(isLookOwed ? [new Date(nowMs).toISOString()] : []),
     ...(step === null ? [] : [new Date(step).toISOString()]),
     ...result.plan.withheld.flatMap(({ until }) => until ?? []),
     ...outcomes.flatMap((each) => (each.status === 'skipped' ? (each.until ?? []) : [])),

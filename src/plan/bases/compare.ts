@@ -1,7 +1,9 @@
 import { sameJson, canonicalJson } from '../../model/json.js';
 import { keyOf, type Kind, objectId, type ObjectId, type ObjectRef } from '../../model/ref.js';
-import type { Base } from '../../model/state.js';
+import { flagEntry, type Base } from '../../model/state.js';
 import type { PlanInput } from '../input.js';
+import type { PlannedEnvironment } from '../policy.js';
+import { environmentBase } from '../objects/flag-base.js';
 import { observedKind, plannedKind } from '../objects/kinds.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
 import { isKillListed } from '../kills/orders.js';
@@ -25,6 +27,19 @@ export function isAtBase(
     const spec = rules.environmentBase(desired, name, environment);
     return spec === undefined ? base === undefined : isBase(base, spec);
   });
+}
+
+/** Whether git still wants a definition as it was last found equal, or as the request that created it had it. */
+export function isAsWritten(
+  flag: string,
+  environment: Pick<PlannedEnvironment, 'name' | 'id'>,
+  { desired, state }: Pick<PlanInput, 'desired' | 'state'>,
+): boolean {
+  const base = flagEntry(state, flag)?.environments[environment.id];
+  const written =
+    base?.pending === 'create' ? base.created : base?.pending ? undefined : base?.spec;
+  const spec = environmentBase(desired, flag, environment);
+  return written !== undefined && spec !== undefined && sameJson(written, spec);
 }
 
 function isBase(base: Base<unknown> | undefined, spec: unknown): boolean {

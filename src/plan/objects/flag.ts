@@ -59,7 +59,7 @@ function planFlag(flag: DesiredFlag, input: PlanInput): ObjectPlan[] {
     planWorkspaceLevel(flag, actual, entry, input),
     ...input.policy.environments.flatMap((environment) => {
       const definition = flag.environments.get(environment.name);
-      if (!definition || !environment.selected) return [];
+      if (!definition || !environment.selected || actual.unread?.has(environment.name)) return [];
       return [planDefinition({ flag, definition, actual, entry, environment }, input)];
     }),
   ];

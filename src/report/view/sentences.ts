@@ -1,5 +1,6 @@
 import type { RampStanding } from '../../model/flag/ramp.js';
 import {
+  isNotLookedAt,
   withdrawStepId,
   type LeftToPeople,
   type LiveKill,
@@ -74,10 +75,10 @@ export function caveatsOf(report: PlanReport): Caveats {
 
 /** The objects and environments that filters leave out, the first of them by name. */
 function leftOutText({ objects, environments }: LeftOut): string {
-  const shown = objects.slice(0, MAX_UNSEEN).map(clean).join(', ');
-  const more = objects.length > MAX_UNSEEN ? ` and ${objects.length - MAX_UNSEEN} more` : '';
   const parts = [
-    ...(objects.length > 0 ? [`${plural(objects.length, 'object')} (${shown}${more})`] : []),
+    ...(objects.length > 0
+      ? [`${plural(objects.length, 'object')} (${firstOf(objects.map(clean))})`]
+      : []),
     ...environments.map((name) => `environment ${clean(name)}`),
   ];
   return parts.length === 0
@@ -100,9 +101,7 @@ function leftToPeopleTexts(all: readonly LeftToPeople[] = []): string[] {
     groups.set(owned, [...(groups.get(owned) ?? []), clean(id)]);
   }
   return [...groups].map(([owned, ids]) => {
-    const shown = ids.slice(0, MAX_UNSEEN).join(', ');
-    const more = ids.length > MAX_UNSEEN ? ` and ${ids.length - MAX_UNSEEN} more` : '';
-    return `People own ${owned} of ${shown}${more}: no run compares or writes that.`;
+    return `People own ${owned} of ${firstOf(ids)}: no run compares or writes that.`;
   });
 }
 
@@ -126,18 +125,27 @@ function withdrawalTexts({ plan, outcomes }: PlanReport): string[] {
 export function notComparedTexts(missing: readonly NotCompared[]): string[] {
   const counted = missing.filter(({ what }) => what === 'keys').map(({ id }) => clean(id));
   const unseen = missing.filter(({ what }) => what === 'fields').map(({ id }) => clean(id));
-  const shown = unseen.slice(0, MAX_UNSEEN).join(', ');
-  const more = unseen.length > MAX_UNSEEN ? ` and ${unseen.length - MAX_UNSEEN} more` : '';
+  const written = missing.filter(isNotLookedAt).map(({ id }) => clean(id));
   return [
     ...(counted.length > 0
       ? [`Keys were counted and not compared: ${counted.join(', ')} (--every-key compares them).`]
       : []),
     ...(unseen.length > 0
       ? [
-          `This service does not show flags by themselves, so what their files say at the top was not compared: ${shown}${more}.`,
+          `This service does not show flags by themselves, so what their files say at the top was not compared: ${firstOf(unseen)}.`,
+        ]
+      : []),
+    ...(written.length > 0
+      ? [
+          `Not looked at since an interrupted run wrote them: ${plural(written.length, 'definition')} (${firstOf(written)}); the next run looks.`,
         ]
       : []),
   ];
+}
+
+function firstOf(ids: readonly string[]): string {
+  const more = ids.length > MAX_UNSEEN ? ` and ${ids.length - MAX_UNSEEN} more` : '';
+  return `${ids.slice(0, MAX_UNSEEN).join(', ')}${more}`;
 }
 
 /** The reason for a suspension of writes, its end, and how to lift it. */

@@ -92,7 +92,9 @@ function isListed({ id, path }: Difference, document: Document): boolean {
     withheld.some((each) => speaksOf(each, id, path)) ||
     (path === '/killed' && liveKills.some((each) => each.id === id)) ||
     (!id.includes('@') && isUnseen(id, document)) ||
-    (path === 'keys' && notCompared.some((each) => each.id === id && each.what === 'keys')) ||
+    notCompared.some(
+      ({ what, ...each }) => each.id === id && (what === 'definition' || what === path),
+    ) ||
     // Of what has another traffic type nothing can be made equal.
     withheld.some((each) => speaksOf(each, objectOf(id), '/trafficType'))
   );

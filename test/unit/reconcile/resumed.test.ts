@@ -1,8 +1,15 @@
 import type { RequestListener } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { healthOf, type Verdict } from '../../../src/daemon/health.js';
+import type { ObjectId } from '../../../src/model/ref.js';
+import type { Applied } from '../../../src/reconcile/context.js';
+import { reportOf } from '../../../src/reconcile/result.js';
+import { notComparedTexts } from '../../../src/report/view/sentences.js';
+import { wholeText } from '../../../src/report/view/verdict.js';
 import type { RecordedRequest } from '../../support/service.js';
 import { aDefinition } from '../../support/service-calls.js';
 import { changeAnswer } from '../../support/changed-answers.js';
+import { InProcessDaemon } from '../../support/in-process-daemon.js';
 import {
   flagSpec,
   PIPELINE_CONFIG,
@@ -29,15 +36,25 @@ function commitFlags({ repository }: PipelineWorld): void {
 /** Interrupts a first apply when it has made all flags and so many definitions. @returns requests that created. */
 async function cutAfter(world: PipelineWorld, definitions: number): Promise<number> {
   commitFlags(world);
+  return cut(world, FLAGS + definitions);
+}
+
+/** Interrupts a run after so many creations. @returns requests that created. */
+async function cut(world: PipelineWorld, passing: number): Promise<number> {
   const interrupt = new AbortController();
-  const passing = FLAGS + definitions;
   world.service.failNext({ method: 'POST', path: /user$|environments/, passing }, 'hold');
-  const cut = world.applied({ signal: interrupt.signal });
+  const run = world.applied({ signal: interrupt.signal });
   await world.service.held();
   interrupt.abort();
   world.service.release();
-  expect((await cut).converged).toBe(false);
+  expect((await run).converged).toBe(false);
   return createdIn(world);
+}
+
+const KILL = { op: 'replace', path: '/killed', value: true };
+
+function notLookedAtIn({ plan }: Applied): readonly ObjectId[] {
+  return plan.notCompared.flatMap(({ id, what }) => (what === 'definition' ? [id] : []));
 }
 
 function createdIn(world: PipelineWorld): number {
@@ -64,18 +81,146 @@ describe('a first apply that was interrupted', () => {
     expect(requests.length / left).toBeLessThanOrEqual(MOST_PER_WRITE);
   });
 
-  it('looks once at what is there, and not at what it creates, where the service has no lists', async () => {
+  it('goes on with one request for each write that is left where the service has no lists, and says what it did not look at', async () => {
     const world = await pipelineWorld(undefined, { strict: true });
-    const created = await cutAfter(world, 10);
+    const created = await cutAfter(world, 20);
     const left = FLAGS + DEFINITIONS - created;
 
     const resumed = await world.applied();
 
     const { requests } = world.service;
-    const looks = requests.filter(isLook);
+    expect(requests.filter(isLook)).toEqual([]);
+    expect(requests.length / left).toBeLessThanOrEqual(MOST_PER_WRITE);
+    const notLookedAt = notLookedAtIn(resumed);
+    expect(notLookedAt).toHaveLength(created - FLAGS);
+    expect(resumed.plan.observed).toBe('touched');
     expect(resumed.converged).toBe(true);
-    expect(looks).toHaveLength(created - FLAGS);
-    expect((requests.length - looks.length) / left).toBeLessThanOrEqual(MOST_PER_WRITE);
+    expect(notLookedAt.filter((id) => resumed.verdict.objects.has(id))).toEqual([]);
+    expect(wholeText(reportOf(resumed, await world.opened()))).toMatch(
+      /^In sync as far as was compared: /,
+    );
+    expect(notComparedTexts(resumed.plan.notCompared).join()).toContain(
+      `Not looked at since an interrupted run wrote them: ${created - FLAGS} definitions (flag/flag-0@staging,`,
+    );
+  });
+
+  it('looks in the next run at what the resumed one did not look at', async () => {
+    const world = await pipelineWorld(undefined, { strict: true });
+    await cutAfter(world, 60);
+    await world.applied();
+    world.service.requests.length = 0;
+
+    const next = await world.applied();
+
+    expect(world.service.requests.filter(isLook)).toHaveLength(DEFINITIONS);
+    expect(next.plan).toMatchObject({ observed: 'full', notCompared: [], changes: [] });
+    expect(next.verdict).toMatchObject({ whole: 'live' });
+  });
+
+  it('keeps in the state that they were not looked at, for a run that goes by the state', async () => {
+    const world = await pipelineWorld(undefined, { strict: true });
+    const created = await cutAfter(world, 10);
+    await world.applied();
+    world.service.requests.length = 0;
+
+    const next = await world.applied({ touchedSince: 'state' });
+
+    expect(next.plan.observed).toBe('touched');
+    expect(world.service.requests.filter(isLook).length).toBeGreaterThanOrEqual(created - FLAGS);
+    expect(notLookedAtIn(next)).toEqual([]);
+  });
+
+  it('goes on as cheaply after a second interruption', async () => {
+    const world = await pipelineWorld(undefined, { strict: true });
+    const first = await cutAfter(world, 20);
+    const second = await cut(world, 20);
+    const left = FLAGS + DEFINITIONS - first - second;
+
+    const resumed = await world.applied();
+
+    const { requests } = world.service;
+    expect(requests.filter(isLook)).toEqual([]);
+    expect(requests.length / left).toBeLessThanOrEqual(MOST_PER_WRITE);
+    expect(notLookedAtIn(resumed)).toHaveLength(first + second - FLAGS);
+    expect(resumed.converged).toBe(true);
+  });
+
+  it('writes nothing to a definition that was changed or killed meanwhile, and finds that with the next run', async () => {
+    const world = await pipelineWorld(undefined, { strict: true });
+    await cutAfter(world, 60);
+    const { id, staging, production } = world.live;
+    const path = (flag: string, environment: string): string =>
+      `/splits/ws/${id}/${flag}/environments/${environment}`;
+    await world.live.ok('PATCH', path('flag-0', staging), [KILL]);
+    await world.live.ok('PATCH', path('flag-1', production), [
+      { op: 'replace', path: '/defaultRule', value: [{ treatment: 'on', size: 100 }] },
+    ]);
+    world.service.requests.length = 0;
+
+    await world.applied();
+    const written = world.writes().map(({ method, path: to }) => `${method} ${to}`);
+    const next = await world.applied();
+
+    expect(written.filter((each) => /flag-[01]\//.test(each))).toEqual([]);
+    expect(next.plan.liveKills.map((each) => each.id)).toEqual(['flag/flag-0@staging']);
+    expect(next.plan.withheld.map((each) => `${each.id} ${each.why}`)).toEqual([
+      'flag/flag-1@production drift-reported',
+    ]);
+  });
+
+  it('looks at what a newer commit changes, and writes it', async () => {
+    const world = await pipelineWorld(undefined, { strict: true });
+    await cutAfter(world, 60);
+    world.repository.commit('Ramp', { 'flags/flag-0.yaml': flagSpec('flag-0', { on: 20 }) });
+
+    const resumed = await world.applied();
+
+    expect(
+      world.service.requests.filter(isLook).filter(({ path }) => !path.includes('/flag-0/')),
+    ).toEqual([]);
+    const updates = resumed.plan.changes.filter(({ action }) => action === 'update');
+    expect(updates.map((each) => each.id)).toEqual([
+      'flag/flag-0@staging',
+      'flag/flag-0@production',
+    ]);
+    expect(resumed.converged).toBe(true);
+  });
+
+  it('looks at everything where nothing may be written', async () => {
+    const world = await pipelineWorld(undefined, { strict: true });
+    await cutAfter(world, 60);
+    world.repository.commit('Suspend', { 'flagkeel.yaml': `${CONFIG}suspend: true\n` });
+
+    const resumed = await world.applied();
+
+    expect(world.service.requests.filter(isLook)).toHaveLength(DEFINITIONS);
+    expect(resumed.plan).toMatchObject({ observed: 'full', notCompared: [] });
+  });
+
+  it('is looked at whole by a daemon as soon as the writes are made, which says until then what it owes', async () => {
+    const world = await pipelineWorld(undefined, { strict: true });
+    const created = await cutAfter(world, 20);
+    const watched = new InProcessDaemon(world.repository.directory, world.service);
+    onTestFinished(async () => {
+      await watched.daemon.stop('SIGTERM');
+    });
+    const verdicts: Verdict[] = [];
+    watched.daemon.onRun((view) => verdicts.push(healthOf(view).verdict));
+    watched.daemon.start();
+    await watched.rest(2);
+
+    expect(watched.runs.map(({ triggers }) => triggers.join())).toEqual(['start', 'due']);
+    expect(watched.runs[0]?.summary).toContain('In sync as far as was compared');
+    expect(verdicts).toEqual([
+      {
+        level: 'busy',
+        headline: `${created - FLAGS} definitions not looked at since an interrupted run`,
+        detail: null,
+      },
+      { level: 'fine', headline: 'In sync: 150 objects equal', detail: null },
+    ]);
+    expect(watched.view.standings?.lookedAt).not.toBeNull();
+    expect(world.service.requests.filter(isLook)).toHaveLength(DEFINITIONS);
   });
 
   it('looks at everything again once a run in between was not interrupted', async () => {
