@@ -58,7 +58,7 @@ export function placeOptions(command: Command): Command {
 }
 
 export function timeoutOption(command: Command): Command {
-  const what = 'give a dead network up after so long (default: 30s)';
+  const what = 'give up on a dead network after this time (default: 30s)';
   return command.addOption(durationOption('--timeout', what));
 }
 
@@ -113,7 +113,7 @@ export function forgeOptions(command: Command, what: string): Command {
 export type LockOptions = Pick<RunFlags, 'lockTimeout'>;
 
 export function lockOption(command: Command): Command {
-  const what = 'wait so long for another run to end';
+  const what = 'how long to wait for another run to end';
   return command.addOption(durationOption('--lock-timeout', what, '0'));
 }
 

@@ -207,7 +207,7 @@ export interface LongTreatment {
    */
   description?: string;
   /**
-   * Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it.
+   * Any value; the service hands it to applications as JSON text. Absent: left as the service has it.
    */
   configuration?: unknown;
 }
@@ -423,7 +423,7 @@ export interface AllowanceSpec {
    */
   guard: "maxShift" | "fullFlip";
   /**
-   * Why, for whoever reviews it and for whoever reads the plan.
+   * Why, for reviewers and readers of the plan.
    */
   reason: string;
 }

@@ -33,7 +33,7 @@ export interface KillSpec {
    */
   since?: string;
   /**
-   * When somebody has to look at it again.
+   * When a person reviews it.
    */
   review?: string;
 }

@@ -22,7 +22,7 @@ export const BUCKET_RULES: readonly DefinitionRule[] = [
   {
     code: 'zero-bucket',
     level: 'warning',
-    reason: 'A bucket of 0 % is for nobody, and reads as if somebody got the treatment.',
+    reason: 'A bucket of 0 % serves no key, and reads as if some got the treatment.',
     wayOut: 'Leave the bucket out.',
     section: 'Rules and buckets',
     find: zeroBuckets,
@@ -30,16 +30,15 @@ export const BUCKET_RULES: readonly DefinitionRule[] = [
   {
     code: 'middle-bucket-shift',
     level: 'warning',
-    reason:
-      'Of two treatments that lie side by side none can grow without moving keys of the other.',
-    wayOut: 'Put the default treatment between them while nobody uses the flag; later, allow it.',
+    reason: 'Of two treatments side by side, neither grows without moving keys of the other.',
+    wayOut: 'Put the default treatment between them while the flag is unused; later, allow it.',
     section: 'Rules and buckets',
     find: middleBuckets,
   },
   {
     code: 'default-not-safe',
     level: 'warning',
-    reason: 'A kill serves everybody the default treatment: not the one that is still being tried.',
+    reason: 'A kill serves all keys the default treatment, so it must not be the one on trial.',
     wayOut: 'Name the treatment that is known to work in `defaultTreatment`.',
     section: 'Rules and buckets',
     find: unsafeDefault,
@@ -47,8 +46,7 @@ export const BUCKET_RULES: readonly DefinitionRule[] = [
   {
     code: 'ramp-finished',
     level: 'warning',
-    reason:
-      'Whoever reads what is written takes it for what is served, and a ramp has made it more.',
+    reason: 'The file still shows the first share, and the ramp has made it more.',
     wayOut: 'Write what the last step serves where the ramp began, and take the ramp out.',
     section: 'Rules and buckets',
     find: finishedRamps,
@@ -64,7 +62,7 @@ export const BUCKET_RULES: readonly DefinitionRule[] = [
   {
     code: 'ramp-in-freeze',
     level: 'warning',
-    reason: 'A step that falls into a freeze waits for its end, with nobody at hand then.',
+    reason: 'A step that falls into a freeze goes at its end, when no person may be watching.',
     wayOut: 'Set the step to a moment before or after the freeze.',
     section: 'Rules and buckets',
     find: frozenSteps,
@@ -73,7 +71,7 @@ export const BUCKET_RULES: readonly DefinitionRule[] = [
     code: 'default-while-killed',
     level: 'error',
     reason:
-      'While a flag is killed everybody gets its default treatment, so all of them get another.',
+      'While a flag is killed all keys get its default treatment, so all of them get another.',
     wayOut: 'Change it when the kill is taken back; where it is meant, allow it.',
     section: 'Rules and buckets',
     find: otherDefaults,
@@ -89,7 +87,7 @@ export const BUCKET_RULES: readonly DefinitionRule[] = [
   {
     code: 'production-before-staging',
     level: 'error',
-    reason: 'What a protected environment serves was to be seen at work elsewhere before.',
+    reason: 'A protected environment serves only what another environment has served before.',
     wayOut: 'Serve the treatment in one of the environments of `lint.provenIn` first.',
     section: 'Rules of the house',
     find: unproven,

@@ -20,7 +20,7 @@ export const DEFINITION_RULES: readonly DefinitionRule[] = [
   {
     code: 'unreachable-rule',
     level: 'warning',
-    reason: 'Whoever a rule is meant for gets something else, and nobody sees it.',
+    reason: 'Keys that the rule is meant for get something else, unnoticed.',
     wayOut: 'Move it above the wider rule, or take it out.',
     section: SECTION,
     find: unreachableRules,
@@ -28,7 +28,7 @@ export const DEFINITION_RULES: readonly DefinitionRule[] = [
   {
     code: 'contradictory-rule',
     level: 'warning',
-    reason: 'A rule whose conditions exclude each other is for nobody.',
+    reason: 'Its conditions exclude each other, so it matches no key.',
     wayOut: 'Correct one of the conditions, or part the rule in two.',
     section: SECTION,
     find: contradictoryRules,
@@ -60,7 +60,7 @@ export const DEFINITION_RULES: readonly DefinitionRule[] = [
   {
     code: 'invalid-regex',
     level: 'error',
-    reason: 'An expression that an evaluator cannot read matches nobody.',
+    reason: 'An expression that an evaluator cannot read matches no key.',
     wayOut: 'Correct the expression; where another dialect is meant, allow it.',
     section: SECTION,
     find: invalidExpressions,
@@ -68,7 +68,7 @@ export const DEFINITION_RULES: readonly DefinitionRule[] = [
   {
     code: 'empty-segment',
     level: 'warning',
-    reason: 'A rule for a segment that holds nobody serves nobody.',
+    reason: 'A rule for an empty segment serves no key.',
     wayOut: 'Fill the segment, or take the condition out.',
     section: SECTION,
     find: emptySegments,
@@ -76,8 +76,7 @@ export const DEFINITION_RULES: readonly DefinitionRule[] = [
   {
     code: 'full-rollout',
     level: 'warning',
-    reason:
-      'A flag that is on for everybody is to be removed from the code, or is of a lasting kind.',
+    reason: 'A flag that is on for all keys can leave the code, or is of a lasting kind.',
     wayOut: 'Take the flag out of the code, or give it one of the lasting kinds.',
     section: 'Rules of the house',
     find: fullRollout,

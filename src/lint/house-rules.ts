@@ -26,7 +26,7 @@ export const HOUSE_RULES: readonly RepositoryRule[] = [
   {
     code: 'required-field',
     level: 'error',
-    reason: 'The house wants every flag to say it.',
+    reason: 'Your conventions require the field of every flag.',
     wayOut: 'Write the field.',
     section: 'Rules of the house',
     find: missingFields,
@@ -42,7 +42,7 @@ export const HOUSE_RULES: readonly RepositoryRule[] = [
   {
     code: 'expiry-too-late',
     level: 'error',
-    reason: 'A flag of this kind is not meant to live so long.',
+    reason: 'Flags of this kind must go earlier.',
     wayOut: 'Set `expires` to an earlier day, or choose another kind.',
     section: 'Rules of the house',
     find: lateExpiries,
@@ -50,7 +50,7 @@ export const HOUSE_RULES: readonly RepositoryRule[] = [
   {
     code: 'stale-rollout',
     level: 'warning',
-    reason: 'Everybody has got the same for so long that the flag can be taken out of the code.',
+    reason: 'All keys have got one treatment for long, so the flag can leave the code.',
     wayOut: 'Take the flag out of the code and then out of git.',
     section: 'Rules of the house',
     find: staleRollouts,

@@ -34,7 +34,7 @@ const ALLOW_RULES: readonly LintRule[] = [
   {
     code: 'allow-without-reason',
     level: 'error',
-    reason: 'Whoever reviews an exception has to know why it is one.',
+    reason: 'A reviewer of an exception needs its reason.',
     wayOut: 'Write the reason behind it, after a `#`.',
     section: 'Exceptions',
   },

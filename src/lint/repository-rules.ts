@@ -19,7 +19,7 @@ export const REPOSITORY_RULES: readonly RepositoryRule[] = [
   {
     code: 'expired',
     level: 'warning',
-    reason: 'The day is past by which the flag was to be gone.',
+    reason: 'The day by which the flag should be gone is past.',
     wayOut: 'Remove the flag from the code and then from git, or set a later day.',
     section: LIFE,
     find: expired,
@@ -27,7 +27,7 @@ export const REPOSITORY_RULES: readonly RepositoryRule[] = [
   {
     code: 'kill-review-passed',
     level: 'warning',
-    reason: 'A kill was to be looked at again, and still stands.',
+    reason: 'The day to review the kill is past, and it still stands.',
     wayOut: 'Take the kill back, or set a later `review`.',
     section: LIFE,
     find: passedReviews,
@@ -35,8 +35,8 @@ export const REPOSITORY_RULES: readonly RepositoryRule[] = [
   {
     code: 'kill-too-old',
     level: 'warning',
-    reason: 'A kill that nobody is to look at again stays for ever.',
-    wayOut: 'Take the kill back, or say in `review` when it is looked at again.',
+    reason: 'A kill without a day for its review stays for ever.',
+    wayOut: 'Take the kill back, or set the day of its `review`.',
     section: LIFE,
     find: oldKills,
   },
@@ -51,7 +51,7 @@ export const REPOSITORY_RULES: readonly RepositoryRule[] = [
   {
     code: 'trailing-space-key',
     level: 'warning',
-    reason: 'A key with a space at its end is another key, and nobody sees the space.',
+    reason: 'A key with a space at its end is another key, and the space is invisible.',
     wayOut: 'Take the space away; where the key does have it, allow it.',
     section: LIFE,
     find: paddedKeys,
@@ -59,7 +59,7 @@ export const REPOSITORY_RULES: readonly RepositoryRule[] = [
   {
     code: 'unused-segment',
     level: 'warning',
-    reason: 'A segment that no rule here names is kept in order for nobody.',
+    reason: 'No rule here names the segment, and people still maintain it.',
     wayOut: 'Remove the segment, or allow it where another repository uses it.',
     section: LIFE,
     find: unusedSegments,
@@ -67,7 +67,7 @@ export const REPOSITORY_RULES: readonly RepositoryRule[] = [
   {
     code: 'unused-condition',
     level: 'warning',
-    reason: 'A condition that no rule uses is kept right for nobody.',
+    reason: 'No rule uses the condition, and people still maintain it.',
     wayOut: 'Take it out, or use it.',
     section: LIFE,
     find: unusedConditions,

@@ -94,7 +94,9 @@ function rhythmOptions(command: Command): void {
     .addOption(
       durationOption('--jitter', 'added to the interval by chance (default: a tenth of it)'),
     )
-    .addOption(durationOption('--debounce', 'wait so long for more changes before a run', '500ms'))
+    .addOption(
+      durationOption('--debounce', 'how long to wait for more changes before a run', '500ms'),
+    )
     .option('--schedule <cron>', 'full check for drift; or `off`', HOURLY);
 }
 
@@ -110,7 +112,7 @@ function surfaceOptions(command: Command): void {
       [],
     )
     .option('--token-file <file>', 'with --listen: take requests with one of these tokens')
-    .option('--private', 'with --token-file: let nobody look without one of these tokens')
+    .option('--private', 'with --token-file: nothing can be seen without one of these tokens')
     .option('--webhook-secret-file <file>', 'with --listen: take webhooks signed with one of these')
     .option('--notify <url>', 'send a message for each run that matters (repeatable)', collect, [])
     .option('--notify-file <file>', 'the same, one address a line')
@@ -131,7 +133,7 @@ function replicaOptions(command: Command): void {
     .addOption(
       durationOption(
         '--lease',
-        'with --database: a replica that is silent for so long is replaced',
+        'with --database: a replica is replaced after this time of silence',
         '15s',
       ),
     );

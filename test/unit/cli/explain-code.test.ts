@@ -60,7 +60,7 @@ describe('explain CODE', () => {
       [
         'zero-bucket · docs/lint.md#rules-and-buckets',
         '  level: warning',
-        '  why: A bucket of 0 % is for nobody, and reads as if somebody got the treatment.',
+        '  why: A bucket of 0 % serves no key, and reads as if some got the treatment.',
         '  way out: Leave the bucket out.',
         '',
       ].join('\n'),
