@@ -2,6 +2,7 @@ import type { SourceView, Phase, RunRecord, RunResult, Trouble } from './view.js
 import type { ChangeDocument, PlanDocument } from '../report/json/plan.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
 import { isNotLookedAt } from '../model/plan.js';
+import type { UnsignedCommit } from '../git/signatures.js';
 import type { StandingName } from '../model/verdict.js';
 import { plural } from '../report/values.js';
 import { headlineText, STANDING_WORDS, whyText } from '../report/view/verdict.js';
@@ -183,16 +184,22 @@ function overrideOf({
   if (pinned !== null) {
     return { level, headline: `Pinned to ${shortSha(pinned.commit)}`, detail: pinned.reason };
   }
-  if (unsigned !== null) {
-    const headline = `${shortSha(unsigned.commit)} is not signed: it is not applied`;
-    const enforced = seen === null ? '' : `; ${shortSha(seen.commit)} stays enforced`;
-    const detail = `${unsigned.committer} committed it: ${unsigned.why}${enforced}`;
-    return { level, headline, detail };
-  }
+  if (unsigned !== null) return { level, ...unsignedVerdict(unsigned, seen) };
   if (newest?.result === 'interrupted') {
     return { level, headline: 'The last run was interrupted', detail: newest.summary };
   }
   return undefined;
+}
+
+export function unsignedVerdict(
+  { commit, committer, why }: UnsignedCommit,
+  seen: SourceView['seen'],
+): { readonly headline: string; readonly detail: string } {
+  const enforced = seen === null ? '' : `; ${shortSha(seen.commit)} stays enforced`;
+  return {
+    headline: `${shortSha(commit)} is not signed: it is not applied`,
+    detail: `${committer} committed it: ${why}${enforced}`,
+  };
 }
 
 const BUSY: ReadonlySet<Phase> = new Set(['debouncing', 'running', 'queued', 'backing-off']);

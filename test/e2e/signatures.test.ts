@@ -1,7 +1,8 @@
 import { chmodSync, copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeDirectory, testRepository } from '../support/git.js';
+import { startScripted } from '../support/http.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { lacks } from '../support/requirements.js';
 import { useScenario } from '../support/scenario.js';
@@ -141,10 +142,10 @@ describe.skipIf(lacks('gpg'))('signed commits', () => {
       await watching?.stop('SIGKILL');
     });
 
-    function watch(): Watching {
+    function watch(...more: string[]): Watching {
       const often = ['--interval', '1s', '--debounce', '50ms', '--schedule', 'off'];
       const args = [...often, '--listen', '127.0.0.1:0', '--url', scenario.service.origin];
-      watching = new Watching([...args, scenario.repository.directory], allowing(ana));
+      watching = new Watching([...args, ...more, scenario.repository.directory], allowing(ana));
       return watching;
     }
 
@@ -154,6 +155,7 @@ describe.skipIf(lacks('gpg'))('signed commits', () => {
       return {
         status: (await (await fetch(`${url}/status`)).json()) as Record<string, unknown>,
         page: await (await fetch(`${url}/`)).text(),
+        metrics: await (await fetch(`${url}/metrics`)).text(),
       };
     }
 
@@ -164,10 +166,12 @@ describe.skipIf(lacks('gpg'))('signed commits', () => {
         { 'flags/pay.yaml': flag(90), 'kills/staging.yaml': 'kills: {}\n' },
         null,
       );
-      const daemon = watch();
+      const receiver = await startScripted(() => ({ status: 200 }));
+      onTestFinished(async () => receiver.close());
+      const daemon = watch('--notify', receiver.url);
       await daemon.ran(signed, 'applied');
       const warning = await daemon.line(({ msg }) => msg.startsWith('no allowed signer'));
-      const { status, page } = await statusOf(daemon);
+      const { status, page, metrics } = await statusOf(daemon);
 
       expect(await definition()).toMatchObject({ killed: true });
       expect(await percent()).toBe(10);
@@ -177,10 +181,19 @@ describe.skipIf(lacks('gpg'))('signed commits', () => {
         sources: [{ seen: { commit: signed }, unsigned: { commit: unsigned, committer: 'Forge' } }],
       });
       expect(page).toContain('no allowed signer signed');
+      expect(metrics).toMatch(/^flagkeel_unsigned\{.*\} 1$/m);
+      await vi.waitFor(() => {
+        const sent = receiver.seen.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
+        const summary = expect.stringContaining(
+          `${unsigned.slice(0, 7)} is not signed: it is not applied. Forge committed it`,
+        ) as string;
+        expect(sent.filter(({ event }) => event === 'unsigned')).toMatchObject([{ summary }]);
+      });
 
       const vouched = commit({}, ana);
       await daemon.ran(vouched, 'applied');
       expect(await percent()).toBe(90);
+      expect((await statusOf(daemon)).metrics).toMatch(/^flagkeel_unsigned\{.*\} 0$/m);
     });
 
     it('refuses to run where no commit is signed', async () => {

@@ -138,6 +138,12 @@ export const METRICS = {
     labels: ['source'],
     help: '1: held at one commit.',
   },
+  unsigned: {
+    name: 'flagkeel_unsigned',
+    type: 'gauge',
+    labels: ['source'],
+    help: '1: no allowed signer signed the newest commit, which is not applied.',
+  },
   leader: {
     name: 'flagkeel_leader',
     type: 'gauge',

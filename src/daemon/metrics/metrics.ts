@@ -84,6 +84,7 @@ export class Metrics {
     const isSuspended = view.suspended !== null || newest?.result === 'suspended';
     this.#prometheus.set('suspended', { source }, Number(isSuspended));
     this.#prometheus.set('pinned', { source }, Number(view.pinned !== null));
+    this.#prometheus.set('unsigned', { source }, Number(view.unsigned !== null));
     this.#prometheus.set('leader', { source }, Number(view.leader));
     this.#prometheus.set('lag', { source }, lagSeconds(view, now));
     this.#setProgress(view);

@@ -96,6 +96,7 @@ const WORDS: Readonly<Record<MessageKind, (count: string) => string>> = {
   drift: (count) => `has ${count} changed outside git`,
   'live-kill': (count) => `has ${count} killed on the service, not by git`,
   'held-ramp': (count) => `has ${count} whose ramp is held`,
+  unsigned: () => 'has a newer commit that is not signed, and stays',
 };
 
 /** One line, cleaned. */

@@ -10,7 +10,7 @@ import { remedyText } from '../../report/view/remedy.js';
 import { headlineText, STANDING_WORDS, whyText } from '../../report/view/verdict.js';
 import { byEnvironment } from '../../report/view/weight.js';
 import { WHY_WORDS } from '../../report/view/words.js';
-import { isApplied, isDrift } from '../health.js';
+import { isApplied, isDrift, unsignedVerdict } from '../health.js';
 import type { Doubt, StandingView } from '../standings.js';
 import type { RunRecord, RunResult, SourceView } from '../view.js';
 
@@ -38,7 +38,9 @@ type NoticeKind =
   /** Killed on the service, and not by git. */
   | 'live-kill'
   /** A ramp takes no step, even if one is due. */
-  | 'held-ramp';
+  | 'held-ramp'
+  /** No allowed signer signed the newest commit, so that an older one stays enforced. */
+  | 'unsigned';
 
 export type MessageKind = RunKind | NoticeKind;
 
@@ -123,6 +125,8 @@ export class MessageMemory {
   readonly #doubted = new Set<string>();
   /** Source → day of its last reminder. */
   readonly #reminded = new Map<string, string>();
+  /** Source → the last reported commit that is not signed. */
+  readonly #unsigned = new Map<string, string | undefined>();
   /** Source and kind → ids already reported and still in that state. */
   readonly #noticed = new Map<string, ReadonlySet<string>>();
 
@@ -140,11 +144,29 @@ export class MessageMemory {
     ];
   }
 
-  /** What became of the objects since the last call: each standing that needs a person once, and its end. */
+  /**
+   * What became of the commits and objects since the last call: each that needs a person once, and the end of a
+   * standing.
+   */
   messagesAbout(source: SourceView): Message[] {
-    const { standings, leader, runs } = source;
-    const [run] = runs;
-    if (standings === null || run === undefined || !leader) return [];
+    const [run] = source.runs;
+    if (run === undefined || !source.leader) return [];
+    return [...this.#unsignedOf(source, run), ...this.#standingsOf(source, run)];
+  }
+
+  #unsignedOf(source: SourceView, run: RunRecord): Message[] {
+    const { name, unsigned, seen } = source;
+    const before = this.#unsigned.get(name);
+    this.#unsigned.set(name, unsigned?.commit);
+    // Where no signed commit is enforced instead, the run fails, which has a message of its own.
+    if (unsigned === null || [before, seen?.commit].includes(unsigned.commit)) return [];
+    const { headline, detail } = unsignedVerdict(unsigned, seen);
+    return [{ kind: 'unsigned', source, run, summary: `${headline}. ${detail}`, objects: [] }];
+  }
+
+  #standingsOf(source: SourceView, run: RunRecord): Message[] {
+    const { standings } = source;
+    if (standings === null) return [];
     if (standings.doubt !== null) return this.#doubtOf(source, standings.doubt, run);
     const wasDoubted = this.#doubted.delete(source.name);
     const before = this.#standing.get(source.name) ?? new Map<string, StandingName>();

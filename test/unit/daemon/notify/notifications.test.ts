@@ -331,6 +331,25 @@ describe('an object that a person has to look at', () => {
   });
 });
 
+it('tells once of each newest commit that no allowed signer signed', async () => {
+  const { daemon, bodies, close } = await fixture();
+  const source = daemon.end(aRun(aReport()));
+  const unsigned = { commit: 'a'.repeat(40), committer: 'Eve', why: 'it has no signature' };
+  const next = { ...unsigned, commit: 'b'.repeat(40) };
+
+  for (const each of [unsigned, unsigned, next, null, next]) {
+    daemon.show({ ...source, unsigned: each });
+  }
+  await close();
+
+  const summaries = bodies().map(({ event, summary }) => [event, String(summary).slice(0, 8)]);
+  expect(summaries).toEqual([
+    ['unsigned', 'aaaaaaa '],
+    ['unsigned', 'bbbbbbb '],
+    ['unsigned', 'bbbbbbb '],
+  ]);
+});
+
 describe('a message as plain text', () => {
   it('says what happened in a few lines, or in those of a template', async () => {
     const run = aRun(aReport({ withheld: [HELD] }), { subject: 'Ramp {text} \u001b[2J' });
