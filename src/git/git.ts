@@ -200,7 +200,7 @@ async function runInGroup(git: Git, command: GitCommand): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawnGit(git, args, network);
     const end = (): void => {
-      killGroup(child);
+      endGroup(child);
     };
     signal?.addEventListener('abort', end, { once: true });
     const stdout: Buffer[] = [];
@@ -231,7 +231,7 @@ async function runInGroup(git: Git, command: GitCommand): Promise<string> {
 }
 
 /** Ends the command and its children: a helper that hangs on the network would keep the output open. */
-function killGroup({ pid }: ChildProcessWithoutNullStreams): void {
+function endGroup({ pid }: ChildProcessWithoutNullStreams): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, 'SIGKILL');

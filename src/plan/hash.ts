@@ -8,11 +8,10 @@ import {
   type DesiredRamp,
   type Ladder,
 } from '../model/flag/ramp.js';
-import { canonicalDefinition } from '../model/flag/wire.js';
 import type { Change, FieldChange, Plan, Reason } from '../model/plan.js';
 import type { ObjectId } from '../model/ref.js';
-import { definitionFields, satisfies, type Fields } from './fields.js';
-import { declaredFields, environmentBase } from './objects/flag-base.js';
+import { satisfies, type Fields } from './fields.js';
+import { plannedKind } from './objects/kinds.js';
 
 /** What a hash covers besides the plan. */
 export interface HashFacts {
@@ -101,7 +100,8 @@ export function startOf(
     return { ...(base !== undefined && { before: base }), ...(isMoved && { moved: true }) };
   }
   const { kind, name, environment } = change.ref;
-  const said = kind === 'flag' ? flagIn(start, name, environment) : undefined;
+  const place = environment === null ? null : { name: environment };
+  const said = plannedKind(kind).fieldsOf?.(start, name, place);
   const before = said?.get(path);
   const ramps = start.flags.get(name)?.environments.get(environment ?? '')?.ramps ?? [];
   const isMoved = said === undefined ? MOVED.has(reason) : isElsewhere(field, said, ramps);
@@ -109,13 +109,6 @@ export function startOf(
     ...(before !== undefined && field.keys === undefined && { before }),
     ...(isMoved && { moved: true }),
   };
-}
-
-/** The specs of a flag in one place; undefined if it is not declared there. */
-function flagIn(start: BoundDesired, name: string, place: string | null): Fields | undefined {
-  if (place === null) return declaredFields(start, name, null);
-  const definition = environmentBase(start, name, { name: place });
-  return definition && definitionFields(canonicalDefinition(definition), []);
 }
 
 /** Whether the live value is not the one that the specs said. A share that a ramp of theirs reached is. */

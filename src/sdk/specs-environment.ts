@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Desired, DesiredFlag } from '../model/desired.js';
 import { definitionBody } from '../model/flag/wire.js';
+import { isKillListed } from '../plan/kills/orders.js';
 import { desiredUndelayed } from '../timing/desired-at.js';
 import {
   FlagList,
@@ -111,22 +112,16 @@ export class SpecsEnvironment implements ServedEnvironment {
   }
 
   /** Null for a flag that is not declared here. */
-  #splitOf(
-    { name, trafficType, environments }: DesiredFlag,
-    { kills }: Desired,
-  ): SeededSplit | null {
+  #splitOf({ name, trafficType, environments }: DesiredFlag, specs: Desired): SeededSplit | null {
     const creation = environments.get(this.#name)?.creation;
     if (creation === undefined) return null;
-    const isListed = kills.some(
-      ({ flag, environment }) => flag === name && environment === this.#name,
-    );
     const { baselineTreatment, trafficAllocation } = creation;
     const body = definitionBody(creation);
     return {
       definition: {
         ...{ ...body, rules: body.rules ?? [], baselineTreatment, trafficAllocation },
         ...{ id: name, name, creationTime: 0, lastUpdateTime: 0 },
-        killed: creation.killed || isListed,
+        killed: creation.killed || isKillListed(specs, name, this.#name),
         environment: { id: this.#name, name: this.#name },
         trafficType: { id: trafficType, name: trafficType },
       },

@@ -7,7 +7,7 @@ import type { SpecFile } from './parse/parse-file.js';
 import type { SpecParts } from './read-specs.js';
 import { placed } from './resolve/conditions.js';
 import { locationOf, namedIn, referencesOf } from './resolve/references.js';
-import { validOf } from './resolve/spec-set.js';
+import { validOf, type SpecOf } from './resolve/spec-set.js';
 
 /** One place of the specs that names a flag or a segment, outside its own spec. */
 export interface Usage {
@@ -36,27 +36,43 @@ export function usagesOf({ kind, name }: Named, parts: SpecParts): Usage[] {
         return { location: locationOf(each), by };
       }),
   );
-  const inKills = parts.kills
-    .filter(({ flag }) => kind === 'flag' && flag === name)
-    .map(({ location, environment }): Usage => ({ location, by: `kill in ${environment}` }));
-  const inConditions =
-    kind === 'condition'
-      ? conditionUses(parts.specs).flatMap(({ condition: { use = '' }, ...each }) => {
-          if (use === name) return [placeOf(each, ['use'])];
-          const isThrough = conditionsBehind(use, parts.specs).has(name);
-          const by = `${each.by}, through condition ${use}`;
-          return isThrough ? [placeOf({ ...each, by }, ['use'])] : [];
-        })
-      : namedConditions(parts.specs).flatMap(({ condition, ...place }) => {
-          const named = namedIn(condition);
-          return named?.kind === kind && named.name === name
-            ? [placeOf(place, named.members.name)]
-            : [];
-        });
-  return [...inRules, ...inConditions, ...inKills, ...inTests({ kind, name }, parts)].sort(
+  return [...inRules, ...USES_OUTSIDE_RULES[kind](name, parts)].sort(
     ({ location: a }, { location: b }) =>
       byCodeUnits(a.file, b.file) || a.line - b.line || a.column - b.column,
   );
+}
+
+/** The places outside of rules that can name an object of a kind. */
+const USES_OUTSIDE_RULES: Readonly<
+  Record<Named['kind'], (name: string, parts: SpecParts) => Usage[]>
+> = {
+  flag: (name, parts) => [
+    ...inNamedConditions({ kind: 'flag', name }, parts),
+    ...parts.kills
+      .filter(({ flag }) => flag === name)
+      .map(({ location, environment }) => ({ location, by: `kill in ${environment}` })),
+    ...specTests(parts)
+      .filter(({ spec }) => spec.tests === name)
+      .map(({ file }) => ({ location: file.location(['tests']), by: 'spec test' })),
+  ],
+  segment: (name, parts) => [
+    ...inNamedConditions({ kind: 'segment', name }, parts),
+    ...inTestCases(name, parts),
+  ],
+  condition: (name, { specs }) =>
+    conditionUses(specs).flatMap(({ condition: { use = '' }, ...each }) => {
+      if (use === name) return [placeOf(each, ['use'])];
+      const isThrough = conditionsBehind(use, specs).has(name);
+      const by = `${each.by}, through condition ${use}`;
+      return isThrough ? [placeOf({ ...each, by }, ['use'])] : [];
+    }),
+};
+
+function inNamedConditions({ kind, name }: Named, { specs }: SpecParts): Usage[] {
+  return namedConditions(specs).flatMap(({ condition, ...place }) => {
+    const named = namedIn(condition);
+    return named?.kind === kind && named.name === name ? [placeOf(place, named.members.name)] : [];
+  });
 }
 
 interface WrittenCondition {
@@ -127,15 +143,12 @@ function placeOf({ file, path, by }: Omit<WrittenCondition, 'condition'>, to: Sp
   return { location: file.location([...path, ...to]), by };
 }
 
-function inTests({ kind, name }: Named, { specs }: SpecParts): Usage[] {
-  const files = validOf<SpecTestSpec>(specs.loaded.files.get('spec-test') ?? []);
-  if (kind === 'condition') return [];
-  if (kind === 'flag') {
-    return files
-      .filter(({ spec }) => spec.tests === name)
-      .map(({ file }) => ({ location: file.location(['tests']), by: 'spec test' }));
-  }
-  return files.flatMap(({ file, spec }) =>
+function specTests({ specs }: SpecParts): SpecOf<SpecTestSpec>[] {
+  return validOf<SpecTestSpec>(specs.loaded.files.get('spec-test') ?? []);
+}
+
+function inTestCases(name: string, parts: SpecParts): Usage[] {
+  return specTests(parts).flatMap(({ file, spec }) =>
     spec.cases.flatMap(({ segments = [] }, at): Usage[] => {
       const position = segments.indexOf(name);
       if (position === -1) return [];

@@ -140,7 +140,7 @@ export function contextOf(change: Change, report: PlanReport, showKeys: boolean)
  */
 export function factText(change: Change, report: PlanReport): string {
   const { action, ref, fields, keys } = change;
-  if (action !== 'update' || ref.kind === 'identities') return '';
+  if (action !== 'update' || KIND_TEXTS[ref.kind].details === 'identities') return '';
   const facts = fields
     .toSorted((a, b) => FACT_PATHS.indexOf(a.path) - FACT_PATHS.indexOf(b.path))
     .map((field) => fieldFact(field, change, report))

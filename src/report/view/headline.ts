@@ -1,3 +1,4 @@
+import type { Kind } from '../../model/ref.js';
 import type { PlanReport } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { plural } from '../values.js';
@@ -6,10 +7,11 @@ import { freshWords, listOf } from './fresh.js';
 import { audienceText, riskWord, risksOf } from './impact.js';
 import type { ChangeRow, Row } from './row.js';
 import { byWeight, shownEnvironments, weightOf } from './weight.js';
+import { KIND_TEXTS } from './words.js';
 
 /** An object with its changes, as far as the headline needs it. */
 interface Headed {
-  readonly kind: string;
+  readonly kind: Kind;
   readonly keys: readonly string[];
   readonly rows: readonly ChangeRow[];
   readonly fresh: string;
@@ -57,7 +59,7 @@ function isNew({ kind, fresh, rows }: Headed, report: PlanReport): boolean {
   if (fresh !== '') return true;
   const isAdded = rows.every(({ change: { action } }) => action === 'create');
   const hasFailed = rows.some(({ change }) => weightOf(change, report)[0] !== 0);
-  return kind === 'identities' && isAdded && !hasFailed;
+  return KIND_TEXTS[kind].details === 'identities' && isAdded && !hasFailed;
 }
 
 function changeParts(report: PlanReport, fold: Headed): Span[][] {
@@ -72,7 +74,7 @@ function changeParts(report: PlanReport, fold: Headed): Span[][] {
     byWeight(weightOf(a.change, report), weightOf(b.change, report)),
   );
   if (!row) return [];
-  const subject = keys.length === 1 ? one : plural(keys.length, kind);
+  const subject = keys.length === 1 ? one : KIND_TEXTS[kind].counted(keys.length);
   const place = row.change.ref.environment === null ? '' : ` in ${row.subject}`;
   const fact = row.fact ? `: ${row.fact}` : '';
   return [
@@ -86,13 +88,9 @@ function changeParts(report: PlanReport, fold: Headed): Span[][] {
 
 /** Only new objects: their numbers by kind, their environments, and the largest risk. */
 function newParts(report: PlanReport, folds: readonly Headed[]): Span[][] {
-  const counts = new Map<string, number>();
+  const counts = new Map<Kind, number>();
   for (const { kind, keys } of folds) counts.set(kind, (counts.get(kind) ?? 0) + keys.length);
-  const texts = [...counts].map(([kind, count]) =>
-    kind === 'identities'
-      ? `identities of ${plural(count, 'traffic type')}`
-      : plural(count, `new ${kind}`),
-  );
+  const texts = [...counts].map(([kind, count]) => KIND_TEXTS[kind].countedNew(count));
   const rows = folds.flatMap((fold) => fold.rows);
   const changed = new Set(rows.map(({ change }) => change.ref.environment));
   const places = shownEnvironments(report).filter((place) => changed.has(place));

@@ -5,6 +5,7 @@ import { plural } from '../values.js';
 import { cut, span } from '../text/layout.js';
 import { fieldLabel, sideText } from './field.js';
 import type { Row } from './row.js';
+import { KIND_TEXTS } from './words.js';
 
 /** The title of the differences that a second look found. */
 export const LEFT_TITLE = 'Left after the apply';
@@ -33,7 +34,7 @@ export function leftRow(change: Change, showKeys: boolean): Row {
 }
 
 function detailTexts({ ref, action, fields, keys }: Change, showKeys: boolean): string[] {
-  if (ref.kind === 'identities') {
+  if (KIND_TEXTS[ref.kind].details === 'identities') {
     const count = (keys?.added.length ?? 0) + (keys?.changed?.length ?? 0);
     return [`${plural(count, 'key')} wanted, and not taken by the service`];
   }

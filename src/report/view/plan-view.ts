@@ -4,7 +4,6 @@ import { keyOf, type Kind, type ObjectKey } from '../../model/ref.js';
 import { outcomeOf, type PlanReport } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { plainText, type Span } from '../text/layout.js';
-import { plural } from '../values.js';
 import { briefOf } from './brief.js';
 import { foldersOf, freshText } from './fresh.js';
 import { guardTexts, type GuardTexts } from './guards.js';
@@ -14,6 +13,7 @@ import { leftRow } from './left.js';
 import { changeRow, withheldRow, type ChangeRow, type Row } from './row.js';
 import { caveatsOf, liveKillRow, type Caveats } from './sentences.js';
 import { byEnvironment, byWeight, isUrgent, shownEnvironments, weightOf } from './weight.js';
+import { KIND_TEXTS } from './words.js';
 
 /** From this number of objects on, those with equal changes are shown once. */
 const FOLD_FROM = 10;
@@ -243,8 +243,8 @@ function foldWeight({ rows }: Fold, report: PlanReport): readonly number[] {
 
 /** The number of objects in a fold: `12 flags`, `12 new flags in flags/checkout`. */
 export function countText({ kind, keys, place, members }: Fold): string {
-  if (members) return `${plural(keys.length, `new ${kind}`)} in ${clean(place)}`;
-  return kind === 'identities' ? `${String(keys.length)} identities` : plural(keys.length, kind);
+  const { counted, countedNew } = KIND_TEXTS[kind];
+  return members ? `${countedNew(keys.length)} in ${clean(place)}` : counted(keys.length);
 }
 
 export function namesOf({ kind, keys }: Fold): string[] {

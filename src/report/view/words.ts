@@ -1,6 +1,7 @@
 import type { Action, Change, Reason, WithheldWhy } from '../../model/plan.js';
 import type { Kind } from '../../model/ref.js';
 import type { Tone } from '../text/layout.js';
+import { plural } from '../values.js';
 
 /** The words and the symbol of an action. The symbol says as much as the colour. */
 interface ActionPhrases {
@@ -65,6 +66,10 @@ export interface KindText {
   readonly renameCost: string;
   /** The words for a change that reaches no flag. */
   readonly reachesNobody: string;
+  /** A number of objects: `3 flags`. */
+  readonly counted: (count: number) => string;
+  /** A number of new objects: `3 new flags`. */
+  readonly countedNew: (count: number) => string;
   /** Whether a base contains keys in clear text, which are shown on demand only. */
   readonly hasKeysInBase: boolean;
 }
@@ -78,6 +83,8 @@ export const KIND_TEXTS: Readonly<Record<Kind, KindText>> = {
     unknown: NOTHING_REMEMBERED,
     renameCost: 'to the service another flag, so users are distributed anew',
     reachesNobody: 'nobody',
+    counted: (count) => plural(count, 'flag'),
+    countedNew: (count) => plural(count, 'new flag'),
     hasKeysInBase: false,
   },
   segment: {
@@ -85,6 +92,8 @@ export const KIND_TEXTS: Readonly<Record<Kind, KindText>> = {
     unknown: NOTHING_REMEMBERED,
     renameCost: 'to the service another segment, so rules have to name it',
     reachesNobody: NOBODY_KNOWN,
+    counted: (count) => plural(count, 'segment'),
+    countedNew: (count) => plural(count, 'new segment'),
     hasKeysInBase: false,
   },
   identities: {
@@ -92,6 +101,8 @@ export const KIND_TEXTS: Readonly<Record<Kind, KindText>> = {
     unknown: 'unknown: --identities asks for all of them',
     renameCost: 'to the service another traffic type',
     reachesNobody: NOBODY_KNOWN,
+    counted: (count) => `${String(count)} identities`,
+    countedNew: (count) => `identities of ${plural(count, 'traffic type')}`,
     hasKeysInBase: true,
   },
 };

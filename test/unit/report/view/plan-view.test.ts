@@ -99,3 +99,12 @@ function shifting(percent: number): Impact {
   const place = { flag: 'any', environment: 'production', listed: 0, bounded: false };
   return { flags: [{ ...place, traffic, keys, moves: [] }], risks: ['most-of-production'] };
 }
+
+it('counts the identities of many traffic types in the headline', () => {
+  const changes = Array.from({ length: 12 }, (_, at) =>
+    aChange(`identities/t${String(at)}@production`, 'update'),
+  );
+  const { headline } = planView(aReport({ changes }), { showKeys: false });
+
+  expect(headline.map(({ text }) => text).join('')).toMatch(/^12 identities in production/);
+});
