@@ -5,7 +5,7 @@ import { aDefinition } from '../../support/service-calls.js';
 import { startPostgres } from '../../support/postgres.js';
 import { ReplicaWorld } from '../../support/replica-world.js';
 import { lacks } from '../../support/requirements.js';
-import { see, wellAfter, type Sightings } from './sightings.js';
+import { seeAll, wellAfter, type Sightings } from './sightings.js';
 import { FLAGS, NightWorld } from './world.js';
 
 interface Night {
@@ -50,11 +50,12 @@ describe('a night', () => {
     const start = performance.now();
     const watching = await world.watch();
 
-    const seen = await see(watching, {
+    const seen = await seeAll(watching, {
       log: /"msg":"progress"/,
       page: /busy/,
       readyz: /^503/,
       metric: /^flagkeel_progress_total.* [1-9]/,
+      alerts: ['FlagkeelNotReady'],
     });
 
     const head = world.repository.git('rev-parse', 'HEAD');
@@ -72,11 +73,12 @@ describe('a night', () => {
     world.service.failAtRandom(() => 'reset-before');
     world.push(20);
 
-    const seen = await see(watching, {
+    const seen = await seeAll(watching, {
       log: /"result":"failed"/,
       page: /service/,
       readyz: /^503.*service/,
       metric: /^flagkeel_trouble\{.*what="service".* 1$/,
+      alerts: ['FlagkeelNotReady', 'FlagkeelBehind'],
     });
 
     world.service.failAtRandom(() => undefined);
@@ -90,11 +92,12 @@ describe('a night', () => {
     await watching.until(world.hasShare(20), 'the writes of a run');
     world.hideOrigin();
 
-    const seen = await see(watching, {
+    const seen = await seeAll(watching, {
       log: /source out of reach/,
       page: /git|remote|server/i,
       readyz: /^503.*remote/,
       metric: /^flagkeel_trouble\{.*what="remote".* 1$/,
+      alerts: ['FlagkeelNotReady'],
     });
 
     world.showOrigin();
@@ -108,16 +111,20 @@ describe('a night', () => {
     const other = world.replicas.find((each) => each !== leader)?.watching;
     if (other === undefined) throw new Error('bug: there are two');
     await leader.watching.stop('SIGKILL');
+    const start = performance.now();
     world.push(20);
 
-    const seen = await see(other, {
+    const seen = await seeAll(other, {
       log: /keeps the source/,
+      page: /is being applied|in sync/i,
+      readyz: 'stays 200',
       metric: /^flagkeel_leader\{.* 1$/,
+      alerts: ['FlagkeelLeaders'],
     });
 
     const well = wellAfter(other, async () =>
       (await world.shares()).every((share) => share === 20),
-    );
+    ).then(() => performance.now() - start);
     await note('4. The leader is lost', seen, well);
   });
 
@@ -127,11 +134,12 @@ describe('a night', () => {
     world.line.cut();
     world.push(20);
 
-    const seen = await see(watching, {
+    const seen = await seeAll(watching, {
       log: /database of the replicas out of reach/,
       page: /database/,
       readyz: /^503.*database/,
       metric: /^flagkeel_trouble\{.*what="database".* 1$/,
+      alerts: ['FlagkeelNotReady', 'FlagkeelLeaders'],
     });
 
     world.line.mend();
@@ -152,10 +160,12 @@ describe('a night', () => {
       await operator.query('select pg_reload_conf()');
       world.push(20);
 
-      const seen = await see(watching, {
+      const seen = await seeAll(watching, {
         log: /store is read-only|503/,
         page: /trouble|attention/,
+        readyz: 'stays 200',
         metric: /^flagkeel_objects\{.*standing="(failed|unknown)".* [1-9]/,
+        alerts: ['FlagkeelNotLive', 'FlagkeelRunsFail'],
       });
       const health = await fetch(`${world.service.origin}/health`);
       expect(health.status).toBe(503);
@@ -184,10 +194,12 @@ describe('a night', () => {
     limit('0:unlimited');
     world.push(20);
 
-    const seen = await see(watching, {
+    const seen = await seeAll(watching, {
       log: /"level":"error"/,
       page: /^trouble/,
-      metric: /^flagkeel_lag_seconds\{.* (?!0$)|^flagkeel_trouble\{.* 1$/,
+      readyz: /^503.*remote/,
+      metric: /^flagkeel_trouble\{.*what="remote".* 1$/,
+      alerts: ['FlagkeelNotReady'],
     });
     expect((await world.definition()).on).toBe(10);
 
@@ -220,10 +232,12 @@ describe('a night', () => {
     );
     world.push(20);
 
-    const seen = await see(watching, {
+    const seen = await seeAll(watching, {
       log: /cannot read the state/,
       page: /^trouble/,
+      readyz: 'stays 200',
       metric: /^flagkeel_runs_total\{.*result="failed".* [1-9]/,
+      alerts: ['FlagkeelRunsFail', 'FlagkeelBehind'],
     });
     expect((await world.definition()).on).toBe(10);
 
@@ -236,10 +250,12 @@ describe('a night', () => {
     const watching = await world.begin();
     const bad = world.push(20, { more: { 'flags/other.yaml': 'flag: other\ntrafic: user\n' } });
 
-    const seen = await see(watching, {
+    const seen = await seeAll(watching, {
       log: /unknown-field|invalid/,
       page: /error|invalid/,
+      readyz: 'stays 200',
       metric: /^flagkeel_runs_total\{.*result="degraded".* [1-9]/,
+      alerts: ['FlagkeelUnknown'],
     });
 
     world.repository.git('revert', '--no-edit', bad);
@@ -256,10 +272,12 @@ describe('a night', () => {
     };
     world.push(10, { more: { 'kills/staging.yaml': 'kills:\n  pay: { reason: INC-1 }\n' } });
 
-    const seen = await see(watching, {
+    const seen = await seeAll(watching, {
       log: /"level":"error".*kill|kill.*500/,
       page: /^trouble/,
+      readyz: 'stays 200',
       metric: /^flagkeel_objects\{.*standing="(failed|unknown)".* [1-9]/,
+      alerts: ['FlagkeelNotLive', 'FlagkeelRunsFail'],
     });
     expect((await world.definition()).killed).toBe(false);
 
@@ -275,11 +293,12 @@ describe('a night', () => {
     world.rotateKey('fka_made_up_and_wrong');
     world.push(20);
 
-    const seen = await see(watching, {
+    const seen = await seeAll(watching, {
       log: /key/,
       page: /key/,
       readyz: /^503.*key refused/,
       metric: /^flagkeel_trouble\{.*what="key-refused".* 1$/,
+      alerts: ['FlagkeelNotReady'],
     });
 
     world.rotateKey(next);
@@ -290,9 +309,9 @@ describe('a night', () => {
 /** The rows of the table in `docs/runbook.md`. */
 afterAll(() => {
   for (const { name, seen, well } of nights) {
-    const cells = (['page', 'log', 'readyz', 'metric'] as const).map((place) => {
-      const sighting = seen[place];
-      return sighting === undefined ? '' : seconds(sighting.afterMs);
+    const cells = (['page', 'log', 'readyz', 'metric', 'alerts'] as const).map((place) => {
+      const { text, afterMs } = seen[place];
+      return text.startsWith('200') ? '200' : seconds(afterMs);
     });
     process.stdout.write(`| ${[name, ...cells, well].join(' | ')} |\n`);
   }

@@ -1,16 +1,19 @@
 import type { StatusDocument } from '../../../src/daemon/http/view-routes.js';
 import type { LogLine, Watching } from '../../support/watching.js';
+import { holds } from './alerts.js';
 
-/** What a person can see during a night, each as a pattern; without one, that place is not asked. */
+/** What a person can see during a night, each as a pattern. */
 export interface Signs {
   /** Of the JSON of one line of the log. */
-  readonly log?: RegExp;
+  readonly log: RegExp;
   /** Of the headline and the detail that lead the page and `/status`. */
-  readonly page?: RegExp;
-  /** Of the status and the text of `/readyz`. */
-  readonly readyz?: RegExp;
+  readonly page: RegExp;
+  /** Of the status and the text of `/readyz`; or it is 200 even when all else has shown its sign. */
+  readonly readyz: RegExp | 'stays 200';
   /** Of one line of `/metrics`. */
-  readonly metric?: RegExp;
+  readonly metric: RegExp;
+  /** Names of alerts whose condition the metrics meet. */
+  readonly alerts: readonly string[];
 }
 
 type Place = keyof Signs;
@@ -21,28 +24,52 @@ export interface Sighting {
   readonly afterMs: number;
 }
 
-export type Sightings = Readonly<Partial<Record<Place, Sighting>>>;
+export type Sightings = Readonly<Record<Place, Sighting>>;
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 const LOOK_EVERY_MS = 50;
 
 /** Looks at every place until each has shown its sign once. Times count from the call. */
-export async function see(watching: Watching, signs: Signs): Promise<Sightings> {
+export async function seeAll(watching: Watching, signs: Signs): Promise<Sightings> {
+  const { readyz } = signs;
+  if (readyz !== 'stays 200') return see(watching, { ...signs, readyz });
+  const { readyz: _, ...others } = signs;
+  const seen = await see(watching, others);
+  const [text = ''] = await TEXTS.readyz(await urlOf(watching));
+  if (!text.startsWith('200')) throw new Error(`/readyz does not stay 200: ${text}`);
+  return { ...seen, readyz: { text, afterMs: 0 } };
+}
+
+type Patterns = Partial<Record<Exclude<Place, 'alerts'>, RegExp> & Pick<Signs, 'alerts'>>;
+
+async function see<S extends Patterns>(
+  watching: Watching,
+  signs: S,
+): Promise<Readonly<Record<keyof S & Place, Sighting>>> {
   const start = performance.now();
   const before = watching.lines.length;
   const url = await urlOf(watching);
+  const metricsBefore = await metricsOf(url);
+  const waiting = new Set(signs.alerts);
+  const textAt = async (place: Place): Promise<string | undefined> => {
+    if (place === 'alerts') {
+      const metrics = await metricsOf(url);
+      for (const alert of waiting) if (holds(alert, metrics, metricsBefore)) waiting.delete(alert);
+      return waiting.size === 0 ? signs.alerts?.join() : undefined;
+    }
+    const texts = place === 'log' ? logAfter(watching, before) : await TEXTS[place](url);
+    return texts.find((each) => signs[place]?.test(each));
+  };
   const seen: Partial<Record<Place, Sighting>> = {};
   const places = Object.keys(signs) as Place[];
-  while (places.some((place) => seen[place] === undefined)) {
-    for (const place of places) {
-      const sign = signs[place];
-      if (sign === undefined || seen[place] !== undefined) continue;
-      const texts = place === 'log' ? logAfter(watching, before) : await TEXTS[place](url);
-      const text = texts.find((each) => sign.test(each));
+  for (;;) {
+    for (const place of places.filter((each) => seen[each] === undefined)) {
+      const text = await textAt(place);
       if (text !== undefined) seen[place] = { text, afterMs: performance.now() - start };
     }
+    const missing = places.filter((place) => seen[place] === undefined);
+    if (missing.length === 0) return seen as Record<Place, Sighting>;
     if (performance.now() - start > PATIENCE_MS) {
-      const missing = places.filter((place) => seen[place] === undefined);
       const said = await Promise.all(
         missing.map(async (each) => (each === 'log' ? [] : TEXTS[each](url))),
       );
@@ -52,7 +79,6 @@ export async function see(watching: Watching, signs: Signs): Promise<Sightings> 
     }
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
-  return seen;
 }
 
 /** Resolves with the milliseconds until everything is well again, by the daemon's word and by `isWell`. */
@@ -87,5 +113,10 @@ const TEXTS: Record<Exclude<Place, 'log'>, (url: string) => Promise<string[]>> =
     const answer = await fetch(`${url}/readyz`);
     return [`${answer.status} ${(await answer.text()).trim()}`];
   },
-  metric: async (url) => (await (await fetch(`${url}/metrics`)).text()).split('\n'),
+  metric: metricsOf,
+  alerts: metricsOf,
 };
+
+async function metricsOf(url: string): Promise<string[]> {
+  return (await (await fetch(`${url}/metrics`)).text()).split('\n');
+}
