@@ -321,6 +321,10 @@ export interface LongRampSpec {
    */
   check?: string | [string, ...string[]];
   /**
+   * What a check does that fails after the first step. hold: the step waits. previous: the share goes back to the step before. kill: the flag is killed in this environment. Both stay until a commit changes the ramp. Default: hold.
+   */
+  onFail?: "hold" | "previous" | "kill";
+  /**
    * true: no step is taken. What is reached stays.
    */
   hold?: boolean;

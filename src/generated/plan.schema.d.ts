@@ -393,6 +393,10 @@ export interface Plan {
      */
     served: number | null;
     /**
+     * What a check that fails does beside holding the step; absent where it does nothing else, or where no such step is to be taken.
+     */
+    onFail?: "previous" | "kill";
+    /**
      * What is asked before the step that is due; absent where no such step is to be taken.
      *
      * @minItems 1
@@ -1093,6 +1097,7 @@ export interface Withheld {
     | "approval-needed"
     | "suspended"
     | "ramp-held"
+    | "check-failed"
     | "window-closed"
     | "needs-withheld"
     | "not-reviewed"

@@ -172,6 +172,8 @@ export interface TimedField {
   readonly reason?: Reason;
   /** Why it must not be written; unset if it may. */
   readonly held?: Pick<Withheld, 'why' | 'because'>;
+  /** The value that git orders, if a failed check took its ramp back: it waits for a commit. */
+  readonly waits?: { readonly for: unknown; readonly because: string };
 }
 
 export interface Allowance {

@@ -56,6 +56,8 @@ export type WithheldWhy =
   | 'suspended'
   /** A step of a ramp, or a share of one that was changed on the service. */
   | 'ramp-held'
+  /** A step of a ramp that a failed check took back. */
+  | 'check-failed'
   /** Its environment is frozen or outside its windows, and it goes at `until`. */
   | 'window-closed'
   /** An object that this one needs is withheld. */

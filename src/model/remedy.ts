@@ -92,6 +92,10 @@ const WAYS: Readonly<Record<WithheldWhy, Ways>> = {
     ...keepLive(withheld),
     onlyThis(withheld.id, 'write the share of the ramp', 'reconcile', '--revert-drift'),
   ],
+  'check-failed': () => [
+    { edit: 'write `hold: true` in the ramp, and `hold: false` when it may go on' },
+    { edit: 'change the steps of the ramp, or replace it by the share that is live' },
+  ],
   'window-closed': ({ id }) => [
     onlyThis(id, 'write it now', 'reconcile', '--override-window', 'REASON'),
   ],

@@ -117,6 +117,21 @@ export interface RampRecord {
   readonly ladder: string;
   /** The last run found it held, or its flag killed. */
   readonly stopped?: true;
+  readonly setback?: RampSetback;
+}
+
+/** What a failed check did to a ramp. It stands until a commit changes the ramp, or orders the kill. */
+export interface RampSetback {
+  /** The share goes back to the step before, or the flag is killed. */
+  readonly act: 'previous' | 'kill';
+  /** When the check failed, ISO 8601 in UTC. */
+  readonly at: string;
+  /** The failed check, as a clause; untrusted text. */
+  readonly why: string;
+  /** Hash of the ramp as it was written. */
+  readonly ramp: string;
+  /** A run was about to do it. Counts only if the service shows that it was done. */
+  readonly begun?: true;
 }
 
 /** By the id of the ramp, see `rampId`. */

@@ -38,6 +38,7 @@ export type HeldFor =
   | 'review'
   | 'guard'
   | 'ramp-changed'
+  | 'check-failed'
   | 'contested'
   | 'another-object';
 
@@ -113,6 +114,7 @@ const HELD_FOR: Partial<Record<WithheldWhy, HeldFor>> = {
   'approval-needed': 'approval',
   'not-reviewed': 'review',
   contested: 'contested',
+  'check-failed': 'check-failed',
 };
 
 const WAITS_FOR: Partial<Record<WithheldWhy, WaitsFor>> = {

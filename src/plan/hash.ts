@@ -5,6 +5,7 @@ import {
   bucketsOn,
   formOf,
   shareOnRamp,
+  writtenRamp,
   type DesiredRamp,
   type Ladder,
 } from '../model/flag/ramp.js';
@@ -155,28 +156,6 @@ export function writtenValue({ path, after }: FieldChange, ladders: readonly Lad
 /** Ramps as the specs write them. */
 export function writtenRamps(ladders: readonly Ladder[]): object[] {
   return ladders.map(({ ramp }) => writtenRamp(ramp));
-}
-
-function writtenRamp({
-  key,
-  treatment,
-  written,
-  startMs,
-  steps,
-  within,
-  checks,
-  hold,
-}: DesiredRamp): object {
-  return {
-    ...{ rule: key, treatment, hold, written },
-    steps: steps.map(({ percent, atMs, afterMs }) => ({
-      ...{ percent, afterMs },
-      ...(atMs !== undefined && { atMs }),
-    })),
-    ...(startMs !== undefined && { startMs }),
-    ...(within !== undefined && { within }),
-    ...(checks !== undefined && { checks }),
-  };
 }
 
 function hashedKeys({ added, removed, changed, sha256: digest }: Change['keys'] & object): object {

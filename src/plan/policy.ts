@@ -304,10 +304,16 @@ function closedReason(closed: Closed | undefined): WithheldReason | undefined {
 /** Reasons that pass windows and freezes. */
 const PASSING: ReadonlySet<Reason> = new Set(['kill', 'restore']);
 
+export function isKill({ path, after }: Pick<FieldChange, 'path' | 'after'>): boolean {
+  return path === '/killed' && after === true;
+}
+
 /** Why the object of this change may not be written now; undefined if it may. */
 export function closedFor(policy: PlanPolicy, { ref, action, fields }: Change): Closed | undefined {
   const isRemoval = action === 'delete' || action === 'deactivate';
-  if (fields.length > 0 && fields.every(({ reason }) => PASSING.has(reason))) return undefined;
+  if (fields.length > 0 && fields.every((each) => PASSING.has(each.reason) || isKill(each))) {
+    return undefined;
+  }
   const place = policy.environments.find(({ name }) => name === ref.environment);
   if (place) return closedIn(policy, place);
   return isRemoval ? closedAnywhere(policy) : closedEverywhere(policy);

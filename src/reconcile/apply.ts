@@ -19,13 +19,13 @@ import { outOfSyncAfter, outOfSyncIn } from './out-of-sync.js';
 import { runMessage } from './record.js';
 import { timedInput } from './moment.js';
 import { momentOf, stateAfterWrites, verify, type Verified } from './verify.js';
-import { recordsAfter } from '../timing/records.js';
+import { recordsAfter, recordsBefore } from '../timing/records.js';
 import { withSteps } from '../timing/standings.js';
 import { withOverride } from './windows.js';
 import { closedAt } from '../timing/windows.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
 import { planChanges } from '../plan/plan.js';
-import { closedFor, isPlanned, verifyingPolicy, type PlanPolicy } from '../plan/policy.js';
+import { closedFor, isKill, isPlanned, verifyingPolicy, type PlanPolicy } from '../plan/policy.js';
 import { observeScope } from './observe.js';
 
 /** Further options of a run that applies. */
@@ -66,7 +66,8 @@ export async function applyOnce(
   const begun = stateBeforeApply(input, planned.plan.changes, head);
   const { message: beginning } = runMessage('Begin', planned, head);
   // Only the second write records this HEAD as applied.
-  await home?.write(begun, { head: before, message: beginning });
+  const ramps = recordsBefore(input.moment, planned.remembered.ramps);
+  await home?.write(begun, { head: before, message: beginning, ramps });
   const notes = overridden(planned.notes, options.note);
   const sent = await send({ ...planned, notes }, context, options);
   const made = stateAfterRefusals(begun, input, planned.plan.changes, sent);
@@ -101,7 +102,7 @@ export async function settle(
     policy.behind || policy.suspended !== null
       ? known
       : recordsAfter(input.moment, {
-          ...{ state, known, restored: restoredIn(plan, outcomes) },
+          ...{ state, known, ...killsAndRestoresIn(plan, outcomes) },
           isPlanned: plannedIn(policy),
         });
   const applied = {
@@ -132,12 +133,18 @@ function plannedIn(policy: PlanPolicy): (flag: string, environmentId: string) =>
   return (flag, environmentId) => selected.has(environmentId) && isPlanned(policy, 'flag', flag);
 }
 
-/** Definitions whose kill the apply reverted. */
-function restoredIn({ changes }: Plan, outcomes: Outcomes): ReadonlySet<ObjectId> {
-  const restores = changes.filter(({ reason }) => reason === 'restore');
-  return new Set(
-    restores.map(({ id }) => id).filter((id) => outcomes.get(id)?.status === 'applied'),
-  );
+/** Definitions that the apply killed, and those whose kill it reverted. */
+function killsAndRestoresIn(
+  { changes }: Plan,
+  outcomes: Outcomes,
+): { readonly killed: ReadonlySet<ObjectId>; readonly restored: ReadonlySet<ObjectId> } {
+  const applied = changes.filter(({ id }) => outcomes.get(id)?.status === 'applied');
+  const idsOf = (found: readonly Change[]): ReadonlySet<ObjectId> =>
+    new Set(found.map(({ id }) => id));
+  return {
+    killed: idsOf(applied.filter(({ fields }) => fields.some(isKill))),
+    restored: idsOf(applied.filter(({ reason }) => reason === 'restore')),
+  };
 }
 
 async function send(

@@ -18,15 +18,15 @@ export interface AskingCheck {
  * Runs a check: one request, limited in time and size, without redirects, and only to an origin that the operator
  * allowed.
  *
- * @returns see `AskCheck`; it shows only numbers of the answer.
+ * @returns null if it passed. Shows only numbers of the answer.
  */
 export async function askCheck(
   check: RampCheck,
   { allowedOrigins, signal }: AskingCheck,
-): Promise<string | null> {
+): Promise<CheckFault | null> {
   const { url, timeoutMs } = check;
   const refusal = originRefusal(url, allowedOrigins);
-  if (refusal !== null) return `it was not asked: ${refusal}`;
+  if (refusal !== null) return { why: `it was not asked: ${refusal}` };
   const { pathname, search } = new URL(url);
   const times = {
     connectTimeoutMs: timeoutMs,
@@ -47,27 +47,40 @@ export async function askCheck(
     return checkFault(check, answer);
   } catch (error) {
     if (!(error instanceof NoAnswerError)) throw error;
-    return late.aborted ? `no answer within ${timeoutMs / 1_000} s` : `no answer: ${error.message}`;
+    const why = late.aborted ? ` within ${timeoutMs / 1_000} s` : `: ${error.message}`;
+    return { why: `no answer${why}` };
   } finally {
     await client.close();
   }
 }
 
+/** Why a check failed. */
+export interface CheckFault {
+  /** A clause. */
+  readonly why: string;
+  /** The answer has the value, and it is wrong; of a check without a value, that its address answered. */
+  readonly isMeasured?: true;
+}
+
 /** Why an answer fails a check; null if it passes. */
-export function checkFault(check: RampCheck, { status, text }: Answer): string | null {
-  if (status < 200 || status > 299) return `it answered ${status}`;
+export function checkFault(check: RampCheck, { status, text }: Answer): CheckFault | null {
+  if (status < 200 || status > 299) {
+    return { why: `it answered ${status}`, ...(check.value === undefined && MEASURED) };
+  }
   if (check.value === undefined) return null;
   let answer: unknown;
   try {
     answer = JSON.parse(text);
   } catch {
-    return 'its answer is no JSON';
+    return { why: 'its answer is no JSON' };
   }
   if (check.value === 'prometheus') return queryFault(check, answer);
   const { pointer } = check.value;
   const value = valueAt(answer, pointer);
-  return value === undefined ? `its answer has no ${pointer}` : valueFault(check, value);
+  return value === undefined ? { why: `its answer has no ${pointer}` } : valueFault(check, value);
 }
+
+const MEASURED = { isMeasured: true } as const;
 
 /** @param pointer JSON Pointer. */
 function valueAt(answer: unknown, pointer: string): unknown {
@@ -80,12 +93,14 @@ function valueAt(answer: unknown, pointer: string): unknown {
 }
 
 /** A query must return exactly one number, because none or several cannot be compared with a bound. */
-function queryFault(check: RampCheck, answer: unknown): string | null {
+function queryFault(check: RampCheck, answer: unknown): CheckFault | null {
   const result = valueAt(answer, '/data/result');
   const isScalar = valueAt(answer, '/data/resultType') === 'scalar';
-  if (!Array.isArray(result)) return 'its answer is not that of a Prometheus';
+  if (!Array.isArray(result)) return { why: 'its answer is not that of a Prometheus' };
   if (isScalar) return valueFault(check, numberIn(result[1]));
-  if (result.length !== 1) return `the query has ${result.length} results, and one is expected`;
+  if (result.length !== 1) {
+    return { why: `the query has ${result.length} results, and one is expected` };
+  }
   return valueFault(check, numberIn(valueAt(result[0], '/value/1')));
 }
 
@@ -94,14 +109,19 @@ function numberIn(sample: unknown): unknown {
 }
 
 /** Shows only numbers, because text of an answer can be a secret that authors of specs may not read. */
-function valueFault({ equals, atMost, atLeast }: RampCheck, value: unknown): string | null {
+function valueFault({ equals, atMost, atLeast }: RampCheck, value: unknown): CheckFault | null {
   const isNumber = typeof value === 'number' && !Number.isNaN(value);
   if (equals !== undefined && value !== equals) {
-    return `${isNumber ? String(value) : 'its value'} is not ${JSON.stringify(equals)}`;
+    const shown = isNumber ? String(value) : 'its value';
+    return { why: `${shown} is not ${JSON.stringify(equals)}`, ...MEASURED };
   }
   if (atMost === undefined && atLeast === undefined) return null;
-  if (!isNumber) return 'its value is no number';
-  if (atMost !== undefined && value > atMost) return `${value} is more than ${atMost}`;
-  if (atLeast !== undefined && value < atLeast) return `${value} is less than ${atLeast}`;
+  if (!isNumber) return { why: 'its value is no number' };
+  if (atMost !== undefined && value > atMost) {
+    return { why: `${value} is more than ${atMost}`, ...MEASURED };
+  }
+  if (atLeast !== undefined && value < atLeast) {
+    return { why: `${value} is less than ${atLeast}`, ...MEASURED };
+  }
   return null;
 }

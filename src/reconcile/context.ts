@@ -17,12 +17,13 @@ import type { RampRecords, State, UsedApprovals } from '../model/state.js';
 import type { PlanInput } from '../plan/input.js';
 import type { Moment } from '../timing/desired-at.js';
 import type { RunCache } from './cache.js';
+import type { CheckFault } from './checks.js';
 import type { Source } from '../git/spec-source.js';
 import { SpecHistory } from '../history/spec-history.js';
 import type { SentKills } from '../kill/first.js';
 
-/** Runs a check. null if it passed; otherwise why it failed or may not be run, as a clause with untrusted text. */
-export type AskCheck = (check: RampCheck) => Promise<string | null>;
+/** Runs a check. null if it passed; otherwise why it failed or may not be run, with untrusted text. */
+export type AskCheck = (check: RampCheck) => Promise<CheckFault | null>;
 
 /** Dependencies of a run. A plan needs nothing that can write. */
 export interface RunContext {

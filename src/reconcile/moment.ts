@@ -26,6 +26,7 @@ export async function momentOfRun(
       ),
     ),
     killed: new Set(),
+    setbacks: new Map(),
     checks: new Map(),
     actual: null,
   };
@@ -59,8 +60,8 @@ function unkeptIn(home: Remembered['home']): string | null {
 async function standingOf(check: RampCheck, ask: AskCheck | undefined): Promise<CheckStanding> {
   const { name } = check;
   if (ask === undefined) return { name, result: 'not-asked', why: null };
-  const why = await ask(check);
-  return { name, result: why === null ? 'passed' : 'failed', why };
+  const fault = await ask(check);
+  return fault ? { name, result: 'failed', ...fault } : { name, result: 'passed', why: null };
 }
 
 /** The input with the specs as they are at the moment, judged by the bases and the service of the input. */

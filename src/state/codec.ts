@@ -250,6 +250,15 @@ const isRampRecords = (value: unknown): value is RampRecords =>
       reached: isCount,
       ladder: isText,
       stopped: optional(oneOf(true)),
+      setback: optional(
+        record({
+          act: oneOf('previous', 'kill'),
+          at: isMoment,
+          why: isText,
+          ramp: isText,
+          begun: optional(oneOf(true)),
+        }),
+      ),
     }),
   );
 

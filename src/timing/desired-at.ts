@@ -11,7 +11,7 @@ import {
 } from '../model/flag/ramp.js';
 import { objectId, refOfId, type ObjectId } from '../model/ref.js';
 import type { Closed } from '../model/run.js';
-import { flagEntry, type RampRecords } from '../model/state.js';
+import { flagEntry, type RampRecords, type RampSetback } from '../model/state.js';
 import { calendarsOf, dueMoments, ladderOf, stepAt } from './ladder.js';
 import {
   idIn,
@@ -22,6 +22,7 @@ import {
   withBuckets,
   type Known,
 } from './shares.js';
+import { setBack, setbackOf } from './setbacks.js';
 import { calendarIn, closedAt } from './windows.js';
 
 /** What a run knows besides its specs and the time. */
@@ -34,6 +35,8 @@ export interface Facts extends Known {
   readonly ordered: ReadonlySet<ObjectId>;
   /** Definitions that an earlier look of the same run found killed: one run must not move a share twice. */
   readonly killed: ReadonlySet<ObjectId>;
+  /** What failed checks do in this run, as an earlier look of it decided, by the id of the ramp. */
+  readonly setbacks: ReadonlyMap<string, RampSetback>;
   /** Results of the checks before a step that is due, by the id of the ramp. */
   readonly checks: ReadonlyMap<string, readonly CheckStanding[]>;
 }
@@ -61,27 +64,40 @@ export interface Moment {
 export function desiredAt(desired: BoundDesired, facts: Facts, nowMs: number): Moment {
   const ladders = new Map<ObjectId, readonly Ladder[]>();
   const killed = new Set(facts.killed);
+  const setbacks = new Map(facts.setbacks);
   const now = withDefinitions(desired, (definition, ramps, name, environment) => {
     const id = objectId({ kind: 'flag', name, environment });
     if (idIn(facts, environment) === undefined) return definition;
     const sides = sidesOf(facts, name, environment);
     if (facts.ordered.has(id) || sides.isKilled) killed.add(id);
-    const own = laddersOf(ramps, { desired, facts, nowMs, name, environment, id }).map((each) =>
-      killed.has(id) ? { ...each, isKilled: true } : each,
-    );
+    const own = laddersOf(ramps, { desired, facts, nowMs, name, environment, id })
+      .map((each) => (killed.has(id) ? { ...each, isKilled: true } : each))
+      .map((each) => {
+        const key = rampId(name, idIn(facts, environment) ?? '', each.ramp.key);
+        const seen = facts.actual && sides;
+        const setback = facts.setbacks.get(key) ?? setbackOf(each, seen, nowMs);
+        if (setback === undefined || facts.ordered.has(id)) return each;
+        setbacks.set(key, setback);
+        return setBack(each, setback);
+      });
     ladders.set(id, own);
     let { fields, creation } = definition;
+    let ordered = fields;
     for (const ladder of own) {
-      const buckets = rampedBuckets(ladder.ramp, shareNow(ladder, sides));
-      fields = withBuckets(fields, ladder.ramp, buckets);
-      creation = withBuckets(creation, ladder.ramp, buckets);
+      const { setback, ...rest } = ladder;
+      const { ramp } = ladder;
+      const buckets = rampedBuckets(ramp, shareNow(ladder, sides));
+      fields = withBuckets(fields, ramp, buckets);
+      creation = withBuckets(creation, ramp, buckets);
+      const due = setback ? { ...rest, held: null, isKilled: false } : ladder;
+      ordered = withBuckets(ordered, ramp, rampedBuckets(ramp, shareNow(due, sides)));
     }
-    return { ...definition, fields, creation, timed: timedFields(ramps, fields, sides) };
+    return { ...definition, fields, creation, timed: timedFields(own, fields, ordered, sides) };
   });
   return {
     ...{ desired: now, ladders, nextDueMs: nextDue(ladders), nowMs },
     closed: closedAt(desired, nowMs),
-    facts: { ...facts, killed },
+    facts: { ...facts, killed, setbacks },
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Config } from '../model/desired.js';
 import { formOf, type DesiredRamp, type Ladder, type RampAnchor } from '../model/flag/ramp.js';
 import type { RampRecord } from '../model/state.js';
+import { standingSetback } from './setbacks.js';
 import { nextOpening, type Calendar } from './windows.js';
 
 /** The time and share from which the steps of a ramp count. */
@@ -83,7 +84,8 @@ export function ladderOf(
   facts: RampFacts,
   calendars: ReturnType<typeof calendarsOf>,
 ): Ladder {
-  const { record, unkept, isKilled, nowMs } = facts;
+  const { record, unkept, nowMs } = facts;
+  const isKilled = facts.isKilled || standingSetback(ramp, record) !== undefined;
   const [calendar, within] = calendars;
   const zone = [...within.windows, ...calendar.windows][0]?.zone ?? 'UTC';
   const anchors = unkept === null ? anchorsOf(ramp, facts) : null;
@@ -93,7 +95,8 @@ export function ladderOf(
   const isExplicit = sinceMs !== null || ramp.steps.some(({ atMs }) => atMs !== undefined);
   const held = ramp.hold ? 'its spec says `hold: true`' : isExplicit ? null : unkept;
   const step = stepAt(dueMs, nowMs);
-  return { ramp, dueMs, step, held, zone, anchors, isKilled, ...(record && { record }) };
+  const killed = { isKilled: facts.isKilled };
+  return { ramp, dueMs, step, held, zone, anchors, ...killed, ...(record && { record }) };
 }
 
 /**

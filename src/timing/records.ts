@@ -3,7 +3,7 @@ import { rampId, type DesiredRamp } from '../model/flag/ramp.js';
 import { canonicalDefinition } from '../model/flag/wire.js';
 import { sameJson } from '../model/json.js';
 import { refOfId, type ObjectId } from '../model/ref.js';
-import type { RampRecords, State } from '../model/state.js';
+import type { RampRecord, RampRecords, RampSetback, State } from '../model/state.js';
 import type { Moment } from './desired-at.js';
 import { idIn, reachedOn, shareOn, sidesOf } from './shares.js';
 
@@ -12,6 +12,8 @@ interface Brought {
   readonly known: RampRecords;
   /** Definitions whose kill the run took back: their next wait counts from this run. */
   readonly restored: ReadonlySet<ObjectId>;
+  /** Definitions that the run killed. */
+  readonly killed: ReadonlySet<ObjectId>;
   /** Whether the run planned the flag in the environment with this id. */
   readonly isPlanned: (flag: string, environmentId: string) => boolean;
 }
@@ -22,7 +24,7 @@ interface Brought {
  */
 export function recordsAfter(
   { desired, ladders, facts }: Moment,
-  { state, known, restored, isPlanned }: Brought,
+  { state, known, restored, killed, isPlanned }: Brought,
 ): RampRecords {
   const isKept = (id: string): boolean => {
     const [, flag = '', environmentId = ''] = /^([^@]*)@(\S*) /.exec(id) ?? [];
@@ -42,12 +44,35 @@ export function recordsAfter(
       const reached = isEqualOn(base, said, ramp)
         ? shareOn(said, ramp)
         : (reachedOn(ladder, base) ?? (live && shareOn(live, ramp)));
-      const anchor = anchors?.[isKilled && !restored.has(id) ? 'killed' : 'alive'];
-      if (anchor) next.set(key, { ...anchor, reached: reached ?? 0 });
+      const isRestored = restored.has(id);
+      const setback = isRestored ? undefined : ladder.setback;
+      const isMade =
+        setback?.act === 'kill' ? isKilled || killed.has(id) : isEqualOn(base, said, ramp);
+      const made = setback && isMade ? withoutBegun(setback) : setback;
+      const isStopped = (isKilled && !isRestored) || (made && !made.begun);
+      const anchor = anchors?.[isStopped ? 'killed' : 'alive'];
+      if (anchor)
+        next.set(key, { ...anchor, reached: reached ?? 0, ...(made && { setback: made }) });
       else if (before) next.set(key, before);
     }
   }
   return Object.fromEntries([...next].sort());
+}
+
+/** The memory before a run takes ramps back, so that the next run recognises what a run did that was cut off. */
+export function recordsBefore({ ladders, facts }: Moment, known: RampRecords): RampRecords {
+  const begun = [...ladders].flatMap(([id, own]) => {
+    const { name = '', environment = '' } = refOfId(id) ?? {};
+    return own.flatMap(({ ramp, record, setback }): [string, RampRecord][] => {
+      const key = rampId(name, idIn(facts, environment ?? '') ?? '', ramp.key);
+      return record && setback?.begun ? [[key, { ...record, setback }]] : [];
+    });
+  });
+  return { ...known, ...Object.fromEntries(begun) };
+}
+
+function withoutBegun({ begun: _, ...setback }: RampSetback): RampSetback {
+  return setback;
 }
 
 /** Whether a field was found as the run wanted it. */

@@ -30,7 +30,7 @@ export function idIn(
   return environments.find(({ name }) => name === environment)?.id;
 }
 
-interface Sides {
+export interface Sides {
   /** Canonical; undefined if the service has none, or was not asked. */
   readonly live: Definition | undefined;
   /** Last found equal. */
@@ -54,12 +54,19 @@ export function sidesOf(known: Known, name: string, environment: string): Sides 
 
 /** The share that the treatment of a ramp should have now. */
 export function shareNow(ladder: Ladder, { live, base }: Sides): number {
-  const { ramp, step, held, isKilled } = ladder;
+  const { ramp, step, held, isKilled, setback } = ladder;
   const reached = reachedOn(ladder, base) ?? (live && shareOn(live, ramp));
   const written = shareOf(ramp.written, ramp.treatment);
+  if (setback?.begun && setback.act === 'previous') return previousShare(ramp, reached ?? written);
   if (held !== null || isKilled) return reached ?? written;
   const due = ramp.steps[step]?.percent ?? written;
   return Math.max(due, reached ?? 0);
+}
+
+/** The share before the step that is reached: that of the step before, or the written one. */
+export function previousShare({ steps, written, treatment }: DesiredRamp, reached: number): number {
+  const before = steps.findLast(({ percent }) => percent < reached);
+  return before?.percent ?? shareOf(written, treatment);
 }
 
 /** The share of a ramp that was last found equal; undefined if the state has none. */
@@ -115,21 +122,34 @@ export function withBuckets<T extends Definition>(
   return { ...side, rules };
 }
 
-/** The fields that ramps decide, by path. @param fields of the specs, with plain shares. */
+/**
+ * The fields that ramps decide, by path.
+ *
+ * @param fields of the specs, with plain shares.
+ * @param ordered the same as if no check had taken a ramp back.
+ */
 export function timedFields(
-  ramps: readonly DesiredRamp[],
+  ladders: readonly Ladder[],
   fields: Definition,
+  ordered: Definition,
   sides: Sides,
 ): ReadonlyMap<string, TimedField> {
   const timed = new Map<string, TimedField>();
+  const kill = ladders.find(({ setback }) => setback?.act === 'kill')?.setback;
+  if (kill) timed.set('/killed', { ...(kill.begun && { reason: 'ramp' }) });
   for (const member of ['rules', 'defaultRule'] as const) {
-    const own = ramps.filter(({ rule }) => (rule === null) === (member === 'defaultRule'));
+    const all = ladders.filter(({ ramp }) => (ramp.rule === null) === (member === 'defaultRule'));
+    const own = all.map(({ ramp }) => ramp);
     if (own.length === 0 || sides.live === undefined) continue;
-    const held = own.map((ramp) => holdOf(ramp, fields, sides)).find((each) => each !== undefined);
+    const held = all.map((each) => holdOf(each, fields, sides)).find((each) => each !== undefined);
+    const back = all.find(({ setback }) => setback);
     const isAlone = isAlongIn(own, member, sides.found, fields);
     const was = isAlone && canonicalDefinition(sides.found ?? {})[member];
     const reason = was && (sameJson(was, sides.live[member]) ? 'ramp' : 'drift');
-    timed.set(`/${member}`, { ...(reason && { reason }), ...(held && { held }) });
+    timed.set(`/${member}`, {
+      ...{ ...(reason && { reason }), ...(held && { held }) },
+      ...(back?.held && { waits: { for: ordered[member], because: back.held } }),
+    });
   }
   return timed;
 }
@@ -166,13 +186,14 @@ function onRamp(ramp: DesiredRamp, buckets: readonly Bucket[]): unknown {
 
 /** Why a share must not be written: the live one was moved back, or beyond the step. Undefined otherwise. */
 function holdOf(
-  ramp: DesiredRamp,
+  { ramp, setback }: Ladder,
   fields: Definition,
   { live, found }: Sides,
 ): TimedField['held'] | undefined {
   const [now, known, wanted] = [live, found, fields].map((side) => shareIn(side, ramp));
   if (now === undefined || wanted === undefined) return undefined;
-  if (now > wanted)
+  const isTakenBack = setback?.begun === true && now === known;
+  if (now > wanted && !isTakenBack)
     return held(ramp, `is at ${now} % on the service, beyond the step of ${wanted} %`);
   if (known === undefined || now >= known) return undefined;
   return held(ramp, `went back from ${known} to ${now} % on the service`);

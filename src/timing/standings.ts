@@ -15,6 +15,8 @@ import { refOfId, type ObjectId } from '../model/ref.js';
 import type { Outcomes } from '../model/outcome.js';
 import { momentText } from '../platform/zoned-time.js';
 import type { Moment } from './desired-at.js';
+import { hasGrown } from './setbacks.js';
+import { previousShare } from './shares.js';
 
 /**
  * The standing of the ramps within the operator's filters.
@@ -63,11 +65,18 @@ export function standingsOf(
           written.get(id)?.has(rule === null ? '/defaultRule' : '/rules') === true && held === null
             ? (ramp.steps[step]?.percent ?? servedOf(facts.actual, id, ramp))
             : servedOf(facts.actual, id, ramp),
-        ...(ladder.checks && { checks: ladder.checks }),
+        ...(ladder.checks && { checks: ladder.checks, ...failureOf(ladder) }),
       };
     }),
   );
   return found.sort((a, b) => byCodeUnits(a.id, b.id) || (a.rule ?? -1) - (b.rule ?? -1));
+}
+
+/** What a failure of the checks would do, while the step is to be taken. */
+function failureOf({ ramp, record, held }: Ladder): Pick<RampStanding, 'onFail' | 'backTo'> {
+  const { onFail } = ramp;
+  if (onFail === undefined || held !== null || !record || !hasGrown(ramp, record)) return {};
+  return { onFail, ...(onFail === 'previous' && { backTo: previousShare(ramp, record.reached) }) };
 }
 
 function servedOf(actual: Actual | null, id: ObjectId, ramp: DesiredRamp): number | null {
@@ -77,7 +86,7 @@ function servedOf(actual: Actual | null, id: ObjectId, ramp: DesiredRamp): numbe
   return buckets ? shareOf(buckets, ramp.treatment) : null;
 }
 
-/** Adds a title and a comment for each step of a ramp, because no commit makes it. */
+/** Adds a title and a comment for each step of a ramp and each setback, because no commit makes them. */
 export function withSteps(
   notes: PlanNotes,
   { changes, withheld }: Pick<Plan, 'changes' | 'withheld'>,
@@ -86,21 +95,44 @@ export function withSteps(
   const said = new Map(notes);
   for (const change of [...changes, ...withheld]) {
     const paths = change.fields.filter(({ reason }) => reason === 'ramp').map(({ path }) => path);
-    const steps = (ladders.get(change.id) ?? []).filter(({ ramp, step }) => {
-      return step >= 0 && paths.includes(ramp.rule === null ? '/defaultRule' : '/rules');
+    const moved = (ladders.get(change.id) ?? []).filter(({ ramp, step, setback }) => {
+      const path = ramp.rule === null ? '/defaultRule' : '/rules';
+      return step >= 0 && paths.includes(setback?.act === 'kill' ? '/killed' : path);
     });
+    const back = 'why' in change ? [] : moved.filter(({ setback }) => setback?.begun);
+    const steps = moved.filter((each) => !back.includes(each));
     const note = notes.get(noteKey(change));
-    if (steps.length === 0) continue;
-    const title = `Ramp ${change.id}: ${steps.map(stepText).join('; ')}`;
-    const words = steps.map((each) => `${stepText(each)}, ${reasonText(each)}.`).join('\n');
-    const isAlone = change.reason === 'ramp';
-    const comment = isAlone || !note ? words : `${note.comment}\n\n${words}`;
-    said.set(
-      noteKey(change),
-      truncateNote({ title: isAlone || !note ? title : note.title, comment }, title),
-    );
+    if (moved.length === 0) continue;
+    const title = [
+      ...back.map((each) => setbackTitle(change.id, each)),
+      ...(steps.length > 0 ? [`Ramp ${change.id}: ${steps.map(stepText).join('; ')}`] : []),
+    ].join('; ');
+    const words = [
+      ...back.map(setbackWords),
+      ...steps.map((each) => `${stepText(each)}, ${reasonText(each)}.`),
+    ].join('\n');
+    const isAlone = change.reason === 'ramp' || !note;
+    const isOwn = isAlone || back.length > 0;
+    const comment = isAlone ? words : `${note.comment}\n\n${words}`;
+    said.set(noteKey(change), truncateNote({ title: isOwn ? title : note.title, comment }, title));
   }
   return said;
+}
+
+function setbackTitle(id: ObjectId, { ramp, record, setback }: Ladder): string {
+  const share = `Ramp ${id}: ${ramp.treatment} back to ${previousShare(ramp, record?.reached ?? 0)} %`;
+  return `${setback?.act === 'kill' ? `Kill ${id}` : share}: ${setback?.why ?? ''}`;
+}
+
+function setbackWords({ ramp, step, record, setback }: Ladder): string {
+  const { steps, treatment } = ramp;
+  const from = record?.reached ?? 0;
+  const next = `before step ${step + 1} of ${steps.length}, ${steps[step]?.percent ?? 0} %`;
+  const effect =
+    setback?.act === 'kill'
+      ? `The flag is killed with ${treatment} at ${from} %`
+      : `${treatment} goes back from ${from} to ${previousShare(ramp, from)} %`;
+  return `${setback?.why ?? ''} (${setback?.at ?? ''}, ${next}).\n${effect}, and the ramp takes no step until a commit changes it.`;
 }
 
 function stepText({ ramp, step }: Ladder): string {

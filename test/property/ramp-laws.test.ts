@@ -213,6 +213,7 @@ class World {
     const facts: Facts = {
       ...{ records: {}, unkept: null, head: null, state, actual: null, checks: new Map() },
       ...{ environments: policy.environments, ordered: new Set(), killed: new Set() },
+      setbacks: new Map(),
     };
     const checks = this.#checks(desired, facts, ms);
     const actual = anActual({ flags: [liveFlag('shop', { production: this.live })] });

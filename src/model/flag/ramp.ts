@@ -1,5 +1,5 @@
 import { byCodeUnits, canonicalJson, sameJson, sha256 } from '../json.js';
-import type { RampRecord } from '../state.js';
+import type { RampRecord, RampSetback } from '../state.js';
 import type { Bucket, Definition, Matcher } from './flag.js';
 
 export interface DesiredRamp {
@@ -26,8 +26,12 @@ export interface DesiredRamp {
   /** Name of a window that limits it further. Default: only the environment's windows apply. */
   readonly within?: string;
   readonly checks?: readonly string[];
+  /** What a failed check does beside holding the step. Default: nothing. */
+  readonly onFail?: RampAct;
   readonly hold: boolean;
 }
+
+export type RampAct = RampSetback['act'];
 
 export interface RampStep {
   /** Whole per cent. */
@@ -38,8 +42,8 @@ export interface RampStep {
   readonly afterMs: number;
 }
 
-/** The remembered facts of a ramp without the share that it has reached. */
-export type RampAnchor = Omit<RampRecord, 'reached'>;
+/** The remembered facts of a ramp without the share that it has reached, and without what a failed check did. */
+export type RampAnchor = Omit<RampRecord, 'reached' | 'setback'>;
 
 export interface Ladder {
   readonly ramp: DesiredRamp;
@@ -61,6 +65,8 @@ export interface Ladder {
   readonly checks?: readonly CheckStanding[];
   /** When a daemon repeats a failed check, in milliseconds since the epoch. */
   readonly againMs?: number;
+  /** What a failed check does in this run, or did in an earlier one; no commit has changed the ramp since. */
+  readonly setback?: RampSetback;
 }
 
 export interface CheckStanding {
@@ -69,6 +75,8 @@ export interface CheckStanding {
   readonly result: 'passed' | 'failed' | 'not-asked';
   /** Why the check failed, as a clause; untrusted text. */
   readonly why: string | null;
+  /** The check found a wrong value, and not just no value. Only then may its failure take a ramp back. */
+  readonly isMeasured?: true;
 }
 
 export interface StepStanding {
@@ -91,6 +99,10 @@ export interface RampStanding {
   readonly served: number | null;
   /** Of the due step that is not taken yet. Unset if there is no such step, or it has no checks. */
   readonly checks?: readonly CheckStanding[];
+  /** What a failure of these checks would do. Unset if the step would only wait. */
+  readonly onFail?: RampAct;
+  /** The share to which `previous` goes back, in whole per cent. */
+  readonly backTo?: number;
 }
 
 /** Equal for ramps that take the same steps. */
@@ -100,6 +112,31 @@ export function formOf({
   startMs,
 }: Pick<DesiredRamp, 'treatment' | 'steps'> & { readonly startMs?: number | undefined }): string {
   return sha256(canonicalJson({ treatment, steps, startMs: startMs ?? null })).slice(0, 16);
+}
+
+/** A ramp as the specs write it, wherever its rule stands. Plain data. */
+export function writtenRamp({
+  key,
+  treatment,
+  written,
+  startMs,
+  steps,
+  within,
+  checks,
+  onFail,
+  hold,
+}: DesiredRamp): object {
+  return {
+    ...{ rule: key, treatment, hold, written },
+    steps: steps.map(({ percent, atMs, afterMs }) => ({
+      ...{ percent, afterMs },
+      ...(atMs !== undefined && { atMs }),
+    })),
+    ...(startMs !== undefined && { startMs }),
+    ...(within !== undefined && { within }),
+    ...(checks !== undefined && { checks }),
+    ...(onFail !== undefined && { onFail }),
+  };
 }
 
 /** The share of a treatment, in whole per cent. */

@@ -16,12 +16,13 @@ import { flagEntry, type FlagEntry } from '../../model/state.js';
 import {
   plannedChange,
   splitFields,
+  strongest,
   withheld,
   type PlannedChange,
   type ObjectPlan,
   type ChangeSubject,
 } from '../planned-change.js';
-import { isKillOrdered, killOrders } from './orders.js';
+import { isKillOrdered, killOrders, type KillOrder } from './orders.js';
 import type { PlanInput } from '../input.js';
 import {
   environmentRules,
@@ -46,17 +47,38 @@ export function isKillInReach(
  * Each is a change of its own, so that nothing that holds back other fields holds back a kill.
  */
 export function planKills(input: PlanInput): PlannedChange[] {
-  const { actual, policy, desired } = input;
-  return killOrders(desired).flatMap(({ flag, environment: name, location }) => {
-    const environment = policy.environments.find((each) => each.name === name);
-    if (!environment || !isKillInReach(policy, environment, flag)) return [];
-    const live = actual.flags.get(flag)?.definitions.get(name);
-    if (!live || live.killed) return [];
-    const ref: ObjectRef = { kind: 'flag', name: flag, environment: name };
-    const fields = [killedChange(true, 'kill')];
-    const request = { action: 'kill-flag' as const, flag, environment: name };
-    return [plannedChange({ ref, location }, { action: 'update', fields }, [request])];
-  });
+  const { desired, policy } = input;
+  const byChecks = policy.suspended === null ? killsByChecks(input) : [];
+  return [
+    ...killOrders(desired).flatMap((order) => planKill(order, 'kill', input)),
+    ...byChecks.flatMap((order) => planKill(order, 'ramp', input)),
+  ];
+}
+
+type KillSubjectOf = Pick<KillOrder, 'flag' | 'environment' | 'location'>;
+
+function planKill(
+  { flag, environment: name, location }: KillSubjectOf,
+  reason: 'kill' | 'ramp',
+  { actual, policy }: PlanInput,
+): PlannedChange[] {
+  const environment = policy.environments.find((each) => each.name === name);
+  if (!environment || !isKillInReach(policy, environment, flag)) return [];
+  const live = actual.flags.get(flag)?.definitions.get(name);
+  if (!live || live.killed) return [];
+  const ref: ObjectRef = { kind: 'flag', name: flag, environment: name };
+  const fields = [killedChange(true, reason)];
+  const request = { action: 'kill-flag' as const, flag, environment: name };
+  return [plannedChange({ ref, location }, { action: 'update', fields }, [request])];
+}
+
+/** The definitions that a failed check of a ramp kills. */
+function killsByChecks({ desired, policy }: PlanInput): KillSubjectOf[] {
+  return plannedObjects(policy, 'flag', desired.flags).flatMap(({ name: flag, environments }) =>
+    [...environments].flatMap(([environment, { timed, location }]) =>
+      timed?.get('/killed')?.reason === 'ramp' ? [{ flag, environment, location }] : [],
+    ),
+  );
 }
 
 /** Restores of definitions that are not declared here; they write only `/killed`. */
@@ -97,13 +119,10 @@ export function withKills(
 }
 
 function joined(kill: PlannedChange, other: PlannedChange): PlannedChange {
+  const fields = [...kill.change.fields, ...other.change.fields];
   return {
     ...other,
-    change: {
-      ...other.change,
-      reason: 'kill',
-      fields: [...kill.change.fields, ...other.change.fields],
-    },
+    change: { ...other.change, reason: strongest(fields.map(({ reason }) => reason)), fields },
     requests: [...kill.requests, ...other.requests],
   };
 }
@@ -132,7 +151,8 @@ export function plannedRestore(of: KillSubject, killed: boolean, input: PlanInpu
   if (!killed || isKillOrdered(input.desired, flag.name, environment.name)) return NOTHING;
   const id = objectId({ kind: 'flag', name: flag.name, environment: environment.name });
   if (isTakenBack(of, input.desired) || input.policy.restorable.has(id)) return written('restore');
-  if (definition.fields.killed !== false) return NOTHING;
+  // A kill by a failed check stays until a commit answers it.
+  if (definition.fields.killed !== false || definition.timed?.has('/killed')) return NOTHING;
   if (environment.onLiveKill === 'revert') return written('drift');
   return { ...NOTHING, withheld: (subject) => [liveKill(subject, environment)] };
 }
@@ -155,7 +175,7 @@ function written(reason: 'restore' | 'drift'): PlannedRestore {
   return { changes: [killedChange(false, reason)], written: { killed: false }, withheld: () => [] };
 }
 
-function killedChange(killed: boolean, reason: 'kill' | 'restore' | 'drift'): FieldChange {
+function killedChange(killed: boolean, reason: 'kill' | 'ramp' | 'restore' | 'drift'): FieldChange {
   return { path: '/killed', reason, before: !killed, after: killed };
 }
 

@@ -11,7 +11,7 @@ import {
 import type { ActualFlag } from '../../model/actual.js';
 import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
 import { objectId } from '../../model/ref.js';
-import type { FieldChange } from '../../model/plan.js';
+import type { FieldChange, Withheld } from '../../model/plan.js';
 import type { Base, FlagEntry } from '../../model/state.js';
 import {
   plannedChange,
@@ -77,7 +77,11 @@ function planUpdate(
     if (hold !== undefined) return path === '/killed' ? undefined : hold;
     return rules.revertDrift ? undefined : definition.timed?.get(path)?.held;
   });
-  const withheldFields = [...parted.withheld, ...restore.withheld(subject)];
+  const withheldFields = [
+    ...parted.withheld,
+    ...restore.withheld(subject),
+    ...(restore.changes.length === 0 ? takenBack(subject, definition) : []),
+  ];
   let { allowed } = parted;
   let target = targetOf(definition, live, allowed, restore);
   const dangling = danglingTreatment(target);
@@ -132,6 +136,17 @@ function planCreation(
       { action: 'create-definition', flag: flag.name, environment: environment.name, body },
     ]),
   };
+}
+
+/** The steps that git orders after a failed check took their ramps back. */
+function takenBack(subject: ChangeSubject, { fields, timed }: DesiredDefinition): Withheld[] {
+  return [...(timed ?? [])].flatMap(([path, { waits }]) => {
+    if (waits === undefined) return [];
+    const before = definitionFields(canonicalDefinition(fields), []).get(path);
+    const field = { path, reason: 'ramp' as const, before, after: waits.for };
+    const held = { why: 'check-failed' as const, because: waits.because };
+    return [withheld(subject, { action: 'update', fields: [field] }, held)];
+  });
 }
 
 /** The base of a definition that exists. */

@@ -109,8 +109,12 @@ function circumstances(report: PlanReport, options: JsonOptions) {
     held: some(report.held),
     leftOut: report.leftOut,
     ramps: some(
-      report.ramps?.map(({ id, rule, treatment, step, steps, held, served, checks }) => ({
-        ...{ id, rule, treatment, step, held, served, ...present({ checks }) },
+      report.ramps?.map(({ id, rule, treatment, step, steps, held, served, checks, onFail }) => ({
+        ...{ id, rule, treatment, step, held, served },
+        ...present({
+          onFail,
+          checks: checks?.map(({ name, result, why }) => ({ name, result, why })),
+        }),
         steps: steps.map(({ percent, due, dueText }) => ({ percent, due, dueText })),
       })),
     ),

@@ -178,7 +178,7 @@ function openRamps(ramps: readonly RampStanding[] = []): readonly RampStanding[]
  * A ladder in one line: the steps done, the current step, the time of the next step, and the reason if the ramp waits.
  */
 export function rampText(standing: RampStanding): string {
-  const { id, rule, treatment, steps, step, held, served, checks = [] } = standing;
+  const { id, rule, treatment, steps, step, held, served, checks = [], onFail, backTo } = standing;
   const where = rule === null ? '' : `, rule ${rule + 1}`;
   const rungs = steps.map(({ percent, dueText }, at) => {
     // A due step is not served before a run has written it, and a waiting one not at all.
@@ -194,8 +194,15 @@ export function rampText(standing: RampStanding): string {
   const waits = held === null ? '' : ` It waits: ${clean(held)}.`;
   const unasked = checks.filter(({ result }) => result === 'not-asked');
   const names = unasked.map(({ name }) => `"${clean(name)}"`).join(', ');
+  const back = `${clean(treatment)} goes back to ${String(backTo ?? 0)} %`;
+  const failure =
+    onFail === undefined
+      ? ''
+      : ` (if it fails, ${onFail === 'kill' ? 'the flag is killed' : back})`;
   const asked =
-    unasked.length === 0 ? '' : ` Not asked here, and asked before it is written: check ${names}.`;
+    unasked.length === 0
+      ? ''
+      : ` Not asked here, and asked before it is written: check ${names}${failure}.`;
   return `Ramp of ${clean(treatment)} in ${clean(id)}${where}: ${rungs.join(', ')}.${waits}${asked}`;
 }
 

@@ -93,6 +93,7 @@ const HELD: Readonly<Record<Extract<Standing, { is: 'held' }>['why'], string>> =
   review: 'held for a person (no reviewed plan shows it)',
   guard: 'refused by a guard',
   'ramp-changed': 'held for a person (its ramp was changed on the service)',
+  'check-failed': 'held for a person (a failed check took its ramp back)',
   contested: 'held for a person (another writer keeps changing it)',
   'another-object': 'held by another object',
 };

@@ -49,6 +49,7 @@ export const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
   'approval-needed': 'the service wants an approval first',
   suspended: 'nothing is written while the run is suspended',
   'ramp-held': 'the share was changed on the service, and the ramp waits',
+  'check-failed': 'a failed check took the ramp back',
   'window-closed': 'changes go here at another time',
   'needs-withheld': 'needs something that is withheld',
   'not-reviewed': 'not in the reviewed plan',

@@ -75,6 +75,14 @@ export function rampOf(
   }
   const started = startOf(long.start, wrong);
   const steps = stepsOf(long.steps, isShort ? [] : ['steps'], wrong);
+  const { within, hold = false, onFail = 'hold' } = long;
+  const checks = checksOf(spec);
+  if (onFail !== 'hold' && checks.length === 0) {
+    wrong.push([
+      ['onFail'],
+      'no check can fail here: name one (check: NAME), or take `onFail` out',
+    ]);
+  }
   if (wrong.length === 0 && treatment !== undefined) {
     wrong.push(...notGrowing(steps, shareOf(written, treatment), isShort ? [] : ['steps']));
   }
@@ -85,14 +93,13 @@ export function rampOf(
       ),
     };
   }
-  const { within, hold = false } = long;
-  const checks = checksOf(spec);
   return {
     ramp: {
       ...{ ...of.known, rule, treatment, order: treatments, written, steps, hold },
       ...started,
       ...(within !== undefined && { within }),
       ...(checks.length > 0 && { checks }),
+      ...(onFail !== 'hold' && { onFail }),
     },
   };
 }

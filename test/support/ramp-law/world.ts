@@ -100,7 +100,7 @@ export class RampWorld {
       this.#state = stateAfterVerify(again, new Set(left.unchanged), null, at(hour));
       this.#ramps = kept(
         recordsAfter(input.moment, {
-          ...{ state: this.#state, known: this.#ramps, restored },
+          ...{ state: this.#state, known: this.#ramps, restored, killed: new Set() },
           isPlanned: (_, environmentId) => environmentId === 'env-production',
         }),
       );

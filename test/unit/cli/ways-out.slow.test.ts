@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { parseDocument } from 'yaml';
 import type { WithheldWhy } from '../../../src/model/plan.js';
 import {
@@ -14,6 +14,7 @@ import {
 } from '../../../src/model/remedy.js';
 import type { HeldFor, Standing } from '../../../src/model/verdict.js';
 import { ConfigRepository } from '../../support/config-repository.js';
+import { startScripted } from '../../support/http.js';
 import { liveWorkspace, type LiveWorkspace } from '../../support/live-workspace.js';
 import { aDefinition, callsOf } from '../../support/service-calls.js';
 import { startTestService, type TestService } from '../../support/service.js';
@@ -38,6 +39,7 @@ let live: LiveWorkspace;
 let repository: ConfigRepository;
 
 beforeEach(async () => {
+  checked = '';
   service = await startTestService();
   live = await liveWorkspace(service);
   repository = new ConfigRepository();
@@ -55,6 +57,7 @@ async function typed(...args: readonly string[]): Promise<CliRun> {
     return await cliRun(args, {
       FLAGKEEL_API_KEY: service.key,
       FLAGKEEL_URL: service.origin,
+      FLAGKEEL_ORIGINS: checked,
       GIT_AUTHOR_NAME: 'Ana',
       GIT_AUTHOR_EMAIL: 'ana@example.com',
     });
@@ -148,6 +151,9 @@ const protectedPay = (isProtected: boolean): Readonly<Record<string, string>> =>
 
 /** Id of a change request on the service. */
 let request: string;
+/** Address of the check of a ramp, and whether it passes. */
+let checked: string;
+let healthy: boolean;
 /** Hash of the plan that a review showed. */
 let reviewed: string;
 
@@ -166,6 +172,37 @@ const RAMPED: Situation = {
     await patchPay('/defaultRule', shares(3));
   },
 };
+
+/** A check that nothing answers well took the ramp back. */
+const TAKEN_BACK: Situation = {
+  id: PAY,
+  prepare: async () => {
+    const health = await startScripted(() => ({ status: healthy ? 200 : 500 }));
+    onTestFinished(health.close);
+    checked = health.url;
+    healthy = true;
+    const checks = `checks: { alive: { url: "${health.url}/healthz" } }\n`;
+    await begin(PROTECTED_CONFIG + checks, pay(0));
+    commit(pay(0, rampedTo('{ percent: 10 }')));
+    await applied();
+    healthy = false;
+    commit(pay(0, rampedTo('{ percent: 10 }, { percent: 50 }')));
+  },
+  byHand: {
+    'write `hold: true` in the ramp': async () => {
+      commit(pay(0, rampedTo('{ percent: 10 }, { percent: 50 }', ', hold: true')));
+      await Promise.resolve();
+    },
+    'change the steps of the ramp': async () => {
+      healthy = true;
+      commit(pay(0, rampedTo('{ percent: 5 }')));
+      await Promise.resolve();
+    },
+  },
+};
+
+const rampedTo = (steps: string, more = ''): string =>
+  `ramp: { steps: [${steps}], check: alive, onFail: previous${more} }, `;
 
 const KILLED: Situation = {
   id: PAY,
@@ -301,6 +338,7 @@ const WITHHELD: Readonly<Record<WithheldWhy, Covered>> = {
     },
   },
   'ramp-held': RAMPED,
+  'check-failed': TAKEN_BACK,
   'window-closed': {
     id: PAY,
     prepare: async () => {
@@ -359,6 +397,7 @@ const HELD: Readonly<Record<HeldFor, Covered>> = {
   review: WITHHELD['not-reviewed'],
   guard: GUARDED,
   'ramp-changed': RAMPED,
+  'check-failed': TAKEN_BACK,
   contested: WITHHELD.contested,
   'another-object': WITHHELD['needs-withheld'],
 };
@@ -661,7 +700,7 @@ it('was run, whichever the program can print, and led where it says', () => {
 
   expect(all.filter((way) => !isOneOf([...ran, ...Object.keys(NOT_RUN)])(way))).toEqual([]);
   expect({ printable: all.length, run: all.filter(isOneOf(ran)).length }).toEqual({
-    printable: 36,
-    run: 34,
+    printable: 38,
+    run: 36,
   });
 });

@@ -101,6 +101,7 @@ describe('the verdict over what is withheld', () => {
     ['window-closed', 'commit', 'waits', 0],
     ['ramp-held', 'ramp', 'waits', 0],
     ['ramp-held', 'drift', 'held', 8],
+    ['check-failed', 'ramp', 'held', 8],
     ['conflict-held', 'conflict', 'held', 8],
     ['adopt-needed', 'adopt', 'held', 8],
     ['approval-needed', 'commit', 'held', 8],

@@ -58,7 +58,7 @@ describe('a ramp with a check', () => {
       / It waits: check "slo" failed: 0\.1 is less than 0\.2\.$/,
     );
     expect(standing?.checks).toEqual([
-      { name: 'slo', result: 'failed', why: '0.1 is less than 0.2' },
+      { name: 'slo', result: 'failed', why: '0.1 is less than 0.2', isMeasured: true },
     ]);
     expect(done.input.moment.nextDueMs).toBe(after(7).now() + 300_000);
   });
@@ -171,7 +171,7 @@ describe('a check', () => {
     const server = await answering(() => answer);
 
     const check = { ...SLO, url: `${server.url}/health?deep=1` };
-    expect(await askCheck(check, allowing(server.url))).toBe(why);
+    expect((await askCheck(check, allowing(server.url)))?.why ?? null).toBe(why);
     expect(server.seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
       'GET /health?deep=1',
     ]);
@@ -181,9 +181,9 @@ describe('a check', () => {
     const server = await startScripted(() => 'hang');
     await server.close();
 
-    expect(await askCheck({ ...SLO, url: server.url }, allowing(server.url))).toBe(
-      'no answer: no connection (ECONNREFUSED)',
-    );
+    expect(await askCheck({ ...SLO, url: server.url }, allowing(server.url))).toEqual({
+      why: 'no answer: no connection (ECONNREFUSED)',
+    });
   });
 
   const vector = (...values: string[]) => ({
@@ -210,7 +210,11 @@ describe('a check', () => {
   ])('%j of %j', (check, answer, why) => {
     const text = JSON.stringify(answer);
 
-    expect(checkFault({ ...SLO, ...check }, { status: 200, headers: {}, text })).toBe(why);
+    const fault = checkFault({ ...SLO, ...check }, { status: 200, headers: {}, text });
+    expect(fault?.why ?? null).toBe(why);
+    // No value at all is no wrong value.
+    const isMeasured = /is (more|less) than|is not (?!that)/.test(why ?? '');
+    expect(fault?.isMeasured ?? false).toBe(isMeasured);
   });
 
   it('shows no text of an answer, because it may be a secret', () => {
@@ -221,8 +225,8 @@ describe('a check', () => {
       { data: { resultType: secret, result: secret } },
     ].map((answer) => JSON.stringify(answer));
     const whys = [...texts, secret, `{ "${secret}"`].flatMap((text) =>
-      [{ ...pointed, equals: 'ok' }, { ...pointed, atLeast: 1 }, atMost].map((check) =>
-        checkFault({ ...SLO, ...check }, { status: 200, headers: {}, text }),
+      [{ ...pointed, equals: 'ok' }, { ...pointed, atLeast: 1 }, atMost].map(
+        (check) => checkFault({ ...SLO, ...check }, { status: 200, headers: {}, text })?.why,
       ),
     );
 

@@ -1,0 +1,347 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { remedyOf } from '../../../src/model/remedy.js';
+import type { Applied, Planned } from '../../../src/reconcile/context.js';
+import { plan } from '../../../src/reconcile/reconcile.js';
+import { reportOf } from '../../../src/reconcile/result.js';
+import { planDocument } from '../../../src/report/json/plan.js';
+import { rampText } from '../../../src/report/view/sentences.js';
+import { standingsOf } from '../../../src/timing/standings.js';
+import { startScripted, type Reply } from '../../support/http.js';
+import { flagSpec, PIPELINE_CONFIG, type PipelineWorld } from '../../support/pipeline-world.js';
+import { callsOf } from '../../support/service-calls.js';
+import { edit, shareOf, storyOf, type Clock } from '../../support/ramp-story.js';
+
+const SHOP = 'flag/shop@production';
+const SHOP_HELD = { id: SHOP, action: 'update', fields: [] } as const;
+const STEPS = '10, 6h, 25, 12h, 50, 1d, 100';
+const rampOf = (onFail: string, more = ''): string =>
+  `ramp: { steps: "${STEPS}", check: slo, onFail: ${onFail}${more} }`;
+
+interface Story {
+  readonly world: PipelineWorld;
+  readonly after: Clock;
+  readonly config: string;
+  /** What the check answers from now on. */
+  answer: Reply;
+  asked(): number;
+}
+
+const good: Reply = { status: 200, body: { left: 0.5 } };
+const bad: Reply = { status: 200, body: { left: 0.1 } };
+
+/** A ramp that is at 25 %; its next step is due after 18 hours. */
+async function grownStory(onFail: string, config = PIPELINE_CONFIG, lines = ''): Promise<Story> {
+  const story = { answer: good };
+  const server = await startScripted(() => story.answer);
+  onTestFinished(server.close);
+  const checks = `checks: { slo: { url: "${server.url}/slo", value: /left, atLeast: 0.2 } }\n`;
+  const known = await storyOf(rampOf(onFail) + lines, config + checks, {
+    FLAGKEEL_ORIGINS: server.url,
+  });
+  for (const hours of [0, 7]) await known.world.applied({}, known.after(hours));
+  expect(await shareOf(known.world)).toBe(25);
+  known.world.writes();
+  const asked = (): number => server.seen.length;
+  return Object.assign(story, known, { asked, config: config + checks });
+}
+
+async function isKilled({ live }: PipelineWorld): Promise<boolean> {
+  const path = `/splits/ws/${live.id}/shop/environments/${live.production}`;
+  return (await live.ok<{ killed: boolean }>('GET', path)).killed;
+}
+
+/** The writes since the last call: title and comment of each. */
+function notesOf(world: PipelineWorld): string[] {
+  return world.writes().map(({ query: { title = '', comment = '' } }) => `${title}\n${comment}`);
+}
+
+/** The state as it was before the last run ended: as if it had been cut off. */
+function cutOff({ repository }: PipelineWorld): void {
+  const refs = repository.git('for-each-ref', '--format=%(refname)', 'refs/flagkeel/');
+  const state = refs.split('\n').find((ref) => !ref.includes('lock')) ?? '';
+  repository.git('update-ref', state, `${state}^`);
+}
+
+function commitRamp({ repository }: PipelineWorld, production: string): void {
+  repository.commit('Decide', { 'flags/shop.yaml': flagSpec('shop', { on: 0, production }) });
+}
+
+function textOf({ input, plan }: Applied | Planned): string {
+  return standingsOf(input.moment, plan).map(rampText).join('\n');
+}
+
+describe('a ramp that goes back where its check fails', () => {
+  it('goes back by one step, in words of its own, and is held for a person', async () => {
+    const story = await grownStory('previous');
+    const { world, after } = story;
+    const at = new Date(after(19).now()).toISOString();
+    story.answer = bad;
+
+    const done = await world.applied({}, after(19));
+
+    expect(await shareOf(world)).toBe(10);
+    const failure = 'check "slo" failed: 0.1 is less than 0.2';
+    expect(notesOf(world)).toEqual([
+      `Ramp ${SHOP}: on back to 10 %: ${failure}\n` +
+        `${failure} (${at}, before step 3 of 4, 50 %).\n` +
+        'on goes back from 25 to 10 %, and the ramp takes no step until a commit changes it.',
+    ]);
+    expect(done.verdict.objects.get(SHOP)).toMatchObject({ is: 'held', why: 'check-failed' });
+    expect(done.plan.withheld.map(remedyOf)).toEqual([
+      {
+        because: `${failure} (${at}), so "on" goes back, until a commit changes the ramp`,
+        ways: remedyOf({ ...SHOP_HELD, why: 'check-failed' }).ways,
+      },
+    ]);
+    expect(textOf(done)).toContain(`It waits: ${failure} (${at}), so "on" goes back`);
+  });
+
+  it('stays there, asks no more, and is held, whatever the check would say by now', async () => {
+    const story = await grownStory('previous');
+    const { world, after } = story;
+    story.answer = bad;
+    await world.applied({}, after(19));
+    const asked = story.asked();
+    world.writes();
+    story.answer = good;
+
+    for (const hours of [20, 48, 400]) {
+      const done = await world.applied({}, after(hours));
+      expect(done.verdict.objects.get(SHOP)).toMatchObject({ is: 'held', why: 'check-failed' });
+    }
+
+    expect(await shareOf(world)).toBe(10);
+    expect(world.writes()).toEqual([]);
+    expect(story.asked()).toBe(asked);
+  });
+
+  it('is not taken back twice, and known again, after a run that was cut off', async () => {
+    const story = await grownStory('previous');
+    const { world, after } = story;
+    story.answer = bad;
+    await world.applied({}, after(19));
+    cutOff(world);
+    world.writes();
+    story.answer = good;
+
+    for (const hours of [20, 21]) {
+      const done = await world.applied({}, after(hours));
+      expect(done.verdict.objects.get(SHOP)).toMatchObject({ is: 'held', why: 'check-failed' });
+    }
+
+    expect(await shareOf(world)).toBe(10);
+    expect(world.writes()).toEqual([]);
+  });
+
+  it('goes on from there once a commit changes the ramp, a whole wait later', async () => {
+    const story = await grownStory('previous');
+    const { world, after } = story;
+    story.answer = bad;
+    await world.applied({}, after(19));
+    story.answer = good;
+    commitRamp(world, rampOf('previous', ', hold: true'));
+    const held = await world.applied({}, after(20));
+    commitRamp(world, rampOf('hold'));
+
+    const shares = [];
+    for (const hours of [30, 35, 36.1]) {
+      await world.applied({}, after(hours));
+      shares.push(await shareOf(world));
+    }
+
+    expect(held.verdict.objects.get(SHOP)?.is).toBe('live');
+    expect(shares).toEqual([10, 10, 25]);
+  });
+
+  it('is in sync once a commit says the share that is live', async () => {
+    const story = await grownStory('previous');
+    const { world, after } = story;
+    story.answer = bad;
+    await world.applied({}, after(19));
+    world.writes();
+    world.repository.commit('Stay', { 'flags/shop.yaml': flagSpec('shop', { on: 10 }) });
+
+    const done = await world.applied({}, after(20));
+
+    expect(done.verdict.objects.get(SHOP)?.is).toBe('live');
+    expect(world.writes().map(({ path }) => path)).not.toContain(expect.stringContaining('pro'));
+    expect(await shareOf(world)).toBe(10);
+  });
+
+  it.each<[string, Reply]>([
+    ['no answer', 'reset'],
+    ['an answer without the value', { status: 200, body: {} }],
+    ['a fault of the server that has the value', { status: 503 }],
+  ])('is only held after %s', async (_, answer) => {
+    const story = await grownStory('previous');
+    const { world, after } = story;
+    story.answer = answer;
+
+    const done = await world.applied({}, after(19));
+
+    expect(await shareOf(world)).toBe(25);
+    expect(done.plan.withheld).toEqual([]);
+    story.answer = good;
+    await world.applied({}, after(20));
+    expect(await shareOf(world)).toBe(50);
+  });
+
+  it('is only held before its first step, because it has brought nothing yet', async () => {
+    const server = await startScripted(() => bad);
+    onTestFinished(server.close);
+    const config = `${PIPELINE_CONFIG}checks: { slo: { url: "${server.url}/slo", value: /left, atLeast: 0.2 } }\n`;
+    const origins = { FLAGKEEL_ORIGINS: server.url };
+    const { world, after } = await storyOf(rampOf('kill'), config, origins);
+    for (const hours of [0, 1]) await world.applied({}, after(hours));
+
+    expect(await isKilled(world)).toBe(false);
+    expect(await shareOf(world)).toBe(0);
+  });
+
+  it('leaves a share that a person changed to the person', async () => {
+    const story = await grownStory('previous');
+    const { world, after } = story;
+    story.answer = bad;
+    await edit(world, 17);
+    world.writes();
+
+    const done = await world.applied({}, after(19));
+
+    expect(await shareOf(world)).toBe(17);
+    expect(world.writes()).toEqual([]);
+    expect(done.verdict.objects.get(SHOP)?.is).toBe('held');
+  });
+
+  it('says in a dry run what a failure would do, and does nothing', async () => {
+    const story = await grownStory('previous');
+    const { world, after } = story;
+    story.answer = bad;
+    const asked = story.asked();
+    const run = await world.opened({ dryRun: true, at: after(19).now() });
+
+    const report = reportOf(await plan(run.context), run);
+
+    expect((report.ramps ?? []).map(rampText).join('')).toMatch(
+      / Not asked here, .*: check "slo" \(if it fails, on goes back to 10 %\)\.$/,
+    );
+    expect(planDocument(report).ramps?.[0]).toMatchObject({ onFail: 'previous', held: null });
+    expect(story.asked()).toBe(asked);
+    expect(world.writes()).toEqual([]);
+  });
+
+  it('waits for an approval where the service requires one, and goes back once it is given', async () => {
+    const story = await grownStory(
+      'previous',
+      PIPELINE_CONFIG.replace('production: {}', 'production: { approvals: request }'),
+    );
+    const { world, after } = story;
+    story.answer = bad;
+    await world.live.ok('PATCH', `/environments/ws/${world.live.id}/${world.live.production}`, [
+      { op: 'replace', path: '/changePermissions/areApprovalsRequired', value: true },
+    ]);
+
+    const asked = await world.applied({}, after(19));
+    const again = await world.applied({}, after(20));
+    const before = await shareOf(world);
+    const request = again.plan.withheld.find((each) => each.request)?.request?.id ?? '';
+    const approver = callsOf({
+      origin: world.service.origin,
+      key: await world.service.createKey('approver'),
+    });
+    await approver.ok('PUT', `/changeRequests/${request}`, { status: 'APPROVED' });
+    story.answer = good;
+    const done = await world.applied({}, after(21));
+
+    expect(asked.verdict.objects.get(SHOP)).toMatchObject({ is: 'held', why: 'approval' });
+    expect(before).toBe(25);
+    expect(await shareOf(world)).toBe(10);
+    expect(done.verdict.objects.get(SHOP)).toMatchObject({ is: 'held', why: 'check-failed' });
+  });
+});
+
+describe('a ramp that kills its flag where its check fails', () => {
+  it.each(['', 'killed: false'])(
+    'kills it once, in words of its own, with "%s" in its spec',
+    async (line) => {
+      const config = `${PIPELINE_CONFIG}onLiveKill: revert\n`;
+      const story = await grownStory('kill', config, line === '' ? '' : `, ${line}`);
+      const { world, after } = story;
+      const at = new Date(after(19).now()).toISOString();
+      story.answer = bad;
+
+      const done = await world.applied({}, after(19));
+
+      expect(await isKilled(world)).toBe(true);
+      const failure = 'check "slo" failed: 0.1 is less than 0.2';
+      expect(notesOf(world)).toEqual([
+        `Kill ${SHOP}: ${failure}\n` +
+          `${failure} (${at}, before step 3 of 4, 50 %).\n` +
+          'The flag is killed with on at 25 %, and the ramp takes no step until a commit changes it.',
+      ]);
+      expect(done.plan.changes.map(({ id, reason }) => `${id} ${reason}`)).toEqual([
+        `${SHOP} ramp`,
+      ]);
+      expect(done.verdict.objects.get(SHOP)).toMatchObject({ is: 'held', why: 'check-failed' });
+
+      cutOff(world);
+      story.answer = good;
+      for (const hours of [20, 48]) {
+        const later = await world.applied({}, after(hours));
+        expect(later.verdict.objects.get(SHOP)).toMatchObject({ is: 'held', why: 'check-failed' });
+      }
+      expect(world.writes()).toEqual([]);
+      expect(await isKilled(world)).toBe(true);
+    },
+  );
+
+  it('is not killed again after a person brought it back, and takes no step without a commit', async () => {
+    const story = await grownStory('kill');
+    const { world, after } = story;
+    story.answer = bad;
+    await world.applied({}, after(19));
+    const path = `/splits/ws/${world.live.id}/shop/environments/${world.live.production}`;
+    await world.live.ok('PATCH', path, [{ op: 'replace', path: '/killed', value: false }]);
+    world.writes();
+
+    const done = await world.applied({}, after(48));
+
+    expect(await isKilled(world)).toBe(false);
+    expect(await shareOf(world)).toBe(25);
+    expect(world.writes()).toEqual([]);
+    expect(done.verdict.objects.get(SHOP)).toMatchObject({ is: 'held', why: 'check-failed' });
+  });
+
+  it('is as git says once git orders the kill, and grows on after git takes that back', async () => {
+    const story = await grownStory('kill');
+    const { world, after } = story;
+    story.answer = bad;
+    await world.applied({}, after(19));
+    story.answer = good;
+    world.repository.commit('Say so', {
+      'kills/production.yaml': 'kills: { shop: { reason: SLO } }\n',
+    });
+    const said = await world.applied({}, after(20));
+    world.repository.commit('Back', { 'kills/production.yaml': 'kills: {}\n' });
+    const shares = [];
+    for (const hours of [21, 32, 33.1]) {
+      await world.applied({}, after(hours));
+      shares.push(await shareOf(world));
+    }
+
+    expect(said.verdict.objects.get(SHOP)?.is).toBe('live');
+    expect(await isKilled(world)).toBe(false);
+    expect(shares).toEqual([25, 25, 50]);
+  });
+
+  it('is neither killed nor asked while the run is suspended', async () => {
+    const story = await grownStory('kill');
+    const { world, after } = story;
+    story.answer = bad;
+    world.repository.commit('Suspend', { 'flagkeel.yaml': `${story.config}suspend: true\n` });
+
+    await world.applied({}, after(19));
+
+    expect(await isKilled(world)).toBe(false);
+    expect(world.writes()).toEqual([]);
+  });
+});
