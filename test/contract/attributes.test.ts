@@ -57,6 +57,15 @@ describe('an attribute of a traffic type', () => {
     expect([forgotten, await client.ok('GET', USER)]).toEqual([true, []]);
   });
 
+  it.each(['number', 'NUMBER'])('has the data type %s as its client wrote it', async (dataType) => {
+    const made = await client.ok<Attribute>('POST', USER, { id: 'age', dataType });
+    const listed = await client.ok<Attribute[]>('GET', USER);
+    await client.ok('DELETE', `${USER}/age`);
+
+    expect(made).toMatchObject({ dataType });
+    expect(listed).toEqual([made]);
+  });
+
   it('belongs to one traffic type, which clients name by id or name', async () => {
     const [account] = await client.ok<Attribute[]>('POST', `${ACCOUNT}/attribute:bulk`, [
       { id: 'seats', trafficTypeId: 'account', displayName: null },

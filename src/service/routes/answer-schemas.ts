@@ -35,12 +35,16 @@ const REFERENCE = record({ id: TEXT, name: TEXT });
  * element is `{ name }`.
  */
 const TAGS = orNull(listOf(record({ name: TEXT })));
+/** Clients write the types of attributes in small letters or in capitals, and expect to read what they wrote. */
+export const DATA_TYPE: Schema = {
+  enum: [...['string', 'number', 'datetime', 'set'].flatMap((t) => [t, t.toUpperCase()]), null],
+};
 const ATTRIBUTE = record({
   id: TEXT,
   trafficTypeId: TEXT,
   displayName: TEXT,
   description: TEXT,
-  dataType: { enum: ['string', 'number', 'datetime', 'set', null] },
+  dataType: DATA_TYPE,
   isSearchable: TRUTH,
   suggestedValues: listOf(TEXT),
 });

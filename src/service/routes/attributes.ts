@@ -18,7 +18,7 @@ import { WORDS_MEMBERS } from '../rules/note.js';
 import { wholeNumber } from '../rules/paging.js';
 import { deleteAttribute, listAttributes, saveAttribute } from '../store/identities.js';
 import type { AttributeRow } from '../store/tables.js';
-import { answer, answerList } from './answer-schemas.js';
+import { answer, answerList, DATA_TYPE } from './answer-schemas.js';
 import { ATTRIBUTE_QUERY } from './query-schemas.js';
 
 const PATH = '/schema/ws/:ws/trafficTypes/:trafficType';
@@ -30,7 +30,7 @@ const TEXT: Schema = { type: ['string', 'null'], maxLength: 10_000 };
 const MEMBERS: Readonly<Record<string, Schema>> = {
   displayName: TEXT,
   description: TEXT,
-  dataType: { enum: ['string', 'number', 'datetime', 'set', null] },
+  dataType: DATA_TYPE,
   isSearchable: { type: ['boolean', 'null'] },
   suggestedValues: {
     type: ['array', 'null'],
