@@ -18,12 +18,12 @@ export function onlineOptions(command: Command, what: string): Command {
   return timeoutOption(placeOptions(command));
 }
 
-/** What a run of a command works in; progress is shown where the command adds it. */
+/** What a run of a command works in. */
 export function surroundingsOf(
   { environment, signal }: Terminal,
-  { note }: Screen,
-): Pick<Surroundings, 'settings' | 'signal' | 'note'> {
-  return { settings: operatorSettings(environment), signal, note };
+  { note, progress }: Screen,
+): Pick<Surroundings, 'settings' | 'signal' | 'note' | 'progress'> {
+  return { settings: operatorSettings(environment), signal, note, progress };
 }
 
 /**

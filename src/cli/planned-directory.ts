@@ -66,9 +66,7 @@ export async function plannedOrRefused(
   task: () => Promise<PlannedDirectory>,
 ): Promise<PlannedDirectory> {
   try {
-    return await task().finally(() => {
-      screen.progress.end();
-    });
+    return await task();
   } catch (error) {
     if (!(error instanceof FlagkeelError)) throw error;
     stderr.write(errorText(error));

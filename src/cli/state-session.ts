@@ -42,6 +42,8 @@ export async function withState(
   use: (state: OpenedState | null) => Promise<string>,
 ): Promise<ExitCode> {
   const screen = openScreen(options, terminal);
+  using progress = screen.progress;
+  progress.phase('read');
   await opening(directory, { options, terminal, screen }, async (opened) => {
     await screen.result(await use(opened));
   });

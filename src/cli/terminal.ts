@@ -81,7 +81,10 @@ export interface Screen {
   readonly note: (text: string) => void;
   /** From now on the first signal is answered by a line: what is under way may take a while. */
   noteInterrupt(): void;
-  /** Of long work; nothing shows it with `--quiet`. To be ended before anything else is written to standard error. */
+  /**
+   * Of long work; nothing shows it with `--quiet`. A result ends it. It has to end before anything but notes is written
+   * to standard error.
+   */
   readonly progress: ProgressReporter;
 }
 
@@ -96,7 +99,10 @@ export function openScreen(options: CommonOptions, terminal: Terminal): Screen {
   return {
     color: resolveColor({ noColorFlag: !options.color, env: environment, isTTY }),
     width: resolveWidth({ env: environment, isTTY, columns: stdout.columns }),
-    result: async (text) => writeResult(text, { file: options.output, stdout }),
+    result: async (text) => {
+      progress.end();
+      await writeResult(text, { file: options.output, stdout });
+    },
     note,
     noteInterrupt: () => {
       terminal.signal.addEventListener('abort', () => {

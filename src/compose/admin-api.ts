@@ -82,6 +82,7 @@ export async function openService(
   });
   const requests = (): number => Object.values(client.counts()).reduce((a, b) => a + b, 0);
   options.progress?.requests(requests);
+  options.progress?.phase('look');
   closers.add(async () => client.close());
   const reader = new HttpAdminReader(client.reads());
   return {

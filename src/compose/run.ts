@@ -44,7 +44,7 @@ export async function openReading(
   { settings, signal, note, progress }: Surroundings,
   desired: Desired | null,
 ): Promise<AsyncDisposable & { readonly reader: AdminReader }> {
-  const closers = new Disposables();
+  const closers = closersOf(progress);
   const surroundings = { settings, signal, note, progress };
   const options = { ...surroundings, ...accessOptions({ ...flags, dryRun: true }, directory) };
   try {
@@ -157,12 +157,9 @@ export async function openRun(
 ): Promise<Run> {
   const { settings, signal, note, open, limiters, traffic, fence, progress } = surroundings;
   const { memory = new RunCache() } = surroundings;
-  progress?.phase('read');
   const isDryRun = flags.dryRun === true;
-  const closers = new Disposables();
-  const workingTree = flags.committedOnly !== true && (isDryRun || flags.allowDirty === true);
-  const source = await (open?.(memory.git) ??
-    openSource(directory, { workingTree, memory: memory.git }));
+  const closers = closersOf(progress);
+  const source = await openFiles(directory, flags, { open, progress, memory });
   closers.add(async () => source[Symbol.asyncDispose]());
   const { commit } = source.revision;
   if (commit !== null) noteRun({ 'vcs.ref.head.revision': commit });
@@ -209,6 +206,29 @@ export async function openRun(
     requests: () => opened.service?.requests() ?? 0,
     [Symbol.asyncDispose]: async () => closers[Symbol.asyncDispose](),
   };
+}
+
+/** Progress ends last: closing what a run works with may take a while too. */
+function closersOf(progress: Progress | undefined): Disposables {
+  const closers = new Disposables();
+  closers.add(() => progress?.end());
+  return closers;
+}
+
+async function openFiles(
+  directory: string,
+  { committedOnly, dryRun, allowDirty }: RunFlags,
+  { open, progress, memory }: Pick<Surroundings, 'open' | 'progress'> & { memory: RunCache },
+): Promise<Source> {
+  progress?.phase('read');
+  const workingTree = committedOnly !== true && (dryRun === true || allowDirty === true);
+  const options = { workingTree, memory: memory.git };
+  try {
+    return await (open?.(memory.git) ?? openSource(directory, options));
+  } catch (error) {
+    progress?.end();
+    throw error;
+  }
 }
 
 /** Undefined if the operator demands no signatures. */

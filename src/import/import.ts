@@ -57,7 +57,6 @@ export async function importWorkspace(
   reader: AdminReader,
   options: ImportOptions,
 ): Promise<Imported> {
-  options.progress?.phase('look');
   const all = await reader.listWorkspaces();
   const at = await readCatalog(reader, options.workspace ?? onlyWorkspace(all, reader).id);
   const environments = environmentsOf(at, options.environments);

@@ -51,6 +51,8 @@ export interface Progress {
   waiting(wait: Wait): void;
   /** Sets the source of the number of requests sent, each try counted. */
   requests(sent: () => number): void;
+  /** Nothing is shown until the next phase begins. */
+  end(): void;
 }
 
 /** How far the phase of a run has come. */

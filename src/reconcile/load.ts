@@ -58,7 +58,6 @@ export async function openService(
   desired: Desired,
   kills: KillSender,
 ): Promise<OpenedService> {
-  context.progress?.phase('look');
   const reader = await context.openReader(desired);
   await kills.sendAdded(desired);
   const workspace = await findWorkspace(reader, desired.config.workspace);

@@ -32,8 +32,9 @@ const realTicker: Ticker = {
 
 const REDRAWN_EACH_MS = 200;
 /** Where lines stay, the first comes after this time, so that a short run stays silent. A log has no one waiting. */
-const FIRST_AFTER_MS = { plain: 600, facts: 5_000 } as const;
-const TOLD_EACH_MS = 60_000;
+const FIRST_AFTER_MS = { plain: 400, facts: 5_000 } as const;
+/** A person should never wait five seconds without a word, even if the machine is busy. A log has no one waiting. */
+const TOLD_EACH_MS = { plain: 4_000, facts: 60_000 } as const;
 /** A longer wait is reported at once, unless the last line was about a wait too. */
 const LONG_WAIT_MS = 2_000;
 /** Before this time a rate would be a guess. From then on, a terminal shows how long the phase has taken. */
@@ -187,7 +188,7 @@ export class ProgressReporter implements Progress {
     }
   }
 
-  /** Tells each place where lines stay once a minute. @param atOnce for a wait, of which the last line said nothing. */
+  /** Tells each place where lines stay now and then. @param atOnce for a wait, of which the last line said nothing. */
   #tell({ atOnce = false } = {}): void {
     const view = this.view();
     if (view === null) return;
@@ -196,7 +197,7 @@ export class ProgressReporter implements Progress {
       const { to, toldAt, saidWait } = sink;
       if (to.kind === 'terminal') continue;
       const dueAt =
-        toldAt === null ? this.#beganAt + FIRST_AFTER_MS[to.kind] : toldAt + TOLD_EACH_MS;
+        toldAt === null ? this.#beganAt + FIRST_AFTER_MS[to.kind] : toldAt + TOLD_EACH_MS[to.kind];
       if (now < dueAt && !(atOnce && !saidWait)) continue;
       sink.toldAt = now;
       sink.saidWait = view.waitMs > 0;

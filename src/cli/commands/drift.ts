@@ -77,13 +77,8 @@ async function runDirectory(
 ): Promise<PlannedDirectory> {
   const onlyReads = { adopt: false, dryRun: true, committedOnly: true, lockTimeout: 0 };
   const reading = { ...options, ...onlyReads, keys: 'listed' } as const;
-  await using run = await openRun(directory, reading, {
-    ...surroundingsOf(terminal, screen),
-    progress: screen.progress,
-  });
-  const planned = await plan(run.context).finally(() => {
-    screen.progress.end();
-  });
+  await using run = await openRun(directory, reading, surroundingsOf(terminal, screen));
+  const planned = await plan(run.context);
   const found = driftOf(planned.plan, planned.input.state, planned.input.policy.environments);
   const adoption = options.adopt === true ? await adopt(found, planned, run, terminal) : undefined;
   const showKeys = options.showKeys === true;

@@ -175,19 +175,13 @@ async function importInto(
   const screen = openScreen(options, terminal);
   try {
     await checkTarget(directory, options.overwrite === true);
-    await using opened = await openReading(
-      directory,
-      options,
-      { ...surroundingsOf(terminal, screen), progress: screen.progress },
-      null,
-    );
+    const surroundings = surroundingsOf(terminal, screen);
+    await using opened = await openReading(directory, options, surroundings, null);
     const { workspace, environment: environments, only } = options;
     const { progress } = screen;
     const { unmanaged } = options;
     const wanted = { workspace, environments, only, unmanaged, progress };
-    const imported = await importWorkspace(opened.reader, wanted).finally(() => {
-      progress.end();
-    });
+    const imported = await importWorkspace(opened.reader, wanted);
     await writeSpecs(directory, imported.files);
     const isJson = options.format === 'json';
     await screen.result(

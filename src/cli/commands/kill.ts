@@ -77,6 +77,7 @@ async function killOrRestore(
     const done = await actLive(context, { ...request, environment, reason });
     await screen.result(await resultText(request, done, options));
     // Last: in an emergency the result of the service comes before further questions to it and to git.
+    screen.progress.phase('look');
     if (done.sent) await recordDone(run.context, request, { ...done, sent: done.sent });
     return EXIT.ok;
   } catch (error) {

@@ -132,7 +132,7 @@ async function runDirectory(
   await using run = await openRun(
     root,
     { ...options, keys, touchedSince, approvals, shown },
-    { ...surroundingsOf(terminal, screen), progress: screen.progress },
+    surroundingsOf(terminal, screen),
   );
   run.context.source.warnings.forEach((warning) => {
     screen.note(`warning: ${warning}`);

@@ -126,36 +126,31 @@ describe('progress on a terminal', () => {
 });
 
 describe('progress that is no terminal’s', () => {
-  it('is a plain line within a second and then once a minute, with rate and end', () => {
+  it('is a plain line within a second and then every few seconds, with rate and end', () => {
     const { ticker, written, progress } = reporter('plain');
     progress.requests(() => Math.floor(ticker.nowMs / 500));
     progress.phase('look');
     progress.count(5, 200);
     ticker.pass(1_000);
-    expect(written).toEqual(['looking at the service · 5/200 objects · 1 request\n']);
+    expect(written).toEqual(['looking at the service · 5/200 objects · 0 requests\n']);
     ticker.pass(60_000);
     progress.end();
 
-    expect(written.slice(1)).toEqual([
-      'looking at the service · 5/200 objects · 121 requests (120 a minute) · until about 00:40 UTC\n',
-    ]);
+    expect(written).toHaveLength(16);
+    expect(written.at(-1)).toBe(
+      'looking at the service · 5/200 objects · 120 requests (119 a minute) · until about 00:40 UTC\n',
+    );
   });
 
-  it('says at once that a service makes it wait, and repeats that once a minute', () => {
+  it('says at once that a service makes it wait, and then how long it still does', () => {
     const { ticker, written, progress } = reporter('plain');
     progress.phase('look');
     progress.waiting({ waitMs: 1_500, ...LIMIT });
     progress.waiting({ waitMs: 8_000, ...LIMIT });
-    for (let times = 0; times < 12; times += 1) {
-      progress.waiting({ waitMs: 9_000, ...LIMIT });
-      ticker.pass(5_000);
-    }
+    ticker.pass(5_000);
 
     const line = (said: string): string => `looking at the service · ${said}: ${LIMIT.why}\n`;
-    expect(written).toEqual([
-      line('0 requests · waiting 8 s'),
-      line('0 requests (0 a minute) · waiting 4 s'),
-    ]);
+    expect(written).toEqual([line('0 requests · waiting 8 s'), line('0 requests · waiting 4 s')]);
   });
 
   it('says at once that a wait began after the first line', () => {
