@@ -22,6 +22,8 @@ const COPIED = ['docs/images', 'workflows', 'schemas'];
 /** Lists the pages by task; the site has them in its order. */
 const INDEX = 'docs/README.md';
 const SEARCH = 'search.html';
+/** So many sections get a list of links above them. */
+const LONG_PAGE = 5;
 
 const LOOK = lookOf('site');
 const SEARCH_LOOK = lookOf('site', { hasScript: true });
@@ -65,8 +67,19 @@ function placeOf(path: string): string {
 }
 
 function textOf(page: Page, pages: readonly Page[]): string {
-  const body = htmlOf(bodyOf(page, pages));
+  const text = bodyOf(page, pages);
+  const body = htmlOf(text.replace('</h1>', `$&${outlineOf(text)}`));
   return documentOf(LOOK, `${page.title} · flagkeel`, frameOf(page.path, body));
+}
+
+/** Links to the sections of a long page; empty for a short one. */
+function outlineOf(body: string): string {
+  const sections = [...body.matchAll(/<h2 id="([^"]*)">([^]*?)<\/h2>/g)];
+  if (sections.length < LONG_PAGE) return '';
+  const links = sections.map(
+    ([, id = '', text = '']) => `<li><a href="#${id}">${plain(text)}</a></li>`,
+  );
+  return `<details><summary>On this page</summary><ul>${links.join('')}</ul></details>`;
 }
 
 /** The text between a search above it and the pages by task beside it, which stand below it on a telephone. */

@@ -87,7 +87,9 @@ function tableOf(help: HelpDocument): string {
   const lines = rows.map(
     (cells) => `| ${cells.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`,
   );
-  return rows.length === 0 ? '' : ['| | takes | |', '| --- | --- | --- |', ...lines].join('\n');
+  return rows.length === 0
+    ? ''
+    : ['| name | takes | means |', '| --- | --- | --- |', ...lines].join('\n');
 }
 
 function flagsOf({ short, name, value }: OptionDocument): string {

@@ -77,7 +77,7 @@ function table(schema: Schema): string {
       field;
     return `| ${[name, expected(field), description].map(cell).join(' | ')} |`;
   });
-  return ['| field | takes | |', '| --- | --- | --- |', ...rows, ''].join('\n');
+  return ['| field | takes | means |', '| --- | --- | --- |', ...rows, ''].join('\n');
 }
 
 function cell(text: string): string {

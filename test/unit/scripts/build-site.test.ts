@@ -79,6 +79,14 @@ describe('the site of the documents', () => {
     }
   });
 
+  it('lists the sections of a long page above them', () => {
+    const [, outline = ''] = /<details>([^]*?)<\/details>/.exec(textOf('docs/plan.html')) ?? [];
+
+    expect(outline).toContain('<a href="#guards">Guards</a>');
+    expect(textOf('docs/getting-started.html').match(/<details>/g)).toHaveLength(1);
+    expect(textOf('docs/scale.html')).not.toContain('<details>');
+  });
+
   it.skipIf(lacks('chromium'))(
     'finds sections by their words, without a server',
     { timeout: 60_000 },
@@ -104,18 +112,15 @@ describe('the site of the documents', () => {
     },
   );
 
-  it.skipIf(lacks('chromium'))(
-    'can be read by everybody, on a phone too',
+  it.skipIf(lacks('chromium')).each(['diagnostics', 'commands', 'reference'])(
+    'can be read by everybody, on a phone too: %s',
     { timeout: 60_000 },
-    async () => {
-      const seen = await withPage(
-        `file://${folder}/docs/diagnostics.html`,
-        { width: 390 },
-        async (page) => ({
-          violations: await axeViolations(page),
-          sideways: await scrollsSideways(page),
-        }),
-      );
+    async (name) => {
+      const address = `file://${folder}/docs/${name}.html`;
+      const seen = await withPage(address, { width: 390 }, async (page) => ({
+        violations: await axeViolations(page),
+        sideways: await scrollsSideways(page),
+      }));
 
       expect(seen).toEqual({ violations: [], sideways: false });
     },
