@@ -26,7 +26,7 @@ it('README.md shows the plan that its quick start prints', async () => {
   const run = async (command: string) =>
     cliRun([command, '--url', service.origin, repository.directory], {
       FLAGKEEL_API_KEY: service.key,
-      COLUMNS: '160',
+      COLUMNS: '100',
     });
   const path = join(repository.directory, file);
   cpSync('specs-example', repository.directory, { recursive: true });
