@@ -121,11 +121,12 @@ describe('a first apply that was interrupted', () => {
   it('keeps in the state that they were not looked at, for a run that goes by the state', async () => {
     const world = await pipelineWorld(undefined, { strict: true });
     const created = await cutAfter(world, 10);
-    await world.applied();
+    const { remembered } = await world.applied();
     world.service.requests.length = 0;
 
     const next = await world.applied({ touchedSince: 'state' });
 
+    expect(remembered.outOfSync).toHaveLength(created - FLAGS);
     expect(next.plan.observed).toBe('touched');
     expect(world.service.requests.filter(isLook).length).toBeGreaterThanOrEqual(created - FLAGS);
     expect(notLookedAtIn(next)).toEqual([]);
@@ -185,6 +186,23 @@ describe('a first apply that was interrupted', () => {
       'flag/flag-0@production',
     ]);
     expect(resumed.converged).toBe(true);
+  });
+
+  it('looks at everything where an object goes that another one may use', async () => {
+    const world = await pipelineWorld(undefined, { strict: true });
+    await cutAfter(world, 60);
+    world.repository.commit('Prune', {
+      'flagkeel.yaml': `${CONFIG}prune: true\n`,
+      'flags/flag-0.yaml': null,
+    });
+
+    const resumed = await world.applied();
+
+    expect(notLookedAtIn(resumed)).toEqual([]);
+    expect(resumed.plan.observed).toBe('full');
+    expect(resumed.plan.changes.find(({ id }) => id === 'flag/flag-0')).toMatchObject({
+      action: 'delete',
+    });
   });
 
   it('looks at everything where nothing may be written', async () => {
