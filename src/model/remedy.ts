@@ -94,7 +94,7 @@ const WAYS: Readonly<Record<WithheldWhy, Ways>> = {
   ],
   'check-failed': () => [
     { edit: 'write `hold: true` in the ramp, and `hold: false` when it may go on' },
-    { edit: 'change the steps of the ramp, or replace it by the share that is live' },
+    { edit: 'change the steps of the ramp, or write the present share in its place' },
   ],
   'window-closed': ({ id }) => [
     onlyThis(id, 'write it now', 'reconcile', '--override-window', 'REASON'),
