@@ -1,0 +1,92 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { WireDefinition } from '../../src/admin-api/wire.js';
+import type { CliResult } from '../support/cli.js';
+import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
+import { useScenario } from '../support/scenario.js';
+import { flagText } from '../support/spec-texts.js';
+
+const REFUSED = 'changes in this environment need an approval';
+const KILLS = 'kills/production.yaml';
+
+const scenario = useScenario();
+let live: LiveWorkspace;
+
+async function permit(permissions: Readonly<Record<string, boolean>>): Promise<void> {
+  const operations = Object.entries(permissions).map(([name, value]) => {
+    return { op: 'replace', path: `/changePermissions/${name}`, value };
+  });
+  await live.ok('PATCH', `/environments/ws/${live.id}/${live.production}`, operations);
+}
+
+/** The change requests, newest first, and whether `pay` is killed. */
+async function found(): Promise<{ requests: string[]; killed: boolean }> {
+  const list = await live.ok<{ data: { operationType: string; status: string }[] }>(
+    'GET',
+    '/changeRequests?limit=100',
+  );
+  const path = `/splits/ws/${live.id}/pay/environments/${live.production}`;
+  const { killed } = await live.ok<WireDefinition>('GET', path);
+  const requests = list.data.map(({ operationType, status }) => `${operationType} ${status}`);
+  return { requests, killed };
+}
+
+const said = ({ stdout, stderr }: CliResult): string => (stdout + stderr).replaceAll(/\s+/g, ' ');
+const inProduction = ['pay', '--environment', 'production'];
+
+describe.each(['request', 'report'])('where the service requires approvals, %s', (approvals) => {
+  beforeEach(async () => {
+    const config = `workspace: Default\nenvironments:\n  production: { approvals: ${approvals} }\n`;
+    const files = {
+      'flagkeel.yaml': config,
+      'flags/pay.yaml': flagText('pay', 10, { production: '' }),
+    };
+    scenario.commit(files, 'Add pay');
+    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+    live = await liveWorkspace(scenario.service);
+    await permit({ areApprovalsRequired: true });
+  });
+
+  it('acts by hand and the kill lane print the refusal, submit nothing, and change nothing', async () => {
+    const kill = await scenario.run('kill', ...inProduction);
+    scenario.commit({ [KILLS]: 'kills:\n  pay: { reason: INC-1 }\n' }, 'Kill pay');
+    const lane = await scenario.reconcile('--kills');
+
+    expect([kill.code, lane.code]).toEqual([1, 5]);
+    expect(said(kill)).toContain(REFUSED);
+    expect(said(lane)).toContain(REFUSED);
+    expect(await found()).toEqual({ requests: [], killed: false });
+
+    await permit({ areApprovalsRequired: false });
+    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+    await permit({ areApprovalsRequired: true });
+    const restore = await scenario.run('restore', ...inProduction);
+    expect(restore.code).toBe(1);
+    expect(said(restore)).toContain(REFUSED);
+    expect(await found()).toEqual({ requests: [], killed: true });
+  });
+
+  it('a kill and its end in git wait for a person, who is asked only where the config says so', async () => {
+    scenario.commit({ [KILLS]: 'kills:\n  pay: { reason: INC-1 }\n' }, 'Kill pay');
+    expect(await scenario.reconcile()).toMatchObject({ code: 8 });
+    const killing = await found();
+    await permit({ areApprovalsRequired: false });
+    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+    await permit({ areApprovalsRequired: true });
+    scenario.commit({ [KILLS]: 'kills: {}\n' }, 'Bring pay back');
+    expect(await scenario.reconcile()).toMatchObject({ code: 8 });
+    const restoring = await found();
+
+    const asked = approvals === 'request';
+    expect(killing).toEqual({ requests: asked ? ['KILL REQUESTED'] : [], killed: false });
+    expect(restoring.requests[0]).toBe(asked ? 'RESTORE REQUESTED' : undefined);
+    expect(restoring.killed).toBe(true);
+  });
+
+  it('the service may let kills pass, which then go at once, by hand and by git', async () => {
+    await permit({ allowKills: true });
+
+    expect(await scenario.run('kill', ...inProduction)).toMatchObject({ code: 0 });
+    expect(await found()).toEqual({ requests: [], killed: true });
+    expect(await scenario.reconcile('--kills')).toMatchObject({ code: 0 });
+  });
+});
