@@ -35,8 +35,9 @@ export default defineConfig({
     isolate: false,
     maxWorkers: 1,
     testNamePattern: '^mutants$',
-    testTimeout: 10_000,
-    hookTimeout: 10_000,
+    // Far longer than a test takes on a loaded machine: a slow one must not pass for one that noticed a mutant.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     dangerouslyIgnoreUnhandledErrors: true,
     env: { SERVICE: SERVICE },
     reporters: [],
