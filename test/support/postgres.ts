@@ -88,15 +88,35 @@ export async function startPostgres(): Promise<TestPostgres> {
  * @returns the URL of the new one.
  */
 export async function createDatabase(server: string): Promise<string> {
+  return newDatabase(server, async (client) => {
+    const { rows } = await client.query<{ can: boolean }>(
+      "select current_setting('server_version_num')::int >= 150000 as can",
+    );
+    return `template0 ${rows[0]?.can === true ? "locale_provider icu icu_locale 'en-US'" : ''}`;
+  });
+}
+
+/**
+ * A copy of a database that has no connections.
+ *
+ * @returns the URL of the copy, on the same server.
+ */
+export async function copyDatabase(original: string): Promise<string> {
+  const server = new URL(original);
+  const name = server.pathname.slice(1);
+  server.pathname = '/postgres';
+  return newDatabase(server.href, async () => Promise.resolve(name));
+}
+
+async function newDatabase(
+  server: string,
+  templateOf: (client: Client) => Promise<string>,
+): Promise<string> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   const client = new Client({ connectionString: server });
   await client.connect();
   try {
-    const { rows } = await client.query<{ can: boolean }>(
-      "select current_setting('server_version_num')::int >= 150000 as can",
-    );
-    const order = rows[0]?.can === true ? "locale_provider icu icu_locale 'en-US'" : '';
-    await client.query(`create database ${name} template template0 ${order}`);
+    await client.query(`create database ${name} template ${await templateOf(client)}`);
   } finally {
     await client.end();
   }

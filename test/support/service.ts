@@ -8,7 +8,7 @@ import {
 } from '../../src/service/service.js';
 import { StaleReads } from './stale-reads.js';
 import { API_PREFIX } from '../../src/admin-api/wire.js';
-import type { StoreLocation } from '../../src/service/store/store.js';
+import { openStore, type StoreLocation } from '../../src/service/store/store.js';
 import type { Seed } from '../../src/service/seed.js';
 
 /**
@@ -136,9 +136,16 @@ export async function createTestKey(service: RunningService): Promise<string> {
 async function defaultStore(): Promise<StoreLocation> {
   const server = process.env['TEST_POSTGRES_SERVER'];
   if (server === undefined) return { kind: 'memory' };
-  const { createDatabase } = await import('./postgres.js');
-  return { kind: 'postgres', url: await createDatabase(server) };
+  const { copyDatabase, createDatabase } = await import('./postgres.js');
+  withTables ??= createDatabase(server).then(async (url) => {
+    await (await openStore({ kind: 'postgres', url })).close();
+    return url;
+  });
+  return { kind: 'postgres', url: await copyDatabase(await withTables) };
 }
+
+/** A database with all tables and nothing in them: a copy takes a third of the time that the migration takes. */
+let withTables: Promise<string> | undefined;
 
 interface Faults {
   readonly planned: { match: RequestMatch; fault: Fault; passing: number }[];

@@ -4,18 +4,24 @@ import { open, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openEventSink, type EventSink } from '../../../src/cli/run-events.js';
 
 let folder: string;
 
-beforeEach(() => {
+beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'flagkeel-event-sink-'));
 });
 
-afterEach(() => {
+afterAll(() => {
   rmSync(folder, { recursive: true });
 });
+
+function aPipe(name: string): string {
+  const pipe = join(folder, name);
+  execFileSync('mkfifo', [pipe]);
+  return pipe;
+}
 
 async function sinkOf(target: string, notes: string[] = []): Promise<EventSink> {
   const note = (text: string): void => void notes.push(text);
@@ -35,8 +41,7 @@ describe('where events go', () => {
   });
 
   it('gives a pipe its lines and its end', async () => {
-    const pipe = join(folder, 'pipe');
-    execFileSync('mkfifo', [pipe]);
+    const pipe = aPipe('read');
     const read = readFile(pipe, 'utf8');
     const sink = await sinkOf(pipe);
 
@@ -44,51 +49,6 @@ describe('where events go', () => {
     await sink[Symbol.asyncDispose]();
 
     expect((await read).split('\n')).toHaveLength(101);
-  });
-
-  it(
-    'refuses a pipe that no program reads, and does not wait for ever',
-    { timeout: 20_000 },
-    async () => {
-      const pipe = join(folder, 'pipe');
-      execFileSync('mkfifo', [pipe]);
-
-      await expect(sinkOf(pipe)).rejects.toMatchObject({
-        code: 'OUTPUT',
-        message: expect.stringContaining('no program reads this pipe') as string,
-      });
-    },
-  );
-
-  it('gives up a pipe whose reader takes nothing, and ends', { timeout: 30_000 }, async () => {
-    const pipe = join(folder, 'pipe');
-    execFileSync('mkfifo', [pipe]);
-    const reader = await open(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
-    const notes: string[] = [];
-    const sink = await sinkOf(pipe, notes);
-    const line = `${'x'.repeat(1024 * 1024)}\n`;
-
-    for (let count = 0; count < 40; count += 1) sink.write(line);
-    await sink[Symbol.asyncDispose]();
-    await reader.close();
-
-    expect(notes).toEqual(['warning: events are not told any more: their reader is too slow']);
-  });
-
-  it('says that the rest was not taken at the end', { timeout: 30_000 }, async () => {
-    const pipe = join(folder, 'pipe');
-    execFileSync('mkfifo', [pipe]);
-    const reader = await open(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
-    const notes: string[] = [];
-    const sink = await sinkOf(pipe, notes);
-
-    sink.write('x'.repeat(1024 * 1024));
-    await sink[Symbol.asyncDispose]();
-    await reader.close();
-
-    expect(notes).toEqual([
-      'warning: events are not told any more: their reader did not take the rest',
-    ]);
   });
 
   it('begins a file anew', async () => {
@@ -111,6 +71,51 @@ describe('where events go', () => {
 
     expect(notes).toEqual([
       'warning: events are not told any more: ENOSPC: no space left on device, write',
+    ]);
+  });
+});
+
+// Each waits for the five seconds that a reader has, so that they wait together.
+describe.concurrent('a pipe whose reader is not there, or slow', () => {
+  it(
+    'refuses a pipe that no program reads, and does not wait for ever',
+    { timeout: 20_000 },
+    async () => {
+      const pipe = aPipe('unread');
+
+      await expect(sinkOf(pipe)).rejects.toMatchObject({
+        code: 'OUTPUT',
+        message: expect.stringContaining('no program reads this pipe') as string,
+      });
+    },
+  );
+
+  it('gives up a pipe whose reader takes nothing, and ends', { timeout: 30_000 }, async () => {
+    const pipe = aPipe('full');
+    const reader = await open(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+    const notes: string[] = [];
+    const sink = await sinkOf(pipe, notes);
+    const line = `${'x'.repeat(1024 * 1024)}\n`;
+
+    for (let count = 0; count < 40; count += 1) sink.write(line);
+    await sink[Symbol.asyncDispose]();
+    await reader.close();
+
+    expect(notes).toEqual(['warning: events are not told any more: their reader is too slow']);
+  });
+
+  it('says that the rest was not taken at the end', { timeout: 30_000 }, async () => {
+    const pipe = aPipe('slow');
+    const reader = await open(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+    const notes: string[] = [];
+    const sink = await sinkOf(pipe, notes);
+
+    sink.write('x'.repeat(1024 * 1024));
+    await sink[Symbol.asyncDispose]();
+    await reader.close();
+
+    expect(notes).toEqual([
+      'warning: events are not told any more: their reader did not take the rest',
     ]);
   });
 });
