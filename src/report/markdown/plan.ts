@@ -6,7 +6,7 @@ import { summaryLine } from '../text/summary.js';
 import { plural } from '../values.js';
 import { LEFT_TITLE } from '../view/left.js';
 import { countText, planView, type Fold, type PlanView } from '../view/plan-view.js';
-import { caveatsOf } from '../view/sentences.js';
+import { caveatsOfChanges } from '../view/sentences.js';
 import type { ChangeRow } from '../view/row.js';
 import { wholeText } from '../view/verdict.js';
 import { shownEnvironments } from '../view/weight.js';
@@ -46,7 +46,7 @@ export function planMarkdown(report: PlanReport, options: MarkdownOptions = {}):
   return assembled(
     [
       { rank: 'head', what: 'verdict', markup: () => opening(report, options, view) },
-      ...riskBlocks(report),
+      ...riskBlocks(report, view),
       ...tableBlocks(view.folds, report),
       ...view.folds.flatMap((fold, index) =>
         (fold.members ?? [fold]).map((each) => detail(each, each.isUrgent && index < OPEN_FOLDS)),
@@ -62,8 +62,8 @@ export function planMarkdown(report: PlanReport, options: MarkdownOptions = {}):
 
 /** The verdict and the risks alone, the most important and most stable part. */
 export function summaryOf(report: PlanReport, options: MarkdownOptions = {}): string {
-  const risks = riskBlocks(report).map(({ markup }) => markup());
   const view = planView(report, { showKeys: false });
+  const risks = riskBlocks(report, view).map(({ markup }) => markup());
   return String(joined([opening(report, options, view), ...risks], '\n\n'));
 }
 
@@ -201,7 +201,9 @@ function footer(report: PlanReport, place: ReportContext): Markup {
   return joined(
     [
       nextStepsText(report, place),
-      ...caveatsOf(report).limits.map((text) => trusted`${cut(clean(text), CAVEAT_COLUMNS)}`),
+      ...caveatsOfChanges(report).limits.map(
+        (text) => trusted`${cut(clean(text), CAVEAT_COLUMNS)}`,
+      ),
       trusted`<sub>${joined(facts(report, place), ' · ')}</sub>`,
     ],
     '\n\n',
@@ -220,7 +222,7 @@ function nextStepsText(report: PlanReport, { subject, target, offline }: ReportC
     subject === 'merge'
       ? trusted`After the merge into ${targetText(target)} an apply`
       : trusted`An apply`;
-  return trusted`${when} sends ${plural(steps.length, 'request')} to ${code(report.origin)}, in the order ${environmentsText(report, [null, ...report.environments], ' → ')}. With \`--plan-hash\` it refuses any other plan.`;
+  return trusted`${when} sends ${plural(steps.length, 'request')} to ${code(report.origin)}, in the order ${environmentsText(report, [null, ...report.environments], ' → ')}.`;
 }
 
 function targetText(target: string | undefined): Markup {

@@ -5,8 +5,9 @@ import type { PlanReport } from '../plan-report.js';
 import { cut } from '../text/layout.js';
 import { plural } from '../values.js';
 import { guardTexts } from '../view/guards.js';
+import type { Fold, PlanView } from '../view/plan-view.js';
 import { risksOf, riskWord, sizeOf } from '../view/impact.js';
-import { caveatsOf } from '../view/sentences.js';
+import { caveatsOfChanges } from '../view/sentences.js';
 import type { Block } from './blocks.js';
 import { code, joined, Markup, trusted } from './markup.js';
 
@@ -20,21 +21,25 @@ const TEXT_COLUMNS = 240;
  * Everything that a reviewer should not overlook: refusals of guards, deletions, risks of the impact, and unknowns. The
  * list is always shown and never folded, so each risk is one line, whatever its number of objects.
  */
-export function riskBlocks(report: PlanReport): Block[] {
+export function riskBlocks(report: PlanReport, { folds: [first] }: PlanView): Block[] {
   const groups = riskGroups(report);
   const risks = groups.reduce((sum, { changes }) => sum + changes.length, 0);
-  const { serious, ramps, reminders } = caveatsOf(report);
+  const { serious, ramps, reminders } = caveatsOfChanges(report);
   const guards = guardTexts(report);
+  const removals = report.plan.changes.filter(({ action }) => action === 'delete');
+  // The headline names an object of which nothing is left.
+  const isNamed = !report.outcomes && first?.keys.length === 1 && sameChanges(first, removals);
+  const gone = isNamed ? [] : removals;
   const lines = [
     ...boundedItems('⛔', guards.refusals, 'more refusal', ' by guards'),
     ...boundedItems('⚠️', guards.allowed, 'more shift', ' that the specs allow'),
     ...items(
       'deleted',
-      report.plan.changes.filter(({ action, archive }) => action === 'delete' && !archive),
+      gone.filter(({ archive }) => !archive),
     ),
     ...items(
       'archived',
-      report.plan.changes.filter(({ archive }) => archive === true),
+      gone.filter(({ archive }) => archive === true),
     ),
     // The headline names the only risk, unless a failure has its place.
     ...(risks > 1 || report.outcomes ? riskItems(groups) : []),
@@ -56,6 +61,10 @@ export function riskBlocks(report: PlanReport): Block[] {
   return lines.length === 0
     ? []
     : [{ rank: 'head', what: 'list of risks', markup: () => joined(lines, '\n') }];
+}
+
+function sameChanges({ rows }: Fold, changes: readonly Change[]): boolean {
+  return rows.length === changes.length && rows.every(({ change }) => changes.includes(change));
 }
 
 function isReleased({ wasOrdered }: LiveKill): boolean {

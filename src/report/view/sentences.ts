@@ -7,6 +7,7 @@ import {
   type NotCompared,
   type Reminder,
 } from '../../model/plan.js';
+import { keyOfId } from '../../model/ref.js';
 import { killRemedy } from '../../model/remedy.js';
 import type { ClosedEnvironment, LeftOut, Suspension } from '../../model/run.js';
 import type { PlanReport } from '../plan-report.js';
@@ -71,6 +72,33 @@ export function caveatsOf(report: PlanReport): Caveats {
         : []),
     ],
   };
+}
+
+/**
+ * The caveats that change how a reader takes the changes of this report: those of its own objects and environments.
+ * Where the whole is called in sync, or nothing is written, everything that was not compared counts.
+ */
+export function caveatsOfChanges(report: PlanReport): Caveats {
+  const { plan, closed = [], ramps = [], reminders = [], leftToPeople = [], leftOut } = report;
+  const named = [...plan.changes, ...plan.withheld.filter(({ why }) => why !== 'not-reviewed')];
+  const keys = new Set<string>(named.map(({ id }) => keyOfId(id)));
+  const places = new Set(named.map(({ ref }) => ref.environment));
+  const isNamed = ({ id }: { readonly id: string }): boolean => keys.has(keyOfId(id));
+  const isWhole = report.outcomes !== undefined || plan.changes.length === 0;
+  const { objects = [], environments = [] } = leftOut ?? {};
+  return caveatsOf({
+    ...report,
+    closed: closed.filter(({ environment }) => places.has(environment)),
+    ramps: ramps.filter(isNamed),
+    reminders: reminders.filter(isNamed),
+    leftToPeople: leftToPeople.filter(isNamed),
+    leftOut: objects.length + environments.length === 0 ? undefined : leftOut,
+    plan: {
+      ...plan,
+      unmanaged: null,
+      notCompared: isWhole ? plan.notCompared : plan.notCompared.filter(isNamed),
+    },
+  });
 }
 
 /** The objects and environments that filters leave out, the first of them by name. */

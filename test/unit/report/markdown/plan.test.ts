@@ -290,8 +290,49 @@ describe('a plan as Markdown', () => {
       '- ⚠️ Left as they are, because their specs or what they name are invalid',
     );
     expect(text).toContain('- ⚠️ Stateless');
-    expect(text).toContain('Not managed here&#58; 12 flags, 1 segment.');
     expect(text).toContain('Keys were counted and not compared&#58; segment/s');
+    expect(text).not.toContain('Not managed here');
+  });
+
+  it('has caveats of what changes, and none of the rest', () => {
+    const of = (name: string) => ({
+      closed: [{ environment: name, why: 'freeze', untilText: null }],
+      reminders: [{ id: `flag/${name}@${name}`, what: 'expiry', due: '2026-10-01' }],
+      leftToPeople: [{ id: `flag/${name}`, fields: [`of ${name}`] }],
+      notCompared: [{ id: `segment/${name}@${name}`, what: 'keys', why: 'counted' }],
+    });
+    const [here, there] = [of('here'), of('elsewhere')];
+    const ids = ['flag/here@here', 'segment/here@here'] as const;
+    const text = planMarkdown(
+      aReport(
+        {
+          changes: ids.map((id) => aChange(id, 'update')),
+          notCompared: [...here.notCompared, ...there.notCompared],
+        } as object,
+        {
+          closed: [...here.closed, ...there.closed],
+          reminders: [...here.reminders, ...there.reminders],
+          leftToPeople: [...here.leftToPeople, ...there.leftToPeople],
+        } as object,
+      ),
+      { subject: 'merge' },
+    );
+
+    expect(text).toMatch(/here is closed to changes[^]*here&#64;\u2060?here was to be gone/);
+    expect(text).toMatch(/counted and not compared&#58; segment\/here[^]*People own of here/);
+    expect(text).not.toContain('elsewhere');
+  });
+
+  it('says once that a flag goes, and names it again where the headline is about another', () => {
+    const gone = aChange('flag/banner@production', 'delete', { reason: 'prune' });
+    const risky = aChange('flag/pay@production', 'update');
+    const impacts = new Map([['flag/pay@production', RISKY]]);
+    const alone = planMarkdown(aReport({ changes: [gone] }), { subject: 'merge' });
+    const beside = planMarkdown(aReport({ changes: [gone, risky] }, { impacts }));
+
+    expect(alone).toMatch(/^### flag\/banner in production will be deleted/);
+    expect(alone).not.toContain('- ⚠️ **deleted**');
+    expect(beside).toContain('- ⚠️ **deleted**');
   });
 
   it('marks each change by a sign that forges colour', () => {
