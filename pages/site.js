@@ -21,7 +21,8 @@ function search() {
     if (!isHit) continue;
     const at = Math.max(0, low.indexOf(words.find((word) => low.includes(word))) - AROUND);
     shown.textContent = (at > 0 ? '…' : '') + text.slice(at, at + 2 * AROUND).trim();
-    hits.push({ item, rank: words.filter((word) => name.includes(word)).length });
+    const heading = name.split(' · ').at(-1);
+    hits.push({ item, rank: words.filter((word) => heading.includes(word)).length });
   }
   list.append(...hits.sort((a, b) => b.rank - a.rank).map(({ item }) => item));
   const count = hits.length + ' of ' + sections.length + ' sections';

@@ -113,21 +113,34 @@ function groupsOf(from: string): readonly Html[] {
   });
 }
 
-/** Every section of every page with its text, so that a script finds words in them without a server. */
+/**
+ * Every section of every page with its text, so that a script finds words in them without a server. Pages are in the order of
+ * the index, so that a hit in a guide stands before one in the changelog; decisions are the last.
+ */
 function searchPage(pages: readonly Page[]): string {
-  const sections = pages.flatMap((page) => {
-    const place = placeOf(page.path);
-    const [, ...parts] = bodyOf(page, pages).split(/<h[1-4] id="/);
-    return parts.map((part) => {
-      const [, id = '', heading = '', text = ''] =
-        /^([^"]*)">([^]*?)<\/h\d>([^]*)$/.exec(part) ?? [];
-      const name = heading === page.title ? heading : `${page.title} · ${plain(heading)}`;
-      return html`<li>
-        <a href="${place}#${id}">${htmlOf(name)}</a>
-        <p>${htmlOf(plain(text))}</p>
-      </li>`;
+  const index = pages.find(({ path }) => path === INDEX)?.text ?? '';
+  const rank = ({ path }: Page): number => {
+    const at = index.indexOf(`](${relative(dirname(INDEX), path)})`);
+    return at === -1 ? index.length : at;
+  };
+  const sections = pages
+    .toSorted((a, b) => rank(a) - rank(b))
+    .flatMap((page) => {
+      const place = placeOf(page.path);
+      const body = bodyOf(page, pages);
+      const title = plain(/<h1[^>]*>([^]*?)<\/h1>/.exec(body)?.[1] ?? '');
+      const [, ...parts] = body.split(/<h[1-4] id="/);
+      return parts.map((part) => {
+        const [, id = '', heading = '', text = ''] =
+          /^([^"]*)">([^]*?)<\/h\d>([^]*)$/.exec(part) ?? [];
+        const words = plain(heading);
+        const name = words === title ? title : `${title} · ${words}`;
+        return html`<li>
+          <a href="${place}#${id}">${htmlOf(name)}</a>
+          <p>${htmlOf(plain(text))}</p>
+        </li>`;
+      });
     });
-  });
   const found = html`<h1>Search</h1>
     <output>Every heading of the documents</output>
     <ol class="found">
