@@ -24,7 +24,8 @@ function search() {
     const heading = name.split(' · ').at(-1);
     hits.push({ item, rank: words.filter((word) => heading.includes(word)).length });
   }
-  list.append(...hits.sort((a, b) => b.rank - a.rank).map(({ item }) => item));
+  const order = words.length > 0 ? hits.sort((a, b) => b.rank - a.rank) : sections;
+  list.append(...order.map(({ item }) => item));
   const count = hits.length + ' of ' + sections.length + ' sections';
   output.textContent = words.length > 0 ? count : unasked;
 }
