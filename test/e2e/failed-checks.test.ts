@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { WireDefinition } from '../../src/admin-api/wire.js';
 import type { PlanDocument } from '../../src/report/json/plan.js';
+import { flagkeel } from '../support/cli.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText } from '../support/spec-texts.js';
@@ -80,6 +81,10 @@ describe('a check that fails before a step, with the built program', () => {
     const planned = await run('plan');
     expect(flat(planned)).toContain('check "errors" (if it fails, on goes back to 0 %)');
     expect([await definition(), asked]).toEqual([before, 1]);
+    const explained = await flagkeel(['explain', 'flag/shop', scenario.repository.directory]);
+    expect(flat(explained)).toContain(
+      'ramp: on at 10, 50 %; before each step check errors, a failure takes it one step back',
+    );
 
     const done = await run('reconcile');
 

@@ -3,6 +3,7 @@ import { newestCommits } from '../../git/log.js';
 import { look } from '../../admin-api/look.js';
 import { findEnvironment, findWorkspace } from '../../admin-api/workspace.js';
 import type { Desired, DesiredDefinition, DesiredFlag } from '../../model/desired.js';
+import type { DesiredRamp } from '../../model/flag/ramp.js';
 import { definitionFromWire, differingFields } from '../../model/flag/wire.js';
 import { bucketOf, seedsOf, type Seeds } from '../../plan/impact/bucket.js';
 import { evaluate, type Answer, type Situation } from '../../plan/impact/evaluate.js';
@@ -12,6 +13,7 @@ import {
   explainText,
   type ExplainedAnswer,
   type ExplainedDefinition,
+  type ExplainedRamp,
   type ExplainedFlag,
   type ExplainedLive,
   type ExplainedRule,
@@ -176,6 +178,12 @@ async function explainedFlag(
   };
 }
 
+function explainedRamp(ramp: DesiredRamp): ExplainedRamp {
+  const { rule, treatment, steps, checks = [], onFail } = ramp;
+  const shares = steps.map(({ percent }) => percent);
+  return { rule, treatment, steps: shares, checks, onFail: onFail ?? 'hold' };
+}
+
 function explainedDefinition(
   {
     name,
@@ -196,6 +204,7 @@ function explainedDefinition(
     trafficAllocation: creation.trafficAllocation,
     targets: creation.targets,
     rules: rulesOf(name, environment, definition, specs),
+    ...(definition.ramps && { ramps: definition.ramps.map(explainedRamp) }),
     defaultRule: creation.defaultRule,
     ...(answer && situation && { answer: explainedAnswer(answer) }),
   };

@@ -28,6 +28,8 @@ export interface ExplainedDefinition {
   readonly targets: Readonly<Record<string, readonly string[]>>;
   readonly rules: readonly ExplainedRule[];
   readonly defaultRule: readonly Bucket[];
+  /** Unset if none of its shares grows by itself. */
+  readonly ramps?: readonly ExplainedRamp[];
   /** The answer for the key that the user asked about, if any. */
   readonly answer?: ExplainedAnswer;
   /**
@@ -35,6 +37,16 @@ export interface ExplainedDefinition {
    * and shows no flags; left out if the run did not ask the service.
    */
   readonly live?: ExplainedLive | 'unknown' | null;
+}
+
+export interface ExplainedRamp {
+  /** Position of its rule, from 0; null for the default rule. */
+  readonly rule: number | null;
+  readonly treatment: string;
+  /** The share of each step, in whole per cent. */
+  readonly steps: readonly number[];
+  readonly checks: readonly string[];
+  readonly onFail: 'hold' | 'previous' | 'kill';
 }
 
 export interface ExplainedLive {
@@ -125,9 +137,24 @@ function definitionLines(definition: ExplainedDefinition, showKeys: boolean): Li
     line(2, [
       span(`${rules.length > 0 ? 'everybody else' : 'everybody'} → ${bucketsText(defaultRule)}`),
     ]),
+    ...(definition.ramps ?? []).map((ramp) => line(2, [span(rampLine(ramp))])),
     ...(answer ? [line(2, answerSpans(answer, definition.live))] : []),
     ...(definition.live === undefined ? [] : liveLines(definition.live, killed)),
   ];
+}
+
+const FAILURES: Readonly<Record<ExplainedRamp['onFail'], string>> = {
+  hold: 'a failure holds the step',
+  previous: 'a failure takes it one step back',
+  kill: 'a failure kills the flag',
+};
+
+function rampLine({ rule, treatment, steps, checks, onFail }: ExplainedRamp): string {
+  const where = rule === null ? '' : ` of rule ${rule + 1}`;
+  const names = checks.map(quoted).join(', ');
+  const checked =
+    checks.length === 0 ? '' : `; before each step check ${names}, ${FAILURES[onFail]}`;
+  return `ramp${where}: ${quoted(treatment)} at ${steps.join(', ')} %${checked}`;
 }
 
 /** @param killed whether git orders the kill. */
