@@ -6,7 +6,8 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { WireDefinition } from '../../src/admin-api/wire.js';
 import type { PlanDocument } from '../../src/report/json/plan.js';
 import type { CliResult } from '../support/cli.js';
-import { startFlagkeel } from '../support/cli.js';
+import { flagkeel, startFlagkeel } from '../support/cli.js';
+import { ConfigRepository } from '../support/config-repository.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { useScenario } from '../support/scenario.js';
 import { callsOf, type ServiceCalls } from '../support/service-calls.js';
@@ -28,6 +29,9 @@ const CONFIG = `workspace: Default
 environments:
   staging: {}
   production: { protected: true, approvals: request }
+`;
+const FROZEN = `${CONFIG}freezes:
+  long: { from: 2020-01-01, to: 2099-01-01, zone: UTC, environments: [production] }
 `;
 
 const scenario = useScenario();
@@ -189,6 +193,11 @@ describe('a change where the service requires approvals, with `approvals: reques
       },
       8,
     ],
+    [
+      'wants no change requests any more, and a freeze holds the change',
+      () => scenario.commit({ 'flagkeel.yaml': FROZEN.replace('request', 'report') }, 'Report'),
+      0,
+    ],
   ])('is withdrawn when git %s', async (_, edit, code) => {
     scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay');
     await scenario.reconcile('--environment', 'production');
@@ -201,6 +210,43 @@ describe('a change where the service requires approvals, with `approvals: reques
     expect(flat(planned)).toContain('will be withdrawn: git asks for something else by now.');
     expect(withdrawn).toMatchObject({ code });
     expect(await requests()).toMatchObject([{ status: 'WITHDRAWN' }]);
+  });
+
+  it.each([
+    ['a freeze holds the change', { 'flagkeel.yaml': FROZEN }, []],
+    [
+      'git takes the change back and suspends everything',
+      { 'flagkeel.yaml': `${CONFIG}suspend: true\n`, 'flags/pay.yaml': pay(10) },
+      [],
+    ],
+    [
+      'git takes the change back and the run leaves the flag out',
+      { 'flags/buy.yaml': pay(5).replace('pay', 'buy'), 'flags/pay.yaml': pay(10) },
+      ['--only', 'flag/buy'],
+    ],
+  ])('stays open while %s', async (_, files, filter) => {
+    scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay');
+    await scenario.reconcile();
+    const [asked] = await openRequests();
+    scenario.commit(files, 'Go on');
+
+    await scenario.reconcile(...filter);
+
+    expect(await openRequests()).toContainEqual(asked);
+  });
+
+  it('keeps its hands off requests of another repository, which bear a mark too', async () => {
+    using other = new ConfigRepository();
+    other.write({ 'flagkeel.yaml': CONFIG, 'flags/buy.yaml': pay(5).replace('pay', 'buy') });
+    other.commit('Add buy');
+    const words = ['reconcile', '--url', scenario.service.origin, other.directory];
+    expect(await flagkeel(words, { env: scenario.env })).toMatchObject({ code: 8 });
+    const [asked] = await openRequests();
+
+    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+
+    expect(asked?.comment).toMatch(/^flagkeel [0-9a-f]{16}\./);
+    expect(await openRequests()).toEqual([asked]);
   });
 
   it('keeps its hands off requests of others', async () => {
@@ -229,8 +275,8 @@ describe('never two requests for one change', () => {
       const match = { method: 'POST', path: /changeRequests/ };
       scenario.service.failNext(match, fault === '503' ? 503 : fault);
 
-      await scenario.reconcile();
-      await scenario.reconcile();
+      expect(await scenario.reconcile()).toMatchObject({ code: 8 });
+      expect(await scenario.reconcile()).toMatchObject({ code: 8 });
 
       expect(scenario.service.faultsLeft()).toBe(0);
       expect(await requests()).toHaveLength(1);
