@@ -70,6 +70,7 @@ export default defineConfig({
       project('contract', ['test/contract/**/*.test.ts'], {
         exclude: [SLOW, ...contractFiles(POSTGRES_ONLY)],
         testTimeout: 120_000,
+        hookTimeout: 60_000,
       }),
       // What reaches a statement of SQL, over the other store. Without PostgreSQL one file is left, which says so, or fails where
       // nothing may be skipped.
@@ -78,12 +79,14 @@ export default defineConfig({
         contractFiles(hasPostgres ? ON_POSTGRES : ['postgres.test.ts']),
         {
           testTimeout: 120_000,
+          hookTimeout: 60_000,
           globalSetup: ['./test/support/postgres-server.ts'],
           setupFiles: [DRAWN_CASES, './test/support/use-postgres.ts'],
         },
       ),
       project('contract-strict', contractFiles(STRICT), {
         testTimeout: 120_000,
+        hookTimeout: 60_000,
         env: { TEST_SERVICE_STRICT: '1' },
       }),
       project('e2e', ['test/e2e/**/*.test.ts'], {

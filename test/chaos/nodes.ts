@@ -22,6 +22,12 @@ export class ServiceNode {
     return this.#origin;
   }
 
+  get pid(): number {
+    const pid = this.#child?.pid;
+    if (pid === undefined) throw new Error('bug: the service was not started');
+    return pid;
+  }
+
   get kills(): number {
     return this.#kills;
   }

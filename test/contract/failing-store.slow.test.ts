@@ -1,17 +1,17 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openSqlite } from '../../src/platform/sqlite.js';
 import { CutLine } from '../support/cut-line.js';
 import { startPostgres, type TestPostgres } from '../support/postgres.js';
 import { lacks } from '../support/requirements.js';
 import { callsOf, type Answer, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, type TestService } from '../support/service.js';
+import { END_OTHERS, strikeDatabase, strikeDirectory } from '../support/store-faults.js';
 
 /** Within this time each request has its answer, whatever the store does. */
 const ANSWERED_WITHIN_MS = 10_000;
@@ -79,8 +79,6 @@ describe('a service over a directory', () => {
     };
   });
 
-  const file = (): string => join(directory, 'service.sqlite');
-
   async function start(): Promise<TestService> {
     return startTestService({ store: { kind: 'directory', path: directory }, log });
   }
@@ -88,9 +86,9 @@ describe('a service over a directory', () => {
   it('that another process locks for long answers 503, and writes once it is free', async () => {
     const service = await start();
     const client = callsOf(service);
-    const other = openSqlite(file());
+    const store = { path: directory, pid: process.pid };
+    const mend = await strikeDirectory('locked by another process', store);
     try {
-      other.exec('begin immediate');
       await expectRefused(client, service.origin, [
         503,
         'Another process holds the lock of the store',
@@ -99,27 +97,20 @@ describe('a service over a directory', () => {
       expect((await client.call('GET', '/workspaces')).status).toBe(200);
       expect(logged.join()).toContain('database is locked');
 
-      other.exec('rollback');
+      await mend();
       await expectWell(client, service.origin);
     } finally {
-      other.close();
       await service.stop();
     }
   });
 
   it('that is damaged answers 503 where it reads, until the file is mended', async () => {
-    const first = await start();
-    await callsOf(first).ok('POST', FLAGS, { name: 'kept', description: 'x'.repeat(500) });
-    await first.stop();
-    const other = openSqlite(file());
-    other.exec('pragma wal_checkpoint(truncate)');
-    other.close();
     const service = await start();
     const client = callsOf(service);
-    const whole = readFileSync(file());
+    await client.ok('POST', FLAGS, { name: 'kept', description: 'x'.repeat(500) });
     const read = async (): Promise<Answer> => client.call('GET', '/splits/ws/Default/kept');
+    const mend = await strikeDirectory('damaged', { path: directory, pid: process.pid });
     try {
-      writeFileSync(file(), damaged(whole, 'xxxxxxxxxx'), { flag: 'r+' });
       await expectRefused(
         client,
         service.origin,
@@ -128,7 +119,7 @@ describe('a service over a directory', () => {
       );
       expect(logged.join()).toContain('malformed');
 
-      writeFileSync(file(), whole, { flag: 'r+' });
+      await mend();
       await expectWell(client, service.origin);
       expect((await read()).body).toMatchObject({ name: 'kept' });
     } finally {
@@ -137,18 +128,11 @@ describe('a service over a directory', () => {
   });
 });
 
-/** The pages that hold a text are made unreadable; the first page stays. */
-function damaged(whole: Buffer, text: string): Buffer {
-  const PAGE = 4096;
-  const broken = Buffer.from(whole);
-  for (let at = PAGE; at < whole.length; at += PAGE) {
-    if (whole.subarray(at, at + PAGE).includes(text)) broken.fill(0xff, at, at + PAGE);
-  }
-  return broken;
-}
-
-describe('a service in a process whose disk is full', () => {
-  it('answers 507, loses nothing, and writes once there is room', async () => {
+describe('a service in a process', () => {
+  it.each([
+    ['is full', 'disk full'],
+    ['takes no writes', 'disk read-only'],
+  ])('whose disk %s answers 507, loses nothing, and writes once it can', async (_, fault) => {
     const directory = mkdtempSync(join(tmpdir(), 'flagkeel-full-'));
     const script = ['--import', 'tsx', 'test/support/service-process.ts', directory];
     const child = spawn(process.execPath, script, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -156,18 +140,15 @@ describe('a service in a process whose disk is full', () => {
       const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
       const [origin = '', key = ''] = line.split(' ');
       const client = callsOf({ origin, key });
-      const room = (bytes: string): void => {
-        execFileSync('prlimit', ['--pid', String(child.pid), `--fsize=${bytes}:unlimited`]);
-      };
       const many = async (): Promise<Answer[]> =>
         Promise.all(
           Array.from({ length: 200 }, async () =>
             client.call('POST', FLAGS, newFlag('x'.repeat(900))),
           ),
         );
-      room(String(1024 * 1024));
+      const taken = await many();
+      const mend = await strikeDirectory(fault, { path: directory, pid: child.pid ?? 0 });
       let answers = await many();
-      const taken: Answer[] = [];
       while (answers.every(({ status }) => status === 200)) {
         taken.push(...answers);
         answers = await many();
@@ -186,7 +167,7 @@ describe('a service in a process whose disk is full', () => {
       ]);
       expect((await client.call('GET', '/workspaces')).status).toBe(200);
 
-      room('unlimited');
+      await mend();
       await expectWell(client, origin);
       for (const { body } of taken) {
         const { name } = body as { name: string };
@@ -211,6 +192,8 @@ describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
   let line: CutLine;
   let service: TestService;
   let client: ServiceCalls;
+  /** Breaks the store. @returns mends it. */
+  let strike: (fault: string) => Promise<() => void | Promise<void>>;
   /** A connection of the operator's, beside the line. */
   let operator: pg.Client;
 
@@ -222,6 +205,7 @@ describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
     service = await startTestService({ store: { kind: 'postgres', url: url.href }, log });
     client = callsOf(service);
     await client.ok('POST', FLAGS, { name: 'kept', description: 'x' });
+    strike = async (fault) => strikeDatabase(fault, { postgres, url: postgres.url, line });
     operator = new pg.Client({ connectionString: postgres.url });
     operator.on('error', () => undefined);
     await operator.connect();
@@ -236,13 +220,16 @@ describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
 
   const away = (code: unknown) => [503, 'The store does not answer', code] as const;
 
-  it('that is refused answers 503, and is well once it is not', async () => {
-    line.cut();
-    await expectRefused(client, service.origin, away(expect.any(String)));
+  it.each(['refused', 'new connections are silent', 'statement slow'])(
+    'that fails (%s) answers 503, and is well once it is not',
+    async (fault) => {
+      const mend = await strike(fault);
+      await expectRefused(client, service.origin, away(expect.any(String)));
 
-    line.mend();
-    await expectWell(client, service.origin);
-  });
+      await mend();
+      await expectWell(client, service.origin);
+    },
+  );
 
   it('that falls silent under 32 clients answers 503 to all, and is well once it speaks', async () => {
     const requests = Array.from({ length: 32 }, async (_, index) =>
@@ -279,8 +266,7 @@ describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
   });
 
   it('that is slow at one statement answers 503', async () => {
-    await operator.query('begin');
-    await operator.query('lock table flags in access exclusive mode');
+    const mend = await strike('table locked');
 
     const read = async (): Promise<Answer> => client.call('GET', '/splits/ws/Default?name=kept');
     await expectRefused(
@@ -290,12 +276,12 @@ describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
       read,
     );
 
-    await operator.query('rollback');
+    await mend();
     await expectWell(client, service.origin);
   });
 
   it('whose writers wait for another process for long answers 503', async () => {
-    await operator.query('select pg_advisory_lock(72616771)');
+    const mend = await strike('writers locked out');
 
     await expectRefused(client, service.origin, [
       503,
@@ -305,7 +291,7 @@ describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
     expect((await client.call('GET', '/splits/ws/Default/kept')).status).toBe(200);
     expect(logged.join()).toContain('lock timeout');
 
-    await operator.query('select pg_advisory_unlock_all()');
+    await mend();
     await expectWell(client, service.origin);
   });
 
@@ -334,21 +320,16 @@ describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
   });
 
   it('whose disk is full answers 507', async () => {
-    await operator.query(`create function full_disk() returns trigger language plpgsql as $$
-      begin raise exception 'could not extend file' using errcode = '53100'; end $$`);
-    await operator.query(
-      'create trigger full_disk before insert on flags execute function full_disk()',
-    );
+    const mend = await strike('disk full');
     await expectRefused(client, service.origin, [507, 'The disk of the store is full', '53100']);
     expect(logged.join()).toContain('could not extend file');
 
-    await operator.query('drop trigger full_disk on flags');
+    await mend();
     await expectWell(client, service.origin);
   });
 
   it('that does not let it in answers 503', async () => {
-    await operator.query('alter role postgres with nologin');
-    await operator.query(END_OTHERS);
+    const mend = await strike('not let in');
     await expect
       .poll(async () => (await health(service.origin)).body, PATIENTLY)
       .toMatchObject({ details: '28000' });
@@ -358,20 +339,12 @@ describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
       '28000',
     ]);
 
-    await operator.query('alter role postgres with login');
+    await mend();
     await expectWell(client, service.origin);
   });
 
   it('that is damaged answers 503 where it reads', async () => {
-    const { rows } = await operator.query<{ path: string }>(
-      "select pg_relation_filepath('flags') as path",
-    );
-    await operator.query('checkpoint');
-    const file = join(postgres.directory, 'data', rows[0]?.path ?? '');
-    const whole = readFileSync(file);
-    // A backend that reads the page for the first time finds it damaged.
-    await evictFromMemory(operator);
-    writeFileSync(file, Buffer.alloc(whole.length, 0xff), { flag: 'r+' });
+    const mend = await strike('damaged');
     const read = async (): Promise<Answer> => client.call('GET', '/splits/ws/Default?name=kept');
 
     await expectRefused(
@@ -382,20 +355,8 @@ describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
     );
     expect(logged.join()).toContain('invalid page');
 
-    writeFileSync(file, whole, { flag: 'r+' });
+    await mend();
     await expectWell(client, service.origin);
     expect((await read()).status).toBe(200);
   });
 });
-
-/** Reads more than the server keeps in memory, so that it gives up what it kept before. */
-async function evictFromMemory(operator: pg.Client): Promise<void> {
-  await operator.query('create table filler (filling text)');
-  await operator.query('alter table filler alter column filling set storage plain');
-  await operator.query(
-    "insert into filler select repeat('x', 7000) from generate_series(1, 12000)",
-  );
-}
-
-const END_OTHERS =
-  'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()';

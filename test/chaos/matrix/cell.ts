@@ -108,8 +108,8 @@ function holdsAll(state: string, wanted: string): boolean {
   });
 }
 
-async function runsUntilRight(
-  place: Place,
+export async function runsUntilRight(
+  place: Pick<Place, 'run'>,
   violations: string[],
 ): Promise<{ runs: number; last: CliResult }> {
   for (let runs = 1; ; runs += 1) {
@@ -140,23 +140,27 @@ async function struckRun(world: World, place: Place, cell: Cell): Promise<CliRes
   return run.ended;
 }
 
-async function inTime(run: Promise<CliResult>, violations: string[]): Promise<CliResult> {
+export async function inTime(
+  run: Promise<CliResult>,
+  violations: string[],
+  deadlineMs = DEADLINE_MS,
+): Promise<CliResult> {
   const late = new Promise<CliResult>((resolve) => {
     setTimeout(() => {
       resolve({ code: -1, stdout: '', stderr: '' });
-    }, DEADLINE_MS).unref();
+    }, deadlineMs).unref();
   });
   const result = await Promise.race([run, late]);
-  if (result.code === -1) violations.push(`no end within ${String(DEADLINE_MS / 1_000)} s`);
+  if (result.code === -1) violations.push(`no end within ${String(deadlineMs / 1_000)} s`);
   return result;
 }
 
-function deletionsIn(passed: readonly string[]): Set<string> {
+export function deletionsIn(passed: readonly string[]): Set<string> {
   return new Set(passed.filter((each) => each.startsWith('DELETE ')));
 }
 
 /** The error that ended the run, or the totals of its report. */
-function verdictOf({ stdout, stderr }: CliResult): string {
+export function verdictOf({ stdout, stderr }: CliResult): string {
   const error = stderr.split('\n').find((line) => line.startsWith('flagkeel: '));
   return error ?? stdout.trimEnd().split('\n').at(-1) ?? '';
 }

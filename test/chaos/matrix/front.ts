@@ -21,6 +21,12 @@ export type Plan = { readonly kind: RequestKind; readonly moment: Moment } & (
   | { readonly fault?: undefined; readonly strike: () => void }
 );
 
+/** Happens before the service sees the first request of a kind, which is passed on afterwards. */
+export interface Before {
+  readonly kind: RequestKind;
+  readonly happens: () => Promise<void>;
+}
+
 /** So that a signal has come before the answer does. */
 const STRUCK_BEFORE_MS = 40;
 
@@ -31,7 +37,7 @@ const STRUCK_BEFORE_MS = 40;
 export class Front {
   readonly #server: Server;
   #service: RequestListener = () => undefined;
-  #plan: Plan | undefined;
+  #plan: Plan | Before | undefined;
   /** `METHOD path` of the requests that the service was given, since the service was set. */
   readonly passed: string[] = [];
 
@@ -59,7 +65,7 @@ export class Front {
     this.passed.length = 0;
   }
 
-  plan(plan: Plan): void {
+  plan(plan: Plan | Before): void {
     this.#plan = plan;
   }
 
@@ -78,13 +84,18 @@ export class Front {
 
   #take(request: IncomingMessage, response: ServerResponse): void {
     const plan = this.#plan;
-    const isLaterPage = plan?.fault?.meets === 'pages';
+    const isLaterPage = plan !== undefined && 'fault' in plan && plan.fault?.meets === 'pages';
     if (plan === undefined || !isOfKind(plan.kind, request, isLaterPage)) {
       this.#pass(request, response);
       return;
     }
     this.#plan = undefined;
-    if (plan.fault) this.#spoil(struck(plan.fault, plan.strike), plan.moment, request, response);
+    if ('happens' in plan) {
+      void plan.happens().then(() => {
+        this.#pass(request, response);
+      });
+    } else if (plan.fault)
+      this.#spoil(struck(plan.fault, plan.strike), plan.moment, request, response);
     else this.#strike(plan.moment, plan.strike, request, response);
   }
 

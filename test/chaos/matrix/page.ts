@@ -74,7 +74,7 @@ function legend(letter: string, kinds: readonly RequestKind[]): string {
   );
 }
 
-function table(head: readonly string[], rows: readonly string[]): string {
+export function table(head: readonly string[], rows: readonly string[]): string {
   return [`| ${head.join(' | ')} |`, `|${' --- |'.repeat(head.length)}`, ...rows].join('\n');
 }
 
@@ -106,7 +106,7 @@ function sayings(results: readonly CellResult[]): string {
 }
 
 /** Names, numbers and addresses differ from cell to cell. */
-function withoutParticulars(said: string): string {
+export function withoutParticulars(said: string): string {
   return said
     .replaceAll(/http:\/\/[^\s:]+:\d+/g, 'URL')
     .replaceAll(/"[^"]*"/g, '"…"')

@@ -53,7 +53,8 @@ const MANY: Readonly<Record<string, string>> = Object.fromEntries(
   ]),
 );
 
-const FIRST: Readonly<Record<string, string>> = {
+/** The files of the first commit. */
+export const FIRST: Readonly<Record<string, string>> = {
   'flagkeel.yaml': CONFIG,
   'flags/changed.yaml': flag('changed', 10, { segment: 'staff' }),
   'flags/described.yaml': flag('described', 10),
@@ -67,7 +68,8 @@ const FIRST: Readonly<Record<string, string>> = {
     'identities: { environment: staging, keys: { qa-1: { plan: business } } }\n',
 };
 
-const SECOND: Readonly<Record<string, string>> = {
+/** What the second commit changes, beside what it takes away. */
+export const SECOND: Readonly<Record<string, string>> = {
   'flags/changed.yaml': flag('changed', 25, { segment: 'crew' }),
   'flags/described.yaml': flag('described', 10, { about: 'Described anew' }),
   'flags/new.yaml': flag('new', 5),
@@ -77,6 +79,21 @@ const SECOND: Readonly<Record<string, string>> = {
   'identities/staff.yaml':
     'identities: { environment: staging, keys: { qa-1: { plan: free }, qa-2: { plan: free } } }\n',
 };
+
+export const GONE: readonly string[] = ['flags/gone.yaml', 'segments/old.yaml'];
+
+/** A flag that no repository has. */
+export async function makeTheirs(service: Pick<TestService, 'origin' | 'key'>): Promise<void> {
+  const calls = callsOf(service);
+  const { objects } = await calls.ok<{ objects: { id: string }[] }>('GET', '/workspaces');
+  const id = objects[0]?.id ?? '';
+  const environments = await calls.ok<{ id: string }[]>('GET', `/environments/ws/${id}`);
+  await calls.ok('POST', `/splits/ws/${id}/trafficTypes/user`, { name: 'theirs' });
+  for (const environment of environments) {
+    const path = `/splits/ws/${id}/theirs/environments/${environment.id}`;
+    await calls.ok('POST', path, aDefinition());
+  }
+}
 
 /** A workspace and a repository in line with each other, and a commit that asks for a write of every kind. */
 export interface World {
@@ -102,15 +119,7 @@ export async function makeWorld(size: 'few' | 'many'): Promise<World> {
   const store = join(folder, 'store');
   using repository = new ConfigRepository();
   const service = await serviceBehind(front, store);
-  const calls = callsOf(service);
-  const { objects } = await calls.ok<{ objects: { id: string }[] }>('GET', '/workspaces');
-  const id = objects[0]?.id ?? '';
-  const environments = await calls.ok<{ id: string }[]>('GET', `/environments/ws/${id}`);
-  await calls.ok('POST', `/splits/ws/${id}/trafficTypes/user`, { name: 'theirs' });
-  for (const environment of environments) {
-    const path = `/splits/ws/${id}/theirs/environments/${environment.id}`;
-    await calls.ok('POST', path, aDefinition());
-  }
+  await makeTheirs(service);
   repository.write(size === 'many' ? { ...FIRST, ...MANY } : FIRST);
   repository.commit('Put everything under git');
   const first = await flagkeel(['reconcile', '--url', front.origin, repository.directory], {
@@ -119,8 +128,7 @@ export async function makeWorld(size: 'few' | 'many'): Promise<World> {
   if (first.code !== 0) throw new Error(`the world was not made: ${first.stdout}${first.stderr}`);
   await service.stop();
   repository.write(SECOND);
-  repository.remove('flags/gone.yaml');
-  repository.remove('segments/old.yaml');
+  for (const path of GONE) repository.remove(path);
   repository.commit('Change one of everything');
   cpSync(repository.directory, join(folder, 'repository'), { recursive: true });
   return {

@@ -1,0 +1,58 @@
+import { table, withoutParticulars } from '../matrix/page.js';
+import { WAYS, type StoreResult } from './play.js';
+
+export interface StoresRun {
+  readonly stores: Readonly<Record<string, readonly StoreResult[]>>;
+  readonly commit: string;
+  /** UTC day. */
+  readonly day: string;
+  readonly minutes: number;
+}
+
+/** The tables of failing stores in `docs/reliability.md`, as Markdown. */
+export function storeTable({ stores, commit, day, minutes }: StoresRun): string {
+  const all = Object.values(stores).flat();
+  const rows = Object.entries(stores).flatMap(([store, results]) =>
+    [...new Set(results.map(({ cell }) => cell.fault))].map((fault) => {
+      const own = results.filter(({ cell }) => cell.fault === fault);
+      const cells = WAYS.map((way) => own.find(({ cell }) => cell.way === way));
+      const well = Math.max(...own.map(({ wellAfterMs }) => wellAfterMs));
+      const answer = `${String(fault.status)} ${fault.message}`;
+      return `| ${store} | ${fault.name} | ${answer} | ${cells.map(shown).join(' | ')} | ${(well / 1_000).toFixed(1)} |`;
+    }),
+  );
+  const wrong = all.filter(({ violations }) => violations.length > 0).length;
+  const longest = Math.max(...all.map(({ seconds }) => seconds));
+  return [
+    `${String(all.length)} cells, ${String(wrong)} of them wrong; commit \`${commit}\`, ${day}, ${String(minutes)} minutes. ` +
+      `The longest run took ${longest.toFixed(0)} s.`,
+    table(
+      ['store', 'fault', 'the service says', ...WAYS.map(({ name }) => name), 'well after, s'],
+      rows,
+    ),
+    'Runs that did not end with 0 said:',
+    sayings(all),
+  ].join('\n\n');
+}
+
+function shown(result: StoreResult | undefined): string {
+  if (result === undefined) return '·';
+  if (result.violations.length > 0) return '✗';
+  return result.code === 0 ? '✓' : `${String(result.code)}→${String(result.runsAfter)}`;
+}
+
+/** Each verdict once, without names, with the number of cells. */
+function sayings(results: readonly StoreResult[]): string {
+  const counts = new Map<string, number>();
+  for (const { code, said } of results) {
+    if (code === 0) continue;
+    const words = withoutParticulars(said).replace(/Not in sync: .*/, 'Not in sync: …');
+    const row = `${String(code)} | ${words.replaceAll('|', '\\|')}`;
+    counts.set(row, (counts.get(row) ?? 0) + 1);
+  }
+  const rows = [...counts].toSorted(([, a], [, b]) => b - a);
+  return table(
+    ['ends with', 'the run said', 'cells'],
+    rows.map(([row, count]) => `| ${row} | ${String(count)} |`),
+  );
+}

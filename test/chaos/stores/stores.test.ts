@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { lacks } from '../../support/requirements.js';
+import { directories, postgresServer } from './grounds.js';
+import { playStores, type Lanes } from './lanes.js';
+import { storeTable } from './page.js';
+import { WAYS } from './play.js';
+
+const PAGE = new URL('../../../docs/reliability.md', import.meta.url);
+const [BEGIN, END] = ['<!-- the stores begin -->', '<!-- the stores end -->'] as const;
+const LANES = Number(process.env['FLAGKEEL_MATRIX_LANES'] ?? 4);
+/** A regular expression. Only cells are played whose store, fault and way it finds. */
+const ONLY = new RegExp(process.env['FLAGKEEL_MATRIX_ONLY'] ?? '');
+
+it.skipIf(lacks('postgresql'))(
+  'a reconciler whose service has a failing store loses nothing, claims nothing, and is well by itself',
+  async () => {
+    const begun = Date.now();
+    const how: Omit<Lanes, 'lanes'> = {
+      ways: WAYS,
+      plays: (ground, { fault, way }) => ONLY.test(`${ground} ${fault.name} ${way.name}`),
+      tell: (ground, { cell: { fault, way }, code, runsAfter, seconds, ...result }) => {
+        const { wellAfterMs, health = 'not asked', said, violations } = result;
+        process.stdout.write(
+          `${ground}, ${fault.name}, ${way.name}: ${String(code)}→${String(runsAfter)} in ${seconds.toFixed(1)} s, ` +
+            `well after ${wellAfterMs.toFixed(0)} ms; health: ${health}; ${said}` +
+            `${violations.map((text) => ` WRONG: ${text}`).join('')}\n`,
+        );
+      },
+    };
+    const [inDirectory, onPostgres] = await Promise.all([
+      playStores(directories, { ...how, lanes: 1 }),
+      playStores(postgresServer, { ...how, lanes: LANES }),
+    ]);
+
+    if (process.env['FLAGKEEL_MATRIX_ONLY'] === undefined) {
+      const commit = execFileSync('git', ['log', '-1', '--format=%h', '--', 'src'], {
+        encoding: 'utf8',
+      });
+      const day = new Date().toISOString().slice(0, 10);
+      const minutes = Math.round((Date.now() - begun) / 60_000);
+      const stores = { 'a directory': inDirectory, PostgreSQL: onPostgres };
+      const text = storeTable({ stores, commit: commit.trim(), day, minutes });
+      const page = readFileSync(PAGE, 'utf8');
+      const [head = ''] = page.split(BEGIN);
+      const [, tail = ''] = page.split(END);
+      writeFileSync(PAGE, `${head}${BEGIN}\n\n${text}\n\n${END}${tail}`);
+    }
+    const wrong = [...inDirectory, ...onPostgres].filter(({ violations }) => violations.length > 0);
+    expect(
+      wrong.map(({ cell: { fault, way }, violations }) => [fault.name, way.name, violations]),
+    ).toEqual([]);
+  },
+);
