@@ -63,7 +63,7 @@ try {
 
 async function shoot(page, html, name, css = '') {
   await page.setContent(`<!doctype html><meta charset="utf-8"><style>${CSS}${css}</style>${html}`);
-  writeFileSync(join(IMAGES, name), smallPng(await page.screenshot({ fullPage: true })));
+  writeFileSync(join(IMAGES, name), await smallPng(await page.screenshot({ fullPage: true })));
 }
 
 function begin() {

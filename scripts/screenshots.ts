@@ -13,8 +13,8 @@ import { DaemonInMemory } from '../test/support/daemon-view.js';
 import { startTestOperations } from '../test/support/operations.js';
 import { cliRun } from '../test/support/terminal.js';
 import { html, htmlOf } from '../src/platform/html.js';
-import { buildSite } from './build-site.js';
 import { smallPng } from './small-png.js';
+import { buildSite } from './build-site.js';
 
 /** The pictures of `docs/images`, taken of the real page: `npx tsx scripts/screenshots.ts [NAME…]`; all of them without names. */
 interface Picture extends PageOptions {
@@ -79,7 +79,7 @@ const MARGIN = 16;
 const wanted = process.argv.slice(2);
 
 async function save(name: string, picture: Buffer): Promise<void> {
-  await writeFile(join(folder, `${name}.png`), smallPng(picture));
+  await writeFile(join(folder, `${name}.png`), await smallPng(picture));
 }
 
 function isWanted([name]: readonly [string, unknown]): boolean {
