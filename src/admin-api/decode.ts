@@ -100,7 +100,7 @@ export const list =
     return given as T[];
   };
 
-export const orEmpty = <T>(check: Check<T>): Check<T[]> => {
+const orEmpty = <T>(check: Check<T>): Check<T[]> => {
   const whole = list(check);
   return (value) => (value === undefined || value === null ? [] : whole(value));
 };

@@ -242,7 +242,7 @@ export function entriesText(entries: readonly CodeEntry[], layout: Layout): stri
 }
 
 /** All that one page says of codes, exit codes and variables. */
-export async function entriesOnPage(name: (typeof PAGES)[number]): Promise<CodeEntry[]> {
+async function entriesOnPage(name: (typeof PAGES)[number]): Promise<CodeEntry[]> {
   const page = `docs/${name}.md`;
   return codeEntries(await readFile(packageFile(page), 'utf8'), page);
 }

@@ -43,7 +43,7 @@ function fileOf({ why, location }: Withheld): string | undefined {
 }
 
 /** The words that GitHub and GitLab write into the commits that they make; null if there are none. */
-export function pullRequestIn(message: string): string | null {
+function pullRequestIn(message: string): string | null {
   const [subject = ''] = message.split('\n');
   const pull = /^Merge pull request #(\d+) /.exec(subject) ?? /\(#(\d+)\)$/.exec(subject);
   if (pull) return `pull request #${pull[1] ?? ''}`;

@@ -113,7 +113,7 @@ export function isPlanned(policy: PlanPolicy, kind: Kind, name: string): boolean
 }
 
 /** Includes `KIND/*`, which quarantines all objects of a kind. */
-export function isQuarantined({ quarantined }: PlanPolicy, kind: Kind, name: string): boolean {
+function isQuarantined({ quarantined }: PlanPolicy, kind: Kind, name: string): boolean {
   return (
     quarantined.size > 0 &&
     (quarantined.has(keyOf(kind, name)) || quarantined.has(keyOf(kind, '*')))

@@ -72,7 +72,7 @@ export class SpecCache {
 }
 
 /** Caches values that depend only on their sources, for as long as the subject is in use. */
-export class Memoized<K extends WeakKey, V> {
+class Memoized<K extends WeakKey, V> {
   readonly #known = new WeakMap<K, { readonly from: readonly unknown[]; readonly value: V }>();
 
   /** @param from all inputs of `make` besides `about`; compared member by member, by identity. */

@@ -187,7 +187,7 @@ interface Rebuilt {
  * @returns 0, also where objects differ from HEAD: the result names them.
  * @throws FlagkeelError `GIT`: there is no home for a state.
  */
-export async function rebuildState(
+async function rebuildState(
   directory: string,
   options: StateOptions & LockOptions,
   terminal: Terminal,

@@ -154,7 +154,7 @@ const GRACE_MS = 3_000;
  * Sends statuses in the background, one by one. Sets pending only before the first final status of a commit, and
  * repeats a final status only if it differs: a forge takes 1,000 statuses of a commit, which hourly runs would use up.
  */
-export class StatusQueue {
+class StatusQueue {
   readonly #send: SendStatus;
   readonly #log: Log;
   readonly #end = new AbortController();

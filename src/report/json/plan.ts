@@ -136,7 +136,7 @@ function judgement({
 }
 
 /** Live objects are counted and not listed. */
-export function verdictDocument(verdict: Verdict): VerdictDocument {
+function verdictDocument(verdict: Verdict): VerdictDocument {
   const objects = [...verdict.objects].flatMap(([id, standing]) =>
     standing.is === 'live' ? [] : [standingDocument(id, standing)],
   );
@@ -247,7 +247,7 @@ function leftDocument({ id, action, fields, keys }: Change, options: JsonOptions
 }
 
 /** Without `showKeys`, count and hash replace lists of keys in a value. */
-export function fieldDocument(
+function fieldDocument(
   { path, reason, ...field }: FieldChange,
   options: JsonOptions,
 ): FieldDocument {

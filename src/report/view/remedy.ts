@@ -15,7 +15,7 @@ export function remedyText({ because, ways }: Remedy): string {
   return [...obstacle, ...out].join('; ');
 }
 
-export function wayText(way: Way): string {
+function wayText(way: Way): string {
   if ('run' in way) return `run ${commandText(way.run)} to ${way.to}${onceText(way)}`;
   if ('write' in way) {
     const lines = way.write.split('\n').map((line) => `\`${line}\``);

@@ -58,4 +58,4 @@ export const waitsForChangeRequest = (id: string): Problem =>
   new Problem(423, `Change request ${id} is open: approve, reject or withdraw it first`);
 
 /** The service has one organisation and never asks for it. */
-export const ORGANISATION_ID = 'flagkeel';
+const ORGANISATION_ID = 'flagkeel';

@@ -39,7 +39,7 @@ export function keysToRemove(given: readonly string[]): string[] {
  * Whether the store can return a key unchanged. Half of a surrogate pair has no bytes of its own, and PostgreSQL cannot
  * hold the null character.
  */
-export function isStorable(key: string): boolean {
+function isStorable(key: string): boolean {
   return !/[\0\p{Surrogate}]/u.test(key);
 }
 
