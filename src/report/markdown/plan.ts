@@ -6,7 +6,7 @@ import { summaryLine } from '../text/summary.js';
 import { plural } from '../values.js';
 import { LEFT_TITLE } from '../view/left.js';
 import { countText, planView, type Fold, type PlanView } from '../view/plan-view.js';
-import { caveatsOfChanges } from '../view/sentences.js';
+import { caveatsOf, caveatsOfChanges, type Caveats } from '../view/sentences.js';
 import type { ChangeRow } from '../view/row.js';
 import { wholeText } from '../view/verdict.js';
 import { shownEnvironments } from '../view/weight.js';
@@ -43,10 +43,11 @@ const OPEN_FOLDS = 5;
  */
 export function planMarkdown(report: PlanReport, options: MarkdownOptions = {}): string {
   const view = planView(report, { showKeys: false });
+  const caveats = caveatsIn(report, options);
   return assembled(
     [
       { rank: 'head', what: 'verdict', markup: () => opening(report, options, view) },
-      ...riskBlocks(report, view),
+      ...riskBlocks(report, view, caveats),
       ...tableBlocks(view.folds, report),
       ...view.folds.flatMap((fold, index) =>
         (fold.members ?? [fold]).map((each) => detail(each, each.isUrgent && index < OPEN_FOLDS)),
@@ -54,7 +55,7 @@ export function planMarkdown(report: PlanReport, options: MarkdownOptions = {}):
       ...leftBlocks(view),
       ...withheldBlocks(view),
       ...otherWorkspaceBlocks(view, options),
-      { rank: 'head', what: 'footer', markup: () => footer(report, options) },
+      { rank: 'head', what: 'footer', markup: () => footer(report, options, caveats) },
     ],
     options.budget ?? COMMENT_BUDGET,
   );
@@ -63,8 +64,14 @@ export function planMarkdown(report: PlanReport, options: MarkdownOptions = {}):
 /** The verdict and the risks alone, the most important and most stable part. */
 export function summaryOf(report: PlanReport, options: MarkdownOptions = {}): string {
   const view = planView(report, { showKeys: false });
-  const risks = riskBlocks(report, view).map(({ markup }) => markup());
+  const caveats = caveatsIn(report, options);
+  const risks = riskBlocks(report, view, caveats).map(({ markup }) => markup());
   return String(joined([opening(report, options, view), ...risks], '\n\n'));
+}
+
+/** A pull request has those of its changes, and a run has all. */
+function caveatsIn(report: PlanReport, { subject }: ReportContext): Caveats {
+  return subject === 'merge' ? caveatsOfChanges(report) : caveatsOf(report);
 }
 
 /** The details of a fold, field by field, in a section that can be folded. */
@@ -197,13 +204,11 @@ function numbersOf(report: PlanReport, act: string, held: number): Markup | null
 }
 
 /** The next steps after a merge or an apply, and the facts that identify this report. */
-function footer(report: PlanReport, place: ReportContext): Markup {
+function footer(report: PlanReport, place: ReportContext, { limits }: Caveats): Markup {
   return joined(
     [
       nextStepsText(report, place),
-      ...caveatsOfChanges(report).limits.map(
-        (text) => trusted`${cut(clean(text), CAVEAT_COLUMNS)}`,
-      ),
+      ...limits.map((text) => trusted`${cut(clean(text), CAVEAT_COLUMNS)}`),
       trusted`<sub>${joined(facts(report, place), ' · ')}</sub>`,
     ],
     '\n\n',

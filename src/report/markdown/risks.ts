@@ -7,7 +7,7 @@ import { plural } from '../values.js';
 import { guardTexts } from '../view/guards.js';
 import type { Fold, PlanView } from '../view/plan-view.js';
 import { risksOf, riskWord, sizeOf } from '../view/impact.js';
-import { caveatsOfChanges } from '../view/sentences.js';
+import type { Caveats } from '../view/sentences.js';
 import type { Block } from './blocks.js';
 import { code, joined, Markup, trusted } from './markup.js';
 
@@ -21,10 +21,13 @@ const TEXT_COLUMNS = 240;
  * Everything that a reviewer should not overlook: refusals of guards, deletions, risks of the impact, and unknowns. The
  * list is always shown and never folded, so each risk is one line, whatever its number of objects.
  */
-export function riskBlocks(report: PlanReport, { folds: [first] }: PlanView): Block[] {
+export function riskBlocks(
+  report: PlanReport,
+  { folds: [first] }: PlanView,
+  { serious, ramps, reminders }: Caveats,
+): Block[] {
   const groups = riskGroups(report);
   const risks = groups.reduce((sum, { changes }) => sum + changes.length, 0);
-  const { serious, ramps, reminders } = caveatsOfChanges(report);
   const guards = guardTexts(report);
   const removals = report.plan.changes.filter(({ action }) => action === 'delete');
   // The headline names an object of which nothing is left.

@@ -275,23 +275,23 @@ describe('a plan as Markdown', () => {
     expect(tableOf(planMarkdown(report))[1]?.[1]).toBe('skipped\nchanged');
   });
 
-  it('has the caveats of the text', () => {
-    const text = planMarkdown(
-      aReport(
-        {
-          unmanaged: { flags: 12, segments: 1 },
-          notCompared: [{ id: 'segment/s@production', what: 'keys', why: 'counted' }],
-        },
-        { held: ['flag/broken'], stateless: true },
-      ),
+  it('has the caveats of the text, and as a comment on a pull request no count of what is unmanaged', () => {
+    const report = aReport(
+      {
+        unmanaged: { flags: 12, segments: 1 },
+        notCompared: [{ id: 'segment/s@production', what: 'keys', why: 'counted' }],
+      },
+      { held: ['flag/broken'], stateless: true },
     );
+    const text = planMarkdown(report);
 
     expect(text).toContain(
       '- ⚠️ Left as they are, because their specs or what they name are invalid',
     );
     expect(text).toContain('- ⚠️ Stateless');
     expect(text).toContain('Keys were counted and not compared&#58; segment/s');
-    expect(text).not.toContain('Not managed here');
+    expect(text).toContain('Not managed here&#58; 12 flags, 1 segment.');
+    expect(planMarkdown(report, { subject: 'merge' })).not.toContain('Not managed here');
   });
 
   it('has caveats of what changes, and none of the rest', () => {
