@@ -209,7 +209,7 @@ function progressOf({ runs, seen, applied, phase, leader }: SourceView): Verdict
     return { level: 'busy', headline: 'Another replica keeps this source', detail: null };
   }
   if (runs.length === 0) {
-    return { level: 'busy', headline: 'The first look is under way', detail: null };
+    return { level: 'busy', headline: 'The first run is under way', detail: null };
   }
   if (seen !== null && seen.commit !== applied?.commit && BUSY.has(phase)) {
     const headline = `${shortSha(seen.commit)} is being applied`;

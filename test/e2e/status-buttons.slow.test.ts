@@ -145,7 +145,7 @@ describe.skipIf(lacks('chromium'))('the buttons of the status page', { timeout: 
       const dialog = page.getByRole('dialog');
       expect(await dialog.innerText()).toContain('refused by a guard (maxShift)');
       expect((await dialog.locator('#ask-evidence').innerText()).replaceAll(/\s+/g, ' ')).toMatch(
-        /^flag pay environment staging change on 10 → 90 % .*reaches: 80 % off → on limit .*limit is 20 % \(maxShift\).* commit \w{7} Ramp pay by far$/,
+        /^A guard refuses this plan · flag\/pay in staging will be updated: .* flag pay environment staging change on 10 → 90 % .*reaches: 80 % off → on limit .*limit is 20 % \(maxShift\).* commit \w{7} Ramp pay by far$/,
       );
       expect(await dialog.innerText()).toContain(refused.plan?.heldHash);
       expect(await axeViolations(page)).toEqual([]);

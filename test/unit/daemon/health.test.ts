@@ -20,7 +20,7 @@ function headline(members: Partial<SourceView>): string {
 describe('the verdict over a source', () => {
   it.each<[string, Partial<SourceView>, string]>([
     ['in sync', {}, 'fine: In sync: 0 objects equal'],
-    ['before its first run', { runs: [] }, 'busy: The first look is under way'],
+    ['before its first run', { runs: [] }, 'busy: The first run is under way'],
     [
       'with a newer commit under way',
       {
