@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunRecord } from '../../src/daemon/view.js';
-import { axeViolations, withPage, type Page } from '../support/browser.js';
+import {
+  axeViolations,
+  scrollsSideways,
+  withPage,
+  type Locator,
+  type Page,
+} from '../support/browser.js';
 import { operationsOver, type TestOperations } from '../support/operations.js';
 import { InProcessDaemon } from '../support/in-process-daemon.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
@@ -158,6 +164,27 @@ describe.skipIf(lacks('chromium'))('the buttons of the status page', { timeout: 
 
     expect(await shareOf('pay', live.staging)).toBe(90);
   });
+
+  it.each([
+    { colorScheme: 'light', width: 1280 },
+    { colorScheme: 'dark', width: 1280 },
+    { colorScheme: 'light', width: 390 },
+    { colorScheme: 'dark', width: 390 },
+  ] as const)(
+    'stand beside pages of flags that everybody can read, $colorScheme at $width px',
+    async (look) => {
+      // One that was written, and one that is held.
+      const seen = await withPage(`${operations.url}/flags/default/pay`, look, async (page) => {
+        const violations = await axeViolations(page);
+        const sideways = [await scrollsSideways(page)];
+        await page.goto(`${operations.url}/flags/default/search`);
+        violations.push(...(await axeViolations(page)));
+        return { violations, sideways: [...sideways, await scrollsSideways(page)] };
+      });
+
+      expect(seen).toEqual({ violations: [], sideways: [false, false] });
+    },
+  );
 
   it('do nothing without the token, and nothing that was not confirmed', async () => {
     const before = watched.runs.length;
