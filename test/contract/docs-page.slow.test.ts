@@ -28,4 +28,17 @@ describe.skipIf(lacks('chromium'))('the page of the endpoints', () => {
       expect(seen).toEqual({ violations: [], sideways: false });
     },
   );
+
+  it('leads to each group of endpoints', async () => {
+    const groups = await withPage(`${service.origin}/docs`, {}, async (page) => {
+      const links = page.getByRole('navigation').getByRole('link');
+      for (const link of await links.all()) {
+        await link.click();
+        await page.locator(':target', { hasText: await link.innerText() }).waitFor();
+      }
+      return links.allInnerTexts();
+    });
+
+    expect(groups).toEqual(expect.arrayContaining(['splits', 'Shapes']));
+  });
 });

@@ -140,6 +140,64 @@ describe.skipIf(lacks('chromium'))('the console in a browser', { timeout: 90_000
     });
   });
 
+  it('leads through long lists, to another workspace, and back from a kill that is left', async () => {
+    const client = callsOf(service);
+    for (let number = 0; number < 51; number += 1) {
+      const name = `more-${String(number).padStart(2, '0')}`;
+      await client.ok('POST', '/splits/ws/Shop/trafficTypes/user', { name, description: '' });
+      await client.ok('POST', '/segments/ws/Shop/trafficTypes/user', { name, description: '' });
+    }
+    await withPage(`${service.origin}/`, {}, async (page) => {
+      await signIn(page);
+      const follow = async (name: string): Promise<void> =>
+        page.getByRole('link', { name, exact: true }).click();
+      const isShown = async (text: string): Promise<void> =>
+        page.getByText(text, { exact: true }).waitFor();
+
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      expect(new URL(page.url()).hash).toBe('#main');
+      await follow('Next');
+      await isShown('more-30');
+      await follow('Previous');
+      await isShown('more-00');
+      await page.getByLabel('Part of the name').fill('new-');
+      await page.getByRole('button', { name: 'Search' }).click();
+      await follow('Kill new-search in production…');
+      await follow('Leave it');
+      await isShown('1 flag');
+      await follow('new-search');
+      await follow('log of new-search');
+      await page.getByLabel('Object').fill('segment/more-50');
+      await page.getByRole('button', { name: 'Show' }).click();
+      await page.locator('li', { hasText: 'create segment/more-50' }).waitFor();
+      await follow('Log');
+      await follow('Older');
+      await page.locator('li', { hasText: 'create segment/more-10' }).waitFor();
+      await follow('Segments');
+      await follow('Next');
+      await isShown('more-50');
+      await follow('Previous');
+      await follow('production: 450 keys');
+      await follow('More keys');
+      await isShown('user-0200');
+      await page.getByLabel('Part of a key').fill('user-044');
+      await page.getByRole('button', { name: 'Search' }).click();
+      await isShown('user-0449');
+      expect(await page.getByRole('list', { name: 'Keys' }).getByRole('listitem').count()).toBe(10);
+      await follow('Warehouse');
+      await isShown('0 segments');
+      await follow('Flags');
+      await isShown('0 flags');
+
+      // A page of its own, because Chromium complains of the refusal in its console.
+      const refused = await page.context().newPage();
+      await refused.goto(`${service.origin}/console/flag?ws=nothing&flag=nothing`);
+      await refused.getByRole('link', { name: 'To the flags' }).click();
+      await refused.getByRole('heading', { name: 'Flags' }).waitFor();
+    });
+  });
+
   it.each([
     { colorScheme: 'light', width: 1280 },
     { colorScheme: 'dark', width: 1280 },

@@ -165,6 +165,68 @@ describe.skipIf(lacks('chromium'))('the buttons of the status page', { timeout: 
     expect(await shareOf('pay', live.staging)).toBe(90);
   });
 
+  it('lead to flags, runs and figures, and back', async () => {
+    // Each run has something to say, so that the page folds the older ones.
+    for (let runs = 0; runs < 8; runs += 1) await watched.run();
+    const oldest = watched.runs[0]?.id ?? '';
+    await withPage(`${operations.url}/`, {}, async (page) => {
+      const live = page.getByText('live', { exact: true });
+      await live.waitFor();
+      const follow = async (link: Locator, place: string): Promise<void> => {
+        await link.click();
+        await page.waitForURL(`**/${place}`);
+      };
+      const goBack = async (): Promise<void> => {
+        await page.getByRole('link', { name: 'Status', exact: true }).click();
+        await live.waitFor();
+      };
+
+      // The filter, and each fold.
+      await page.getByLabel('State').selectOption('held');
+      await page.getByRole('row', { name: 'pay' }).waitFor({ state: 'hidden' });
+      await page.getByLabel('State').selectOption('');
+      await page.getByRole('row', { name: 'pay' }).waitFor();
+      await page.getByText('1 object of the workspace that no file declares').click();
+      await page.getByText('flag/banner').waitFor();
+      await page.getByText('The last report with something in it').click();
+      await page.locator('#plan-default pre').waitFor();
+      await page.getByText('Older runs').click();
+
+      // Runs: by their line, by their mark, as JSON.
+      await follow(page.locator(`#run-${oldest}`), `runs/${oldest}`);
+      await page.locator('pre', { hasText: 'flag/pay' }).first().waitFor();
+      await follow(page.getByRole('link', { name: 'as JSON' }), `runs/${oldest}/plan`);
+      await page.goBack();
+      await goBack();
+      const marks = page.getByRole('list', { name: 'Runs, the newest last' }).getByRole('link');
+      await follow(marks.first(), `runs/${oldest}`);
+      await goBack();
+
+      // A flag beside the matrix, from there to the run that wrote it, and the page of the flag itself.
+      const pay = page.getByRole('link', { name: 'pay', exact: true });
+      await pay.click();
+      const panel = page.getByRole('dialog', { name: 'Flag' });
+      await panel.getByRole('heading', { name: 'Last writes' }).waitFor();
+      await page.keyboard.press('Escape');
+      await panel.waitFor({ state: 'hidden' });
+      await pay.click();
+      await follow(panel.getByRole('link', { name: 'UTC' }).first(), `runs/${oldest}`);
+      await page.goto(`${operations.url}/flags/default/pay`);
+      await follow(page.getByRole('link', { name: 'UTC' }).first(), `runs/${oldest}`);
+      await page.goBack();
+      await goBack();
+
+      for (const [name, place] of Object.entries({
+        status: 'status',
+        metrics: 'metrics',
+        readiness: 'readyz',
+      })) {
+        await follow(page.getByRole('link', { name, exact: true }), place);
+        await page.goBack();
+      }
+    });
+  });
+
   it.each([
     { colorScheme: 'light', width: 1280 },
     { colorScheme: 'dark', width: 1280 },

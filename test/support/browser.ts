@@ -1,8 +1,8 @@
 import axe from 'axe-core';
-import { chromium, type Page } from 'playwright-core';
+import { chromium, type Locator, type Page } from 'playwright-core';
 import { findProgram } from './requirements.js';
 
-export type { Page };
+export type { Locator, Page };
 
 export interface PageOptions {
   /** CSS pixels; default 1280, and 390 is a telephone. */

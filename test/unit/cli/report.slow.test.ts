@@ -165,6 +165,18 @@ describe('report', () => {
     });
   });
 
+  it.skipIf(lacks('chromium'))('leads from a flag to the segment that it needs', async () => {
+    const file = join(directory, 'flags.html');
+    await cliRun(['report', directory, '--output', file]);
+
+    const shown = await withPage(`file://${file}`, {}, async (page) => {
+      await page.getByRole('link', { name: 'segment staff' }).click();
+      return page.locator(':target').innerText();
+    });
+
+    expect(shown).toContain('staff');
+  });
+
   it('says the same as JSON', async () => {
     const { stdout } = await cliRun(['report', directory, '--format', 'json']);
 

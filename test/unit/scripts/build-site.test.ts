@@ -112,6 +112,31 @@ describe('the site of the documents', () => {
     },
   );
 
+  it.skipIf(lacks('chromium'))(
+    'leads to every page and section, on a phone too',
+    { timeout: 60_000 },
+    async () => {
+      await withPage(`file://${folder}/docs/plan.html`, { width: 390 }, async (page) => {
+        const follow = async (name: string, place: string): Promise<void> => {
+          await page.getByRole('link', { name, exact: true }).first().click();
+          await page.waitForURL(`file://${folder}/${place}`);
+        };
+        await page.getByText('On this page').click();
+        await follow('Guards', 'docs/plan.html#guards');
+        await follow('All pages', 'docs/plan.html#pages');
+        await follow('Ramps', 'docs/ramps.html');
+        await follow('flagkeel', 'index.html');
+        await page.goto(`file://${folder}/search.html`);
+        // The hits follow the words while they are typed.
+        await page.getByRole('searchbox').fill('take a kill back');
+        await follow(
+          'How to · Promote, kill, and take a kill back',
+          'docs/how-to.html#promote-kill-and-take-a-kill-back',
+        );
+      });
+    },
+  );
+
   it.skipIf(lacks('chromium')).each(['diagnostics', 'commands', 'reference'])(
     'can be read by everybody, on a phone too: %s',
     { timeout: 60_000 },
