@@ -166,7 +166,14 @@ export async function submitOnce(
   const own = (await list()) ?? [];
   const [, ...later] = own.filter(({ is, mark }) => is === 'open' && isSameMark(mark, draft.mark));
   // Each clone looks after it submitted. So the last one sees all of them, even if the service accepted several.
-  for (const { id } of later) await withdrawRequest(client, id, 'The same change was asked before');
+  for (const { id } of later) {
+    await withdrawRequest(client, id, 'The same change was asked before').catch(
+      (error: unknown) => {
+        // Only its author may withdraw it, and that clone does so itself.
+        if (!(error instanceof RejectedError && error.status === 403)) throw error;
+      },
+    );
+  }
   return answeredBy(own, draft) ?? null;
 }
 

@@ -31,6 +31,7 @@ const APPROVAL_WANTED =
 
 const NO_REQUESTS =
   'the service wants an approval for changes here first, and has no change requests to ask for one (make this change there: the next run finds it equal)';
+const OTHERS_REQUEST = ' (have it rejected, or withdraw it with the key that submitted it)';
 const WAITS = { status: 'skipped', approvalNeeded: true } as const;
 
 export interface ApplyProgress {
@@ -162,6 +163,10 @@ function isConflict(error: unknown): boolean {
   return error instanceof RejectedError && CONFLICTS.has(error.status);
 }
 
+function isForbidden(error: unknown): boolean {
+  return error instanceof RejectedError && error.status === 403;
+}
+
 function reasonToSkip(
   step: Step,
   results: ReadonlyMap<StepId, StepResult>,
@@ -215,6 +220,9 @@ async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> 
   } catch (error) {
     if (isFateUnknown(error)) return { status: 'failed', error, fateUnknown: true };
     if (error instanceof RejectedError && error.wantsApproval) return approvalResult(step, context);
+    if (step.action === 'withdraw-request' && isForbidden(error)) {
+      return { ...WAITS, why: messageOf(error) + OTHERS_REQUEST };
+    }
     if (error instanceof FlagGoneError) {
       return { status: 'skipped', why: messageOf(error), overtaken: true };
     }

@@ -235,6 +235,23 @@ describe('a change where the service requires approvals, with `approvals: reques
     expect(await openRequests()).toContainEqual(asked);
   });
 
+  it('is left to its author where another key runs by now, with exit 8 and the way out', async () => {
+    scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay');
+    await scenario.reconcile();
+    const [asked] = await openRequests();
+    scenario.commit({ 'flags/pay.yaml': pay(10) }, 'Back');
+    const key = await scenario.service.createKey('ben', { workspaces: ['Default'] });
+
+    const left = await scenario.runWith({ env: { FLAGKEEL_API_KEY: key } }, 'reconcile');
+
+    expect(left).toMatchObject({ code: 8 });
+    expect(flat(left)).toContain('was not withdrawn: cannot withdraw change request');
+    expect(flat(left)).toContain('have it rejected, or withdraw it with the key that submitted it');
+    expect(await openRequests()).toEqual([asked]);
+    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+    expect(await openRequests()).toEqual([]);
+  });
+
   it('keeps its hands off requests of another repository, which bear a mark too', async () => {
     using other = new ConfigRepository();
     other.write({ 'flagkeel.yaml': CONFIG, 'flags/buy.yaml': pay(5).replace('pay', 'buy') });

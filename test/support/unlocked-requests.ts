@@ -14,6 +14,8 @@ export interface UnlockedRequest {
   readonly split: { readonly name: string; readonly defaultRule: readonly object[] };
   readonly approvers: readonly string[];
   readonly creationTime: number;
+  /** The header with the key that submitted it: that key alone withdraws it. */
+  readonly author: string;
 }
 
 /**
@@ -40,6 +42,7 @@ export function unlockedRequests(kept: UnlockedRequest[]) {
         answer(200, { data, nextMarker: null });
         return;
       }
+      const author = request.headers.authorization ?? '';
       void bodyOf(request).then((body) => {
         if (request.method === 'POST') {
           const { comment } = body;
@@ -47,13 +50,17 @@ export function unlockedRequests(kept: UnlockedRequest[]) {
           const environmentId = rest.at(-1) ?? '';
           const creationTime = Date.now();
           const made = { ...body, id: randomUUID(), status: 'REQUESTED', environmentId, comments };
-          kept.push({ ...made, approvers: [], creationTime });
+          kept.push({ ...made, approvers: [], creationTime, author });
           answer(200, made);
           return;
         }
         const found = kept.find(({ id }) => id === rest[0]);
         if (found?.status !== 'REQUESTED') {
           answer(409, { code: 409, message: 'It is decided already' });
+          return;
+        }
+        if (found.author !== author) {
+          answer(403, { code: 403, message: 'Only its author withdraws it' });
           return;
         }
         found.status = body.status;

@@ -141,8 +141,9 @@ function withdrawalTexts({ plan, outcomes }: PlanReport): string[] {
   return (plan.withdrawals ?? []).map((withdrawal) => {
     const [id, request] = [clean(withdrawal.id), clean(withdrawal.request.id)];
     const outcome = outcomes?.get(withdrawStepId(withdrawal));
-    if (outcome?.status === 'failed') {
-      return `Change request ${request} for ${id} could not be withdrawn: ${clean(outcome.error.message)}.`;
+    if (outcome && outcome.status !== 'applied') {
+      const why = outcome.status === 'failed' ? outcome.error.message : outcome.why;
+      return `Change request ${request} for ${id} was not withdrawn: ${clean(why)}.`;
     }
     const verb = outcome?.status === 'applied' ? 'was' : 'will be';
     return `Change request ${request} for ${id} ${verb} withdrawn: git asks for something else by now.`;
