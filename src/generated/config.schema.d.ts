@@ -312,6 +312,10 @@ export interface ConfigSpec {
    */
   prune?: boolean;
   /**
+   * Tag that marks every flag of these specs on the service, beside its other tags. Unset (default): none.
+   */
+  ownershipTag?: string;
+  /**
    * What becomes of a flag that is pruned: delete (default), or archive, which takes it away with its definitions and keeps them on the service. Segments are deleted in any case, and so is a definition whose flag stays.
    */
   onRemove?: "delete" | "archive";

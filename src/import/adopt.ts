@@ -1,5 +1,5 @@
 import { type BoundDesired, bindEnvironments } from '../model/bound-desired.js';
-import { flagFieldsFromWire } from '../model/flag/fields.js';
+import { flagFieldsFromWire, withTag } from '../model/flag/fields.js';
 import { definitionFromWire } from '../model/flag/wire.js';
 import type { Definition, FlagFields } from '../model/flag/flag.js';
 import { bucketsOn } from '../model/flag/ramp.js';
@@ -103,7 +103,7 @@ interface KindAdoption {
 }
 
 const ADOPTIONS: Readonly<Record<Kind, KindAdoption>> = {
-  flag: { whyNot: () => undefined, files: writtenFlag },
+  flag: { whyNot: lacksOwnershipTag, files: writtenFlag },
   segment: { whyNot: sharedKeyFile, files: writtenSegment },
   identities: {
     whyNot: () => undefined,
@@ -112,6 +112,18 @@ const ADOPTIONS: Readonly<Record<Kind, KindAdoption>> = {
     },
   },
 };
+
+/** The reason to leave a flag that differs in nothing but the tag of flagkeel.yaml, which every flag of the specs has. */
+function lacksOwnershipTag({ fields }: Change, { config }: BoundDesired): string | undefined {
+  const { ownershipTag } = config;
+  const isLacking = fields.every(({ path, before, after }) => {
+    const lacked = withTag({ tags: before as readonly string[] }, ownershipTag).tags;
+    return path === '/tags' && sameJson(lacked, after);
+  });
+  return isLacking && ownershipTag !== undefined
+    ? `the service lacks only the tag "${ownershipTag}" of flagkeel.yaml: let a run set it again`
+    : undefined;
+}
 
 /** The reason not to edit a key file that also holds keys of other segments or environments. */
 function sharedKeyFile({ ref }: Change, desired: BoundDesired): string | undefined {
@@ -136,8 +148,13 @@ async function writtenFlag(
   if (!flag || !actual) throw new Error(`bug: ${change.id} is not declared`);
   if (environment === null) {
     const live: FlagFields = actual.flag ? flagFieldsFromWire(actual.flag) : {};
+    // A file without tags gets none, and no file gets the tag of flagkeel.yaml.
+    const { ownershipTag } = input.desired.config;
+    const tags = live.tags?.filter((tag) => tag !== ownershipTag);
+    const fields = change.fields.filter(({ path }) => path !== '/tags' || flag.fields.tags);
+    const edits = flagEdits(fields, { ...live, ...(tags && { tags }) });
     const { file } = flag.location;
-    return new Map([[file, editedText(await read(file), flagEdits(change.fields, live))]]);
+    return new Map([[file, editedText(await read(file), edits)]]);
   }
   const spec = flag.environments.get(environment);
   const definition = actual.definitions.get(environment);

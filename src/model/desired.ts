@@ -100,6 +100,8 @@ export interface Config {
   readonly defaultTrafficType?: string;
   readonly references: { readonly segments: readonly string[]; readonly flags: readonly string[] };
   readonly prune: boolean;
+  /** Tag that marks every declared flag on the service. */
+  readonly ownershipTag?: string;
   /** How a flag that leaves the specs is pruned. Default: deletion. */
   readonly onRemove?: 'delete' | 'archive';
   readonly suspend: boolean;
@@ -140,6 +142,8 @@ export interface DesiredFlag {
   readonly fields: FlagFields;
   /** For the creation: `fields`, and those that people own afterwards. Unset if there are none of these. */
   readonly creation?: FlagFields;
+  /** The only tag that git owns here; unset if git owns all tags, which then include it, or people do. */
+  readonly ownershipTag?: string;
   /** Who answers for it; never sent. */
   readonly owner?: string;
   /** Never deleted, in any environment. */

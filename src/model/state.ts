@@ -41,6 +41,8 @@ export interface IdentitiesEntry {
 export interface FlagBase {
   readonly trafficType: string;
   readonly fields: FlagFields;
+  /** The only tag that git owned; unset if it owned all of them, or none. */
+  readonly ownershipTag?: string;
 }
 
 export interface SegmentBase {

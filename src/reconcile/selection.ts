@@ -1,5 +1,7 @@
 import { FlagkeelError } from '../errors.js';
 import type { BoundDesired } from '../model/bound-desired.js';
+import type { DesiredFlag } from '../model/desired.js';
+import { withTag } from '../model/flag/fields.js';
 import { KINDS, keyOf } from '../model/ref.js';
 import { filterOptionsOf } from '../model/remedy.js';
 import type { LeftOut, RunOptions } from '../model/run.js';
@@ -28,12 +30,14 @@ export function selectedKeys(
   const known = knownKeys(desired, state);
   for (const name of only) refuseUnknown('--only', name, known, NOWHERE);
   for (const name of exclude) refuseUnknown('--exclude', name, known, NOWHERE);
-  const usedTags = new Set(flags.flatMap(({ fields }) => fields.tags ?? []));
+  const tagsOf = ({ fields, ownershipTag }: DesiredFlag): readonly string[] =>
+    withTag(fields, ownershipTag).tags ?? [];
+  const usedTags = new Set(flags.flatMap(tagsOf));
   for (const tag of tags) refuseUnknown('--tag', tag, usedTags, 'no flag of the specs has it');
   const usedOwners = new Set(flags.flatMap(({ owner }) => owner ?? []));
   for (const owner of owners)
     refuseUnknown('--owner', owner, usedOwners, 'no flag of the specs names it');
-  const tagged = flags.filter(({ fields }) => fields.tags?.some((each) => tags.includes(each)));
+  const tagged = flags.filter((flag) => tagsOf(flag).some((each) => tags.includes(each)));
   const owned = flags.filter(({ owner }) => owner !== undefined && owners.includes(owner));
   const keysOf = (found: typeof flags): Set<string> =>
     new Set(found.map(({ name }) => keyOf('flag', name)));

@@ -119,6 +119,7 @@ function configOf(file: SpecFile, spec: ConfigSpec): Config {
     ...(defaults?.trafficType !== undefined && { defaultTrafficType: defaults.trafficType }),
     references: { segments: references?.segments ?? [], flags: references?.flags ?? [] },
     prune: spec.prune ?? false,
+    ...(spec.ownershipTag !== undefined && { ownershipTag: spec.ownershipTag }),
     ...(spec.onRemove !== undefined && { onRemove: spec.onRemove }),
     suspend: spec.suspend ?? false,
     ...(typeof spec.state?.push === 'boolean' && { pushState: spec.state.push }),

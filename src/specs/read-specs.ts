@@ -170,12 +170,13 @@ function desiredOf(
   { specs, flags, segments, identities }: Resolved & { specs: SpecSet },
   kills: readonly DesiredKill[],
 ): Desired {
+  const { ownershipTag } = config;
   return {
     config,
     flags: sortedMap(
       flags.map((flag) => [
         flag.name,
-        specs.memory.desiredFlags.get(flag, [], () => desiredFlag(flag)),
+        specs.memory.desiredFlags.get(flag, [ownershipTag], () => desiredFlag(flag, ownershipTag)),
       ]),
     ),
     segments,

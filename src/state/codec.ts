@@ -287,6 +287,7 @@ const SPECS: Readonly<Record<Kind, { readonly workspace: Check; readonly environ
           FLAG_FIELDS.map((field) => [field, optional(FIELD_CHECKS[FLAG_FIELD_ROWS[field].type])]),
         ),
       ),
+      ownershipTag: optional(isText),
     }),
     environment: record({
       treatments: optional(listOf(record({ name: isText, description: optional(isText) }))),

@@ -3,6 +3,7 @@ import { fileAges } from '../../git/log.js';
 import type { FileAge } from '../../lint/rule.js';
 import { agedFlags } from '../../lint/stale.js';
 import type { DesiredFlag, DesiredSegment } from '../../model/desired.js';
+import { withTag } from '../../model/flag/fields.js';
 import type { RampStep } from '../../model/flag/ramp.js';
 import { byCodeUnits } from '../../model/json.js';
 import { evaluate } from '../../plan/impact/evaluate.js';
@@ -78,7 +79,7 @@ function catalogueOf(specs: RightSpecs, ages: Ages): Catalogue {
 }
 
 function cataloguedFlag(
-  { name, location, fields, creation: sent = fields, environments }: DesiredFlag,
+  { name, location, fields, creation: sent = fields, ownershipTag, environments }: DesiredFlag,
   { desired, parts }: RightSpecs,
 ): Omit<CataloguedFlag, 'uses'> {
   const { owner, expires } = parts.specs.flags.get(name)?.spec ?? {};
@@ -88,7 +89,7 @@ function cataloguedFlag(
     ...(sent.description !== undefined && { description: sent.description }),
     ...(owner !== undefined && { owner }),
     ...(expires !== undefined && { expires }),
-    tags: sent.tags ?? [],
+    tags: withTag(sent, ownershipTag).tags ?? [],
     environments: [...environments].map(([environment, { creation, unmanaged, ramps = [] }]) => ({
       environment,
       killed: evaluate(desired, { flag: name, environment }, {})?.killed ?? creation.killed,

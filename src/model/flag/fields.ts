@@ -71,6 +71,15 @@ export function flagFieldsFromSpec(spec: FlagSpec): FlagFields {
   return fields;
 }
 
+/** The fields with one more tag; unchanged without one. @param tags those beside it. Default: those of the fields. */
+export function withTag(
+  fields: FlagFields,
+  added: string | undefined,
+  tags: readonly string[] = fields.tags ?? [],
+): FlagFields {
+  return added === undefined ? fields : { ...fields, tags: sortedSet([...tags, added]) };
+}
+
 export function flagFieldsFromWire(wire: WireFlag): Required<FlagFields> {
   const values = FLAG_FIELDS.map((field) => [field, FLAG_FIELD_ROWS[field].fromWire(wire)]);
   return Object.fromEntries(values) as Required<FlagFields>;

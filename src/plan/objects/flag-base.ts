@@ -1,9 +1,10 @@
 import type { WireDefinition } from '../../admin-api/wire.js';
 import type { ActualFlag, FlagScope } from '../../model/actual.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
-import { flagFieldsFromWire } from '../../model/flag/fields.js';
+import { flagFieldsFromWire, withTag } from '../../model/flag/fields.js';
 import type { Definition, FlagFields } from '../../model/flag/flag.js';
 import { definitionFromWire } from '../../model/flag/wire.js';
+import type { DesiredFlag } from '../../model/desired.js';
 import type { Base, FlagBase, FlagEntry } from '../../model/state.js';
 import { sameJson, type Json } from '../../model/json.js';
 import {
@@ -21,7 +22,32 @@ import type { ObservedKind } from './planned-kind.js';
 /** The base of a flag at workspace level; undefined if it is not declared. */
 export function workspaceBase({ flags }: BoundDesired, name: string): FlagBase | undefined {
   const flag = flags.get(name);
-  return flag && { trafficType: flag.trafficType, fields: flag.fields };
+  return flag && baseOfFlag(flag);
+}
+
+/** What a base remembers of a flag at workspace level. */
+export function baseOfFlag({ trafficType, fields, ownershipTag }: DesiredFlag): FlagBase {
+  return { trafficType, fields, ...(ownershipTag !== undefined && { ownershipTag }) };
+}
+
+/**
+ * Both sides that a live flag is compared with, with all its tags where git owns only one of them: the live ones, with
+ * that tag, and without the one that git owned before.
+ *
+ * @param live tags on the service; undefined where it does not show them.
+ */
+export function comparedFields(
+  { fields, creation, ownershipTag }: DesiredFlag,
+  before: FlagBase | undefined,
+  live: readonly string[] | undefined,
+): { readonly base: Fields | undefined; readonly desired: Fields } {
+  const owned = before?.ownershipTag;
+  const base = before && flagFields(live ? withTag(before.fields, owned, live) : before.fields);
+  // Tags that only a creation sets are left to people, and so is the tag among them.
+  if (!live || fields.tags || creation?.tags) return { base, desired: flagFields(fields) };
+  const kept = live.filter((tag) => tag !== owned);
+  const without = owned === undefined ? fields : { ...fields, tags: kept };
+  return { base, desired: flagFields(withTag(without, ownershipTag, kept)) };
 }
 
 /** The base of a flag in one environment; undefined if it is not declared there. */
@@ -85,8 +111,10 @@ export function declaredFields(
     const definition = environmentBase(desired, name, environment);
     return definition && definitionFields(definition, []);
   }
-  const flag = workspaceBase(desired, name);
-  return flag && new Map([['/trafficType', flag.trafficType], ...flagFields(flag.fields)]);
+  const flag = desired.flags.get(name);
+  if (!flag) return undefined;
+  const fields = flagFields(withTag(flag.fields, flag.ownershipTag));
+  return new Map([['/trafficType', flag.trafficType], ...fields]);
 }
 
 /** Traffic type of a flag on the service; undefined if it does not exist there, or no answer shows it. */
@@ -107,7 +135,7 @@ export const withEqualFields: ObservedKind['withEqualFields'] = (
   if (!flag || !live || liveTrafficType(live) !== flag.trafficType) return before;
   if (environment === null) {
     if (!live.flag) return before;
-    const compared = { desired: flag.fields, live: flagFieldsFromWire(live.flag), head };
+    const compared = { desired: flag, live: flagFieldsFromWire(live.flag), head };
     return flagBaseAfter(before as Base<FlagBase>, compared);
   }
   const wanted = environmentBase(desired, name, environment);
@@ -121,9 +149,9 @@ export const withEqualFields: ObservedKind['withEqualFields'] = (
 };
 
 /** Both sides of an object that was not found equal as a whole. */
-interface Compared<T> {
+interface Compared<T, L = T> {
   readonly desired: T;
-  readonly live: T;
+  readonly live: L;
   /** The commit of `desired`; null without one. */
   readonly head: string | null;
 }
@@ -159,13 +187,18 @@ function definitionBaseAfter(
 /** The base of a flag's workspace level, updated with the fields that were found equal. */
 function flagBaseAfter(
   before: Base<FlagBase>,
-  { desired, live, head }: Compared<FlagFields>,
+  { desired, live, head }: Compared<DesiredFlag, Required<FlagFields>>,
 ): Base<FlagBase> {
   if (before.spec === undefined) return before;
   const held = flagFields(before.spec.fields);
-  const merged = mergedFields(held, flagFields(desired), flagFields(live));
+  const merged = mergedFields(held, flagFields(desired.fields), flagFields(live));
   const fields = membersOf(merged) as FlagFields;
-  return baseWith(before, { ...before.spec, fields }, { held, merged, head });
+  const { ownershipTag: owned, ...rest } = before.spec;
+  const tags = comparedFields(desired, before.spec, live.tags).desired.get('/tags');
+  const isEqual = tags === undefined || sameJson(tags, live.tags);
+  const ownershipTag = isEqual ? desired.ownershipTag : owned;
+  const spec = { ...rest, fields, ...(ownershipTag !== undefined && { ownershipTag }) };
+  return baseWith(before, spec, { held, merged, head });
 }
 
 /** Fields that the specs drop leave the base: adding one again is a change in git. */

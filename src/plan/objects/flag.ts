@@ -1,5 +1,5 @@
 import type { FlagFields, FlagFieldsChange, Definition } from '../../model/flag/flag.js';
-import { flagFieldsFromWire, flagFieldsPatch } from '../../model/flag/fields.js';
+import { flagFieldsFromWire, flagFieldsPatch, withTag } from '../../model/flag/fields.js';
 import type { ActualFlag, FlagScope } from '../../model/actual.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
 import type { DesiredFlag } from '../../model/desired.js';
@@ -37,6 +37,8 @@ import { rememberingKills } from '../kills/base.js';
 import { killOrders } from '../kills/orders.js';
 import { isKillInReach } from '../kills/plan.js';
 import {
+  baseOfFlag,
+  comparedFields,
   createdBase,
   declaredFields,
   environmentBase,
@@ -99,9 +101,8 @@ function planWorkspaceLevel(
   const differences = workspaceDifferences(flag, actual, entry?.workspace, input);
   const parted = splitFields(subject, differences, workspaceRules(input.policy), entry?.workspace);
   if (parted.allowed.length === 0) return { id, withheld: parted.withheld };
-  const { allowed } = parted;
-  const requests = patchRequests(flag, flagFieldsChange(allowed), input);
-  const change = plannedChange(subject, { action: 'update', fields: allowed }, requests);
+  const requests = patchRequests(flag, flagFieldsChange(parted.allowed), input);
+  const change = plannedChange(subject, { action: 'update', fields: parted.allowed }, requests);
   return { id, withheld: parted.withheld, change };
 }
 
@@ -118,8 +119,10 @@ function planCreation(
   input: PlanInput,
 ): ObjectPlan {
   const id = objectId(subject.ref);
-  const { trafficType, fields: managed, creation = managed } = flag;
-  const reason = creationReason(entry?.workspace, { trafficType, fields: managed });
+  const { trafficType, creation: sent = flag.fields } = flag;
+  // A flag that the service cannot show may have tags already, which one tag must not replace.
+  const creation = actual.existence === 'absent' ? withTag(sent, flag.ownershipTag) : sent;
+  const reason = creationReason(entry?.workspace, baseOfFlag(flag));
   const fields: FieldChange[] = [
     { path: '/trafficType', reason, after: trafficType },
     ...createdFields(flagFields(creation), reason),
@@ -165,12 +168,10 @@ function workspaceDifferences(
   base: Base<FlagBase> | undefined,
   { policy }: PlanInput,
 ): FieldChange[] {
-  const baseFields = base?.spec && flagFields(base.spec.fields);
-  const live = actual.flag ? flagFields(flagFieldsFromWire(actual.flag)) : baseFields;
+  const live = actual.flag ? flagFieldsFromWire(actual.flag) : base?.spec?.fields;
   return threeWay({
-    base: baseFields,
-    desired: flagFields(flag.fields),
-    actual: live ?? new Map(),
+    ...comparedFields(flag, base?.spec, actual.flag && live?.tags),
+    actual: flagFields(live ?? {}),
     withoutBase: withoutBase(policy, base),
   });
 }

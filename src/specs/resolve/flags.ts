@@ -1,5 +1,5 @@
 import type { EnvironmentSpec, FlagSpec } from '../../generated/flag.schema.d.js';
-import { flagFieldsFromSpec } from '../../model/flag/fields.js';
+import { flagFieldsFromSpec, withTag } from '../../model/flag/fields.js';
 import type { FlagField } from '../../model/flag/flag.js';
 import { sameJson } from '../../model/json.js';
 import { NO_CONDITIONS } from '../../model/matcher/from-condition.js';
@@ -249,8 +249,11 @@ function overlayDiagnostics(
   return environmentDiagnostics(specs, place, environment);
 }
 
-/** @param flag without errors. */
-export function desiredFlag(flag: ResolvedFlag): DesiredFlag {
+/**
+ * @param flag without errors.
+ * @param ownershipTag marks every flag; see `Config`.
+ */
+export function desiredFlag(flag: ResolvedFlag, ownershipTag?: string): DesiredFlag {
   const environments = [...flag.environments].flatMap(([name, { definition }]) =>
     definition === undefined ? [] : [[name, definition] as const],
   );
@@ -258,7 +261,7 @@ export function desiredFlag(flag: ResolvedFlag): DesiredFlag {
     name: flag.name,
     location: flag.file.location(['flag']),
     trafficType: flag.trafficType,
-    ...flagFieldsOf(flag.spec),
+    ...flagFieldsOf(flag.spec, ownershipTag),
     ...(flag.spec.owner !== undefined && { owner: flag.spec.owner }),
     ...(flag.spec.protect === true && { protect: true }),
     ...(flag.spec.expires !== undefined && { expires: flag.spec.expires }),
@@ -267,12 +270,19 @@ export function desiredFlag(flag: ResolvedFlag): DesiredFlag {
 }
 
 /** Managed fields alone, and for the creation also those that people own afterwards. */
-function flagFieldsOf(spec: FlagSpec): Pick<DesiredFlag, 'fields' | 'creation'> {
-  const creation = flagFieldsFromSpec(spec);
+function flagFieldsOf(
+  spec: FlagSpec,
+  ownershipTag: string | undefined,
+): Pick<DesiredFlag, 'fields' | 'creation' | 'ownershipTag'> {
   const { unmanaged = [] } = spec;
-  if (unmanaged.length === 0) return { fields: creation };
+  // Of a flag whose file says nothing of tags, git owns one tag, and people own the others.
+  const isOnlyTag = spec.tags === undefined && !unmanaged.includes('tags');
+  const said = flagFieldsFromSpec(spec);
+  const creation = isOnlyTag ? said : withTag(said, ownershipTag);
+  const own = isOnlyTag && ownershipTag !== undefined ? { ownershipTag } : {};
+  if (unmanaged.length === 0) return { fields: creation, ...own };
   const managed = Object.entries(creation).filter(
     ([field]) => !unmanaged.includes(field as FlagField),
   );
-  return { fields: Object.fromEntries(managed), creation };
+  return { fields: Object.fromEntries(managed), creation, ...own };
 }

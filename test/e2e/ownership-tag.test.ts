@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import type { WireFlag } from '../../src/admin-api/wire.js';
+import type { PlanDocument } from '../../src/report/json/plan.js';
+import { liveWorkspace } from '../support/live-workspace.js';
+import { useScenario } from '../support/scenario.js';
+import { STAGING_CONFIG, flagText } from '../support/spec-texts.js';
+
+const scenario = useScenario();
+const marked = (tag: string): string => `${STAGING_CONFIG}ownershipTag: ${tag}\n`;
+const pay = flagText('pay', 10, { staging: '' });
+const cart = `${flagText('cart', 10, { staging: '' })}tags: [web]\n`;
+const free = `${flagText('free', 10, { staging: '' })}tags: [web]\nunmanaged: [tags]\n`;
+
+describe('the tag that marks flags of git', () => {
+  it('is set with the creation, set again, replaced, and taken away with its key, beside the tags of people', async () => {
+    const live = await liveWorkspace(scenario.service);
+    const tagsOf = async (name: string): Promise<string[]> => {
+      const { tags } = await live.ok<WireFlag>('GET', `/splits/ws/${live.id}/${name}`);
+      return (tags ?? []).map((tag) => tag.name).toSorted();
+    };
+    const setTags = async (name: string, ...names: string[]): Promise<unknown> =>
+      live.ok('PATCH', `/splits/ws/${live.id}/${name}`, [
+        { op: 'replace', path: '/tags', value: names.map((each) => ({ name: each })) },
+      ]);
+    const files = { 'flags/pay.yaml': pay, 'flags/cart.yaml': cart, 'flags/free.yaml': free };
+    scenario.commit({ 'flagkeel.yaml': marked('git'), ...files }, 'Add');
+
+    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+    expect(await tagsOf('pay')).toEqual(['git']);
+    expect(await tagsOf('cart')).toEqual(['git', 'web']);
+
+    await setTags('pay', 'git', 'theirs');
+    await setTags('free', 'theirs');
+    const quiet = await scenario.dryRun<PlanDocument>();
+    expect(quiet).toMatchObject({ changes: [], withheld: [] });
+    expect(quiet.leftToPeople).toEqual([{ id: 'flag/free', fields: ['tags'] }]);
+
+    await setTags('pay', 'theirs');
+    expect(await scenario.dryRun<PlanDocument>()).toMatchObject({
+      changes: [{ id: 'flag/pay', fields: [{ path: '/tags', reason: 'drift' }] }],
+    });
+    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+    expect(await tagsOf('pay')).toEqual(['git', 'theirs']);
+
+    await setTags('cart', 'git', 'web', 'theirs');
+    await setTags('pay', 'theirs');
+    const adopted = await scenario.run('drift', '--adopt');
+    expect(adopted.stdout.replaceAll(/\s+/g, ' ')).toContain(
+      'the service lacks only the tag "git" of flagkeel.yaml: let a run set it again',
+    );
+    expect(scenario.text('flags/cart.yaml')).toMatch(/^tags: \[\s*theirs, web\s*\]$/m);
+    expect(scenario.text('flags/pay.yaml')).toBe(pay);
+    scenario.commit({}, 'Adopt');
+    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+
+    scenario.commit({ 'flagkeel.yaml': marked('ours') }, 'Rename the tag');
+    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+    expect(await tagsOf('pay')).toEqual(['ours', 'theirs']);
+    expect(await tagsOf('cart')).toEqual(['ours', 'theirs', 'web']);
+
+    scenario.commit({ 'flagkeel.yaml': STAGING_CONFIG }, 'Mark nothing');
+    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+    expect(await tagsOf('pay')).toEqual(['theirs']);
+    expect(await tagsOf('cart')).toEqual(['theirs', 'web']);
+    expect(await tagsOf('free')).toEqual(['theirs']);
+    expect(await scenario.dryRun<PlanDocument>()).toMatchObject({ changes: [], withheld: [] });
+  });
+});
