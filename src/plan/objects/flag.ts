@@ -48,6 +48,7 @@ import {
   workspaceBase,
 } from './flag-base.js';
 import type { KindFiles, KindScope, PlannedKind, ScopeInput } from './planned-kind.js';
+import { basename, isUnder } from './spec-paths.js';
 import { isArchived, NOT_OURS, plannedRemoval, removedFields, type Parts } from './removal.js';
 
 /** Plans one flag: its workspace level, then each selected environment that the spec names. */
@@ -219,13 +220,12 @@ const FLAG_FILES: KindFiles = {
   isOwn: (path, { name, environment }, reason) => {
     const isKill = reason === 'kill' || reason === 'restore';
     if (isKill && path === `kills/${environment ?? ''}.yaml`) return true;
-    const own = [`/${name}.yaml`, `/${name}@${environment ?? ''}.yaml`];
-    return path.startsWith('flags/') && own.some((file) => path.endsWith(file));
+    if (!isUnder(path, 'flags')) return false;
+    return [`${name}.yaml`, `${name}@${environment ?? ''}.yaml`].includes(basename(path));
   },
   // The file may be named after the id of an environment instead of its name.
   mayShape: (path, { name }) =>
-    path.startsWith('kills/') ||
-    (path.startsWith('flags/') && path.split('/').at(-1)?.startsWith(`${name}@`) === true),
+    isUnder(path, 'kills') || (isUnder(path, 'flags') && basename(path).startsWith(`${name}@`)),
 };
 
 /** Flags: fields at workspace level, and a definition in each environment. */

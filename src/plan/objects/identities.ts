@@ -15,6 +15,7 @@ import {
   isPlanned,
 } from '../policy.js';
 import type { PlannedKind } from './planned-kind.js';
+import { isUnder } from './spec-paths.js';
 
 /** Approximate bytes of one request: far below the limit of services, even with long attributes. */
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
@@ -206,8 +207,8 @@ export const IDENTITIES_KIND: PlannedKind = {
   },
   namesInBase: (state, name) => identitiesEntry(state, name) && { trafficType: name },
   files: {
-    isOwn: (path) => path.startsWith('identities/'),
-    mayShape: (path) => path.startsWith('identities/'),
+    isOwn: (path) => isUnder(path, 'identities'),
+    mayShape: (path) => isUnder(path, 'identities'),
   },
   reaches: 'nobody',
   observed: null,

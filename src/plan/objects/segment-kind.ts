@@ -19,6 +19,7 @@ import {
   type WithheldReason,
 } from '../policy.js';
 import type { KeyCounting, KindScope, PlannedKind, ScopeInput } from './planned-kind.js';
+import { basename, isUnder } from './spec-paths.js';
 import { plannedRemoval, type Parts } from './removal.js';
 import { baseSpec, chunks, planSegment } from './segment.js';
 
@@ -55,9 +56,8 @@ export const SEGMENT_KIND: PlannedKind = {
   },
   files: {
     isOwn: (path, { name }) => {
-      const [folder, ...below] = path.split('/');
-      const file = below.at(-1) ?? '';
-      if (folder !== 'segments') return false;
+      if (!isUnder(path, 'segments')) return false;
+      const file = basename(path);
       return file === `${name}.yaml` || (file.startsWith(`${name}.`) && file.endsWith('.keys'));
     },
     // Several segments may share a key file, whatever its name.
