@@ -28,6 +28,6 @@ export async function sendKillsAlone(context: RunContext, killing: Killing): Pro
   const results: KillResults = desired ? await lane.sendAlone(desired) : new Map();
   if (!specs.ok) throw new InvalidSpecsError(specs.diagnostics, results);
   // After the kills, because a misspelt filter must not keep them back.
-  selectedKeys(options, bindEnvironments(specs.desired, new Map()), new Map());
+  selectedKeys(options, bindEnvironments(specs.desired, new Map()), null);
   return results;
 }

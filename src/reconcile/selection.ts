@@ -16,20 +16,22 @@ type Filters = Pick<RunOptions, 'only' | 'exclude' | 'tags' | 'owners'>;
  * `KIND/NAME` of the objects that all filters of a run let through; null without a filter. Tags and owners are those of
  * flags in the specs at HEAD, so that they select no segment and no object that left the specs.
  *
+ * @param state null if it was not read: then an object that left the specs is unknown.
  * @throws FlagkeelError `USAGE`: a filter names nothing, or together they leave no object. An empty plan would look like
  * in sync.
  */
 export function selectedKeys(
   filters: Filters,
   desired: BoundDesired,
-  state: State,
+  state: State | null,
 ): ReadonlySet<string> | null {
   const { only, exclude = [], tags = [], owners = [] } = filters;
   if ([only, exclude, tags, owners].every(({ length }) => length === 0)) return null;
   const flags = [...desired.flags.values()];
   const known = knownKeys(desired, state);
-  for (const name of only) refuseUnknown('--only', name, known, NOWHERE);
-  for (const name of exclude) refuseUnknown('--exclude', name, known, NOWHERE);
+  const nowhere = `neither the specs nor their references${state ? ' nor the state' : ''} have it`;
+  for (const name of only) refuseUnknown('--only', name, known, nowhere);
+  for (const name of exclude) refuseUnknown('--exclude', name, known, nowhere);
   const tagsOf = ({ fields, ownershipTag }: DesiredFlag): readonly string[] =>
     withTag(fields, ownershipTag).tags ?? [];
   const usedTags = new Set(flags.flatMap(tagsOf));
@@ -54,8 +56,6 @@ export function selectedKeys(
   throw new FlagkeelError('USAGE', `cannot use ${words}: no object is left`);
 }
 
-const NOWHERE = 'neither the specs nor their references nor the state have it';
-
 function refuseUnknown(
   option: string,
   name: string,
@@ -74,14 +74,14 @@ export function unknownEnvironment(name: string, names: readonly string[]): Flag
 }
 
 /** Names in the specs, including kills and references, and in the state. */
-function knownKeys(desired: BoundDesired, state: State): ReadonlySet<string> {
+function knownKeys(desired: BoundDesired, state: State | null): ReadonlySet<string> {
   const { references } = desired.config;
   const otherFlags = [...references.flags, ...desired.kills.map(({ flag }) => flag)];
   return new Set([
     ...declaredKeys(desired),
     ...otherFlags.map((name) => keyOf('flag', name)),
     ...references.segments.map((name) => keyOf('segment', name)),
-    ...state.keys(),
+    ...(state?.keys() ?? []),
   ]);
 }
 

@@ -135,7 +135,7 @@ function flagsOf(
     }
   }
   const filters = { only: [], exclude, tags: tag, owners: owner };
-  const selected = selectedKeys(filters, bindEnvironments(desired, new Map()), new Map());
+  const selected = selectedKeys(filters, bindEnvironments(desired, new Map()), null);
   const found = parts.flags.filter(({ name, environments }) => {
     const key = `flag/${name}`;
     return environments.has(from) && isSelected(objects, [key]) && selected?.has(key) !== false;
