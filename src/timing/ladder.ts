@@ -84,19 +84,19 @@ export function ladderOf(
   facts: RampFacts,
   calendars: ReturnType<typeof calendarsOf>,
 ): Ladder {
-  const { record, unkept, nowMs } = facts;
-  const isKilled = facts.isKilled || standingSetback(ramp, record) !== undefined;
+  const { record, unkept, isKilled, nowMs } = facts;
+  // The wait after a setback counts from the commit that answers it, as after a kill.
+  const isStopped = isKilled || standingSetback(ramp, record) !== undefined;
   const [calendar, within] = calendars;
   const zone = [...within.windows, ...calendar.windows][0]?.zone ?? 'UTC';
   const anchors = unkept === null ? anchorsOf(ramp, facts) : null;
-  const anchor = anchors && (isKilled ? anchors.killed : anchors.alive);
+  const anchor = anchors && (isStopped ? anchors.killed : anchors.alive);
   const sinceMs = anchor === null ? (ramp.startMs ?? null) : Date.parse(anchor.since);
   const dueMs = dueMoments(ramp, { sinceMs, from: anchor?.from ?? 0 }, calendars);
   const isExplicit = sinceMs !== null || ramp.steps.some(({ atMs }) => atMs !== undefined);
   const held = ramp.hold ? 'its spec says `hold: true`' : isExplicit ? null : unkept;
   const step = stepAt(dueMs, nowMs);
-  const killed = { isKilled: facts.isKilled };
-  return { ramp, dueMs, step, held, zone, anchors, ...killed, ...(record && { record }) };
+  return { ramp, dueMs, step, held, zone, anchors, isKilled, ...(record && { record }) };
 }
 
 /**
