@@ -151,6 +151,11 @@ export function noteKey(change: Change | Withheld): string {
   return 'why' in change ? `${change.id} ${change.why}` : change.id;
 }
 
+/** Whether a field kills its flag, whatever the reason; also one that is created killed. */
+export function isKill({ path, after }: Pick<FieldChange, 'path' | 'after'>): boolean {
+  return path === '/killed' && after === true;
+}
+
 /** Whether a change ends a kill, whatever the reason. */
 export function takesKillBack({ fields }: Pick<Change, 'fields'>): boolean {
   return fields.some(({ path, after }) => path === '/killed' && after === false);

@@ -8,7 +8,14 @@ import type {
   LiveKillPolicy,
 } from '../model/desired.js';
 import { keyOf, type Kind, type ObjectId, type ObjectRef } from '../model/ref.js';
-import type { Change, FieldChange, Plan, Reason, WithheldWhy } from '../model/plan.js';
+import {
+  isKill,
+  type Change,
+  type FieldChange,
+  type Plan,
+  type Reason,
+  type WithheldWhy,
+} from '../model/plan.js';
 import type { Closed, Suspension } from '../model/run.js';
 import type { State, StateEntry } from '../model/state.js';
 import { isContested } from './bases/corrections.js';
@@ -303,10 +310,6 @@ function closedReason(closed: Closed | undefined): WithheldReason | undefined {
 
 /** Reasons that pass windows and freezes. */
 const PASSING: ReadonlySet<Reason> = new Set(['kill', 'restore']);
-
-export function isKill({ path, after }: Pick<FieldChange, 'path' | 'after'>): boolean {
-  return path === '/killed' && after === true;
-}
 
 /** Why the object of this change may not be written now; undefined if it may. */
 export function closedFor(policy: PlanPolicy, { ref, action, fields }: Change): Closed | undefined {

@@ -4,7 +4,7 @@ import { FlagkeelError, messageOf } from '../errors.js';
 import { overridden, notesFor } from '../history/change-notes.js';
 import type { Killing } from '../kill/send.js';
 import type { ChangeNote, Outcome, Outcomes } from '../model/outcome.js';
-import type { Change, Plan } from '../model/plan.js';
+import { isKill, type Change, type Plan } from '../model/plan.js';
 import { isConverged, isDone, verdictOf, type Verdict } from '../model/verdict.js';
 import { stateAfterCorrections } from '../plan/bases/corrections.js';
 import { stateAfterRefusals, stateBeforeApply, stateOfCovered } from '../plan/bases/next-state.js';
@@ -25,7 +25,7 @@ import { withOverride } from './windows.js';
 import { closedAt } from '../timing/windows.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
 import { planChanges } from '../plan/plan.js';
-import { closedFor, isKill, isPlanned, verifyingPolicy, type PlanPolicy } from '../plan/policy.js';
+import { closedFor, isPlanned, verifyingPolicy, type PlanPolicy } from '../plan/policy.js';
 import { observeScope } from './observe.js';
 
 /** Further options of a run that applies. */

@@ -1,7 +1,7 @@
 import type { DesiredRamp } from '../../model/flag/ramp.js';
 import { type FlagImpact, type Impact, type Range, type Risk, RISKS } from '../../model/impact.js';
 import type { ObjectId } from '../../model/ref.js';
-import type { Change, Plan } from '../../model/plan.js';
+import { isKill, type Change, type Plan } from '../../model/plan.js';
 import { analyses, flagAnalysis, type AffectedGroups, type FlagAnalysis } from './analysis.js';
 import {
   environmentSides,
@@ -167,15 +167,11 @@ function risksOf(
   byRampEnd: Range | undefined,
 ): Risk[] {
   const found = new Set(felt.flatMap((each) => flagRisks(each, environment)));
-  if (change.fields.some(({ path, before, after }) => isKill(path, before, after)))
+  if (change.fields.some((field) => field.before !== undefined && isKill(field)))
     found.add('kills');
   if (environment.protected && byRampEnd && byRampEnd.atMost >= MOST) found.add('ramp-ends');
   if (SAY_MORE.some((risk) => found.has(risk))) found.delete('most-of-production');
   return RISKS.filter((risk) => found.has(risk));
-}
-
-function isKill(path: string, before: unknown, after: unknown): boolean {
-  return path === '/killed' && before !== undefined && after === true;
 }
 
 function flagRisks(

@@ -8,7 +8,7 @@ import {
   type Risk,
 } from '../../model/impact.js';
 import { keyOf } from '../../model/ref.js';
-import type { Change } from '../../model/plan.js';
+import { isKill, type Change } from '../../model/plan.js';
 import { clean, quoted } from '../sanitize.js';
 import { KIND_TEXTS } from './words.js';
 import { noBreak, span, type FieldLine } from '../text/layout.js';
@@ -88,9 +88,7 @@ export function risksLine(report: PlanReport): string {
 /** The risks of a change, in the order of `RISKS`. A kill is always a risk, even if the impact was not worked out. */
 export function risksOf(change: Change, report: PlanReport): Risk[] {
   const found = new Set(report.impacts?.get(change.id)?.risks);
-  if (change.fields.some(({ path, after }) => path === '/killed' && after === true)) {
-    found.add('kills');
-  }
+  if (change.fields.some(isKill)) found.add('kills');
   return RISKS.filter((risk) => found.has(risk));
 }
 
