@@ -13,7 +13,7 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json ./
 COPY schemas schemas
 COPY src src
-COPY scripts/generate-validators.ts scripts/validators-code.ts scripts/build.mjs scripts/package-manifest.mjs scripts/
+COPY scripts/generate-code.ts scripts/schema-code.ts scripts/spec-types.ts scripts/build.mjs scripts/package-manifest.mjs scripts/
 # The program holds its libraries, but for the native one, of which one C library needs one build. Their licences are in dist.
 RUN npm run build \
     && node scripts/package-manifest.mjs \

@@ -47,7 +47,7 @@ describe('the package', () => {
   it('makes the command executable whenever it is built', () => {
     expect(manifest.scripts['prepare']).toBe('npm run build');
     expect(manifest.scripts['build']).toBe(
-      'tsx scripts/generate-validators.ts && node scripts/build.mjs',
+      'tsx scripts/generate-code.ts && node scripts/build.mjs',
     );
     expect(readProjectFile('scripts/build.mjs')).toContain(
       'chmodSync(`${PROJECT}dist/main.js`, 0o755)',

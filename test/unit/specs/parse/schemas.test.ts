@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { referencePage, REFERENCE_FILE } from '../../../../scripts/reference-page.js';
-import { specTypes } from '../../../../scripts/spec-types.js';
-import { VALIDATORS } from '../../../../scripts/validators-code.js';
+import { GENERATED } from '../../../../scripts/schema-code.js';
 import { schemaErrors } from '../../../../src/specs/parse/schema-problems.js';
 import { SCHEMA_NAMES } from '../../../../src/specs/parse/schemas.js';
 
@@ -52,16 +51,10 @@ describe.each(SCHEMA_NAMES)('the schema %s', (name) => {
   });
 });
 
-it.each([...SCHEMA_NAMES, 'plan'])('has types that were generated from it: %s', async (name) => {
-  const generated = readFileSync(join(ROOT, `src/generated/${name}.schema.d.ts`), 'utf8');
-
-  expect(generated).toBe(await specTypes(name));
-});
-
-it.each(Object.entries(VALIDATORS))(
-  'have validators that were generated from them: %s',
-  (file, codeOf) => {
-    expect(readFileSync(join(ROOT, file), 'utf8')).toBe(codeOf());
+it.each(Object.entries(GENERATED))(
+  'have code that was generated from them: %s',
+  async (file, codeOf) => {
+    expect(readFileSync(join(ROOT, file), 'utf8')).toBe(await codeOf());
   },
 );
 

@@ -4,12 +4,19 @@ import type standalone from 'ajv/dist/standalone/index.js';
 import { Ajv2020, type Options } from 'ajv/dist/2020.js';
 import { packageFile } from '../src/platform/package-files.js';
 import { SCHEMA_NAMES, schemaOf, type Schema } from '../src/specs/parse/schemas.js';
+import { specTypes } from './spec-types.js';
 
-/** What the build writes. Every run reads specs, few are given a reviewed plan. */
-export const VALIDATORS = {
+/** The files that the build writes. Every run reads specs, few read a reviewed plan: its validator is a file of its own. */
+export const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
   'src/generated/validators.ts': specValidators,
   'src/generated/plan-validator.ts': planValidator,
-} as const;
+  ...Object.fromEntries(
+    [...SCHEMA_NAMES, 'plan'].map((name) => [
+      `src/generated/${name}.schema.d.ts`,
+      async () => specTypes(name),
+    ]),
+  ),
+};
 
 /** The library writes `require` for its own helpers also where it was asked for a module. */
 const HEADER = `// @ts-nocheck
