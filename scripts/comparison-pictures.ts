@@ -12,7 +12,7 @@ const PICTURES: Readonly<Record<string, string>> = {
   'compare-segment': '### Other keys in a segment',
 };
 
-const NAMES = ['flagkeel', 'Terraform (reconstructed)', 'Argo CD (reconstructed)'];
+const NAMES = ['flagkeel', 'Terraform', 'Argo CD (reconstructed)', 'Argo CD (as published)'];
 const STYLE = `body { display: flex; gap: 12px; align-items: start; margin: 0; padding: 12px; background: #0d1117;
   color: #f0f6fc; font: 13px/1.45 ui-monospace, monospace; inline-size: max-content; }
 h1 { font: 600 14px/1.5 system-ui, sans-serif; margin: 0 0 6px; } section { max-inline-size: 760px; }
