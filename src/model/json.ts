@@ -23,10 +23,8 @@ function canonicalText(value: unknown): string | undefined {
 }
 
 function wellFormed(_name: string, value: unknown): unknown {
-  return typeof value === 'string' ? value.replace(LONE_SURROGATE, '\uFFFD') : value;
+  return typeof value === 'string' ? value.toWellFormed() : value;
 }
-
-const LONE_SURROGATE = /\p{Surrogate}/gu;
 
 /** Equality of JSON values by their canonical forms: the order of members does not matter, the order of lists does. */
 export function sameJson(a: unknown, b: unknown): boolean {
@@ -58,7 +56,7 @@ function isContainer(value: unknown): value is object {
 
 /** Unequal texts may still match, because half surrogate pairs count as U+FFFD. */
 function sameText(a: string, b: string): boolean {
-  return a.length === b.length && wellFormed('', a) === wellFormed('', b);
+  return a.length === b.length && a.toWellFormed() === b.toWellFormed();
 }
 
 /** SHA-256 in lower-case hex of UTF-8 text. */
