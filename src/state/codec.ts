@@ -50,16 +50,17 @@ export interface StateTree {
 export const EMPTY_TREE: StateTree = { entries: EMPTY_STATE, others: new Map() };
 
 export function stateTree(state: State, run: RunRecord): StateTree {
-  const record = prettyJson({ formatVersion: FORMAT_VERSION, ...run });
-  return { entries: state, others: new Map([[RUN_FILE, record]]) };
+  return { entries: state, others: new Map([[RUN_FILE, fileText(run)]]) };
 }
 
 export function entryPath({ kind, name }: Pick<StateEntry, 'kind' | 'name'>): string {
   return `objects/${kind}/${encodeName(name)}.json`;
 }
 
-export function entryText(entry: StateEntry): string {
-  return prettyJson({ formatVersion: FORMAT_VERSION, ...entry });
+/** Sorted members, two spaces, a line feed at the end, so that `git log -p` shows only real changes. */
+export function fileText(content: StateEntry | RunRecord): string {
+  const members = sorted({ formatVersion: FORMAT_VERSION, ...content });
+  return `${JSON.stringify(members, null, 2)}\n`;
 }
 
 /** @throws FlagkeelError `STATE_UNREADABLE` it is no entry: anyone who can push may have written the ref. */
@@ -155,11 +156,6 @@ function parseFile(path: string, content: string): Record<string, unknown> {
     'STATE_UNREADABLE',
     `cannot read the state: "${path}" has format ${formatVersion}, and this version reads up to ${FORMAT_VERSION} (a newer flagkeel wrote it: use that one, or go back as docs/upgrading.md says)`,
   );
-}
-
-/** Sorted members, two spaces, a line feed at the end, so that `git log -p` shows only real changes. */
-function prettyJson(value: unknown): string {
-  return `${JSON.stringify(sorted(value), null, 2)}\n`;
 }
 
 function sorted(value: unknown): unknown {

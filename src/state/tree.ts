@@ -10,7 +10,7 @@ import { keyOf } from '../model/ref.js';
 import type { StateEntry, Base } from '../model/state.js';
 import {
   entryPath,
-  entryText,
+  fileText,
   parseEntryFile,
   parseRunFile,
   RUN_FILE,
@@ -133,7 +133,7 @@ export interface StateChanges {
 export function changesBetween(before: StateTree | null, after: StateTree): StateChanges {
   const written = new Map<string, string>();
   for (const [key, entry] of after.entries) {
-    if (!sameJson(before?.entries.get(key), entry)) written.set(entryPath(entry), entryText(entry));
+    if (!sameJson(before?.entries.get(key), entry)) written.set(entryPath(entry), fileText(entry));
   }
   for (const [path, text] of after.others) {
     if (before?.others.get(path) !== text) written.set(path, text);

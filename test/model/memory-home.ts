@@ -1,7 +1,7 @@
 import { FlagkeelError } from '../../src/errors.js';
 import { keyOf } from '../../src/model/ref.js';
 import type { State, StateEntry } from '../../src/model/state.js';
-import { entryPath, entryText, parseEntryFile } from '../../src/state/codec.js';
+import { entryPath, fileText, parseEntryFile } from '../../src/state/codec.js';
 import type { StateHome, StateMeta } from '../../src/state/store.js';
 
 /** All that a state ref holds, as text: path → content of its entries, and what its record says. */
@@ -119,7 +119,7 @@ const texts = new WeakMap<StateEntry, string>();
 
 /** By the program's own writer; each entry once. */
 function textOf(entry: StateEntry): string {
-  const text = texts.get(entry) ?? entryText(entry);
+  const text = texts.get(entry) ?? fileText(entry);
   texts.set(entry, text);
   return text;
 }
