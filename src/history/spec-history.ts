@@ -24,9 +24,9 @@ type PastSpecs =
 /**
  * The specs at earlier commits. All reads of the past go through this class, so that "unknown" has one meaning:
  *
- * - `atAncestor` and `configAtAncestor` return undefined if the commit is neither HEAD nor a known ancestor of it (it
- *   is on another branch, not in this clone, or there is no HEAD), or if it has no specs or invalid ones. Callers must
- *   take that for "unknown", never for "there was nothing".
+ * - `atAncestor` returns undefined if the commit is neither HEAD nor a known ancestor of it (it is on another branch, not
+ *   in this clone, or there is no HEAD), or if it has no specs or invalid ones. Callers must take that for "unknown",
+ *   never for "there was nothing".
  * - `at` is for a commit that a person named: it distinguishes a commit without specs (`missing`) from one with invalid
  *   specs, whose diagnostics it returns, and throws if the commit is not here.
  *
@@ -77,11 +77,18 @@ export class SpecHistory {
     return specs?.ok === true ? this.#bound(specs.desired) : undefined;
   }
 
-  /** Their config alone, even if other specs are invalid; undefined if it is unknown. @param commit full hash. */
-  async configAtAncestor(commit: string): Promise<Config | undefined> {
+  /**
+   * The config of a commit before HEAD, even if other specs are invalid; undefined if HEAD has the same file, or if it is
+   * unknown.
+   *
+   * @param commit full hash.
+   */
+  async otherConfigAt(commit: string): Promise<Config | undefined> {
     const tree = await this.#treeOfAncestor(commit);
-    const read = tree && (await readConfig(tree));
-    return read?.ok === true ? bindConfig(read.config, this.#names) : undefined;
+    const now = this.#head === null ? undefined : await this.#treeOfAncestor(this.#head);
+    if (!tree || !now || configBlob(tree) === configBlob(now)) return undefined;
+    const read = await readConfig(tree);
+    return read.ok ? bindConfig(read.config, this.#names) : undefined;
   }
 
   /**
@@ -161,6 +168,10 @@ export class SpecHistory {
     const isBefore = await isAncestor(this.#checkout, commit, head);
     return isBefore === true ? commitTree(this.#checkout, commit) : undefined;
   }
+}
+
+function configBlob(tree: SpecTree): string | undefined {
+  return tree.list().find(({ path }) => path === CONFIG_PATH)?.blobId;
 }
 
 /** The specs of an object, field by field: JSON Pointer (empty for the whole object) → canonical text. */

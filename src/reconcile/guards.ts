@@ -24,7 +24,8 @@ async function guardingConfig(
   { head, applied }: { readonly head: string | null; readonly applied: string | null },
 ): Promise<Config> {
   if (applied === null || head === applied) return config;
-  return strictestGuards(config, (await history.configAtAncestor(applied)) ?? null);
+  const before = await history.otherConfigAt(applied);
+  return before ? strictestGuards(config, before) : config;
 }
 
 /** The impact of a plan on users, and the guards that refuse it. */

@@ -6,7 +6,7 @@ import type { PlanInput } from '../input.js';
 import { observedKind } from '../objects/kinds.js';
 import type { PlannedEnvironment } from '../policy.js';
 import type { FlagImpact, Impact } from '../../model/impact.js';
-import { keyOf, objectId, type ObjectId } from '../../model/ref.js';
+import { keyOf, objectId, type ObjectId, type ObjectRef } from '../../model/ref.js';
 import { planImpact } from '../impact/impact.js';
 
 /** Limits where the config sets none. */
@@ -81,14 +81,21 @@ function findingsAt(plan: Plan, { environment, id, limits }: Place, state: State
       share(deletes.length, () => inventorySize(state, id)),
       limits,
     ),
-    ...changes.flatMap((change) => keyFindings(change, keysBefore(change, id, state), limits)),
+    ...changes.flatMap((change) =>
+      change.keys ? keyFindings(change, change.keys.removed.length, { id, limits }, state) : [],
+    ),
   ].map((finding) => ({ ...finding, environment }));
 }
 
 type Finding = Omit<GuardFinding, 'environment'>;
 
-function keyFindings({ id, keys }: Change, before: number, limits: Required<Guards>): Finding[] {
-  const removed = keys?.removed.length ?? 0;
+function keyFindings(
+  { id, ref }: Change,
+  removed: number,
+  { id: environmentId, limits }: Pick<Place, 'id' | 'limits'>,
+  state: State,
+): Finding[] {
+  const before = keysRemembered(ref, environmentId, state) ?? removed;
   return [
     ...exceeded('maxKeyRemovals', removed, limits),
     ...exceeded(
@@ -161,19 +168,20 @@ function inventorySize(state: State, environmentId: string | null): number {
   ).length;
 }
 
-function keysBefore({ ref, keys }: Change, environmentId: string | null, state: State): number {
-  const entry = state.get(keyOf(ref.kind, ref.name));
-  const spec = entry?.environments[environmentId ?? '']?.spec;
-  const remembered = spec && 'keys' in spec ? spec.keys.count : undefined;
-  return remembered ?? keys?.removed.length ?? 0;
+function keysRemembered(
+  { kind, name }: ObjectRef,
+  environmentId: string | null,
+  state: State,
+): number | undefined {
+  const spec = state.get(keyOf(kind, name))?.environments[environmentId ?? '']?.spec;
+  return spec && 'keys' in spec ? spec.keys.count : undefined;
 }
 
 /**
  * The config with the stricter of its own guards and those of the last applied config, so that no change can loosen the
  * guard that would stop it. A new environment uses its own guards.
  */
-export function strictestGuards(config: Config, before: Config | null): Config {
-  if (!before) return config;
+export function strictestGuards(config: Config, before: Config): Config {
   return {
     ...config,
     guards: stricter(config.guards, before.guards),

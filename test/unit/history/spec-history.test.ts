@@ -51,17 +51,15 @@ describe('the specs of an ancestor', () => {
     repository.commit('Go on', { 'flags/more.yaml': flagSpec('more') });
     const history = await historyNow();
     expect(await history.atAncestor(aside)).toBeUndefined();
-    expect(await history.configAtAncestor(aside)).toBeUndefined();
   });
 
   it('cannot be known of a commit that is not here', async () => {
     first();
     const history = await historyNow();
     expect(await history.atAncestor(NOWHERE)).toBeUndefined();
-    expect(await history.configAtAncestor(NOWHERE)).toBeUndefined();
   });
 
-  it('cannot be known where they were invalid, though the config can', async () => {
+  it('cannot be known where they were invalid', async () => {
     first();
     const broken = repository.commit('Break it', {
       'flags/cart.yaml': 'flag: cart\nnonsense: 1\n',
@@ -69,7 +67,6 @@ describe('the specs of an ancestor', () => {
     repository.commit('Mend it', { 'flags/cart.yaml': flagSpec('cart') });
     const history = await historyNow();
     expect(await history.atAncestor(broken)).toBeUndefined();
-    expect((await history.configAtAncestor(broken))?.workspace).toBe('Default');
   });
 
   it('cannot be known where there were none', async () => {
@@ -77,7 +74,6 @@ describe('the specs of an ancestor', () => {
     first();
     const history = await historyNow();
     expect(await history.atAncestor(empty)).toBeUndefined();
-    expect(await history.configAtAncestor(empty)).toBeUndefined();
   });
 
   it('cannot be known without git', async () => {
@@ -85,6 +81,40 @@ describe('the specs of an ancestor', () => {
     const history = new SpecHistory(checkout, null);
     expect(history.isKnown).toBe(false);
     expect(await history.atAncestor(NOWHERE)).toBeUndefined();
+  });
+});
+
+describe('the config before HEAD, where HEAD has another one', () => {
+  const changeConfig = (): string =>
+    repository.commit('Guard less', { 'flagkeel.yaml': `${PIPELINE_CONFIG}suspend: true\n` });
+
+  it('is that of the commit, even if other specs there were invalid', async () => {
+    first();
+    const broken = repository.commit('Break it', {
+      'flags/cart.yaml': 'flag: cart\nnonsense: 1\n',
+    });
+    repository.commit('Mend it', { 'flags/cart.yaml': flagSpec('cart') });
+    changeConfig();
+    expect((await (await historyNow()).otherConfigAt(broken))?.suspend).toBe(false);
+  });
+
+  it('is none where HEAD has the same file', async () => {
+    const before = first();
+    repository.commit('Go on', { 'flags/cart.yaml': flagSpec('cart') });
+    expect(await (await historyNow()).otherConfigAt(before)).toBeUndefined();
+  });
+
+  it('cannot be known of another branch, of a commit that is not here, or without a file', async () => {
+    const empty = repository.commit('Nothing yet', {});
+    first();
+    repository.git('checkout', '--quiet', '-b', 'aside');
+    const aside = repository.commit('Aside', { 'flags/cart.yaml': flagSpec('cart') });
+    repository.git('checkout', '--quiet', 'main');
+    changeConfig();
+    const history = await historyNow();
+    expect(await history.otherConfigAt(aside)).toBeUndefined();
+    expect(await history.otherConfigAt(NOWHERE)).toBeUndefined();
+    expect(await history.otherConfigAt(empty)).toBeUndefined();
   });
 });
 

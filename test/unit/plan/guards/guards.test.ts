@@ -180,10 +180,4 @@ describe('the stricter of two configs', () => {
     expect(strict.guards).toMatchObject({ maxDeletes: 5 });
     expect(strict.environments[0]?.guards).toMatchObject({ maxDeletes: 20 });
   });
-
-  it('is the config itself where nothing was applied before', () => {
-    const now = config({ maxDeletes: 100 });
-
-    expect(strictestGuards(now, null)).toBe(now);
-  });
 });
