@@ -7,7 +7,7 @@ import { pointerOf } from '../model/json.js';
 import { keyDifference, keyList } from '../model/segment-keys.js';
 import { html, type Html } from '../platform/html.js';
 import { foldedHtml } from '../report/html/rows.js';
-import { keysText } from '../report/masked-keys.js';
+import { keysText } from '../report/values.js';
 import { clean } from '../report/sanitize.js';
 import { span, type FieldLine } from '../report/text/layout.js';
 import { fieldLines } from '../report/view/field.js';

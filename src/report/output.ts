@@ -7,7 +7,7 @@ import { FlagkeelError, messageOf } from '../errors.js';
 import { quoted } from './sanitize.js';
 
 /** The destination of a command's result. Logs and progress never go there. */
-export interface OutputTarget {
+interface OutputTarget {
   /** The file of `--output`. Default: standard output. */
   readonly file?: string | undefined;
   readonly stdout: Writable;
@@ -34,7 +34,7 @@ export async function writeResult(text: string, { file, stdout }: OutputTarget):
 }
 
 /** The facts that decide whether text is coloured. */
-export interface ColorFacts {
+interface ColorFacts {
   /** Whether `--no-color` was given. */
   readonly noColorFlag: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -56,7 +56,7 @@ export function resolveColor({ noColorFlag, env, isTTY }: ColorFacts): boolean {
 }
 
 /** The facts that decide how wide text may be. */
-export interface WidthFacts {
+interface WidthFacts {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether the text goes to a terminal; false for a file. */
   readonly isTTY: boolean;

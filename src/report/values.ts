@@ -1,8 +1,9 @@
-import { isRecord, type Json } from '../model/json.js';
 import type { Bucket, Rule, Treatment } from '../model/flag/flag.js';
+import { isRecord, type Json } from '../model/json.js';
+import type { KeyChange } from '../model/plan.js';
+import { keyList } from '../model/segment-keys.js';
 import { clean, quoted } from './sanitize.js';
-import { jsonText } from './json-value.js';
-import { cut } from './text/layout.js';
+import { cut, noBreak } from './text/layout.js';
 
 /** Values in words, cleaned, and tests for the shape of planned values. */
 
@@ -116,4 +117,82 @@ export function isTreatments(value: unknown): value is readonly Treatment[] {
 
 export function isJsonRecord(value: Json | undefined): value is Readonly<Record<string, Json>> {
   return isRecord(value);
+}
+
+/**
+ * The value with members in code-unit order of their names, so that equal values print as equal text.
+ *
+ * @param mask is applied to every object first, and then its members are visited.
+ */
+export function ordered(
+  value: unknown,
+  mask: (record: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>> = same,
+): Json {
+  if (Array.isArray(value)) return value.map((each) => ordered(each, mask));
+  if (!isRecord(value)) return scalar(value);
+  const masked = mask(value);
+  const names = Object.keys(masked).filter((name) => masked[name] !== undefined);
+  return Object.fromEntries(names.sort().map((name) => [name, ordered(masked[name], mask)]));
+}
+
+/**
+ * Text that is equal for equal values. Unlike the form of RFC 8785 it exists for every string, even with halves of
+ * surrogate pairs, because a report must not fail on an answer of the service.
+ */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(ordered(value));
+}
+
+export function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
+
+function same<T>(value: T): T {
+  return value;
+}
+
+function scalar(value: unknown): Json {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+  if (typeof value === 'number') return value;
+  throw new Error('bug: a planned value that JSON cannot say');
+}
+
+const SHOWN_KEYS = 5;
+
+/** Numbers of keys: `+120 −3 keys`; with `showKeys` the first keys of each, or all with `inFull`. */
+export function keysText(
+  keys: Pick<KeyChange, 'added' | 'removed'>,
+  { showKeys, inFull = false }: { readonly showKeys: boolean; readonly inFull?: boolean },
+): string {
+  const { added, removed } = keys;
+  const counts = noBreak(`+${String(added.length)} −${String(removed.length)} keys`);
+  if (!showKeys || added.length + removed.length === 0) return counts;
+  const limit = inFull ? Infinity : SHOWN_KEYS;
+  const parts = [
+    ...(added.length > 0 ? [`+ ${itemText(added, limit)}`] : []),
+    ...(removed.length > 0 ? [`− ${itemText(removed, limit)}`] : []),
+  ];
+  return `${counts}: ${parts.join('; ')}`;
+}
+
+/** Whether a matcher lists keys one by one: `IN_LIST_STRING` without an attribute compares the key itself. */
+export function listsKeys(
+  matcher: Readonly<Record<string, unknown>>,
+): matcher is { readonly strings: readonly string[] } {
+  return (
+    matcher['type'] === 'IN_LIST_STRING' &&
+    matcher['attribute'] === undefined &&
+    isTexts(matcher['strings'])
+  );
+}
+
+/**
+ * A field's value with `{count, sha256}` in place of the lists of keys in its rules, and members in code-unit order of
+ * their names. Everything else stays unchanged.
+ */
+export function maskKeys(value: unknown): Json {
+  return ordered(value, (record) => {
+    if (!listsKeys(record)) return record;
+    return { ...record, strings: keyList(record.strings).digest };
+  });
 }

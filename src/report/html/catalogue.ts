@@ -47,7 +47,7 @@ export interface CataloguedUse {
 }
 
 /** A ramp as the specs write it. */
-export interface CataloguedRamp {
+interface CataloguedRamp {
   readonly treatment: string;
   /** Position of its rule, from 0; null for the default rule. */
   readonly rule: number | null;
@@ -55,7 +55,7 @@ export interface CataloguedRamp {
   readonly steps: readonly { readonly percent: number; readonly when: string }[];
 }
 
-export interface CataloguedDefinition {
+interface CataloguedDefinition {
   readonly environment: string;
   /** Killed by the specs: `killed: true`, or an entry of the break-glass list. */
   readonly killed: boolean;

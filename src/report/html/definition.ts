@@ -7,7 +7,7 @@ import { conditionText } from '../view/matcher.js';
 import { shareBar, shareTexts } from './shares.js';
 
 /** A definition for people, whose keys are counted. */
-export interface ShownDefinition {
+interface ShownDefinition {
   readonly killed: boolean;
   readonly defaultTreatment: string;
   /** In whole per cent. */

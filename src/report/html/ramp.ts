@@ -2,7 +2,7 @@ import { html, type Html } from '../../platform/html.js';
 import { clean } from '../sanitize.js';
 
 /** One step of a ramp, as it is drawn. */
-export interface DrawnStep {
+interface DrawnStep {
   /** Whole per cent. */
   readonly percent: number;
   /** When it is due, or what became of it; untrusted text. */

@@ -1,14 +1,13 @@
-import type { Plan as WrittenPlan } from '../../generated/plan.schema.d.js';
+import type { Keys, Plan as WrittenPlan } from '../../generated/plan.schema.d.js';
 import type { ChangeRequest } from '../../model/change-request.js';
 import type { FlagImpact, Impact } from '../../model/impact.js';
 import type { Json } from '../../model/json.js';
 import { killRemedy, remedyOf } from '../../model/remedy.js';
 import { countsOf, type Standing, type Verdict } from '../../model/verdict.js';
-import { noteKey, type Change, type FieldChange, type LiveKill } from '../../model/plan.js';
+import { noteKey, type Change, type FieldChange, type KeyChange, type LiveKill } from '../../model/plan.js';
 import type { ObjectId } from '../../model/ref.js';
 import type { Outcome } from '../../model/outcome.js';
-import { ordered } from '../json-value.js';
-import { keyCounts, maskKeys } from '../masked-keys.js';
+import { maskKeys, ordered } from '../values.js';
 import { guardTexts } from '../view/guards.js';
 import { remedyText } from '../view/remedy.js';
 import { refusals as refusedIdentities } from '../view/identities.js';
@@ -21,14 +20,14 @@ export type PlanDocument = Frozen<WrittenPlan>;
 /** One change. Withheld changes have more members. */
 export type ChangeDocument = PlanDocument['changes'][number];
 /** What became of the objects of a run. */
-export type VerdictDocument = NonNullable<PlanDocument['verdict']>;
+type VerdictDocument = NonNullable<PlanDocument['verdict']>;
 /** An object that is not live. */
 type StandingDocument = VerdictDocument['objects'][number];
 type LeftDocument = NonNullable<PlanDocument['left']>[number];
 type FieldDocument = ChangeDocument['fields'][number];
 type FlagImpactDocument = NonNullable<ChangeDocument['afterRestore']>;
 
-export interface JsonOptions {
+interface JsonOptions {
   /** Shows lists of keys in full; otherwise count and hash. */
   readonly showKeys: boolean;
 }
@@ -258,5 +257,25 @@ function fieldDocument(
     path,
     reason,
     ...present({ base, before, after, keys: keyCounts(field.keys, options) }),
+  };
+}
+
+/** The numbers of a key change in the form of documents, and with `showKeys` the keys; undefined if no keys change. */
+function keyCounts(
+  keys: KeyChange | undefined,
+  { showKeys }: JsonOptions,
+): Keys | undefined {
+  if (!keys) return undefined;
+  const { added, removed, changed, sha256 } = keys;
+  return {
+    added: added.length,
+    removed: removed.length,
+    ...(changed && { changed: changed.length }),
+    sha256,
+    ...(showKeys && {
+      addedKeys: [...added],
+      removedKeys: [...removed],
+      ...(changed && { changedKeys: [...changed] }),
+    }),
   };
 }

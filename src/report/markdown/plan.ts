@@ -17,7 +17,7 @@ import { fencedChunks, rowsOf } from './rows.js';
 import { tableBlocks } from './table.js';
 
 /** The length of the report, and where it is shown. */
-export interface MarkdownOptions extends ReportContext {
+interface MarkdownOptions extends ReportContext {
   /** The most UTF-16 code units of the whole report; no forge counts more for a text. */
   readonly budget?: number;
 }

@@ -4,13 +4,12 @@ import { fieldLines } from '../view/field.js';
 import type { Row } from '../view/row.js';
 import { notComparedTexts } from '../view/sentences.js';
 import { asFarAsCompared } from '../view/verdict.js';
-import { keysText } from '../masked-keys.js';
+import { keysText, plural } from '../values.js';
 import { EMPTY_LINE, renderLines, span, type Layout } from './layout.js';
 import { rowLines } from './rows.js';
-import { plural } from '../values.js';
 
 /** The result of comparing the specs with the service. */
-export interface DriftReport {
+interface DriftReport {
   readonly differences: readonly { readonly change: Change; readonly gone: boolean }[];
   /** Number of changes in git that the service does not have yet. */
   readonly pending: number;

@@ -8,7 +8,7 @@ import { clean } from '../sanitize.js';
 import { valueText } from '../values.js';
 
 /** The remembered state of one object in one environment, without its spec. */
-export interface StateRow {
+interface StateRow {
   /** `KIND/NAME` or `KIND/NAME@ENVIRONMENT`; with the environment's id if its name is unknown. */
   readonly id: string;
   readonly kind: string;

@@ -1,9 +1,8 @@
 import type { Change, FieldChange, Reason } from '../../model/plan.js';
-import { keysText } from '../masked-keys.js';
+import { isBuckets, isRules, keysText } from '../values.js';
 import type { PlanReport } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { cut, noBreak, plainText } from '../text/layout.js';
-import { isBuckets, isRules } from '../values.js';
 import { changedShares, sharesChange, sharesText, type ShareChange } from './buckets.js';
 import { fieldLines } from './field.js';
 import { identityLines } from './identities.js';

@@ -2,7 +2,7 @@ import type { Standing, StandingName, WaitsFor } from '../../model/verdict.js';
 import { headlineText } from './verdict.js';
 
 /** A status of an applied commit; the words contain no names, numbers of commits or untrusted text. */
-export interface AppliedStatus {
+interface AppliedStatus {
   readonly state: 'pending' | 'success' | 'failure';
   readonly description: string;
 }

@@ -4,21 +4,23 @@ import { ownMember } from '../../model/collections.js';
 import type { FieldChange } from '../../model/plan.js';
 import { bucketsChange, bucketsText, orderChange } from './buckets.js';
 import { clean, quoted } from '../sanitize.js';
-import { keysText, maskKeys } from '../masked-keys.js';
-import { noBreak, span, type FieldLine } from '../text/layout.js';
-import { isTexts, jsonText } from '../json-value.js';
-import { ruleLines, type FieldContext } from './rules.js';
 import {
   isBuckets,
+  isJsonRecord,
   isRules,
+  isTexts,
   isTreatments,
+  jsonText,
+  keysText,
+  maskKeys,
   NONE,
   textChange,
   valueChange,
   valueText,
   yesNo,
-  isJsonRecord,
 } from '../values.js';
+import { noBreak, span, type FieldLine } from '../text/layout.js';
+import { ruleLines, type FieldContext } from './rules.js';
 import { flagFieldType, type FieldType } from '../../model/flag/fields.js';
 import type { Treatment } from '../../model/flag/flag.js';
 import { type Json, partsOf } from '../../model/json.js';

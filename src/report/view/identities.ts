@@ -62,7 +62,7 @@ function refusalLine({ status, message, count, keys }: Refusal): FieldLine {
 }
 
 /** Identities that the service refused for one reason. */
-export interface Refusal {
+interface Refusal {
   /** HTTP status of each refusal; null if the service gave none. */
   readonly status: number | null;
   /** The service's own text. Without `showKeys` a key in it is removed. */

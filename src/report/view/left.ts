@@ -1,7 +1,6 @@
 import type { Action, Change, FieldChange } from '../../model/plan.js';
-import { keysText } from '../masked-keys.js';
+import { keysText, plural } from '../values.js';
 import { clean } from '../sanitize.js';
-import { plural } from '../values.js';
 import { cut, span } from '../text/layout.js';
 import { fieldLabel, sideText } from './field.js';
 import type { Row } from './row.js';

@@ -4,12 +4,10 @@ import { matcherRow, OPERAND_MEMBER, type MatcherRow } from '../../model/matcher
 import { clean, quoted } from '../sanitize.js';
 import { noBreak } from '../text/layout.js';
 import { isRecord } from '../../model/json.js';
-import { isTexts } from '../json-value.js';
-import { listsKeys, maskKeys } from '../masked-keys.js';
-import { boundedJson, listText, plural } from '../values.js';
+import { boundedJson, isTexts, listsKeys, listText, maskKeys, plural } from '../values.js';
 
 /** The settings for a matcher's lists. */
-export interface MatcherOptions {
+interface MatcherOptions {
   /** Shows the keys of a matcher in full; otherwise their number and the beginning of their hash. */
   readonly showKeys: boolean;
   /** The most values of a list to show. */

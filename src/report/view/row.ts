@@ -2,7 +2,7 @@ import { noteKey, type Action, type Change, type Reason, type Withheld } from '.
 import { requestText } from '../../model/change-request.js';
 import { remedyOf } from '../../model/remedy.js';
 import type { Outcome } from '../../model/outcome.js';
-import { keysText } from '../masked-keys.js';
+import { keysText } from '../values.js';
 import { outcomeOf, type PlanReport } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { cut, span, type FieldLine, type Span, type Tone } from '../text/layout.js';
@@ -169,7 +169,7 @@ function originOf(
 }
 
 /** File and line of the spec, cleaned; empty if the specs no longer contain the object. */
-export function placeText({ location }: Change): string {
+function placeText({ location }: Change): string {
   return location ? `${clean(location.file)}:${String(location.line)}` : '';
 }
 

@@ -3,10 +3,8 @@ import { keyDifference } from '../../model/segment-keys.js';
 import { bucketsChange, bucketsText } from './buckets.js';
 import { clean } from '../sanitize.js';
 import { noBreak, span, type FieldLine } from '../text/layout.js';
-import { isTexts, jsonText } from '../json-value.js';
-import { listsKeys } from '../masked-keys.js';
+import { isTexts, itemText, jsonText, listsKeys, plural } from '../values.js';
 import { conditionText, matcherSubject } from './matcher.js';
-import { itemText, plural } from '../values.js';
 
 /** The context for lines about the fields of one change. */
 export interface FieldContext {
@@ -69,7 +67,7 @@ export function wholeRuleLines(rules: readonly Rule[], context: FieldContext): F
 }
 
 /** A rule in words: `if in segment staff, serve on 50 %, off 50 %`. */
-export function ruleText(rule: Rule, context: FieldContext): string {
+function ruleText(rule: Rule, context: FieldContext): string {
   const limit = context.inFull === true ? Infinity : LIST_LIMIT;
   const condition = conditionText(rule.matchers, { ...context, limit });
   return `if ${condition}, serve ${bucketsText(rule.buckets)}`;
@@ -164,7 +162,7 @@ function nameOf(index: number, { ruleNames }: FieldContext): string {
 }
 
 /** The rules of the old and the new list that belong together; positions count from 0. */
-export interface RulePairs {
+interface RulePairs {
   /** Sorted by `after`. */
   readonly pairs: readonly RulePair[];
   /** Positions in the old list, ascending. */

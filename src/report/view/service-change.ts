@@ -7,14 +7,14 @@ import { itemText } from '../values.js';
 import { fieldLabel, fieldLines } from './field.js';
 
 /** One member that a change on the service touched, in the shape of the interface; a side without a value is absent. */
-export interface ServiceMemberChange {
+interface ServiceMemberChange {
   readonly path: string;
   readonly before?: unknown;
   readonly after?: unknown;
 }
 
 /** A list of keys that a change on the service touched: the numbers, and the first added keys before the removed ones. */
-export interface ServiceKeysChange {
+interface ServiceKeysChange {
   readonly path: string;
   readonly added: number;
   readonly removed: number;

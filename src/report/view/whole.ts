@@ -3,11 +3,9 @@ import type { Change, FieldChange } from '../../model/plan.js';
 import { bucketsText } from './buckets.js';
 import { clean, quoted } from '../sanitize.js';
 import { fieldLabel, sideText, treatmentLine } from './field.js';
-import { keysText } from '../masked-keys.js';
+import { isBuckets, isRules, isTexts, isTreatments, keysText, valueText } from '../values.js';
 import { noBreak, span, cut, type FieldLine } from '../text/layout.js';
-import { isTexts } from '../json-value.js';
 import { wholeRuleLines, type FieldContext } from './rules.js';
-import { isBuckets, isRules, isTreatments, valueText } from '../values.js';
 
 const DESCRIPTION_COLUMNS = 60;
 const LONG_VALUE_COLUMNS = 80;

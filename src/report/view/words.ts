@@ -58,7 +58,7 @@ export const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
 };
 
 /** The words that differ between kinds of objects. */
-export interface KindText {
+interface KindText {
   /** `fields` shows both values of each field. `identities` shows the number of writes, and the service's refusals. */
   readonly details: 'fields' | 'identities';
   /** The reason to write values without a remembered state. */
