@@ -1,5 +1,6 @@
 import { BoundedMap } from '../platform/bounded-map.js';
 import type { TreeEntry } from '../model/spec-tree.js';
+import { Lineage } from './lineage.js';
 
 /** Commits to keep the listings of: HEAD, the one before it, and those that runs compare with. */
 const TREES_KEPT = 4;
@@ -31,8 +32,8 @@ export class GitCache {
   readonly gitDirs = new Map<string, { readonly stamp: string; readonly gitDir: string }>();
   /** Git directory → content of its config while that file had this `stamp`. */
   readonly configs = new Map<string, { readonly stamp: string; readonly data: ConfigData }>();
+  readonly lineage = new Lineage();
   readonly #trees = new BoundedMap<string, ListedTree>(TREES_KEPT);
-  readonly #lineage = new Lineage();
 
   /** @param prefix see `Repository`; given because a link to the config directory may lead elsewhere by now. */
   treeAt(commit: string, prefix: string): readonly TreeEntry[] | undefined {
@@ -46,58 +47,5 @@ export class GitCache {
 
   keepTree(tree: ListedTree): void {
     this.#trees.set(`${tree.commit} ${tree.prefix}`, tree);
-  }
-
-  /** Whether `a` was seen to come before `b`. A yes is final, whereas an incomplete history may cause a no. */
-  isKnownAncestor(a: string, b: string): boolean {
-    return this.#lineage.has(a, b);
-  }
-
-  keepAncestor(a: string, b: string): void {
-    this.#lineage.keep(a, b);
-  }
-}
-
-/** Heads, and commits before them, to remember. */
-const KEPT = 10_000;
-
-/**
- * Remembers which commits come before which on the line in which a branch grows: an ancestor of a head is an ancestor
- * of all later heads. Another line is unknown until the branch grows there.
- */
-export class Lineage {
-  /** Head → its place on the line. */
-  #heads = new BoundedMap<string, number>(KEPT);
-  /** Commit → place of the first head that equals it or was seen to follow it. */
-  #since = new BoundedMap<string, number>(KEPT);
-  #last: { readonly commit: string; readonly place: number } | null = null;
-
-  has(a: string, b: string): boolean {
-    const place = this.#heads.get(b);
-    const since = this.#since.get(a);
-    return place !== undefined && since !== undefined && since <= place;
-  }
-
-  keep(a: string, b: string): void {
-    if (this.has(a, b)) return;
-    if (this.#last?.commit === b) {
-      this.#since.set(a, this.#last.place);
-    } else if (this.#heads.get(b) === undefined) {
-      if (this.#last?.commit !== a) this.#begin(a);
-      this.#grow(b);
-    }
-  }
-
-  #begin(commit: string): void {
-    this.#heads = new BoundedMap(KEPT);
-    this.#since = new BoundedMap(KEPT);
-    this.#grow(commit);
-  }
-
-  #grow(commit: string): void {
-    const place = (this.#last?.place ?? 0) + 1;
-    this.#last = { commit, place };
-    this.#heads.set(commit, place);
-    this.#since.set(commit, place);
   }
 }

@@ -2,7 +2,6 @@ import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { FlagkeelError } from '../errors.js';
 import type { RemoteAccess } from './environment.js';
-import { parentsIn } from './commits.js';
 import { GitCache } from './cache.js';
 import { exitCodeOf, type Git, gitError, isGitMissing, openGit, runGit } from './git.js';
 import { ObjectReader } from './objects.js';
@@ -91,83 +90,6 @@ export async function resolveRevision(checkout: Checkout, revision: string): Pro
   const why = checkout.repository === null ? 'this is no git repository' : 'no such commit here';
   const wayOut = checkout.shallow ? ' (the clone is shallow: fetch more of the history)' : '';
   throw new FlagkeelError('GIT', `cannot find revision "${revision}": ${why}${wayOut}`);
-}
-
-/**
- * Whether commit `a` is `b` or an ancestor of it. Unknown if the history is too shallow for a no, or if either commit
- * is missing here.
- */
-export async function isAncestor(
-  checkout: Checkout,
-  a: string,
-  b: string,
-): Promise<boolean | 'unknown'> {
-  const { repository } = checkout;
-  if (a === b) return true;
-  if (repository === null) return 'unknown';
-  const { memory } = repository;
-  if (memory.isKnownAncestor(a, b)) return true;
-  // `b` is a known ancestor of `a`, so that `a` is none of `b`.
-  if (memory.isKnownAncestor(b, a)) return false;
-  if (await isJustBefore(repository, a, b)) {
-    memory.keepAncestor(a, b);
-    return true;
-  }
-  try {
-    const isBefore = (await firstCommon(repository.git, a, b)) === a;
-    if (isBefore) memory.keepAncestor(a, b);
-    return isBefore || (checkout.shallow ? 'unknown' : false);
-  } catch (error) {
-    const exitCode = exitCodeOf(error);
-    if (exitCode === null) throw error;
-    // 1: they have no common ancestor. With any other code one of them is missing here.
-    return exitCode === 1 && !checkout.shallow ? false : 'unknown';
-  }
-}
-
-/**
- * Whether commit `a` comes before `b`; false if history does not show it. Checks the reverse first, because it is the
- * usual case and cached.
- */
-export async function isOlder(checkout: Checkout, a: string, b: string): Promise<boolean> {
-  if (a === b || (await isAncestor(checkout, b, a)) === true) return false;
-  return (await isAncestor(checkout, a, b)) === true;
-}
-
-const NEAR = 16;
-
-/** Most pairs of commits are a few steps apart, and reading those few needs no extra process. */
-async function isJustBefore({ objects }: Repository, a: string, b: string): Promise<boolean> {
-  const seen = new Set([b]);
-  // The set grows during the loop, which also visits the new members.
-  for (const commit of seen) {
-    if (seen.size > NEAR || !OBJECT_NAME.test(commit)) return false;
-    const content = await objects.read(commit);
-    for (const parent of content ? parentsIn(content) : []) {
-      // At the end of a shallow clone a parent is named but missing.
-      if (parent === a) return (await objects.header(a)) !== null;
-      seen.add(parent);
-    }
-  }
-  return false;
-}
-
-const OBJECT_NAME = /^[0-9a-f]{40,64}$/;
-
-/** The newest common ancestor; null if none is found, or if either commit is missing here. */
-export async function mergeBase(git: Git, a: string, b: string): Promise<string | null> {
-  try {
-    return await firstCommon(git, a, b);
-  } catch (error) {
-    if (exitCodeOf(error) === null) throw error;
-    return null;
-  }
-}
-
-async function firstCommon(git: Git, a: string, b: string): Promise<string> {
-  const args = ['merge-base', '--end-of-options', `${a}^{commit}`, `${b}^{commit}`];
-  const found = await runGit(git, { args, purpose: `compare commits ${a} and ${b}` });
-  return found.trim();
 }
 
 async function revisionIn(repository: Repository, revision: string): Promise<string | null> {

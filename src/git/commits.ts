@@ -39,13 +39,6 @@ export function parseCommit(id: string, object: Buffer): CommitText {
   };
 }
 
-/** Hashes of the commits that a commit follows, in its own order. */
-export function parentsIn(object: Buffer): string[] {
-  const end = object.indexOf('\n\n');
-  const header = object.toString('latin1', 0, end === -1 ? object.length : end);
-  return [...header.matchAll(/^parent ([0-9a-f]{40,64})$/gm)].map(([, id = '']) => id);
-}
-
 /**
  * Trailers are the last paragraphs in which every line is a trailer or continues one. There may be several paragraphs,
  * because forges add their own (`Co-authored-by:`) after an empty line.

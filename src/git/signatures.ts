@@ -5,7 +5,7 @@ import { join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { FlagkeelError, messageOf } from '../errors.js';
 import type { Checkout, Repository } from './checkout.js';
-import { parentsIn } from './commits.js';
+import { parentsIn } from './lineage.js';
 import { exitCodeOf, type Git, runGit } from './git.js';
 
 /** Files of the operator that name the keys whose commits may be applied; null for a kind that is not used. */

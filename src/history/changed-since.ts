@@ -1,5 +1,6 @@
 import { FlagkeelError } from '../errors.js';
-import { isAncestor, type Checkout } from '../git/checkout.js';
+import type { Checkout } from '../git/checkout.js';
+import { isAncestor } from '../git/lineage.js';
 import { MAX_LOGGED, readLog } from '../git/log.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import {

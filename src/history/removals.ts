@@ -5,7 +5,8 @@ import { type PlannedEnvironment, isPlanned, type PlanPolicy } from '../plan/pol
 import { fingerprintsOf } from '../plan/bases/compare.js';
 import { observedKind, plannedKind } from '../plan/objects/kinds.js';
 import type { SpecHistory } from './spec-history.js';
-import { isAncestor, type Checkout } from '../git/checkout.js';
+import type { Checkout } from '../git/checkout.js';
+import { isAncestor } from '../git/lineage.js';
 import { readLog, type LoggedCommit } from '../git/log.js';
 import { sortedSet } from '../model/json.js';
 import type { Unknown } from '../model/outcome.js';

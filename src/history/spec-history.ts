@@ -1,5 +1,5 @@
-import { isAncestor, mergeBase, resolveRevision, type Checkout } from '../git/checkout.js';
-import { parentsIn } from '../git/commits.js';
+import { resolveRevision, type Checkout } from '../git/checkout.js';
+import { isAncestor, mergeBase, parentsIn } from '../git/lineage.js';
 import { commitTree } from '../git/commit-tree.js';
 import { readLog } from '../git/log.js';
 import {

@@ -6,7 +6,7 @@ import type { BoundDesired } from '../model/bound-desired.js';
 import type { Desired } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import { FlagkeelError } from '../errors.js';
-import { isOlder } from '../git/checkout.js';
+import { isOlder } from '../git/lineage.js';
 import { noteRun, traced } from '../platform/telemetry.js';
 import { readSpecs } from '../specs/read-specs.js';
 import { NOTHING } from '../state/known-state.js';

@@ -1,5 +1,5 @@
 import { FlagkeelError } from '../errors.js';
-import { mergeBase } from '../git/checkout.js';
+import { mergeBase } from '../git/lineage.js';
 import { runGit } from '../git/git.js';
 import type { ObjectReader } from '../git/objects.js';
 import { writeCommit } from '../git/commits.js';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Checkout, Repository } from '../../src/git/checkout.js';
 import { GitCache } from '../../src/git/cache.js';
+import { Lineage } from '../../src/git/lineage.js';
 import { openGit } from '../../src/git/git.js';
 import type { ObjectReader } from '../../src/git/objects.js';
 import type { Source } from '../../src/git/spec-source.js';
@@ -103,16 +104,20 @@ function isBeforeOrAt(a: string, b: string): boolean {
   return then !== undefined && now === then;
 }
 
+class KnownLineage extends Lineage {
+  override has(a: string, b: string): boolean {
+    return isBeforeOrAt(a, b);
+  }
+}
+
 /** Trees and ancestors are known without a question. */
 class KnownCommits extends GitCache {
+  override readonly lineage = new KnownLineage();
+
   override treeAt(commit: string): readonly TreeEntry[] | undefined {
     const found = commits.get(commit);
     if (found) tell(found, 'files');
     return found?.entries;
-  }
-
-  override isKnownAncestor(a: string, b: string): boolean {
-    return isBeforeOrAt(a, b);
   }
 }
 

@@ -1,7 +1,8 @@
 import { appendFile } from 'node:fs/promises';
 import { EXIT, FlagkeelError, messageOf, type ExitCode } from '../../errors.js';
 import { syncComment, Statuses } from '../../forge/forge.js';
-import { isAncestor, openCheckout, type Checkout } from '../../git/checkout.js';
+import { openCheckout, type Checkout } from '../../git/checkout.js';
+import { isAncestor } from '../../git/lineage.js';
 import { commitTree } from '../../git/commit-tree.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import { clean } from '../../report/sanitize.js';

@@ -10,12 +10,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import {
-  isAncestor,
-  openCheckout,
-  resolveRevision,
-  type Checkout,
-} from '../../../src/git/checkout.js';
+import { openCheckout, resolveRevision, type Checkout } from '../../../src/git/checkout.js';
+import { isAncestor } from '../../../src/git/lineage.js';
 import { commitTree } from '../../../src/git/commit-tree.js';
 import { directoryTree } from '../../../src/git/directory-tree.js';
 import { localChanges } from '../../../src/git/local-changes.js';

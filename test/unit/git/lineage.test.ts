@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Lineage } from '../../../src/git/cache.js';
+import { Lineage } from '../../../src/git/lineage.js';
 
 describe('what comes before what', () => {
   it('holds for all later heads of the line', () => {
