@@ -1,3 +1,4 @@
+import { withoutApiKeys } from '../model/audit-note.js';
 import type { Repository, Checkout } from './checkout.js';
 import { type Git, runGit } from './git.js';
 
@@ -243,4 +244,94 @@ export async function summaryOf(git: Git, revision: string): Promise<CommitSumma
   });
   const [commit = revision, committedAt = '', subject = ''] = answer.split('\n');
   return { commit, committedAt, subject: subject.slice(0, MAX_SUBJECT) };
+}
+
+/** Texts of a commit, from the object as git stores it, without Admin API keys. Untrusted, not yet cleaned. */
+export interface CommitText {
+  readonly id: string;
+  /** Name only, so that no mail address reaches the service. */
+  readonly author: string;
+  readonly subject: string;
+  /** Text after the subject, without our own trailers. */
+  readonly body: string;
+  readonly flagTitle?: string;
+  readonly flagComment?: string;
+}
+
+/** Longest part of a message to read; commits may hold messages of any size. */
+const MAX_BYTES = 64 * 1024;
+
+const TRAILER = /^([A-Za-z0-9][A-Za-z0-9-]*)[ \t]*:(.*)$/;
+
+export function parseCommit(id: string, object: Buffer): CommitText {
+  const end = object.indexOf('\n\n');
+  const header = object.toString('utf8', 0, end === -1 ? object.length : end);
+  const encoding = /^encoding (.+)$/m.exec(header)?.[1] ?? 'utf-8';
+  const text = withoutApiKeys(decode(object.subarray(0, Math.max(end, 0) + MAX_BYTES), encoding));
+  const message = end === -1 ? '' : text.slice(text.indexOf('\n\n') + 2);
+  const author = /^author (.*) <[^\n]*$/m.exec(text.slice(0, text.indexOf('\n\n')))?.[1];
+  const [subject = '', ...rest] = message
+    .replace(/\r\n?/g, '\n')
+    .trim()
+    .split(/\n[^\S\n]*\n+/);
+  const trailers = takeTrailers(rest);
+  return {
+    id,
+    author: author?.trim() === undefined || author.trim() === '' ? 'unknown' : author.trim(),
+    subject,
+    body: trailers.body,
+    ...trailers.own,
+  };
+}
+
+/**
+ * Trailers are the last paragraphs in which every line is a trailer or continues one. There may be several paragraphs,
+ * because forges add their own (`Co-authored-by:`) after an empty line.
+ */
+function takeTrailers(paragraphs: readonly string[]): {
+  body: string;
+  own: Pick<CommitText, 'flagTitle' | 'flagComment'>;
+} {
+  let first = paragraphs.length;
+  while (first > 0 && isTrailers(paragraphs[first - 1] ?? '')) first -= 1;
+  const kept = paragraphs.slice(0, first);
+  const found = new Map<string, string>();
+  for (const paragraph of paragraphs.slice(first)) {
+    const others: string[] = [];
+    for (const trailer of paragraph.replace(/\n[^\S\n]+/g, ' ').split('\n')) {
+      const [, name = '', value = ''] = TRAILER.exec(trailer) ?? [];
+      const key = name.toLowerCase();
+      if (key !== 'flag-title' && key !== 'flag-comment') others.push(trailer);
+      else if (value.trim() !== '') found.set(key, value.trim());
+    }
+    if (others.length > 0) kept.push(others.join('\n'));
+  }
+  const flagTitle = found.get('flag-title');
+  const flagComment = found.get('flag-comment');
+  return {
+    body: kept.join('\n\n'),
+    own: {
+      ...(flagTitle === undefined ? {} : { flagTitle }),
+      ...(flagComment === undefined ? {} : { flagComment }),
+    },
+  };
+}
+
+function isTrailers(paragraph: string): boolean {
+  const lines = paragraph.split('\n');
+  return lines.every(
+    (line, index) =>
+      TRAILER.test(line) ||
+      line.startsWith('(cherry picked from') ||
+      (index > 0 && /^\s/.test(line)),
+  );
+}
+
+function decode(bytes: Buffer, encoding: string): string {
+  try {
+    return new TextDecoder(encoding).decode(bytes);
+  } catch {
+    // A commit may name an unknown encoding.
+    return bytes.toString('utf8');
+  }
 }

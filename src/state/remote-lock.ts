@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { FlagkeelError } from '../errors.js';
 import { pauseForLock } from '../platform/clock.js';
 import { runGit } from '../git/git.js';
-import { writeCommit } from '../git/commits.js';
+import { writeCommit } from './tree.js';
 import type { Release } from './file-lock.js';
 import type { RefMove, StateOrigin } from './origin.js';
 import { cleanLine } from '../model/audit-note.js';

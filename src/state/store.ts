@@ -2,7 +2,6 @@ import { FlagkeelError } from '../errors.js';
 import { mergeBase } from '../git/lineage.js';
 import { runGit } from '../git/git.js';
 import type { ObjectReader } from '../git/objects.js';
-import { writeCommit } from '../git/commits.js';
 import { EMPTY_TREE, type StateTree } from './codec.js';
 import { lockFile, type Release } from './file-lock.js';
 import {
@@ -33,6 +32,7 @@ import {
   readTree,
   StateCache,
   treeAfter,
+  writeCommit,
 } from './tree.js';
 
 export interface StateReading extends KnownState {

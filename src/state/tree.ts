@@ -2,7 +2,6 @@ import { BoundedMap } from '../platform/bounded-map.js';
 import type { Git } from '../git/git.js';
 import { runGit } from '../git/git.js';
 import type { ObjectReader } from '../git/objects.js';
-import { importData } from '../git/commits.js';
 import type { Desired } from '../model/desired.js';
 import type { Definition } from '../model/flag/flag.js';
 import { sameJson } from '../model/json.js';
@@ -180,6 +179,55 @@ export function importLines(isAfresh: boolean, { written, gone }: StateChanges):
 function quoted(path: string): string {
   const escaped = path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n');
   return `"${escaped}"`;
+}
+
+/** A commit of ours, on no branch. */
+export interface CommitToMake {
+  readonly message: string;
+  readonly from: string | null;
+  /** Differences from the parent, as commands of `git fast-import`. */
+  readonly lines: readonly string[];
+}
+
+/**
+ * Makes a commit and leaves no ref behind, because only `update-ref` and `push` compare the commit that they replace.
+ *
+ * @param purpose see `GitCommand`.
+ * @returns its full hash.
+ * @throws FlagkeelError `GIT`
+ */
+export async function writeCommit(
+  git: Git,
+  { message, from, lines }: CommitToMake,
+  purpose: string,
+): Promise<string> {
+  const scratch = 'refs/flagkeel-scratch';
+  const stream = [
+    `commit ${scratch}`,
+    'mark :1',
+    'committer flagkeel <flagkeel@localhost> now',
+    importData(`${message}\n`),
+    ...(from === null ? [] : [`from ${from}`]),
+    ...lines,
+    'get-mark :1',
+    `reset ${scratch}`,
+    `from ${'0'.repeat(from?.length ?? 40)}`,
+    '',
+    'done',
+    '',
+  ].join('\n');
+  const answer = await runGit(git, {
+    args: ['fast-import', '--quiet', '--done', '--date-format=now', '--force'],
+    purpose,
+    writes: true,
+    input: stream,
+  });
+  return answer.trim();
+}
+
+/** Text as `git fast-import` takes it. */
+function importData(text: string): string {
+  return `data ${String(Buffer.byteLength(text))}\n${text}`;
 }
 
 /** Commits of a state ref to keep the files of: the one that was read, and the one written since. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { FlagkeelError } from '../../src/errors.js';
-import { parseCommit } from '../../src/git/commits.js';
+import { parseCommit } from '../../src/git/log.js';
 import { cleanText } from '../../src/model/audit-note.js';
 import { readSpecs } from '../../src/specs/read-specs.js';
 import { parseEntryFile, parseRunFile } from '../../src/state/codec.js';

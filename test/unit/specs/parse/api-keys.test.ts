@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseCommit } from '../../../../src/git/commits.js';
+import { parseCommit } from '../../../../src/git/log.js';
 import { truncateNote } from '../../../../src/model/audit-note.js';
 import { clean } from '../../../../src/report/sanitize.js';
 import { parseFile } from '../../../../src/specs/parse/parse-file.js';
