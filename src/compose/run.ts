@@ -23,13 +23,8 @@ import { RunCache } from '../reconcile/cache.js';
 import { askCheck } from '../reconcile/checks.js';
 import { signedLine, unsignedError } from '../git/signatures.js';
 import { openSource, type Source } from '../git/spec-source.js';
-import {
-  fenceState,
-  lockState,
-  stateAccess,
-  stateSharing,
-  type StateAccess,
-} from '../state/open.js';
+import { fenceState, stateAccess, stateSharing, type StateAccess } from '../state/open.js';
+import { lockState } from '../state/locks.js';
 import type { Limiters } from '../admin-api/http/limiter-pool.js';
 
 /**

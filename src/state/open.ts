@@ -11,6 +11,7 @@ import type { Disposables } from '../platform/closers.js';
 import { idsOfFlags, knownIn, type StateKey } from './known-state.js';
 import { hasOrigin, openStateOrigin } from './origin.js';
 import { stateRefName, stateRefs, stateRepository, type StateRepository } from './repository.js';
+import type { LockWait } from './locks.js';
 import { StateStore, type StateHome } from './store.js';
 import { commitOf, readRecord, readTree, StateCache } from './tree.js';
 
@@ -267,13 +268,6 @@ export function directoryInRepository({ repository }: Checkout, directory: strin
   return repository?.prefix.replace(/\/$/, '') ?? resolve(directory);
 }
 
-/** How long to wait for another run, and where to announce the wait. */
-interface LockWait {
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-  readonly note: (text: string) => void;
-}
-
 export interface FenceOptions {
   readonly place: Workspace;
   /** Name of the service in the state. */
@@ -312,25 +306,4 @@ export async function fenceState(
       history: async (...what) => home.history(...what),
     }
   );
-}
-
-/**
- * Locks the state for a run that writes, and announces it if that means waiting.
- *
- * @param fence given only if the daemon has replicas.
- * @throws FlagkeelError `IN_USE`, `INTERRUPTED`
- */
-export async function lockState(
-  home: StateHome,
-  { timeoutMs, signal, note }: LockWait,
-  fence?: Fence,
-): ReturnType<StateHome['lock']> {
-  if (timeoutMs === 0) return home.lock(0, signal, fence);
-  try {
-    return await home.lock(0, signal, fence);
-  } catch (error) {
-    if (!(error instanceof FlagkeelError) || error.code !== 'IN_USE') throw error;
-    note(`waiting for another run to end, ${Math.ceil(timeoutMs / 1_000)} s at most`);
-    return home.lock(timeoutMs, signal, fence);
-  }
 }

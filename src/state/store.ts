@@ -3,7 +3,6 @@ import { mergeBase } from '../git/lineage.js';
 import { runGit } from '../git/git.js';
 import type { ObjectReader } from '../git/objects.js';
 import { EMPTY_TREE, type StateTree } from './codec.js';
-import { lockFile, type Release } from './file-lock.js';
 import {
   type IsOlder,
   knownIn,
@@ -15,13 +14,16 @@ import {
 } from './known-state.js';
 import type { StateOrigin } from './origin.js';
 import {
+  type Lockable,
+  lockFile,
   lockHolder,
   lockOnOrigin,
   lockRefName,
   type LockHolder,
   type LockLease,
   type OriginLock,
-} from './remote-lock.js';
+  type Release,
+} from './locks.js';
 import { fetchedName, stateHash, stateRefName, type StateRepository } from './repository.js';
 import { readApplies, type LoggedApply } from './run-log.js';
 import {
@@ -61,19 +63,10 @@ export interface NotShared {
   readonly why: string;
 }
 
-export interface StateHome {
+export interface StateHome extends Lockable {
   /** Full name of the state ref. */
   readonly ref: string;
   readonly gitDir: string;
-  /**
-   * Excludes every other run over the same ref: of this machine by a lock that the kernel takes back when its holder
-   * dies, of other machines by a lock on origin that expires.
-   *
-   * @param timeoutMs 0 means a single try.
-   * @param lease of the writing replica: on a shared ref, it takes over the lock of an earlier term.
-   * @throws FlagkeelError `IN_USE` another run holds it still; `GIT` origin cannot be reached.
-   */
-  lock(timeoutMs: number, signal?: AbortSignal, lease?: LockLease): Promise<Release>;
   /** @throws FlagkeelError `STATE_UNREADABLE`, `GIT` */
   read(): Promise<StateReading>;
   /**

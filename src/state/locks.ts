@@ -1,27 +1,129 @@
 import { randomUUID } from 'node:crypto';
+import { lstat } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { FlagkeelError } from '../errors.js';
-import { pauseForLock } from '../platform/clock.js';
-import { runGit } from '../git/git.js';
-import { writeCommit } from './tree.js';
-import type { Release } from './file-lock.js';
-import type { RefMove, StateOrigin } from './origin.js';
+import { gitError, runGit } from '../git/git.js';
 import { cleanLine } from '../model/audit-note.js';
 import { sha256 } from '../model/json.js';
+import type { Fence } from '../model/run.js';
+import { pauseForLock } from '../platform/clock.js';
+import { isBusy, openSqlite, type SqliteDatabase } from '../platform/sqlite.js';
+import type { RefMove, StateOrigin } from './origin.js';
+import { writeCommit } from './tree.js';
 
-/** Time until the lock of a dead holder is free. A living holder renews its lock three times within it. */
-const EXPIRES_MS = 5 * 60_000;
-/** Tolerated difference between the clocks of two machines. */
-const CLOCK_SKEW_MS = 60_000;
-const POLL_MS = 2_000;
-/** Differs in every process, also in two whose host and number are the same. */
-const PROCESS = randomUUID();
+/** Frees the lock. The caller awaits the result, if there is one. Repeating it does nothing. */
+export type Release = () => unknown;
 
 /** The lease under which a replica of a daemon writes. A later term of the same lease has a greater number. */
 export interface LockLease {
   readonly lease: string;
   readonly term: number;
 }
+
+export interface Lockable {
+  /**
+   * Excludes every other run over the same ref: of this machine by a lock that the kernel takes back when its holder
+   * dies, of other machines by a lock on origin that expires.
+   *
+   * @param timeoutMs 0 means a single try.
+   * @param lease of the writing replica: on a shared ref, it takes over the lock of an earlier term.
+   * @throws FlagkeelError `IN_USE` another run holds it still; `GIT` origin cannot be reached.
+   */
+  lock(timeoutMs: number, signal?: AbortSignal, lease?: LockLease): Promise<Release>;
+}
+
+/** How long to wait for another run, and where to announce the wait. */
+export interface LockWait {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly note: (text: string) => void;
+}
+
+/**
+ * Locks the state for a run that writes, and announces it if that means waiting.
+ *
+ * @param fence given only if the daemon has replicas.
+ * @throws FlagkeelError `IN_USE`, `INTERRUPTED`
+ */
+export async function lockState(
+  home: Lockable,
+  { timeoutMs, signal, note }: LockWait,
+  fence?: Fence,
+): Promise<Release> {
+  if (timeoutMs === 0) return home.lock(0, signal, fence);
+  try {
+    return await home.lock(0, signal, fence);
+  } catch (error) {
+    if (!(error instanceof FlagkeelError) || error.code !== 'IN_USE') throw error;
+    note(`waiting for another run to end, ${Math.ceil(timeoutMs / 1_000)} s at most`);
+    return home.lock(timeoutMs, signal, fence);
+  }
+}
+
+const FILE_POLL_MS = 50;
+
+/** An exclusive transaction on an empty SQLite file: the only kernel lock that is available on every platform. */
+export async function lockFile(
+  gitDir: string,
+  lockName: string,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<Release> {
+  const file = join(gitDir, `flagkeel-${lockName}`);
+  await refuseOther(file);
+  const database = openSqlite(file);
+  try {
+    await begin(database, performance.now() + timeoutMs, signal);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  let held = true;
+  return () => {
+    if (held) database.close();
+    held = false;
+  };
+}
+
+/** Refuses any file but our empty one: SQLite would replay a foreign journal that lies beside another file. */
+async function refuseOther(file: string): Promise<void> {
+  const there = await lstat(file).catch(() => null);
+  if (there === null || (there.isFile() && there.size === 0)) return;
+  throw gitError('lock the state', new Error(`"${file}" is no lock of ours (remove it)`));
+}
+
+async function begin(
+  database: SqliteDatabase,
+  deadline: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    try {
+      database.exec('BEGIN EXCLUSIVE');
+      return;
+    } catch (error) {
+      if (!isBusy(error)) throw gitError('lock the state', error);
+      if (performance.now() < deadline) {
+        await pauseForLock(FILE_POLL_MS, signal);
+        continue;
+      }
+      throw new FlagkeelError(
+        'IN_USE',
+        'cannot lock the state: another run holds it (wait with --lock-timeout)',
+        { cause: error },
+      );
+    }
+  }
+}
+
+/** Time until the lock of a dead holder is free. A living holder renews its lock three times within it. */
+const EXPIRES_MS = 5 * 60_000;
+/** Tolerated difference between the clocks of two machines. */
+const CLOCK_SKEW_MS = 60_000;
+const ORIGIN_POLL_MS = 2_000;
+/** Differs in every process, also in two whose host and number are the same. */
+const PROCESS = randomUUID();
 
 /** The holder of the lock of a shared state, in its own words: anyone who can push could have written them. */
 export interface LockHolder {
@@ -108,7 +210,7 @@ async function freeHolder(
   // A lock of our own is left from a run that could not reach origin to give it back.
   while (!isFree(holder, lease) && holder?.owner !== ownerIn(gitDir)) {
     if (performance.now() >= deadline) throw inUse(holder);
-    await pauseForLock(POLL_MS, signal);
+    await pauseForLock(ORIGIN_POLL_MS, signal);
     holder = await lockHolder(origin, stateRef);
   }
   return holder?.commit ?? null;
