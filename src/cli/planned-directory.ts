@@ -2,7 +2,7 @@ import { EXIT, FlagkeelError } from '../errors.js';
 import type { KillResult, KillResults } from '../model/outcome.js';
 import { InvalidSpecsError } from '../reconcile/context.js';
 import { exitCodeOfSignal } from '../reconcile/result.js';
-import { failureMarkdown } from '../report/markdown/failure.js';
+import { failureMarkdown } from '../report/markdown/plan.js';
 import { diagnosticsText } from '../report/text/diagnostics.js';
 import { errorText } from '../report/text/error.js';
 import type { PlanDocument } from '../report/json/plan.js';

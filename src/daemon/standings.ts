@@ -10,7 +10,7 @@ import {
   type UnknownWhy,
   type Verdict,
 } from '../model/verdict.js';
-import { byEnvironment } from '../report/view/weight.js';
+import { byEnvironment } from '../report/plan-report.js';
 
 type Counts = Readonly<Record<StandingName, number>>;
 

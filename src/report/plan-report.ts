@@ -1,19 +1,24 @@
-import type { Verdict } from '../model/verdict.js';
+import type { RampStanding } from '../model/flag/ramp.js';
+import type { Impact } from '../model/impact.js';
+import type { Outcome, Outcomes, Revision, Unknown } from '../model/outcome.js';
 import type {
+  Action,
   AllowedFinding,
   Change,
   GuardFinding,
   LeftToPeople,
   Plan,
   PlanNotes,
+  Reason,
   Reminder,
   ShownField,
+  WithheldWhy,
 } from '../model/plan.js';
-import type { RampStanding } from '../model/flag/ramp.js';
-import type { Impact } from '../model/impact.js';
-import type { ObjectId } from '../model/ref.js';
+import { type Kind, type ObjectId, refOfId } from '../model/ref.js';
 import type { ClosedEnvironment, LeftOut, Suspension } from '../model/run.js';
-import type { Outcome, Outcomes, Revision, Unknown } from '../model/outcome.js';
+import type { Verdict } from '../model/verdict.js';
+import type { Tone } from './text/layout.js';
+import { plural } from './values.js';
 
 /**
  * The content of a report on one run, in any format. With `outcomes` the report describes what was done, without them
@@ -90,6 +95,45 @@ export function outcomeOf(report: PlanReport, id: ObjectId): Outcome | undefined
   return report.outcomes.get(id) ?? { status: 'skipped', why: 'the apply ended before it' };
 }
 
+/** Whether the apply failed to write a change, or did not come to it. */
+export function isUndone({ id }: Pick<Change, 'id'>, report: PlanReport): boolean {
+  return (outcomeOf(report, id)?.status ?? 'applied') !== 'applied';
+}
+
+/**
+ * Environments for people, the protected ones first, and within each group the one that is applied last.
+ *
+ * @param environments in the order of application.
+ */
+export function mostProtectedFirst(
+  environments: readonly { readonly name: string; readonly protected?: boolean }[],
+): string[] {
+  const latest = environments.toReversed();
+  return latest
+    .toSorted((a, b) => Number(b.protected ?? false) - Number(a.protected ?? false))
+    .map(({ name }) => name);
+}
+
+/** All environments of a report, the most protected first; environments without an order come at the end. */
+export function shownEnvironments(report: PlanReport): string[] {
+  const { environments, protectedEnvironments = new Set() } = report;
+  const known = environments.map((name) => ({ name, protected: protectedEnvironments.has(name) }));
+  const others = report.plan.changes.flatMap(({ ref }) => ref.environment ?? []);
+  return [...new Set([...mostProtectedFirst(known), ...others.toSorted()])];
+}
+
+/** Objects in the order of `places`; those outside of all of them come last. */
+export function byEnvironment<T extends { readonly id: string }>(
+  items: readonly T[],
+  places: readonly string[],
+): T[] {
+  const placeOf = ({ id }: T): number => {
+    const place = places.indexOf(refOfId(id)?.environment ?? '');
+    return place === -1 ? places.length : place;
+  };
+  return items.toSorted((a, b) => placeOf(a) - placeOf(b));
+}
+
 /**
  * The action on an object in the words of reports; an activation counts as a creation, a deactivation as a deletion.
  */
@@ -126,3 +170,108 @@ export function countDeeds(changes: readonly Change[]): Readonly<Record<Deed, nu
   for (const change of changes) counts[deedOf(change)] += 1;
   return counts;
 }
+
+/** The words and the symbol of an action. The symbol says as much as the colour. */
+interface ActionPhrases {
+  readonly symbol: string;
+  readonly tone: Tone;
+  readonly done: string;
+}
+
+export const ACTIONS: Readonly<Record<Action, ActionPhrases>> = {
+  create: { symbol: '+', tone: 'add', done: 'created' },
+  activate: { symbol: '+', tone: 'add', done: 'activated' },
+  update: { symbol: '~', tone: 'change', done: 'updated' },
+  delete: { symbol: '-', tone: 'remove', done: 'deleted' },
+  deactivate: { symbol: '-', tone: 'remove', done: 'deactivated' },
+};
+
+export function phrasesOf({ action, archive }: Pick<Change, 'action' | 'archive'>): ActionPhrases {
+  return archive ? { ...ACTIONS[action], done: 'archived' } : ACTIONS[action];
+}
+
+/** The reason of a change. A commit is the usual reason and is not mentioned. */
+export const REASON_WORDS: Readonly<Record<Exclude<Reason, 'commit' | 'unknown'>, string>> = {
+  kill: 'kill: ordered in git',
+  restore: 'restore: the kill was taken back in git',
+  conflict: 'conflict: changed in git and outside git',
+  prune: 'prune: no longer in git',
+  ramp: 'ramp: a planned step of the rollout',
+  drift: 'drift: changed outside git',
+  adopt: 'adopt: exists, and no run remembers it here',
+};
+
+/** The reason why a change is withheld. */
+export const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
+  'prune-off': 'no longer in git, and pruning is off',
+  protected: 'no longer in git, and protected from deletion',
+  'no-witness': 'no longer in git, but no ancestor of HEAD is seen to have declared it',
+  'not-ours': 'no longer in git, and what has its name now was made by somebody else',
+  'still-in-use': 'no longer in git, but still in use',
+  'drift-reported': 'changed outside git, which is reported here and not reverted',
+  contested: 'corrected three times within an hour, and somebody else keeps writing it',
+  'conflict-held': 'changed in git and outside git, which is held here',
+  'adopt-needed': 'exists and differs, and no run remembers it here',
+  immutable: 'the service sets this at creation only',
+  'live-kill': 'killed on the service, and git did not order it',
+  'approval-needed': 'the service wants an approval first',
+  suspended: 'nothing is written while the run is suspended',
+  'ramp-held': 'the share was changed on the service, and the ramp waits',
+  'check-failed': 'a failed check took the ramp back',
+  'window-closed': 'changes go here at another time',
+  'needs-withheld': 'needs something that is withheld',
+  'not-reviewed': 'not in the reviewed plan',
+  'not-remembered': 'nothing is remembered that would tell whether it was written',
+  'stays-on-service': 'no longer in git, and stays on the service',
+};
+
+/** The words that differ between kinds of objects. */
+interface KindText {
+  /** `fields` shows both values of each field. `identities` shows the number of writes, and the service's refusals. */
+  readonly details: 'fields' | 'identities';
+  /** The reason to write values without a remembered state. */
+  readonly unknown: string;
+  /** The cost of the missing rename on the service. */
+  readonly renameCost: string;
+  /** The words for a change that reaches no flag. */
+  readonly reachesNobody: string;
+  /** A number of objects: `3 flags`. */
+  readonly counted: (count: number) => string;
+  /** A number of new objects: `3 new flags`. */
+  readonly countedNew: (count: number) => string;
+  /** Whether a base contains keys in clear text, which are shown on demand only. */
+  readonly hasKeysInBase: boolean;
+}
+
+const NOTHING_REMEMBERED = 'unknown: nothing is remembered that would tell why';
+const NOBODY_KNOWN = 'nobody, by the flags that are known here';
+
+export const KIND_TEXTS: Readonly<Record<Kind, KindText>> = {
+  flag: {
+    details: 'fields',
+    unknown: NOTHING_REMEMBERED,
+    renameCost: 'to the service another flag, so users are distributed anew',
+    reachesNobody: 'nobody',
+    counted: (count) => plural(count, 'flag'),
+    countedNew: (count) => plural(count, 'new flag'),
+    hasKeysInBase: false,
+  },
+  segment: {
+    details: 'fields',
+    unknown: NOTHING_REMEMBERED,
+    renameCost: 'to the service another segment, so rules have to name it',
+    reachesNobody: NOBODY_KNOWN,
+    counted: (count) => plural(count, 'segment'),
+    countedNew: (count) => plural(count, 'new segment'),
+    hasKeysInBase: false,
+  },
+  identities: {
+    details: 'identities',
+    unknown: 'unknown: --identities asks for all of them',
+    renameCost: 'to the service another traffic type',
+    reachesNobody: NOBODY_KNOWN,
+    counted: (count) => `${String(count)} identities`,
+    countedNew: (count) => `identities of ${plural(count, 'traffic type')}`,
+    hasKeysInBase: true,
+  },
+};

@@ -115,10 +115,6 @@ export function isTreatments(value: unknown): value is readonly Treatment[] {
   );
 }
 
-export function isJsonRecord(value: Json | undefined): value is Readonly<Record<string, Json>> {
-  return isRecord(value);
-}
-
 /**
  * The value with members in code-unit order of their names, so that equal values print as equal text.
  *

@@ -2,7 +2,7 @@ import { FlagkeelError } from '../errors.js';
 import type { CommitStatus } from '../forge/forge.js';
 import { verdictIn, countsOf, type Verdict } from '../model/verdict.js';
 import type { PlanReport } from '../report/plan-report.js';
-import { appliedStatus } from '../report/view/commit-status.js';
+import { appliedStatus } from '../report/view/verdict.js';
 import { OVERALL, statusContext } from './plan.js';
 import { appliedForge, type ForgeFlags } from './pull-request.js';
 

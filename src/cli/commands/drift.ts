@@ -6,7 +6,7 @@ import { plan } from '../../reconcile/reconcile.js';
 import { reportOf } from '../../reconcile/result.js';
 import type { Planned } from '../../reconcile/context.js';
 import { clean } from '../../report/sanitize.js';
-import { byEnvironment, shownEnvironments } from '../../report/view/weight.js';
+import { byEnvironment, shownEnvironments } from '../../report/plan-report.js';
 import { driftText } from '../../report/text/drift.js';
 import { writeResult } from '../../report/output.js';
 import { planDocument } from '../../report/json/plan.js';

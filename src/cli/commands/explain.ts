@@ -18,7 +18,7 @@ import {
   type ExplainedLive,
   type ExplainedRule,
 } from '../../report/text/explain.js';
-import { mostProtectedFirst } from '../../report/view/weight.js';
+import { mostProtectedFirst } from '../../report/plan-report.js';
 import { didYouMean } from '../../specs/parse/suggest.js';
 import { conditionsBehind } from '../../specs/usage.js';
 import { examples } from '../help.js';

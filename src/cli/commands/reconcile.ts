@@ -5,7 +5,7 @@ import { pendingWithheld } from '../../plan/plan.js';
 import { planMarkdown } from '../../report/markdown/plan.js';
 import { planDocument } from '../../report/json/plan.js';
 import { reviewedHash } from '../../report/json/reviewed-plan.js';
-import { planSummary, planText, type TextOptions } from '../../report/text/plan.js';
+import { killLine, planSummary, planText, type TextOptions } from '../../report/text/plan.js';
 import type { PlanReport } from '../../report/plan-report.js';
 import { errorText } from '../../report/text/error.js';
 import type { ApplyOptions } from '../../reconcile/apply.js';
@@ -33,7 +33,6 @@ import {
 } from '../reconcile-options.js';
 import { openEventSink, RunEvents } from '../run-events.js';
 import { askToForce, openScreen, type Screen, type Terminal } from '../terminal.js';
-import { killLine } from '../../report/text/summary.js';
 
 /** Declares `flagkeel reconcile`, and `flagkeel plan`, which is its dry run under the name that neighbours have for it. */
 export const declareReconcile: DeclareCommand = (command, { terminal, done }) => {

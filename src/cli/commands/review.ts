@@ -13,9 +13,8 @@ import {
   sarif,
   type Finding,
 } from '../../report/findings.js';
-import { failureMarkdown } from '../../report/markdown/failure.js';
+import { failureMarkdown, planMarkdown, summaryOf } from '../../report/markdown/plan.js';
 import { planDocument, planJson, type PlanDocument } from '../../report/json/plan.js';
-import { summaryOf, planMarkdown } from '../../report/markdown/plan.js';
 import { writeResult } from '../../report/output.js';
 import type { PlanReport } from '../../report/plan-report.js';
 import { errorText } from '../../report/text/error.js';

@@ -1,7 +1,6 @@
 import { html, type Html } from '../../platform/html.js';
 import { documentOf } from '../../platform/page.js';
-import { definitionBlock } from '../../report/html/definition.js';
-import { rampSteps } from '../../report/html/ramp.js';
+import { definitionBlock, rampSteps } from '../../report/html/definition.js';
 import { lineHtml } from '../../report/html/rows.js';
 import type { ChangeDocument } from '../../report/json/plan.js';
 import { clean } from '../../report/sanitize.js';

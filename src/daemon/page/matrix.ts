@@ -1,9 +1,9 @@
 import { html, type Html } from '../../platform/html.js';
-import { shareBar } from '../../report/html/shares.js';
+import { shareBar } from '../../report/html/definition.js';
 import { clean } from '../../report/sanitize.js';
 import { noBreak } from '../../report/text/layout.js';
 import { plural } from '../../report/values.js';
-import { sharesText } from '../../report/view/buckets.js';
+import { sharesText } from '../../report/view/rule.js';
 import { whyText } from '../../report/view/verdict.js';
 import type { EnvironmentFlags, LiveFlag, Serving, SourceView } from '../view.js';
 import {

@@ -11,12 +11,11 @@ import { plan, reconcile } from '../../reconcile/reconcile.js';
 import { clean } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { planDocument, type PlanDocument } from '../../report/json/plan.js';
-import { planText } from '../../report/text/plan.js';
+import { planText, summaryLine } from '../../report/text/plan.js';
 import { openRows, type OpenRows } from '../../report/view/open-rows.js';
 import { planView } from '../../report/view/plan-view.js';
-import { byEnvironment, shownEnvironments } from '../../report/view/weight.js';
+import { byEnvironment, shownEnvironments } from '../../report/plan-report.js';
 import { errorText } from '../../report/text/error.js';
-import { summaryLine } from '../../report/text/summary.js';
 import { exitCodeOf, exitCodeOfSignal, reportOf, unmanagedIn } from '../../reconcile/result.js';
 import {
   InvalidSpecsError,

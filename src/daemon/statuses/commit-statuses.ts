@@ -4,7 +4,7 @@ import type { Log } from '../../platform/log.js';
 import type { DaemonView, RunBegin, SourceView, RunRecord, RunResult } from '../view.js';
 import type { StatusTarget } from '../../forge/open.js';
 import { clean } from '../../report/sanitize.js';
-import { appliedStatus } from '../../report/view/commit-status.js';
+import { appliedStatus } from '../../report/view/verdict.js';
 import { messageOf } from '../../errors.js';
 import { BoundedMap } from '../../platform/bounded-map.js';
 

@@ -2,10 +2,9 @@ import { html, type Html } from '../../platform/html.js';
 import { documentOf, lookOf } from '../../platform/page.js';
 import type { Bucket, Rule } from '../../model/flag/flag.js';
 import { clean } from '../sanitize.js';
-import { mostProtectedFirst } from '../view/weight.js';
+import { mostProtectedFirst } from '../plan-report.js';
 import { plural } from '../values.js';
-import { definitionBlock, ruleTexts } from './definition.js';
-import { rampSteps } from './ramp.js';
+import { definitionBlock, rampSteps, ruleTexts } from './definition.js';
 
 const LOOK = lookOf('report', { hasScript: true });
 

@@ -4,7 +4,13 @@ import type { FlagImpact, Impact } from '../../model/impact.js';
 import type { Json } from '../../model/json.js';
 import { killRemedy, remedyOf } from '../../model/remedy.js';
 import { countsOf, type Standing, type Verdict } from '../../model/verdict.js';
-import { noteKey, type Change, type FieldChange, type KeyChange, type LiveKill } from '../../model/plan.js';
+import {
+  noteKey,
+  type Change,
+  type FieldChange,
+  type KeyChange,
+  type LiveKill,
+} from '../../model/plan.js';
 import type { ObjectId } from '../../model/ref.js';
 import type { Outcome } from '../../model/outcome.js';
 import { maskKeys, ordered } from '../values.js';
@@ -261,10 +267,7 @@ function fieldDocument(
 }
 
 /** The numbers of a key change in the form of documents, and with `showKeys` the keys; undefined if no keys change. */
-function keyCounts(
-  keys: KeyChange | undefined,
-  { showKeys }: JsonOptions,
-): Keys | undefined {
+function keyCounts(keys: KeyChange | undefined, { showKeys }: JsonOptions): Keys | undefined {
   if (!keys) return undefined;
   const { added, removed, changed, sha256 } = keys;
   return {

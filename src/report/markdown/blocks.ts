@@ -1,4 +1,6 @@
-import { joined, type Markup, trusted } from './markup.js';
+import { grouped } from '../../model/collections.js';
+import { type Line, renderLines } from '../text/layout.js';
+import { fenced, joined, type Markup, trusted } from './markup.js';
 
 /** A piece of a report. It is kept or left out as a whole, and all its markup is closed. */
 export interface Block {
@@ -51,8 +53,50 @@ function fitting(blocks: readonly Block[], budget: number): ReadonlyMap<Block, M
 /** The sentence that counts the blocks left out; empty if there are none. */
 function cutNote(left: readonly Block[]): Markup[] {
   if (left.length === 0) return [];
-  const counts = new Map<string, number>();
-  for (const { what } of left) counts.set(what, (counts.get(what) ?? 0) + 1);
-  const parts = [...counts].map(([what, count]) => `${String(count)} × ${what}`);
+  const kinds = [...grouped(left, ({ what }) => what)];
+  const parts = kinds.map(([what, { length }]) => `${String(length)} × ${what}`);
   return [trusted`> ✂ Cut to fit: ${parts.join(', ')}. The full plan holds them.`];
+}
+
+const WIDTH = 110;
+/** The most rows of one object; further rows are counted. */
+const MOST_ROWS = 80;
+/** The most UTF-16 code units of one piece of text in a row. */
+const MOST_TEXT = 1_500;
+/** Approximate size of one fence in UTF-16 code units; a fence is kept or left out as a whole. */
+const CHUNK_SIZE = 8_000;
+
+/** The rows of the text report, with the headlines of changes at the left edge. */
+export function rowsOf(lines: readonly Line[]): string[] {
+  const bounded = lines.map(({ indent, spans }) => ({
+    indent: Math.max(0, indent - 2),
+    spans: spans.map(({ text, tone }) => ({ text: shortened(text), tone })),
+  }));
+  const rows = renderLines(bounded, { color: false, width: WIDTH }).trimEnd().split('\n');
+  // Forges colour rows that begin with `!`, and not those that begin with `~`.
+  const marked = rows.map((row) => row.replace(/^~ /, '! '));
+  const more = marked.length - MOST_ROWS;
+  return more <= 0 ? marked : [...marked.slice(0, MOST_ROWS), `    … ${String(more)} more lines`];
+}
+
+/** Fences of whole changes, each small enough to be kept or left out by itself. */
+export function fencedChunks(changes: readonly (readonly string[])[]): Markup[] {
+  const chunks: { rows: string[]; size: number }[] = [];
+  for (const rows of changes) {
+    const size = rows.reduce((sum, row) => sum + row.length + 1, 0);
+    const last = chunks.at(-1);
+    if (last && last.size + size < CHUNK_SIZE) {
+      last.rows.push(...rows);
+      last.size += size;
+    } else chunks.push({ rows: [...rows], size });
+  }
+  // The language `diff` colours rows that begin with +, - or !; only headlines do.
+  return chunks.map(({ rows }) => fenced(rows, 'diff'));
+}
+
+/** Cuts a text that is too long to be read. */
+function shortened(text: string): string {
+  if (text.length <= MOST_TEXT) return text;
+  // Does not cut between the halves of a surrogate pair.
+  return `${text.slice(0, MOST_TEXT).replace(/[\ud800-\udbff]$/, '')}…`;
 }

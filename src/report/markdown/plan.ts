@@ -1,19 +1,17 @@
-import { deedsText, type PlanReport } from '../plan-report.js';
+import type { Diagnostic } from '../../model/diagnostic.js';
+import { deedsText, type PlanReport, shownEnvironments } from '../plan-report.js';
 import { clean } from '../sanitize.js';
+import { diagnosticsText } from '../text/diagnostics.js';
 import { cut, plainText } from '../text/layout.js';
-import { foldLines, rowLines } from '../text/rows.js';
-import { summaryLine } from '../text/summary.js';
+import { foldLines, rowLines, summaryLine } from '../text/plan.js';
 import { plural } from '../values.js';
-import { LEFT_TITLE } from '../view/left.js';
-import { countText, planView, type Fold, type PlanView } from '../view/plan-view.js';
-import { caveatsOf, caveatsOfChanges, type Caveats } from '../view/sentences.js';
-import type { ChangeRow } from '../view/row.js';
+import { type ChangeRow, LEFT_TITLE } from '../view/row.js';
+import { countText, type Fold, planView, type PlanView } from '../view/plan-view.js';
+import { type Caveats, caveatsOf, caveatsOfChanges } from '../view/sentences.js';
 import { wholeText } from '../view/verdict.js';
-import { shownEnvironments } from '../view/weight.js';
-import { assembled, type Block, type Rank } from './blocks.js';
-import { code, joined, Markup, trusted, link } from './markup.js';
+import { assembled, type Block, fencedChunks, type Rank, rowsOf } from './blocks.js';
+import { code, joined, link, Markup, trusted } from './markup.js';
 import { riskBlocks } from './risks.js';
-import { fencedChunks, rowsOf } from './rows.js';
 import { tableBlocks } from './table.js';
 
 /** The length of the report, and where it is shown. */
@@ -23,7 +21,7 @@ interface MarkdownOptions extends ReportContext {
 }
 
 /** GitHub allows 65,536 characters in a comment; the rest is for a marker and for additions of a workflow. */
-export const COMMENT_BUDGET = 60_000;
+const COMMENT_BUDGET = 60_000;
 
 const NAME_COLUMNS = 100;
 /** The details of a group name this many objects and count the others. */
@@ -267,4 +265,47 @@ function environmentsText(
     );
   const more = inOrder.length - names.length;
   return joined([...names, ...(more > 0 ? [trusted`${more} more`] : [])], separator);
+}
+
+const MESSAGE_COLUMNS = 1_000;
+
+/**
+ * The report if no plan could be made: the reason, and the faults in the specs. It fits into the budget of a comment.
+ *
+ * @param diagnostics empty if the specs are not the reason.
+ */
+export function failureMarkdown(message: string, diagnostics: readonly Diagnostic[] = []): string {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+  const title =
+    errors > 0
+      ? trusted`### ⛔ The specs are invalid: ${plural(errors, 'error')}`
+      : trusted`### ⛔ No plan`;
+  const rows = diagnostics.map((each) => [...problemRows(each), '']);
+  return assembled(
+    [
+      { rank: 'head', what: 'verdict', markup: () => title },
+      {
+        rank: 'head',
+        what: 'message',
+        markup: () => trusted`Why: ${cut(clean(message), MESSAGE_COLUMNS)}`,
+      },
+      ...fencedChunks(rows).map((markup): Block => ({
+        rank: 'detail',
+        what: 'list of problems',
+        markup: () => markup,
+      })),
+    ],
+    COMMENT_BUDGET,
+  );
+}
+
+/**
+ * A diagnostic as rows of a fence. The first row begins with our own mark, because text of others at the beginning of a
+ * row could imitate a marked one.
+ */
+function problemRows(diagnostic: Diagnostic): string[] {
+  const text = diagnosticsText([diagnostic], { color: false });
+  // The last two rows are totals.
+  const [head = '', ...excerpt] = text.trimEnd().split('\n').slice(0, -2);
+  return [`${diagnostic.severity === 'error' ? '-' : '!'} ${head}`, ...excerpt];
 }

@@ -1,10 +1,9 @@
 import type { Change } from '../../model/plan.js';
-import { outcomeOf, type PlanReport } from '../plan-report.js';
+import { outcomeOf, type PlanReport, shownEnvironments } from '../plan-report.js';
 import { cut } from '../text/layout.js';
 import { itemText } from '../values.js';
 import { briefOf } from '../view/brief.js';
 import { countText, namesOf, type Fold } from '../view/plan-view.js';
-import { shownEnvironments } from '../view/weight.js';
 import type { Block } from './blocks.js';
 import { code, joined, Markup, trusted } from './markup.js';
 

@@ -6,7 +6,7 @@ import { notComparedTexts } from '../view/sentences.js';
 import { asFarAsCompared } from '../view/verdict.js';
 import { keysText, plural } from '../values.js';
 import { EMPTY_LINE, renderLines, span, type Layout } from './layout.js';
-import { rowLines } from './rows.js';
+import { rowLines } from './plan.js';
 
 /** The result of comparing the specs with the service. */
 interface DriftReport {

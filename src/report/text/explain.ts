@@ -2,8 +2,7 @@ import type { Bucket, Rule } from '../../model/flag/flag.js';
 import type { Location } from '../../model/diagnostic.js';
 import { plural } from '../values.js';
 import { clean, quoted } from '../sanitize.js';
-import { bucketsText } from '../view/buckets.js';
-import { conditionText } from '../view/matcher.js';
+import { bucketsText, conditionText } from '../view/rule.js';
 import { EMPTY_LINE, noBreak, renderLines, span, type Layout, type Line } from './layout.js';
 
 /** The content of the specs about one flag, for people. */

@@ -1,12 +1,31 @@
-import type { PlanReport } from '../plan-report.js';
+import { messageOf } from '../../errors.js';
+import type { KillResult, Outcome } from '../../model/outcome.js';
+import type { Change } from '../../model/plan.js';
+import { isConverged } from '../../model/verdict.js';
+import {
+  byEnvironment,
+  deedsText,
+  outcomeOf,
+  type PlanReport,
+  shownEnvironments,
+} from '../plan-report.js';
 import { clean } from '../sanitize.js';
+import { itemText, plural } from '../values.js';
+import { freshWords } from '../view/headline.js';
 import { guardTexts, type GuardTexts } from '../view/guards.js';
-import { LEFT_TITLE } from '../view/left.js';
-import { planView, type Fold, type PlanView, type ViewOptions } from '../view/plan-view.js';
+import { risksLine } from '../view/impact.js';
+import { LEFT_TITLE, type Row } from '../view/row.js';
+import {
+  countText,
+  type Fold,
+  namesOf,
+  planView,
+  type PlanView,
+  type ViewOptions,
+} from '../view/plan-view.js';
 import { LIVE_KILLS_TITLE } from '../view/sentences.js';
-import { EMPTY_LINE, renderLines, span, type Layout, type Line } from './layout.js';
-import { foldLines, rowLines } from './rows.js';
-import { summaryLine } from './summary.js';
+import { wholeText } from '../view/verdict.js';
+import { EMPTY_LINE, type Layout, type Line, renderLines, span, type Span } from './layout.js';
 
 /** The layout of the report, and its level of detail. */
 export type TextOptions = Layout & ViewOptions;
@@ -114,4 +133,166 @@ function placeText({ workspace, origin, revision }: PlanReport, commit: string):
 
 function paragraph(text: string, tone: 'faint' | 'strong'): Line {
   return { indent: 0, spans: [span(text, tone)] };
+}
+
+/** A headline and the lines below it. */
+export function rowLines({
+  mark,
+  subject,
+  deed,
+  fact = '',
+  reason = '',
+  origin,
+  lines,
+}: Row): Line[] {
+  const headline: Line = {
+    indent: 2,
+    spans: [
+      span(`${mark.text} `, mark.tone),
+      span(subject, 'strong'),
+      span(` ${deed.text}`, deed.tone),
+      ...(fact === '' ? [] : [span(':', deed.tone), span(` ${fact}`, 'strong')]),
+      ...(reason === '' ? [] : [span(` · ${reason}`, 'change')]),
+      ...originSpans(origin),
+    ],
+  };
+  return [headline, ...lines.map((spans) => ({ indent: 6, spans }))];
+}
+
+/** A fold names this many objects and counts the others. */
+const SHOWN_NAMES = 3;
+
+/**
+ * The lines of one object, or of several with equal changes.
+ *
+ * @param around.commit is printed above all objects, and not repeated here.
+ * @param around.isWhole new objects have rows, and not one line.
+ */
+export function foldLines(
+  fold: Fold,
+  {
+    commit = '',
+    shownNames = SHOWN_NAMES,
+    isWhole = false,
+  }: { readonly commit?: string; readonly shownNames?: number; readonly isWhole?: boolean },
+): Line[] {
+  const { keys, rows } = fold;
+  const [key = ''] = keys;
+  const isShort = fold.fresh !== '' && !isWhole;
+  // A line that stands for all rows has the place of the object itself, which is the last of them.
+  const place = fold.place || (isShort ? (rows.at(-1)?.place ?? '') : '');
+  const origin = [place, fold.commit === commit ? '' : fold.commit].filter((text) => text !== '');
+  if (fold.members) return [folderLine(fold, shownNames)];
+  if (isShort) return [freshLine(fold, origin), ...dangerLines(fold)];
+  const more = keys.length > shownNames ? ' (--verbose lists them)' : '';
+  const heading =
+    keys.length === 1
+      ? [span(clean(key), 'strong'), ...originSpans(origin)]
+      : [span(countText(fold), 'strong'), span(`: ${itemText(namesOf(fold), shownNames)}${more}`)];
+  return [{ indent: 0, spans: heading }, ...rows.flatMap(rowLines)];
+}
+
+/** `+ flag/search · new flag: production on 10 %, staging on 100 %`. */
+function freshLine({ keys: [key = ''], kind, fresh, rows }: Fold, origin: readonly string[]): Line {
+  const name = [span('+ ', 'add'), span(clean(key), 'strong')];
+  const what = [span(` · ${freshWords(kind, rows)}`, 'add'), span(` ${fresh}`, 'strong')];
+  return { indent: 0, spans: [...name, ...what, ...originSpans(origin)] };
+}
+
+/** `+ 7 new flags in flags/checkout: a, b, c, … 4 more · production 6, staging 7`. */
+function folderLine(fold: Fold, shownNames: number): Line {
+  const names = itemText(namesOf(fold), shownNames);
+  const spans = [span('+ ', 'add'), span(countText(fold), 'strong'), span(`: ${names}`)];
+  return { indent: 0, spans: [...spans, ...originSpans([fold.fresh])] };
+}
+
+/** What a reviewer should not overlook, if nothing else is shown of an object. */
+function dangerLines({ rows }: Fold): Line[] {
+  return rows
+    .flatMap(({ lines }) => lines)
+    .filter(([first]) => first?.tone === 'alarm')
+    .map((spans) => ({ indent: 6, spans }));
+}
+
+function originSpans(origin: readonly string[]): Span[] {
+  return origin.map((text) => span(` · ${text}`, 'faint'));
+}
+
+/** One line about a kill that was sent, or that failed. */
+export function killLine(id: string, result: KillResult): string {
+  switch (result.status) {
+    case 'killed':
+      return `killed ${clean(id)}: ${clean(result.note.title)}`;
+    case 'absent':
+      return `warning: nothing to kill: ${clean(id)} has no definition`;
+    case 'failed':
+      return `error: ${clean(id)} is not killed: ${clean(messageOf(result.error))}`;
+  }
+}
+
+/** The last line of a report: the work ahead, or the work done and the state of the service now. */
+export function summaryLine(report: PlanReport): string {
+  const { plan } = report;
+  if (plan.changes.length + plan.withheld.length === 0 && isConverged(report.verdict)) {
+    return `${wholeText(report)}, nothing to write${where(report)}.`;
+  }
+  return report.outcomes ? appliedLine(report) : plannedLine(report);
+}
+
+/** The words for the workspace and the service, to append to a sentence. */
+function where({ workspace, origin }: PlanReport): string {
+  return ` in workspace ${clean(workspace.name)} at ${clean(origin)}`;
+}
+
+/** Numbers of the planned changes, and the risks, the largest first. */
+function plannedLine(report: PlanReport): string {
+  const { plan } = report;
+  const risks = risksLine(report);
+  const actions = [
+    deedsText(plan.changes, (deed, count) => `${String(count)} to ${deed}`),
+    plural(plan.steps.length, 'request'),
+  ].join(', ');
+  const parts = [
+    actions,
+    ...restCounts(plan, withheldNames(report)),
+    ...(report.guardFindings?.length ? ['refused by a guard'] : []),
+    ...(risks === '' ? [] : [risks]),
+  ];
+  return `Plan: ${parts.join('; ')}.`;
+}
+
+/** Numbers of the changes made, and the state of the service now. */
+function appliedLine(report: PlanReport): string {
+  const { plan } = report;
+  const ended = (status: Outcome['status']): readonly Change[] =>
+    plan.changes.filter(({ id }) => outcomeOf(report, id)?.status === status);
+  const actions = deedsText(ended('applied'), (deed, count) => `${String(count)} ${deed}d`);
+  const undone = (['failed', 'skipped'] as const)
+    .filter((status) => ended(status).length > 0)
+    .map((status) => `${String(ended(status).length)} ${status}`)
+    .join(', ');
+  const parts = [actions, ...(undone === '' ? [] : [undone]), ...restCounts(plan)];
+  const whole = report.converged === undefined ? '' : ` ${wholeText(report)}.`;
+  return `Applied: ${parts.join('; ')}.${whole}`;
+}
+
+/** A line names this many withheld objects. */
+const SHOWN_WITHHELD = 3;
+
+/** The first withheld objects, the most protected first: ` (flag/legacy@production, … 2 more)`. */
+function withheldNames(report: PlanReport): string {
+  const { withheld } = report.plan;
+  const ids = byEnvironment(withheld, shownEnvironments(report)).map(({ id }) => clean(id));
+  const names = [...new Set(ids)];
+  const more = names.length - SHOWN_WITHHELD;
+  const rest = more > 0 ? [`… ${String(more)} more`] : [];
+  return ` (${[...names.slice(0, SHOWN_WITHHELD), ...rest].join(', ')})`;
+}
+
+/** Counts of the objects that the run does not act on. */
+function restCounts(plan: PlanReport['plan'], names = ''): string[] {
+  return [
+    `${String(plan.unchanged.length)} unchanged`,
+    ...(plan.withheld.length > 0 ? [`${String(plan.withheld.length)} withheld${names}`] : []),
+  ];
 }

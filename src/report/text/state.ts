@@ -1,5 +1,5 @@
 import { requestText } from '../../model/change-request.js';
-import { KIND_TEXTS } from '../view/words.js';
+import { KIND_TEXTS } from '../plan-report.js';
 import { objectId } from '../../model/ref.js';
 import type { Definition } from '../../model/flag/flag.js';
 import type { ActivationBase, Base, IdentitiesBase, State, StateEntry } from '../../model/state.js';

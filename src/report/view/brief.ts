@@ -1,14 +1,20 @@
 import type { Change, FieldChange, Reason } from '../../model/plan.js';
 import { isBuckets, isRules, keysText } from '../values.js';
-import type { PlanReport } from '../plan-report.js';
+import { KIND_TEXTS, type PlanReport } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { cut, noBreak, plainText } from '../text/layout.js';
-import { changedShares, sharesChange, sharesText, type ShareChange } from './buckets.js';
+import {
+  changedShares,
+  type FieldContext,
+  type ShareChange,
+  sharesChange,
+  sharesText,
+  wholeRuleLines,
+} from './rule.js';
 import { fieldLines } from './field.js';
 import { identityLines } from './identities.js';
 import { audienceText } from './impact.js';
-import { rulesFact, wholeRuleLines, type FieldContext } from './rules.js';
-import { KIND_TEXTS } from './words.js';
+import { rulesFact } from './rules.js';
 
 const REASON_COLUMNS = 80;
 /** The most important first. */

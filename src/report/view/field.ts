@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import { keyDifference } from '../../model/segment-keys.js';
 import { ownMember } from '../../model/collections.js';
-import type { FieldChange } from '../../model/plan.js';
-import { bucketsChange, bucketsText, orderChange } from './buckets.js';
+import { type FieldType, flagFieldType } from '../../model/flag/fields.js';
+import type { Treatment } from '../../model/flag/flag.js';
+import { isRecord, type Json, partsOf } from '../../model/json.js';
+import type { Change, FieldChange } from '../../model/plan.js';
+import { keyDifference } from '../../model/segment-keys.js';
 import { clean, quoted } from '../sanitize.js';
+import { cut, type FieldLine, noBreak, span } from '../text/layout.js';
 import {
   isBuckets,
-  isJsonRecord,
   isRules,
   isTexts,
   isTreatments,
@@ -19,11 +21,14 @@ import {
   valueText,
   yesNo,
 } from '../values.js';
-import { noBreak, span, type FieldLine } from '../text/layout.js';
-import { ruleLines, type FieldContext } from './rules.js';
-import { flagFieldType, type FieldType } from '../../model/flag/fields.js';
-import type { Treatment } from '../../model/flag/flag.js';
-import { type Json, partsOf } from '../../model/json.js';
+import {
+  bucketsChange,
+  bucketsText,
+  type FieldContext,
+  orderChange,
+  wholeRuleLines,
+} from './rule.js';
+import { ruleLines } from './rules.js';
 
 /**
  * The change of one field in the words of a spec. A value of an unexpected shape is shown as JSON, because a review
@@ -67,18 +72,12 @@ type Lines = (
 const LINES_OF: Readonly<Record<string, Lines>> = {
   '/killed': (before, after) => {
     if (before === undefined && after === false) return undefined;
-    return typeof after === 'boolean' ? [killedLine(after)] : undefined;
-  },
-  '/treatments': (before, after, context) => {
-    const [held, wanted] = [before ?? [], after ?? []];
-    return isTreatments(held) && isTreatments(wanted)
-      ? treatmentLines(held, wanted, context)
+    return typeof after === 'boolean'
+      ? [killedLine(after, `${yesNo(!after)} → ${yesNo(after).toUpperCase()}`)]
       : undefined;
   },
-  '/rules': (before, after, context) => {
-    const [held, wanted] = [before ?? [], after ?? []];
-    return isRules(held) && isRules(wanted) ? ruleLines(held, wanted, context) : undefined;
-  },
+  '/treatments': ofLists(isTreatments, treatmentLines),
+  '/rules': ofLists(isRules, ruleLines),
   '/defaultRule': (before, after) => {
     if (!isBuckets(after)) return undefined;
     if (before === undefined) return [labelled('defaultRule', bucketsText(after))];
@@ -105,13 +104,20 @@ const FLAG_FIELD_LINES: Readonly<Record<FieldType, ((label: string) => Lines) | 
       ? lines
       : [labelled(label, proseChange(held, wanted, context).join(' → '))];
   },
-  names: (label) => (before, after) => {
-    const [held, wanted] = [before ?? [], after ?? []];
-    return isTexts(held) && isTexts(wanted)
-      ? [labelled(label, setChange(held, wanted))]
-      : undefined;
-  },
+  names: (label) =>
+    ofLists(isTexts, (before, after) => [labelled(label, setChange(before, after))]),
 };
+
+/** The lines of a list; a missing side is empty. */
+function ofLists<T>(
+  isList: (value: unknown) => value is readonly T[],
+  lines: (before: readonly T[], after: readonly T[], context: FieldContext) => FieldLine[],
+): Lines {
+  return (before, after, context) => {
+    const [held, wanted] = [before ?? [], after ?? []];
+    return isList(held) && isList(wanted) ? lines(held, wanted, context) : undefined;
+  };
+}
 
 function linesOf(path: string): Lines | undefined {
   const ofDefinition = LINES_OF[path];
@@ -121,12 +127,11 @@ function linesOf(path: string): Lines | undefined {
 }
 
 /** A kill or its end is marked in the text and not by colour alone, because it stops or restores everything at once. */
-function killedLine(after: boolean): FieldLine {
-  const effect = after ? 'everyone gets the default treatment' : 'rules and targets decide again';
-  return [
-    span(`!! killed: ${yesNo(!after)} → ${yesNo(after).toUpperCase()}`, 'alarm'),
-    span(` (${effect})`),
-  ];
+function killedLine(isKilled: boolean, words: string): FieldLine {
+  const effect = isKilled
+    ? 'everyone gets the default treatment'
+    : 'rules and targets decide again';
+  return [span(`!! killed: ${words}`, 'alarm'), span(` (${effect})`)];
 }
 
 /** A label with the change. */
@@ -204,7 +209,7 @@ function treatmentLines(
 }
 
 /** Empty if the treatment did not change. */
-export function treatmentLine(
+function treatmentLine(
   before: Treatment | undefined,
   after: Treatment,
   context: FieldContext,
@@ -247,22 +252,109 @@ function descriptionChange(
  */
 function configurationChange(before: Json | undefined, after: Json | undefined): string[] {
   if (after === undefined || sameValue(before, after)) return [];
-  if (!isJsonRecord(before) || !isJsonRecord(after)) {
+  if (!isRecord(before) || !isRecord(after)) {
     return [
       `configuration ${before === undefined ? valueText(after) : valueChange(before, after)}`,
     ];
   }
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
   const parts = names
-    .filter((name) => !sameValue(ownMember(before, name), ownMember(after, name)))
-    .map((name) => {
-      const [was, is] = [ownMember(before, name), ownMember(after, name)];
-      return `${quoted(name)} ${valueChange(was, is)}`;
-    });
-  return parts.length === 0 ? [] : [`configuration ${parts.join(', ') || NONE}`];
+    .map((name) => [name, ownMember(before, name), ownMember(after, name)] as const)
+    .filter(([, was, is]) => !sameValue(was, is))
+    .map(([name, was, is]) => `${quoted(name)} ${valueChange(was, is)}`);
+  return [`configuration ${parts.join(', ')}`];
 }
 
 /** Whether two values are equal as JSON, in any order of members. */
 function sameValue(a: Json | undefined, b: Json | undefined): boolean {
   return a === undefined || b === undefined ? a === b : jsonText(a) === jsonText(b);
+}
+
+const DESCRIPTION_COLUMNS = 60;
+const LONG_VALUE_COLUMNS = 80;
+
+/**
+ * An object that is created or deleted, in one paragraph, because there is no second side to compare. A kill of a new
+ * object has a line of its own, and so has each rule, because they decide which users get which treatment.
+ *
+ * @param side of the fields that contains the object: `after` for a created one, `before` for a deleted one.
+ */
+export function wholeLines(
+  change: Pick<Change, 'fields' | 'keys'>,
+  side: 'before' | 'after',
+  context: FieldContext,
+): FieldLine[] {
+  const killed = change.fields.some((field) => field.path === '/killed' && field[side] === true);
+  const parts = change.fields.flatMap((field) => wholeText(field, side, context));
+  if (change.keys) parts.push(keysText(change.keys, context));
+  return [
+    ...(killed && side === 'after' ? [killedLine(true, 'YES')] : []),
+    ...(parts.length > 0 ? [[span(parts.join(' · '))]] : []),
+    ...change.fields.flatMap((field) => wholeTreatments(field, context)),
+    ...change.fields.flatMap((field) => wholeRules(field, side, context)),
+  ];
+}
+
+/** Only in full: the treatments of a new object that have texts. */
+function wholeTreatments({ path, after }: FieldChange, context: FieldContext): FieldLine[] {
+  if (context.inFull !== true || path !== '/treatments' || !isTreatments(after)) return [];
+  return after.flatMap(({ description = '', ...treatment }) => {
+    const texts = { ...treatment, ...(description !== '' && { description }) };
+    return Object.keys(texts).length > 1 ? treatmentLine(undefined, texts, context) : [];
+  });
+}
+
+/** One line for each rule, in the order in which they are tried; empty for other fields. */
+function wholeRules(
+  field: FieldChange,
+  side: 'before' | 'after',
+  { ruleNames, ...context }: FieldContext,
+): FieldLine[] {
+  const rules = field[side];
+  if (field.path !== '/rules' || !isRules(rules)) return [];
+  // The names belong to the rules after the change.
+  const isNamed = side === 'after' && ruleNames !== undefined;
+  return wholeRuleLines(rules, { ...context, ...(isNamed && { ruleNames }) });
+}
+
+/** One field in words; empty if the value is the usual one. */
+function wholeText(field: FieldChange, side: 'before' | 'after', context: FieldContext): string[] {
+  const value = field[side];
+  if (field.keys) return [`${fieldLabel(field.path)} ${keysText(field.keys, context)}`];
+  if (value === undefined) return [];
+  switch (field.path) {
+    case '/killed':
+      return value === true && side === 'before' ? ['killed'] : [];
+    case '/treatments':
+      return [`treatments ${treatmentNames(value)}`];
+    case '/rules':
+      if (!isRules(value)) return [`rules ${sideText(value, context)}`];
+      return value.length === 0 ? [noBreak('no rules')] : [];
+    case '/defaultRule':
+      return [
+        `${noBreak('defaultRule ')}${isBuckets(value) ? bucketsText(value) : valueText(value)}`,
+      ];
+    case '/trafficAllocation':
+      return value === 100 ? [] : [noBreak(`trafficAllocation ${valueText(value)} %`)];
+    default:
+      return [`${fieldLabel(field.path)} ${plainText(field.path, value, context)}`];
+  }
+}
+
+function plainText(path: string, value: unknown, { inFull = false }: FieldContext): string {
+  switch (flagFieldType(path)) {
+    case 'prose':
+      return `"${cut(clean(typeof value === 'string' ? value : valueText(value)), inFull ? Infinity : DESCRIPTION_COLUMNS)}"`;
+    case 'names':
+      return isTexts(value) ? value.map(quoted).join(', ') : valueText(value);
+    case 'name':
+    case undefined:
+      return valueText(value, inFull ? Infinity : LONG_VALUE_COLUMNS);
+  }
+}
+
+/** Names in bucket order. */
+function treatmentNames(value: unknown): string {
+  if (!isTreatments(value)) return valueText(value);
+  return value.map(({ name }) => quoted(name)).join(', ');
 }

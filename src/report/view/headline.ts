@@ -1,13 +1,13 @@
+import { grouped } from '../../model/collections.js';
+import type { Change } from '../../model/plan.js';
 import type { Kind } from '../../model/ref.js';
-import type { PlanReport } from '../plan-report.js';
+import { isUndone, KIND_TEXTS, type PlanReport, shownEnvironments } from '../plan-report.js';
 import { clean } from '../sanitize.js';
-import { plural } from '../values.js';
 import { span, type Span } from '../text/layout.js';
-import { freshWords, listOf } from './fresh.js';
-import { audienceText, riskWord, risksOf } from './impact.js';
+import { isRules, plural } from '../values.js';
+import { servedText } from './brief.js';
+import { audienceText, byWeight, risksOf, riskWord, weightOf } from './impact.js';
 import type { ChangeRow, Row } from './row.js';
-import { byWeight, shownEnvironments, weightOf } from './weight.js';
-import { KIND_TEXTS } from './words.js';
 
 /** An object with its changes, as far as the headline needs it. */
 interface Headed {
@@ -58,7 +58,7 @@ function partsOf(report: PlanReport, { folds, withheld, liveKills }: Heading): S
 function isNew({ kind, fresh, rows }: Headed, report: PlanReport): boolean {
   if (fresh !== '') return true;
   const isAdded = rows.every(({ change: { action } }) => action === 'create');
-  const hasFailed = rows.some(({ change }) => weightOf(change, report)[0] !== 0);
+  const hasFailed = rows.some(({ change }) => isUndone(change, report));
   return KIND_TEXTS[kind].details === 'identities' && isAdded && !hasFailed;
 }
 
@@ -88,9 +88,9 @@ function changeParts(report: PlanReport, fold: Headed): Span[][] {
 
 /** Only new objects: their numbers by kind, their environments, and the largest risk. */
 function newParts(report: PlanReport, folds: readonly Headed[]): Span[][] {
-  const counts = new Map<Kind, number>();
-  for (const { kind, keys } of folds) counts.set(kind, (counts.get(kind) ?? 0) + keys.length);
-  const texts = [...counts].map(([kind, count]) => KIND_TEXTS[kind].countedNew(count));
+  const texts = [...grouped(folds, ({ kind }) => kind)].map(([kind, all]) =>
+    KIND_TEXTS[kind].countedNew(all.flatMap(({ keys }) => keys).length),
+  );
   const rows = folds.flatMap((fold) => fold.rows);
   const changed = new Set(rows.map(({ change }) => change.ref.environment));
   const places = shownEnvironments(report).filter((place) => changed.has(place));
@@ -135,4 +135,53 @@ function restParts(changes: number, risks: number): Span[][] {
     ...(risks > 0 ? [plural(risks, 'more risk')] : []),
   ];
   return texts.length === 0 ? [] : [[span(`and ${texts.join(', ')}`)]];
+}
+
+/** `new flag:`, or after an apply `new flag created:`. */
+export function freshWords(kind: string, rows: readonly ChangeRow[]): string {
+  const isDone = rows.every(({ deed }) => !deed.text.startsWith('will '));
+  return `new ${kind}${isDone ? ' created' : ''}:`;
+}
+
+/**
+ * A new object in one line: `production on 10 %, staging on 100 %`. Neighbours of which the same is said are joined.
+ *
+ * @param rows in the order of environments to show.
+ */
+export function freshText(rows: readonly ChangeRow[], report: PlanReport): string {
+  const places: { names: string[]; text: string }[] = [];
+  for (const { change, subject } of rows) {
+    if (change.ref.environment === null) continue;
+    const text = definitionText(change, report);
+    const last = places.at(-1);
+    if (last?.text === text) last.names.push(subject);
+    else places.push({ names: [subject], text });
+  }
+  if (places.length === 0) return 'in no environment yet';
+  const texts = places.map(({ names, text }) => `${listOf(names)} ${text}`);
+  return texts.join(texts.some((text) => text.includes(', ')) ? '; ' : ', ');
+}
+
+function definitionText(change: Change, report: PlanReport): string {
+  const served = servedText(change, report);
+  if (served === '') return change.keys ? plural(change.keys.added.length, 'key') : 'active';
+  const rules = change.fields.find(({ path }) => path === '/rules')?.after;
+  const parts = [
+    ...counted(isRules(rules) ? rules.length : 0, 'rule'),
+    ...counted(
+      change.fields.reduce((sum, { keys }) => sum + (keys?.added.length ?? 0), 0),
+      'target',
+    ),
+  ];
+  return [served, ...parts].join(', ');
+}
+
+function counted(count: number, word: string): string[] {
+  return count === 0 ? [] : [plural(count, word)];
+}
+
+/** `a`, `a and b`, `a, b and c`. */
+function listOf(names: readonly string[]): string {
+  const [last = '', ...others] = names.toReversed();
+  return others.length === 0 ? last : `${others.toReversed().join(', ')} and ${last}`;
 }

@@ -1,3 +1,4 @@
+import { grouped } from '../../model/collections.js';
 import type { Change, KeyChange, Withheld } from '../../model/plan.js';
 import type { Outcome, FailedIdentity } from '../../model/outcome.js';
 import { clean, quoted } from '../sanitize.js';
@@ -82,17 +83,15 @@ export function refusals(
   failed: readonly FailedIdentity[],
   { showKeys }: { readonly showKeys: boolean },
 ): readonly Refusal[] {
-  const groups = new Map<string, { status: number | null; message: string; keys: string[] }>();
-  for (const { key, status, message } of failed) {
-    const said = showKeys ? message : withoutKey(message, key);
-    const id = `${String(status)} ${said}`;
-    const group = groups.get(id) ?? { status, message: said, keys: [] };
-    groups.set(id, group);
-    group.keys.push(key);
-  }
-  const all = [...groups.values()].sort(
-    (a, b) => b.keys.length - a.keys.length || byCodeUnits(a.message, b.message),
-  );
+  const said = failed.map(({ key, status, message }) => {
+    return { key, status, message: showKeys ? message : withoutKey(message, key) };
+  });
+  const all = [...grouped(said, ({ status, message }) => `${String(status)} ${message}`).values()]
+    .flatMap((group) => {
+      const keys = group.map(({ key }) => key);
+      return group.slice(0, 1).map(({ status, message }) => ({ status, message, keys }));
+    })
+    .sort((a, b) => b.keys.length - a.keys.length || byCodeUnits(a.message, b.message));
   const rest = all.slice(MAX_REASONS).flatMap(({ keys }) => keys);
   const other = { status: null, message: 'for other reasons', keys: rest };
   const listed = [...all.slice(0, MAX_REASONS), ...(rest.length > 0 ? [other] : [])];

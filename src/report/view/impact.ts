@@ -10,9 +10,8 @@ import {
 import { keyOf } from '../../model/ref.js';
 import { isKill, type Change } from '../../model/plan.js';
 import { clean, quoted } from '../sanitize.js';
-import { KIND_TEXTS } from './words.js';
+import { deedOf, isUndone, KIND_TEXTS, type PlanReport } from '../plan-report.js';
 import { noBreak, span, type FieldLine } from '../text/layout.js';
-import type { PlanReport } from '../plan-report.js';
 import { itemText, plural } from '../values.js';
 
 /** The most flags, moves of one flag, and names of keys to show; the others are counted. */
@@ -167,4 +166,38 @@ function rangeText({ atLeast, atMost }: Range): string {
 /** null becomes `control`, the answer of evaluators for a flag without a definition. */
 function treatmentText(treatment: string | null): string {
   return treatment === null ? 'control' : quoted(treatment);
+}
+
+/**
+ * The weight of a change for a reader, as numbers to compare one after the other: failures, risks by their size,
+ * removals, protected environments, and changes of what exists.
+ */
+export function weightOf(change: Change, report: PlanReport): readonly number[] {
+  const { environment } = change.ref;
+  const isRisky = risksOf(change, report).length > 0;
+  const isProtected =
+    environment !== null && report.protectedEnvironments?.has(environment) === true;
+  return [
+    isUndone(change, report),
+    isRisky,
+    isRisky ? sizeOf(change, report) : 0,
+    isRemoval(change),
+    isProtected,
+    change.action !== 'create' && change.action !== 'activate',
+  ].map(Number);
+}
+
+/** The order of two weights, the heavier first. */
+export function byWeight(a: readonly number[], b: readonly number[]): number {
+  const at = a.findIndex((each, index) => each !== b[index]);
+  return at === -1 ? 0 : (b[at] ?? 0) - (a[at] ?? 0);
+}
+
+/** Whether reviewers should look at a change before others. */
+export function isUrgent(change: Change, report: PlanReport): boolean {
+  return isUndone(change, report) || isRemoval(change) || risksOf(change, report).length > 0;
+}
+
+function isRemoval(change: Change): boolean {
+  return ['delete', 'archive'].includes(deedOf(change));
 }

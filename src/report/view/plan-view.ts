@@ -1,22 +1,28 @@
+import { grouped } from '../../model/collections.js';
 import type { Risk } from '../../model/impact.js';
 import { noteKey, type Change } from '../../model/plan.js';
 import { keyOf, type Kind, type ObjectKey } from '../../model/ref.js';
-import { outcomeOf, type PlanReport } from '../plan-report.js';
+import {
+  byEnvironment,
+  KIND_TEXTS,
+  isUndone,
+  type PlanReport,
+  shownEnvironments,
+} from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { plainText, type Span } from '../text/layout.js';
 import { briefOf } from './brief.js';
-import { foldersOf, freshText } from './fresh.js';
+import { freshText, headlineOf } from './headline.js';
 import { guardTexts, type GuardTexts } from './guards.js';
-import { headlineOf } from './headline.js';
-import { risksOf } from './impact.js';
-import { leftRow } from './left.js';
-import { changeRow, withheldRow, type ChangeRow, type Row } from './row.js';
+import { byWeight, isUrgent, risksOf, weightOf } from './impact.js';
+import { changeRow, type ChangeRow, leftRow, type Row, withheldRow } from './row.js';
 import { caveatsOf, liveKillRow, type Caveats } from './sentences.js';
-import { byEnvironment, byWeight, isUrgent, shownEnvironments, weightOf } from './weight.js';
-import { KIND_TEXTS } from './words.js';
 
 /** From this number of objects on, those with equal changes are shown once. */
 const FOLD_FROM = 10;
+
+/** More folders than this are joined with those around them. */
+const MOST_FOLDERS = 12;
 
 /** The settings for the level of detail. */
 export interface ViewOptions {
@@ -134,6 +140,17 @@ function foldersOfMany(objects: readonly Fold[]): ReadonlyMap<Fold, string> {
   return new Map(fresh.map((fold, index) => [fold, folders[index] ?? '']));
 }
 
+/** The folder of the specs of each object, or one above it where there would be too many. */
+function foldersOf(places: readonly string[]): string[] {
+  const parts = places.map((place) => place.split('/').slice(0, -1));
+  const deepest = Math.max(1, ...parts.map(({ length }) => length));
+  const at = (depth: number): string[] => parts.map((each) => each.slice(0, depth).join('/'));
+  for (let depth = deepest; depth > 1; depth -= 1) {
+    if (new Set(at(depth)).size <= MOST_FOLDERS) return at(depth);
+  }
+  return at(1);
+}
+
 function inFolder(
   first: Fold,
   group: readonly Fold[],
@@ -230,8 +247,7 @@ function isFresh(rows: readonly ChangeRow[], report: PlanReport): boolean {
     rows.some(({ change }) => change.ref.environment === null) &&
     rows.every(({ change, reason }) => {
       const isNew = change.action === 'create' || change.action === 'activate';
-      const isDone = (outcomeOf(report, change.id)?.status ?? 'applied') === 'applied';
-      return isNew && isDone && reason === '' && change.rename === undefined;
+      return isNew && !isUndone(change, report) && reason === '' && change.rename === undefined;
     })
   );
 }
@@ -260,16 +276,4 @@ function subjectOf({ ref }: Change): string {
 function shared(texts: readonly string[]): string {
   const [first = '', ...others] = new Set(texts);
   return others.length === 0 ? first : '';
-}
-
-/** Node 20 has no `Map.groupBy`. */
-function grouped<K, T>(items: readonly T[], keyOfItem: (item: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>();
-  for (const item of items) {
-    const key = keyOfItem(item);
-    const group = groups.get(key);
-    if (group) group.push(item);
-    else groups.set(key, [item]);
-  }
-  return groups;
 }

@@ -1,19 +1,32 @@
-import { noteKey, type Action, type Change, type Reason, type Withheld } from '../../model/plan.js';
 import { requestText } from '../../model/change-request.js';
-import { remedyOf } from '../../model/remedy.js';
 import type { Outcome } from '../../model/outcome.js';
-import { keysText } from '../values.js';
-import { outcomeOf, type PlanReport } from '../plan-report.js';
+import {
+  type Action,
+  type Change,
+  type FieldChange,
+  noteKey,
+  type Reason,
+  type Withheld,
+} from '../../model/plan.js';
+import { remedyOf } from '../../model/remedy.js';
+import {
+  ACTIONS,
+  KIND_TEXTS,
+  outcomeOf,
+  phrasesOf,
+  type PlanReport,
+  REASON_WORDS,
+  WHY_WORDS,
+} from '../plan-report.js';
 import { clean } from '../sanitize.js';
-import { cut, span, type FieldLine, type Span, type Tone } from '../text/layout.js';
+import { cut, type FieldLine, span, type Span, type Tone } from '../text/layout.js';
+import { keysText, plural } from '../values.js';
 import { contextOf, factText } from './brief.js';
-import { fieldLines, sideText } from './field.js';
+import { fieldLabel, fieldLines, sideText, wholeLines } from './field.js';
 import { identityLines, stayingLines } from './identities.js';
 import { impactLines } from './impact.js';
-import type { FieldContext } from './rules.js';
 import { remedyText } from './remedy.js';
-import { wholeLines } from './whole.js';
-import { ACTIONS, KIND_TEXTS, phrasesOf, REASON_WORDS, WHY_WORDS } from './words.js';
+import type { FieldContext } from './rule.js';
 
 /** Columns for the service's own message: enough for any that is meant to be read. */
 const MESSAGE_COLUMNS = 400;
@@ -221,4 +234,51 @@ function notedLines(
   if (notes.length === 0) return lines;
   const note = span(` (${notes.join('; ')})`, 'faint');
   return lines.map((line, index) => (index === lines.length - 1 ? [...line, note] : line));
+}
+
+/** The title of the differences that a second look found. */
+export const LEFT_TITLE = 'Left after the apply';
+
+/** A list of rules is cut; the JSON report has all of it. */
+const VALUE_COLUMNS = 200;
+
+/** The wanted and the found state of a whole object; for an update only its fields matter. */
+const WHOLE: Readonly<Record<Action, string>> = {
+  create: 'wanted, and not found',
+  activate: 'wanted active, found inactive',
+  update: '',
+  delete: 'found, and not wanted',
+  deactivate: 'wanted inactive, found active',
+};
+
+/** A remaining difference, with the wanted and the found value of each field. */
+export function leftRow(change: Change, showKeys: boolean): Row {
+  return {
+    mark: span('!', 'alarm'),
+    subject: clean(change.id),
+    deed: span(WHOLE[change.action]),
+    origin: [],
+    lines: detailTexts(change, showKeys).map((text) => [span(text)]),
+  };
+}
+
+function detailTexts({ ref, action, fields, keys }: Change, showKeys: boolean): string[] {
+  if (KIND_TEXTS[ref.kind].details === 'identities') {
+    const count = (keys?.added.length ?? 0) + (keys?.changed?.length ?? 0);
+    return [`${plural(count, 'key')} wanted, and not taken by the service`];
+  }
+  const differing = action === 'update' ? fields.map((field) => fieldText(field, showKeys)) : [];
+  return keys ? [...differing, keysLeft('keys', keys, showKeys)] : differing;
+}
+
+function fieldText({ path, keys, before, after }: FieldChange, showKeys: boolean): string {
+  if (keys) return keysLeft(fieldLabel(path), keys, showKeys);
+  const [wanted, found] = [after, before].map((side) =>
+    cut(sideText(side, { showKeys }), VALUE_COLUMNS),
+  );
+  return `${fieldLabel(path)}: wanted ${wanted ?? ''}; found ${found ?? ''}`;
+}
+
+function keysLeft(label: string, keys: Change['keys'] & object, showKeys: boolean): string {
+  return `${label}: still to be written ${keysText(keys, { showKeys })}`;
 }

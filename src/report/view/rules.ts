@@ -1,23 +1,18 @@
+import { grouped } from '../../model/collections.js';
 import type { Matcher, Rule } from '../../model/flag/flag.js';
 import { keyDifference } from '../../model/segment-keys.js';
-import { bucketsChange, bucketsText } from './buckets.js';
-import { clean } from '../sanitize.js';
 import { noBreak, span, type FieldLine } from '../text/layout.js';
 import { isTexts, itemText, jsonText, listsKeys, plural } from '../values.js';
-import { conditionText, matcherSubject } from './matcher.js';
-
-/** The context for lines about the fields of one change. */
-export interface FieldContext {
-  /** Names the first keys of each list. */
-  readonly showKeys: boolean;
-  /** Shows every value that differs, and texts of several lines line by line: nothing is cut, and no list counted. */
-  readonly inFull?: boolean;
-  /** Names of the rules after the change, by position. */
-  readonly ruleNames?: readonly (string | undefined)[];
-}
-
-/** The most values to show of a list that did not change itself, and of a new or removed rule. */
-const LIST_LIMIT = 10;
+import {
+  bucketsChange,
+  bucketsText,
+  conditionText,
+  LIST_LIMIT,
+  matcherSubject,
+  nameOf,
+  ruleLine,
+  type FieldContext,
+} from './rule.js';
 
 /** One line for each rule that was removed, added, moved or changed; positions count from 1. */
 export function ruleLines(
@@ -26,27 +21,29 @@ export function ruleLines(
   context: FieldContext,
 ): FieldLine[] {
   const { pairs, removed, added } = pairRules(before, after);
-  const gone = removed.map((b) => removedLine(b, before[b], context));
+  // The names belong to the rules after the change.
+  const { ruleNames: _, ...unnamed } = context;
+  const changed = pairs.filter(isChanged);
   const rest = [
-    ...added.map((a) => ({ after: a, line: addedLine(a, after[a], context) })),
-    ...pairs.flatMap((pair) => {
-      const line = pairLine(pair, before[pair.before], after[pair.after], context);
-      return line ? [{ after: pair.after, line }] : [];
-    }),
-  ].sort((x, y) => x.after - y.after);
-  const lines = [...gone, ...rest.map((each) => each.line)];
-  const unchanged = pairs.length - (rest.length - added.length);
-  if (unchanged === 0) return lines;
-  return [...lines, [span(`${plural(unchanged, 'rule')} unchanged`, 'faint')]];
+    ...added.map(([at, rule]) => ({ at, line: ruleLine(at, rule, context, ADDED) })),
+    ...changed.map((pair) => ({ at: pair.after[0], line: pairLine(pair, context) })),
+  ].sort((x, y) => x.at - y.at);
+  const unchanged = pairs.length - changed.length;
+  return [
+    ...removed.map(([at, rule]) => ruleLine(at, rule, unnamed, REMOVED)),
+    ...rest.map(({ line }) => line),
+    ...(unchanged > 0 ? [[span(`${plural(unchanged, 'rule')} unchanged`, 'faint')]] : []),
+  ];
 }
+
+const ADDED = { symbol: '+ ', tone: 'add' } as const;
+const REMOVED = { symbol: '- ', tone: 'remove' } as const;
 
 /** The number of rules by kind of change: `1 rule changed, 1 added`; empty if none changes. */
 export function rulesFact(before: readonly Rule[], after: readonly Rule[]): string {
   const { pairs, removed, added } = pairRules(before, after);
   const moved = pairs.filter((pair) => pair.moved).length;
-  const changed = pairs.filter((pair) => {
-    return !pair.moved && jsonText(before[pair.before]) !== jsonText(after[pair.after]);
-  }).length;
+  const changed = pairs.filter(isChanged).length - moved;
   const counts = { changed, moved, added: added.length, removed: removed.length };
   const parts = Object.entries(counts).filter(([, count]) => count > 0);
   const texts = parts.map(([word, count], index) => {
@@ -55,56 +52,20 @@ export function rulesFact(before: readonly Rule[], after: readonly Rule[]): stri
   return texts.join(', ');
 }
 
-/** Rules that exist on one side only; positions count from 1. */
-export function wholeRuleLines(rules: readonly Rule[], context: FieldContext): FieldLine[] {
-  return rules.map((rule, index) => {
-    const place = noBreak(`rule ${String(index + 1)}`);
-    return [
-      span(`${place}${nameOf(index, context)}:`, 'strong'),
-      span(` ${ruleText(rule, context)}`),
-    ];
-  });
+function isChanged({ before: [, was], after: [, is], moved }: RulePair): boolean {
+  return moved || jsonText(was) !== jsonText(is);
 }
 
-/** A rule in words: `if in segment staff, serve on 50 %, off 50 %`. */
-function ruleText(rule: Rule, context: FieldContext): string {
-  const limit = context.inFull === true ? Infinity : LIST_LIMIT;
-  const condition = conditionText(rule.matchers, { ...context, limit });
-  return `if ${condition}, serve ${bucketsText(rule.buckets)}`;
-}
-
-/** @param b position in the old list, from 0; people see positions from 1. */
-function removedLine(b: number, rule: Rule | undefined, context: FieldContext): FieldLine {
-  const text = rule ? ruleText(rule, context) : '';
-  return [span(`- ${noBreak(`rule ${String(b + 1)}`)}:`, 'remove'), span(` ${text}`)];
-}
-
-/** @param a position in the new list, from 0. */
-function addedLine(a: number, rule: Rule | undefined, context: FieldContext): FieldLine {
-  const text = rule ? ruleText(rule, context) : '';
-  return [
-    span(`+ ${noBreak(`rule ${String(a + 1)}`)}${nameOf(a, context)}:`, 'add'),
-    span(` ${text}`),
-  ];
-}
-
-/** Undefined if the rule neither moved nor changed. */
-function pairLine(
-  { before: b, after: a, moved }: RulePair,
-  before: Rule | undefined,
-  after: Rule | undefined,
-  context: FieldContext,
-): FieldLine | undefined {
-  if (!before || !after) return undefined;
-  const sameCondition = jsonText(before.matchers) === jsonText(after.matchers);
-  const sameBuckets = jsonText(before.buckets) === jsonText(after.buckets);
-  if (!moved && sameCondition && sameBuckets) return undefined;
-  const condition = sameCondition
-    ? conditionText(after.matchers, { ...context, limit: LIST_LIMIT })
-    : conditionChange(before.matchers, after.matchers, context);
-  const served = sameBuckets
-    ? bucketsText(after.buckets)
-    : bucketsChange(before.buckets, after.buckets);
+function pairLine({ before, after, moved }: RulePair, context: FieldContext): FieldLine {
+  const [[b, was], [a, is]] = [before, after];
+  const condition =
+    jsonText(was.matchers) === jsonText(is.matchers)
+      ? conditionText(is.matchers, { ...context, limit: LIST_LIMIT })
+      : conditionChange(was.matchers, is.matchers, context);
+  const served =
+    jsonText(was.buckets) === jsonText(is.buckets)
+      ? bucketsText(is.buckets)
+      : bucketsChange(was.buckets, is.buckets);
   const place = moved ? `rule ${String(b + 1)} → ${String(a + 1)}` : `rule ${String(a + 1)}`;
   return [
     span(`~ ${noBreak(place)}${nameOf(a, context)}:`, 'change'),
@@ -155,25 +116,20 @@ function listChange(
   return `${subject} [${parts.join('; ')}] of ${String(wanted.length)}`;
 }
 
-/** The rule's name in the spec. The service does not keep it. */
-function nameOf(index: number, { ruleNames }: FieldContext): string {
-  const name = ruleNames?.[index];
-  return name === undefined ? '' : ` "${clean(name)}"`;
-}
+/** A rule with its position in its list, from 0. */
+type PlacedRule = readonly [number, Rule];
 
-/** The rules of the old and the new list that belong together; positions count from 0. */
+/** The rules of the old and the new list that belong together, each list in the order of its positions. */
 interface RulePairs {
   /** Sorted by `after`. */
   readonly pairs: readonly RulePair[];
-  /** Positions in the old list, ascending. */
-  readonly removed: readonly number[];
-  /** Positions in the new list, ascending. */
-  readonly added: readonly number[];
+  readonly removed: readonly PlacedRule[];
+  readonly added: readonly PlacedRule[];
 }
 
 interface RulePair {
-  readonly before: number;
-  readonly after: number;
+  readonly before: PlacedRule;
+  readonly after: PlacedRule;
   /**
    * Whether it changed its position among the rules that stayed. Adding or removing rules before a rule does not move
    * it.
@@ -182,81 +138,46 @@ interface RulePair {
 }
 
 /**
- * Finds the old rule for each new one. Equal rules are paired first, then rules with equal conditions, then rules that
- * share buckets or a matcher.
+ * Finds the old rule for each new one. Equal rules are paired first, then rules with equal conditions, then each
+ * remaining rule with the nearest one that shares buckets or a matcher.
  */
 function pairRules(before: readonly Rule[], after: readonly Rule[]): RulePairs {
-  const found = new Map<number, number>();
-  const taken = new Set<number>();
-  const pair = (b: number, a: number): void => {
-    found.set(a, b);
-    taken.add(b);
+  const found = new Map<number, PlacedRule>();
+  const left = new Map(before.entries());
+  const pair = (a: number, old: PlacedRule | undefined): void => {
+    if (old === undefined) return;
+    found.set(a, old);
+    left.delete(old[0]);
   };
   for (const text of [jsonText, (rule: Rule) => jsonText(rule.matchers)]) {
-    const held = positionsBy(before, text, taken);
+    const equal = grouped(left, ([, rule]) => text(rule));
     for (const [a, rule] of after.entries()) {
-      if (found.has(a)) continue;
-      const b = held.get(text(rule))?.shift();
-      if (b !== undefined) pair(b, a);
+      if (!found.has(a)) pair(a, equal.get(text(rule))?.shift());
     }
   }
-  pairAlike(before, after, { found, taken, pair });
-  const pairs = [...found]
-    .map(([a, b]) => ({ before: b, after: a }))
-    .sort((x, y) => x.after - y.after);
-  const staying = risingPositions(pairs.map((each) => each.before));
-  return {
-    pairs: pairs.map((each, index) => ({ ...each, moved: !staying.has(index) })),
-    removed: [...before.keys()].filter((b) => !taken.has(b)),
-    added: [...after.keys()].filter((a) => !found.has(a)),
-  };
-}
-
-/** The pairs found so far, and the way to add one. */
-interface Found {
-  readonly found: ReadonlyMap<number, number>;
-  readonly taken: ReadonlySet<number>;
-  readonly pair: (before: number, after: number) => void;
-}
-
-/** Pairs each remaining rule with the nearest similar one. */
-function pairAlike(
-  before: readonly Rule[],
-  after: readonly Rule[],
-  { found, taken, pair }: Found,
-): void {
-  const left = [...before.keys()].filter((b) => !taken.has(b));
-  const features = new Map(left.map((b) => [b, featuresOf(before[b])]));
+  const features = new Map([...left].map(([b, rule]) => [b, featuresOf(rule)]));
   for (const [a, rule] of after.entries()) {
     if (found.has(a)) continue;
     const own = featuresOf(rule);
-    const alike = left
-      .filter((b) => !taken.has(b) && own.some((feature) => features.get(b)?.includes(feature)))
-      .sort((x, y) => Math.abs(x - a) - Math.abs(y - a));
-    const [nearest] = alike;
-    if (nearest !== undefined) pair(nearest, a);
+    const alike = [...left].filter(([b]) => own.some((each) => features.get(b)?.includes(each)));
+    pair(a, alike.sort(([x], [y]) => Math.abs(x - a) - Math.abs(y - a))[0]);
   }
+  const placed = [...after.entries()];
+  const pairs = placed.flatMap((each) => {
+    const old = found.get(each[0]);
+    return old ? [{ before: old, after: each }] : [];
+  });
+  const staying = risingPositions(pairs.map((each) => each.before[0]));
+  return {
+    pairs: pairs.map((each, index) => ({ ...each, moved: !staying.has(index) })),
+    removed: [...left],
+    added: placed.filter(([a]) => !found.has(a)),
+  };
 }
 
 /** The features by which rules are similar. */
-function featuresOf(rule: Rule | undefined): string[] {
-  return rule ? [jsonText(rule.buckets), ...rule.matchers.map(jsonText)] : [];
-}
-
-/** Positions of the unpaired rules, by the feature that is compared. */
-function positionsBy(
-  rules: readonly Rule[],
-  text: (rule: Rule) => string,
-  taken: ReadonlySet<number>,
-): Map<string, number[]> {
-  const positions = new Map<string, number[]>();
-  for (const [index, rule] of rules.entries()) {
-    if (taken.has(index)) continue;
-    const same = positions.get(text(rule));
-    if (same) same.push(index);
-    else positions.set(text(rule), [index]);
-  }
-  return positions;
+function featuresOf(rule: Rule): string[] {
+  return [jsonText(rule.buckets), ...rule.matchers.map(jsonText)];
 }
 
 /**

@@ -1,3 +1,4 @@
+import { grouped } from '../../model/collections.js';
 import type { RampStanding } from '../../model/flag/ramp.js';
 import {
   isNotLookedAt,
@@ -10,13 +11,12 @@ import {
 import { keyOfId } from '../../model/ref.js';
 import { killRemedy } from '../../model/remedy.js';
 import type { ClosedEnvironment, LeftOut, Suspension } from '../../model/run.js';
-import type { PlanReport } from '../plan-report.js';
+import { byEnvironment, type PlanReport, shownEnvironments } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { span } from '../text/layout.js';
 import { plural } from '../values.js';
 import { commandText, remedyText } from './remedy.js';
 import type { Row } from './row.js';
-import { byEnvironment, shownEnvironments } from './weight.js';
 
 /** For a run that did not compare everything. */
 const TOUCHED_TEXT =
@@ -123,12 +123,11 @@ function approvalTexts({ heldHash, guardFindings = [], planOptions = [] }: PlanR
 
 /** One sentence for all objects of which people own the same fields. */
 function leftToPeopleTexts(all: readonly LeftToPeople[] = []): string[] {
-  const groups = new Map<string, string[]>();
-  for (const { id, fields } of all) {
-    const owned = fields.map((field) => OWNED_WORDS[field] ?? clean(field)).join(', ');
-    groups.set(owned, [...(groups.get(owned) ?? []), clean(id)]);
-  }
-  return [...groups].map(([owned, ids]) => {
+  const groups = grouped(all, ({ fields }) =>
+    fields.map((field) => OWNED_WORDS[field] ?? clean(field)).join(', '),
+  );
+  return [...groups].map(([owned, objects]) => {
+    const ids = objects.map(({ id }) => clean(id));
     return `People own ${owned} of ${firstOf(ids)}: no run compares or writes that.`;
   });
 }

@@ -1,11 +1,17 @@
-import { countsOf, those, type Standing, type StandingName } from '../../model/verdict.js';
-import type { ObjectId } from '../../model/ref.js';
+import { grouped } from '../../model/collections.js';
 import type { Plan } from '../../model/plan.js';
-import type { PlanReport } from '../plan-report.js';
+import type { ObjectId } from '../../model/ref.js';
+import {
+  countsOf,
+  type Standing,
+  type StandingName,
+  those,
+  type WaitsFor,
+} from '../../model/verdict.js';
+import { byEnvironment, type PlanReport, shownEnvironments } from '../plan-report.js';
 import { clean } from '../sanitize.js';
-import { commonWay } from './remedy.js';
 import { plural } from '../values.js';
-import { byEnvironment, shownEnvironments } from './weight.js';
+import { commonWay } from './remedy.js';
 
 /**
  * What became of the whole, as a sentence without a full stop: `In sync: 43 objects equal`, or the parts that are not, the worst
@@ -54,12 +60,7 @@ const WORST_FIRST = ['failed', 'unknown', 'held', 'waits'] as const;
 
 /** A clause for each cause of one standing, with the objects in the given order. */
 function partText(found: readonly (NotLive & { readonly id: ObjectId })[]): string[] {
-  const groups = new Map<string, (NotLive & { readonly id: ObjectId })[]>();
-  for (const each of found) {
-    const why = whyText(each);
-    groups.set(why, [...(groups.get(why) ?? []), each]);
-  }
-  return [...groups].map(
+  return [...grouped(found, whyText)].map(
     ([why, all]) => `${namesOf(all.map(({ id }) => id))} ${why}${outText(all)}`,
   );
 }
@@ -148,4 +149,40 @@ export function killsText(failed: number): string {
 /** The words to append to a claim if not everything was compared. */
 export function asFarAsCompared({ notCompared }: Pick<Plan, 'notCompared'>): string {
   return notCompared.length === 0 ? '' : ' as far as was compared';
+}
+
+/** A status of an applied commit; the words contain no names, numbers of commits or untrusted text. */
+interface AppliedStatus {
+  readonly state: 'pending' | 'success' | 'failure';
+  readonly description: string;
+}
+
+const STATES: Readonly<Record<StandingName, AppliedStatus['state']>> = {
+  live: 'success',
+  waits: 'success',
+  // The commit is not on the service as written, though nothing broke.
+  held: 'failure',
+  unknown: 'failure',
+  failed: 'failure',
+};
+
+/** Waits that end with a run of this commit. The others may last as long as people like, and leave a commit a success. */
+const PENDING: ReadonlySet<WaitsFor> = new Set(['apply', 'window', 'suspended', 'another-object']);
+
+/** The status for one environment, or for the whole, by what became of its objects. */
+export function appliedStatus(
+  place: {
+    readonly whole: StandingName;
+    readonly counts: Readonly<Record<StandingName, number>>;
+  },
+  standings: Iterable<Standing>,
+): AppliedStatus {
+  const isPending = [...standings].some(
+    (standing) => standing.is === 'waits' && PENDING.has(standing.why),
+  );
+  const state = STATES[place.whole];
+  return {
+    state: state === 'success' && isPending ? 'pending' : state,
+    description: headlineText(place),
+  };
 }

@@ -1,3 +1,4 @@
+import { grouped } from '../../model/collections.js';
 import { keyOf } from '../../model/ref.js';
 import type { ConditionSpec } from '../../generated/flag.schema.d.js';
 import type { DesiredSegment } from '../../model/desired.js';
@@ -175,7 +176,7 @@ function cycleDiagnostics(references: readonly Reference[]): Diagnostic[] {
   const told = new Set<string>();
   const diagnostics: Diagnostic[] = [];
   const done = new Set<string>();
-  const edges = groupBy(
+  const edges = grouped(
     references.filter(({ kind }) => kind === 'flag'),
     ({ from, environment }) => `${environment} ${from.name}`,
   );
@@ -224,15 +225,4 @@ function placeOf(
 ): { readonly file: SpecFile; readonly path: readonly (string | number)[] } {
   const { file, path } = from.environments.get(environment)?.rules ?? { file: from.file, path: [] };
   return { file, path: [...path, rule, 'if', ...(condition === null ? [] : [condition]), ...to] };
-}
-
-function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const value of values) {
-    const key = keyOf(value);
-    const group = groups.get(key) ?? [];
-    groups.set(key, group);
-    group.push(value);
-  }
-  return groups;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { codeEntries, entriesOf } from '../../../src/cli/help-document.js';
 import { CHANGE_CODES } from '../../../src/model/outcome.js';
-import { WHY_WORDS } from '../../../src/report/view/words.js';
+import { WHY_WORDS } from '../../../src/report/plan-report.js';
 import { RISKS } from '../../../src/model/impact.js';
 import { DIAGNOSTIC_CODES, LINT_CODES } from '../../../src/specs/codes.js';
 import { cliRun } from '../../support/terminal.js';

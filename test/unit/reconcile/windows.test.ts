@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Applied, Planned } from '../../../src/reconcile/context.js';
 import { plan } from '../../../src/reconcile/reconcile.js';
 import { exitCodeOf, reportOf } from '../../../src/reconcile/result.js';
-import { summaryLine } from '../../../src/report/text/summary.js';
+import { planText, summaryLine } from '../../../src/report/text/plan.js';
 import { closedText } from '../../../src/report/view/sentences.js';
-import { planText } from '../../../src/report/text/plan.js';
 import {
   flagSpec,
   PIPELINE_CONFIG,

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Diagnostic } from '../../../../src/model/diagnostic.js';
 import type { Impact } from '../../../../src/model/impact.js';
-import { failureMarkdown } from '../../../../src/report/markdown/failure.js';
-import { planMarkdown } from '../../../../src/report/markdown/plan.js';
+import { failureMarkdown, planMarkdown } from '../../../../src/report/markdown/plan.js';
 import { planText } from '../../../../src/report/text/plan.js';
 import type { Outcomes } from '../../../../src/model/outcome.js';
 import type { PlanReport } from '../../../../src/report/plan-report.js';

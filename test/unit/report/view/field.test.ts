@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Matcher, Rule } from '../../../../src/model/flag/flag.js';
 import type { FieldChange } from '../../../../src/model/plan.js';
-import type { FieldContext } from '../../../../src/report/view/rules.js';
+import type { FieldContext } from '../../../../src/report/view/rule.js';
 import { fieldLines } from '../../../../src/report/view/field.js';
 import { aField, keyChange, manyKeys } from '../../../support/plan-builder.js';
 

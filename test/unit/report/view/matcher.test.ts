@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Matcher } from '../../../../src/model/flag/flag.js';
-import { conditionText, matcherText } from '../../../../src/report/view/matcher.js';
+import { conditionText, matcherText } from '../../../../src/report/view/rule.js';
 
 function words(matcher: Matcher, showKeys = true): string {
   return matcherText(matcher, { showKeys }).replaceAll('\u00a0', ' ');
