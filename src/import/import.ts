@@ -143,8 +143,10 @@ function refuseAbsent(
   actual: Actual,
   { workspace }: Catalog,
 ): void {
-  const absent = OBSERVED_KINDS.flatMap(([kind, { isThere }]) =>
-    (names.get(kind) ?? []).flatMap((name) => (isThere(actual, name) ? [] : [keyOf(kind, name)])),
+  const absent = OBSERVED_KINDS.flatMap(([kind, { seen }]) =>
+    (names.get(kind) ?? []).flatMap((name) =>
+      seen(actual, name)?.existence === 'present' ? [] : [keyOf(kind, name)],
+    ),
   );
   if (absent.length === 0) return;
   throw new FlagkeelError(

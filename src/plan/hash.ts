@@ -101,8 +101,7 @@ export function startOf(
     return { ...(base !== undefined && { before: base }), ...(isMoved && { moved: true }) };
   }
   const { kind, name, environment } = change.ref;
-  const place = environment === null ? null : { name: environment };
-  const said = plannedKind(kind).fieldsOf?.(start, name, place);
+  const said = plannedKind(kind).fieldsOf?.(start, change.ref);
   const before = said?.get(path);
   const ramps = start.flags.get(name)?.environments.get(environment ?? '')?.ramps ?? [];
   const isMoved = said === undefined ? MOVED.has(reason) : isElsewhere(field, said, ramps);

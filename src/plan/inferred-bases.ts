@@ -2,13 +2,14 @@ import type { BoundDesired } from '../model/bound-desired.js';
 import type { DesiredDefinition } from '../model/desired.js';
 import type { Plan } from '../model/plan.js';
 import { keyOf, keyOfId, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
-import { EMPTY_STATE, entryId, type Base, type State, type StateEntry } from '../model/state.js';
+import { EMPTY_STATE, type State } from '../model/state.js';
 import { fingerprintsOf } from './bases/compare.js';
 import type { PlanInput } from './input.js';
 import { OBSERVED_KINDS } from './objects/kinds.js';
 import type { ObservedKind } from './objects/planned-kind.js';
 import { planChanges } from './plan.js';
-import { plannedObjects, workspaceRules, type PlanPolicy } from './policy.js';
+import { baseIn, emptyEntry, keepEntry, selectedPlaces, withBase, type Place } from './place.js';
+import { plannedObjects, rulesIn, type PlanPolicy } from './policy.js';
 
 /** The specs before the push that this run applies. */
 export interface EarlierSpecs {
@@ -42,21 +43,11 @@ export function stateWithInferredBases(input: PlanInput, before: EarlierSpecs): 
   if (inferred.length === 0) return input.state;
   const state = new Map(input.state);
   for (const { ref, rules, place } of inferred) {
-    const { kind, name, environment } = ref;
-    const spec =
-      environment === null
-        ? rules.workspaceBase(desired, name)
-        : rules.environmentBase(desired, name, { name: environment });
-    const base = { spec, commit: before.commit };
-    const key = keyOf(kind, name);
-    const id = entryId(state.get(key)) ?? rules.serviceId(input.actual, name);
-    const entry = state.get(key) ?? {
-      kind,
-      name,
-      environments: {},
-      ...(id !== undefined && { id }),
-    };
-    state.set(key, withBase(entry, place, base));
+    const base = { spec: rules.spec(desired, ref), commit: before.commit };
+    const { kind, name } = ref;
+    const known = state.get(keyOf(kind, name));
+    const entry = known ?? emptyEntry(ref, rules.seen(input.actual, name)?.id);
+    keepEntry(state, withBase(entry, place, base));
   }
   return state;
 }
@@ -65,8 +56,7 @@ export function stateWithInferredBases(input: PlanInput, before: EarlierSpecs): 
 interface PlacedObject {
   readonly ref: ObjectRef;
   readonly rules: ObservedKind;
-  /** The id of the environment; null for the workspace level. */
-  readonly place: string | null;
+  readonly place: Place;
 }
 
 /**
@@ -86,17 +76,14 @@ function changedObjects(
   before: BoundDesired,
 ): PlacedObject[] {
   const isWitness = witnessIn(policy);
-  const places = [
-    { id: null, name: null, selected: true, protected: workspaceRules(policy).protected },
-    ...policy.environments,
-  ].filter((place) => place.selected && isWitness(place));
+  const places = selectedPlaces(policy).filter((place) => isWitness(rulesIn(policy, place)));
   const objects = OBSERVED_KINDS.flatMap(([kind, rules]) =>
     plannedObjects(policy, kind, rules.declared(desired)).flatMap(({ name }) => {
       const entry = state.get(keyOf(kind, name));
-      return places.flatMap(({ id, name: environment }): PlacedObject[] => {
-        const base = id === null ? entry?.workspace : entry?.environments[id];
+      return places.flatMap((place): PlacedObject[] => {
+        const base = baseIn(entry, place);
         if (base?.spec !== undefined || base?.pending !== undefined) return [];
-        return [{ ref: { kind, name, environment }, rules, place: id }];
+        return [{ ref: { kind, name, environment: place.name }, rules, place }];
       });
     }),
   );
@@ -139,13 +126,4 @@ function partOf(desired: BoundDesired, ids: ReadonlySet<ObjectId>): BoundDesired
 function withoutKill(definition: DesiredDefinition): DesiredDefinition {
   const said = Object.entries(definition.fields).filter(([name]) => name !== 'killed');
   return { ...definition, fields: Object.fromEntries(said) };
-}
-
-function withBase(entry: StateEntry, place: string | null, base: Base<unknown>): StateEntry {
-  // The base is of the entry's own kind.
-  const whole =
-    place === null
-      ? { ...entry, workspace: base }
-      : { ...entry, environments: { ...entry.environments, [place]: base } };
-  return whole as StateEntry;
 }

@@ -19,6 +19,7 @@ import {
 import type { Closed, Suspension } from '../model/run.js';
 import type { State, StateEntry } from '../model/state.js';
 import { isContested } from './bases/corrections.js';
+import type { Workspace } from './place.js';
 
 /** Permissions and limits of a run, apart from the differences. */
 export interface PlanPolicy {
@@ -236,6 +237,10 @@ function byEnd(a: Closed | undefined, b: Closed | undefined): number {
 /** The closing of an environment; undefined if it is open, or the operator overrides it. */
 function closedIn(policy: PlanPolicy, { name }: PlannedEnvironment): Closed | undefined {
   return policy.windowOverride === undefined ? policy.closed?.get(name) : undefined;
+}
+
+export function rulesIn(policy: PlanPolicy, place: PlannedEnvironment | Workspace): FieldRules {
+  return place.name === null ? workspaceRules(policy) : environmentRules(policy, place);
 }
 
 export function environmentRules(policy: PlanPolicy, environment: PlannedEnvironment): FieldRules {

@@ -2,8 +2,9 @@ import { sameJson, canonicalJson } from '../../model/json.js';
 import { keyOf, type Kind, objectId, type ObjectId, type ObjectRef } from '../../model/ref.js';
 import { flagEntry, type Base } from '../../model/state.js';
 import type { PlanInput } from '../input.js';
+import { baseIn, selectedPlaces } from '../place.js';
 import type { PlannedEnvironment } from '../policy.js';
-import { environmentBase } from '../objects/flag-base.js';
+import { flagSpec } from '../objects/flag-base.js';
 import { observedKind, plannedKind } from '../objects/kinds.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
 import { isKillListed } from '../kills/orders.js';
@@ -19,12 +20,10 @@ export function isAtBase(
 ): boolean {
   const rules = observedKind(kind);
   const entry = state.get(keyOf(kind, name));
-  if (!rules || !entry || !isBase(entry.workspace, rules.workspaceBase(desired, name)))
-    return false;
-  return policy.environments.every((environment) => {
-    if (!environment.selected) return true;
-    const base = entry.environments[environment.id];
-    const spec = rules.environmentBase(desired, name, environment);
+  if (!entry || !rules?.declared(desired).has(name)) return false;
+  return selectedPlaces(policy).every((place) => {
+    const base = baseIn(entry, place);
+    const spec = rules.spec(desired, { kind, name, environment: place.name });
     return spec === undefined ? base === undefined : isBase(base, spec);
   });
 }
@@ -32,13 +31,13 @@ export function isAtBase(
 /** Whether git still wants a definition as it was last found equal, or as the request that created it had it. */
 export function isAsWritten(
   flag: string,
-  environment: Pick<PlannedEnvironment, 'name' | 'id'>,
+  { id, name: environment }: Pick<PlannedEnvironment, 'name' | 'id'>,
   { desired, state }: Pick<PlanInput, 'desired' | 'state'>,
 ): boolean {
-  const base = flagEntry(state, flag)?.environments[environment.id];
+  const base = flagEntry(state, flag)?.environments[id];
   const written =
     base?.pending === 'create' ? base.created : base?.pending ? undefined : base?.spec;
-  const spec = environmentBase(desired, flag, environment);
+  const spec = flagSpec(desired, { name: flag, environment });
   return written !== undefined && spec !== undefined && sameJson(written, spec);
 }
 
@@ -104,15 +103,11 @@ function fieldFormOf(
       kind === 'flag' && environment !== null && isKillListed(desired, name, environment);
     return isListed ? KILLED : undefined;
   }
-  const fields = plannedKind(kind).fieldsOf?.(desired, name, placeOf(ref));
+  const fields = plannedKind(kind).fieldsOf?.(desired, ref);
   if (!fields) return new Map([[WHOLE, canonicalJson(form)]]);
   return new Map([...fields].map(([path, value]) => [path, canonicalJson(value)]));
 }
 
 function fingerprintOf(desired: BoundDesired, ref: ObjectRef): unknown {
-  return plannedKind(ref.kind).fingerprint(desired, ref.name, placeOf(ref));
-}
-
-function placeOf({ environment }: ObjectRef): { name: string } | null {
-  return environment === null ? null : { name: environment };
+  return plannedKind(ref.kind).fingerprint(desired, ref);
 }

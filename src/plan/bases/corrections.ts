@@ -1,7 +1,8 @@
 import { keyOf, type ObjectId } from '../../model/ref.js';
 import type { Change } from '../../model/plan.js';
 import type { Outcomes } from '../../model/outcome.js';
-import type { Base, State, StateEntry } from '../../model/state.js';
+import type { Base, State } from '../../model/state.js';
+import { baseIn, placeNamed, withBase } from '../place.js';
 
 /**
  * Corrections of drift, field by field, in the state. If two repositories or tools declare the same field, each takes
@@ -44,15 +45,15 @@ export function stateAfterCorrections(
   outcomes: Outcomes,
   now: string,
 ): State {
-  const idOfName = new Map(policy.environments.map(({ name, id }) => [name, id]));
   const next = new Map(state);
   for (const change of changes) {
     const { kind, name, environment } = change.ref;
     const paths = correctedPaths(change, outcomes);
+    const place = placeNamed(policy, environment);
     const entry = next.get(keyOf(kind, name));
-    if (paths.length === 0 || !entry) continue;
-    const place = environment === null ? null : idOfName.get(environment);
-    if (place !== undefined) next.set(keyOf(kind, name), corrected(entry, place, paths, now));
+    const base = place && baseIn(entry, place);
+    if (paths.length === 0 || !entry || !base) continue;
+    next.set(keyOf(kind, name), withBase(entry, place, corrected(base, paths, now)));
   }
   return next;
 }
@@ -68,23 +69,12 @@ function correctedPaths(
   return fields.filter((field) => field.reason === 'drift').map(({ path }) => path);
 }
 
-/** @param place an environment id, or null for the workspace level. */
-function corrected(
-  entry: StateEntry,
-  place: string | null,
-  paths: readonly string[],
-  now: string,
-): StateEntry {
-  const base: Base<unknown> | undefined =
-    place === null ? entry.workspace : entry.environments[place];
-  if (!base) return entry;
+function corrected<T>(base: Base<T>, paths: readonly string[], now: string): Base<T> {
   const moments = paths.map((path) => {
     const earlier = base.corrections?.[path] ?? [];
     return [path, [...earlier, now].slice(-MAX_CORRECTIONS)] as const;
   });
-  const told = { ...base, corrections: { ...base.corrections, ...Object.fromEntries(moments) } };
-  if (place === null) return { ...entry, workspace: told } as StateEntry;
-  return { ...entry, environments: { ...entry.environments, [place]: told } } as StateEntry;
+  return { ...base, corrections: { ...base.corrections, ...Object.fromEntries(moments) } };
 }
 
 /**

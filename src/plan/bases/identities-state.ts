@@ -1,5 +1,5 @@
 import { identitiesDifference, identityGroups, withWritten } from '../../model/identities.js';
-import { keyOf, objectId, type ObjectId } from '../../model/ref.js';
+import { objectId, type ObjectId } from '../../model/ref.js';
 import type { Change } from '../../model/plan.js';
 import type { IdentitiesAnswer, Outcomes } from '../../model/outcome.js';
 import {
@@ -7,11 +7,11 @@ import {
   identitiesEntry,
   type Base,
   type IdentitiesBase,
-  type IdentitiesEntry,
   type State,
 } from '../../model/state.js';
 import { baseOf } from './compare.js';
 import { identitiesIn } from '../objects/identities.js';
+import { baseIn, emptyEntry, keepEntry, withBase } from '../place.js';
 import { isPlanned, type PlannedEnvironment } from '../policy.js';
 import type { PlanInput } from '../input.js';
 
@@ -30,16 +30,17 @@ export function identitiesAfterVerify(
   if (names.length === 0) return state;
   const next = new Map(state);
   for (const name of names) {
-    const entry = identitiesEntry(state, name);
-    const bases = new Map(Object.entries(entry?.environments ?? {}));
-    for (const { id, name: environment, selected } of policy.environments) {
-      if (!selected || !equal.has(objectId({ kind: 'identities', name, environment }))) continue;
-      const said = identitiesIn(desired, name, environment);
-      if (!said || said.keys.size === 0) bases.delete(id);
-      else bases.set(id, baseOf({ groups: identityGroups(said.keys) }, bases.get(id), head));
+    let entry = identitiesEntry(state, name) ?? emptyEntry({ kind: 'identities', name });
+    for (const place of policy.environments) {
+      const id = objectId({ kind: 'identities', name, environment: place.name });
+      if (!place.selected || !equal.has(id)) continue;
+      const keys = identitiesIn(desired, name, place.name)?.keys;
+      const base = keys?.size
+        ? baseOf({ groups: identityGroups(keys) }, baseIn(entry, place), head)
+        : undefined;
+      entry = withBase(entry, place, base);
     }
-    if (bases.size > 0) next.set(keyOf('identities', name), entryOf(name, bases));
-    else next.delete(keyOf('identities', name));
+    keepEntry(next, entry);
   }
   return next;
 }
@@ -62,8 +63,7 @@ export function identitiesAfterAnswers(
     const entry = identitiesEntry(next, ref.name);
     const before = entry?.environments[environment.id];
     const base = baseAfter(answer, { name: ref.name, environment, before, head }, input);
-    const bases = new Map([...Object.entries(entry?.environments ?? {}), [environment.id, base]]);
-    next.set(keyOf('identities', ref.name), entryOf(ref.name, bases));
+    keepEntry(next, withBase(entry ?? emptyEntry(ref), environment, base));
   }
   return next;
 }
@@ -87,10 +87,6 @@ function baseAfter(
   const { added, changed } = identitiesDifference(wanted, groups);
   const isWhole = added.length + changed.length === 0;
   return { spec: { groups }, commit: isWhole ? head : (before?.commit ?? null) };
-}
-
-function entryOf(name: string, bases: ReadonlyMap<string, Base<IdentitiesBase>>): IdentitiesEntry {
-  return { kind: 'identities', name, environments: Object.fromEntries(bases) };
 }
 
 /** Traffic types with identities in the specs or the state. */

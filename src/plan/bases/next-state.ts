@@ -1,4 +1,11 @@
-import { keyOf, objectId, refOfId, type Kind, type ObjectId } from '../../model/ref.js';
+import {
+  keyOf,
+  objectId,
+  refOfId,
+  type Kind,
+  type ObjectId,
+  type ObjectRef,
+} from '../../model/ref.js';
 import type { Change } from '../../model/plan.js';
 import type { Outcome, Outcomes } from '../../model/outcome.js';
 import { entryId, flagEntry, type Base, type State, type StateEntry } from '../../model/state.js';
@@ -6,11 +13,15 @@ import { baseOf } from './compare.js';
 import { rememberingCorrections } from './corrections.js';
 import { identitiesAfterAnswers, identitiesAfterVerify } from './identities-state.js';
 import {
-  wantedEntries,
-  plannedObjects,
-  type PlannedEnvironment,
-  type PlanPolicy,
-} from '../policy.js';
+  baseIn,
+  emptyEntry,
+  hasBase,
+  keepEntry,
+  placeNamed,
+  selectedPlaces,
+  withBase,
+} from '../place.js';
+import { wantedEntries, plannedObjects, type PlanPolicy } from '../policy.js';
 import type { PlanInput } from '../input.js';
 import { observedKind, OBSERVED_KINDS } from '../objects/kinds.js';
 import type { ObservedKind } from '../objects/planned-kind.js';
@@ -26,19 +37,19 @@ export function stateBeforeApply(
 ): State {
   if (!changes.some(isBegun)) return state;
   const next = new Map(state);
-  const idOfName = new Map(policy.environments.map(({ name, id }) => [name, id]));
   for (const { ref } of changes.filter(isBegun)) {
-    const { kind, name, environment } = ref;
-    const rules = observedKind(kind);
+    const rules = observedKind(ref.kind);
+    const place = placeNamed(policy, ref.environment);
     // If the service cannot show the object, it counts as ours only after its creation was accepted.
-    if (!rules) continue;
-    const key = keyOf(kind, name);
-    const entry = next.get(key) ?? { kind, name, environments: {} };
-    const place = environment === null ? null : idOfName.get(environment);
-    const created =
-      environment === null ? undefined : rules.createdBase(desired, name, { name: environment });
-    const base: Base<unknown> = { commit: head, pending: 'create' };
-    next.set(key, withBase(entry, place, created === undefined ? base : { ...base, created }));
+    if (!rules || !place) continue;
+    const entry = next.get(keyOf(ref.kind, ref.name)) ?? emptyEntry(ref);
+    const created = rules.created?.(desired, ref);
+    const begun: Base<unknown> = {
+      ...baseIn(entry, place),
+      ...{ commit: head, pending: 'create' },
+      ...(created !== undefined && { created }),
+    };
+    keepEntry(next, withBase(entry, place, begun));
   }
   return next;
 }
@@ -58,15 +69,11 @@ export function stateAfterRefusals(
   const refused = changes.filter((change) => isBegun(change) && isNotMade(outcomes.get(change.id)));
   if (refused.length === 0) return begun;
   const next = new Map(begun);
-  const idOfName = new Map(policy.environments.map(({ name, id }) => [name, id]));
   for (const { ref } of refused) {
     const key = keyOf(ref.kind, ref.name);
     const entry = next.get(key);
-    const environmentId = ref.environment === null ? null : idOfName.get(ref.environment);
-    if (!entry || environmentId === undefined) continue;
-    const left = withBaseOf(entry, environmentId, before.get(key));
-    if (left.workspace || Object.keys(left.environments).length > 0) next.set(key, left);
-    else next.delete(key);
+    const place = placeNamed(policy, ref.environment);
+    if (entry && place) keepEntry(next, withBase(entry, place, baseIn(before.get(key), place)));
   }
   return next;
 }
@@ -81,22 +88,17 @@ export function stateAfterRefusals(
 export function stateOfCovered(
   before: State,
   after: State,
-  { reviewed, environments }: Pick<PlanPolicy, 'reviewed' | 'environments'>,
+  policy: Pick<PlanPolicy, 'reviewed' | 'environments'>,
 ): State {
   const next = new Map(before);
-  const idOfName = new Map(environments.map(({ name, id }) => [name, id]));
-  for (const id of reviewed ?? []) {
+  for (const id of policy.reviewed ?? []) {
     const ref = refOfId(id);
-    if (!ref) continue;
+    const place = ref && placeNamed(policy, ref.environment);
+    if (!place) continue;
     const key = keyOf(ref.kind, ref.name);
-    const place = ref.environment === null ? null : idOfName.get(ref.environment);
-    const [old, seen] = [next.get(key), after.get(key)];
-    const entry =
-      old ?? (seen && ({ ...seen, workspace: undefined, environments: {} } as StateEntry));
-    if (!entry || place === undefined) continue;
-    const left = withBaseOf(entry, place, seen);
-    if (left.workspace || Object.keys(left.environments).length > 0) next.set(key, left);
-    else next.delete(key);
+    const seen = after.get(key);
+    const entry = next.get(key) ?? emptyEntry(ref, entryId(seen));
+    keepEntry(next, withBase(entry, place, baseIn(seen, place)));
   }
   return next;
 }
@@ -111,41 +113,8 @@ function isNotMade(outcome: Outcome | undefined): boolean {
   return outcome.status === 'skipped' || outcome.fateUnknown !== true;
 }
 
-/** The entry with its base in one place replaced by another entry's, or removed if that has none. */
-function withBaseOf(
-  entry: StateEntry,
-  environmentId: string | null,
-  other: StateEntry | undefined,
-): StateEntry {
-  const { workspace, environments, ...rest } = entry;
-  // Both entries are of one object, so every base is of its kind.
-  if (environmentId === null) {
-    const known = other?.workspace;
-    return { ...rest, environments, ...(known && { workspace: known }) } as StateEntry;
-  }
-  const places = Object.entries<Base<unknown>>(environments).filter(([id]) => id !== environmentId);
-  const known: Base<unknown> | undefined = other?.environments[environmentId];
-  const all = Object.fromEntries(known ? [...places, [environmentId, known]] : places);
-  return { ...rest, environments: all, ...(workspace && { workspace }) } as StateEntry;
-}
-
 function isBegun({ action }: Change): boolean {
   return action === 'create' || action === 'activate';
-}
-
-/** @param place an environment id; null for the workspace level; undefined leaves the entry as it is. */
-function withBase(
-  entry: StateEntry,
-  place: string | null | undefined,
-  base: Base<unknown>,
-): StateEntry {
-  if (place === undefined) return entry;
-  if (place === null) return { ...entry, workspace: { ...entry.workspace, ...base } } as StateEntry;
-  const environments = {
-    ...entry.environments,
-    [place]: { ...entry.environments[place], ...base },
-  };
-  return { ...entry, environments } as StateEntry;
 }
 
 /**
@@ -172,12 +141,8 @@ export function stateAfterVerify(
   }
   for (const { kind, name } of wantedEntries(policy, state)) {
     const rules = observedKind(kind);
-    const key = keyOf(kind, name);
-    const known = next.get(key);
-    if (!rules || !known) continue;
-    const left = withoutGone(known, rules, input);
-    if (left) next.set(key, left);
-    else next.delete(key);
+    const known = next.get(keyOf(kind, name));
+    if (rules && known) keepEntry(next, withoutGone(known, rules, input));
   }
   return identitiesAfterVerify(input, next, equal, head);
 }
@@ -221,18 +186,6 @@ interface Seen {
   readonly now: string | undefined;
 }
 
-/** The present spec if the object was found equal; otherwise the old base, updated with the fields that were equal. */
-function baseAfter(
-  { kind, name, rules }: RecordedObject,
-  environment: PlannedEnvironment | null,
-  { spec, before }: { spec: unknown; before: Base<unknown> | undefined },
-  { input, equal, head, now }: Seen,
-): Base<unknown> | undefined {
-  const id = objectId({ kind, name, environment: environment?.name ?? null });
-  if (equal.has(id)) return rememberingCorrections(baseOf(spec, before, head), before, now);
-  return before && rules.withEqualFields(before, { name, environment, head }, input);
-}
-
 interface RecordedObject {
   readonly kind: Kind;
   readonly name: string;
@@ -240,59 +193,47 @@ interface RecordedObject {
 }
 
 /** The entry of a declared object; undefined if it was never ours and no part of it was found equal. */
-function recordedEntry(object: RecordedObject, seen: Seen): StateEntry | undefined {
-  const { kind, name, rules } = object;
-  const { input, head, now } = seen;
-  const { desired, actual, policy, state } = input;
-  const entry = state.get(keyOf(kind, name));
-  const environments: Record<string, Base<unknown>> = { ...entry?.environments };
-  for (const environment of policy.environments) {
-    const spec = rules.environmentBase(desired, name, environment);
-    if (spec === undefined || !environment.selected) continue;
-    const before = environments[environment.id];
-    const base = baseAfter(object, environment, { spec, before }, seen);
-    const place = { name, environment, before, head, now };
-    if (base) environments[environment.id] = rules.completed(base, place, input);
+function recordedEntry({ kind, name, rules }: RecordedObject, seen: Seen): StateEntry | undefined {
+  const { desired, actual, policy, state } = seen.input;
+  const known = state.get(keyOf(kind, name));
+  const id = rules.seen(actual, name)?.id;
+  let entry = { ...(known ?? emptyEntry({ kind, name })), ...(id !== undefined && { id }) };
+  for (const place of selectedPlaces(policy)) {
+    const ref = { kind, name, environment: place.name };
+    const spec = rules.spec(desired, ref);
+    const before = baseIn(known, place);
+    const base = spec === undefined ? before : baseAfter(ref, rules, { spec, before }, seen);
+    if (base !== before) entry = withBase(entry, place, base);
   }
-  const spec = rules.workspaceBase(desired, name);
-  const workspace = baseAfter(object, null, { spec, before: entry?.workspace }, seen);
-  const id = rules.serviceId(actual, name) ?? entryId(entry);
-  const isKnown = entry ?? workspace ?? Object.keys(environments).length > 0;
-  if (!isKnown) return undefined;
-  // Every base in it is of this kind.
-  return {
-    kind,
-    name,
-    environments,
-    ...(id !== undefined && { id }),
-    ...(workspace && { workspace }),
-  } as StateEntry;
+  return (known ?? hasBase(entry)) ? entry : undefined;
 }
 
-/** The entry without places that neither the specs nor the service have any more; undefined if none is left. */
+/** The present spec if the object was found equal; otherwise the old base, updated with the fields that were equal. */
+function baseAfter(
+  ref: ObjectRef,
+  rules: ObservedKind,
+  { spec, before }: { readonly spec: unknown; readonly before: Base<unknown> | undefined },
+  { input, equal, head, now }: Seen,
+): Base<unknown> | undefined {
+  const base = equal.has(objectId(ref))
+    ? rememberingCorrections(baseOf(spec, before, head), before, now)
+    : before && (rules.withEqualFields?.(before, { ref, head }, input) ?? before);
+  return base && (rules.completed?.(base, { ref, before, head, now }, input) ?? base);
+}
+
+/** The entry without the bases of places that neither the specs nor the service have any more. */
 function withoutGone(
   entry: StateEntry,
   rules: ObservedKind,
   { desired, actual, policy }: PlanInput,
-): StateEntry | undefined {
-  const { name } = entry;
-  const declared = rules.declared(desired).get(name);
-  const isGoneFrom = (environment: string): boolean =>
-    rules.places(actual, name).get(environment) === false;
-  const gone = new Set(
-    policy.environments
-      .filter(
-        (each) => each.selected && !declared?.environments.has(each.name) && isGoneFrom(each.name),
-      )
-      .map(({ id }) => id),
+): StateEntry {
+  const declared = rules.declared(desired).get(entry.name);
+  const live = rules.seen(actual, entry.name);
+  const gone = selectedPlaces(policy).filter((place) =>
+    // If the service cannot show the object, only the answer of the deletion proves that it is gone.
+    place.name === null
+      ? !declared && live?.existence === 'absent'
+      : !declared?.environments.has(place.name) && live?.places.get(place.name) === false,
   );
-  const environments = Object.fromEntries(
-    Object.entries(entry.environments).filter(([id]) => !gone.has(id)),
-  );
-  const { workspace, ...rest } = entry;
-  // If the service cannot show the object, only the answer of the deletion proves that it is gone.
-  const keepWorkspace = declared !== undefined || !rules.isGone(actual, name);
-  const kept = keepWorkspace ? workspace : undefined;
-  if (!kept && Object.keys(environments).length === 0) return undefined;
-  return { ...rest, environments, ...(kept && { workspace: kept }) } as StateEntry;
+  return gone.reduce((left, place) => withBase(left, place, undefined), entry);
 }

@@ -2,9 +2,10 @@ import { isSameMark, type ChangeRequest } from '../../model/change-request.js';
 import type { Outcomes } from '../../model/outcome.js';
 import type { Plan } from '../../model/plan.js';
 import { keyOf, objectId, refOfId, type ObjectId } from '../../model/ref.js';
-import type { Base, RememberedRequest, State, StateEntry } from '../../model/state.js';
+import type { Base, RememberedRequest, State } from '../../model/state.js';
 import type { PlanInput } from '../input.js';
 import { observedKind } from '../objects/kinds.js';
+import { baseIn, emptyEntry, withBase } from '../place.js';
 import { isPlanned } from '../policy.js';
 
 /**
@@ -23,30 +24,29 @@ export function stateWithRequests(
   const answers = answersIn(plan, outcomes);
   const next = new Map(state);
   for (const id of answers.keys()) {
-    const { kind, name } = refOfId(id) ?? {};
-    if (kind === undefined || name === undefined || next.has(keyOf(kind, name))) continue;
-    next.set(keyOf(kind, name), { kind, name, environments: {} });
+    const ref = refOfId(id);
+    if (!ref) continue;
+    const key = keyOf(ref.kind, ref.name);
+    if (!next.has(key)) next.set(key, emptyEntry(ref));
   }
   for (const [key, entry] of next) {
     if (!isPlanned(input.policy, entry.kind, entry.name)) continue;
-    const environments: Record<string, Base<unknown>> = { ...entry.environments };
-    for (const { id: place, name: environment, selected } of input.policy.environments) {
-      if (!selected) continue;
-      const id = objectId({ kind: entry.kind, name: entry.name, environment });
+    let left = entry;
+    for (const place of input.policy.environments) {
+      if (!place.selected) continue;
+      const id = objectId({ kind: entry.kind, name: entry.name, environment: place.name });
       const answer = answers.get(id);
-      const base = environments[place];
+      const base = baseIn(entry, place);
       if (answer) {
         const begun: Base<unknown> = base ?? { commit: head, pending: 'create' };
-        environments[place] = { ...begun, request: remembered(id, answer, { plan, input, base }) };
+        const request = remembered(id, answer, { plan, input, base });
+        left = withBase(left, place, { ...begun, request });
       } else if (base?.request) {
         const { request: _, ...rest } = base;
-        environments[place] = rest;
+        left = withBase(left, place, rest);
       }
     }
-    const isSame = Object.keys(environments).every(
-      (place) => environments[place] === entry.environments[place],
-    );
-    if (!isSame) next.set(key, { ...entry, environments } as StateEntry);
+    if (left !== entry) next.set(key, left);
   }
   return next;
 }
@@ -99,7 +99,5 @@ function askedFor(
   const { operation, keysAfter } = step.ask;
   if (keysAfter) return { keys: keysAfter };
   if (operation !== 'UPDATE') return undefined;
-  return observedKind(ref.kind)?.environmentBase(input.desired, ref.name, {
-    name: ref.environment,
-  });
+  return observedKind(ref.kind)?.spec(input.desired, ref);
 }

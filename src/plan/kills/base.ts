@@ -7,7 +7,7 @@ import type { PlannedEnvironment } from '../policy.js';
 
 interface Remembered {
   readonly flag: string;
-  readonly environment: PlannedEnvironment;
+  readonly environment: Pick<PlannedEnvironment, 'name'>;
   /** The base before this run. */
   readonly before: Base<Definition> | undefined;
   readonly head: string | null;

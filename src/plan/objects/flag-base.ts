@@ -16,18 +16,23 @@ import {
   type Fields,
 } from '../fields.js';
 import { effectiveFields } from '../kills/plan.js';
+import type { PlacedName } from '../place.js';
 import type { PlannedEnvironment } from '../policy.js';
 import type { ObservedKind } from './planned-kind.js';
-
-/** The base of a flag at workspace level; undefined if it is not declared. */
-export function workspaceBase({ flags }: BoundDesired, name: string): FlagBase | undefined {
-  const flag = flags.get(name);
-  return flag && baseOfFlag(flag);
-}
 
 /** What a base remembers of a flag at workspace level. */
 export function baseOfFlag({ trafficType, fields, ownershipTag }: DesiredFlag): FlagBase {
   return { trafficType, fields, ...(ownershipTag !== undefined && { ownershipTag }) };
+}
+
+/** See `ObservedKind`. */
+export function flagSpec(
+  desired: BoundDesired,
+  { name, environment }: PlacedName,
+): FlagBase | Definition | undefined {
+  const flag = desired.flags.get(name);
+  if (environment !== null) return definitionSpec(desired, { name, environment });
+  return flag && baseOfFlag(flag);
 }
 
 /**
@@ -50,26 +55,25 @@ export function comparedFields(
   return { base, desired: flagFields(withTag(without, ownershipTag, kept)) };
 }
 
-/** The base of a flag in one environment; undefined if it is not declared there. */
-export function environmentBase(
+/** What a base remembers of a flag in one environment; undefined if it is not declared there. */
+export function definitionSpec(
   desired: BoundDesired,
-  name: string,
-  environment: Pick<PlannedEnvironment, 'name'>,
+  { name, environment }: { readonly name: string; readonly environment: string },
 ): Definition | undefined {
   const flag = desired.flags.get(name);
-  const definition = flag?.environments.get(environment.name);
-  return flag && definition && effectiveFields({ flag, definition, environment }, desired);
+  const definition = flag?.environments.get(environment);
+  const place = { name: environment };
+  return flag && definition && effectiveFields({ flag, definition, environment: place }, desired);
 }
 
 /** See `ObservedKind`. Leaves out a kill: only one that git was seen to order can be taken back. */
-export function createdBase(
+export function createdDefinition(
   desired: BoundDesired,
-  name: string,
-  environment: Pick<PlannedEnvironment, 'name'>,
+  { name, environment }: PlacedName,
 ): Definition | undefined {
-  const base = environmentBase(desired, name, environment);
-  if (base?.killed === undefined) return base;
-  const { killed: _, ...created } = base;
+  const spec = environment === null ? undefined : definitionSpec(desired, { name, environment });
+  if (spec?.killed === undefined) return spec;
+  const { killed: _, ...created } = spec;
   return created;
 }
 
@@ -104,11 +108,10 @@ export function rememberedOf(
 /** The specs of a flag in one place, field by field; null is the workspace level. Undefined if not declared there. */
 export function declaredFields(
   desired: BoundDesired,
-  name: string,
-  environment: Pick<PlannedEnvironment, 'name'> | null,
+  { name, environment }: PlacedName,
 ): Fields | undefined {
   if (environment !== null) {
-    const definition = environmentBase(desired, name, environment);
+    const definition = definitionSpec(desired, { name, environment });
     return definition && definitionFields(definition, []);
   }
   const flag = desired.flags.get(name);
@@ -125,9 +128,9 @@ export function liveTrafficType(actual: ActualFlag): string | undefined {
 }
 
 /** See `ObservedKind`. Skips a flag with another traffic type on the service, which is a different flag. */
-export const withEqualFields: ObservedKind['withEqualFields'] = (
+export const withEqualFields: NonNullable<ObservedKind['withEqualFields']> = (
   before,
-  { name, environment, head },
+  { ref: { name, environment }, head },
   { desired, actual },
 ) => {
   const flag = desired.flags.get(name);
@@ -138,8 +141,8 @@ export const withEqualFields: ObservedKind['withEqualFields'] = (
     const compared = { desired: flag, live: flagFieldsFromWire(live.flag), head };
     return flagBaseAfter(before as Base<FlagBase>, compared);
   }
-  const wanted = environmentBase(desired, name, environment);
-  const definition = live.definitions.get(environment.name);
+  const wanted = definitionSpec(desired, { name, environment });
+  const definition = live.definitions.get(environment);
   if (!wanted || !definition) return before;
   return definitionBaseAfter(
     baseOfFound(before as Base<Definition>, definition),

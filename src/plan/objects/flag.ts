@@ -23,6 +23,7 @@ import {
 import { WHOLE_OBJECT } from '../bases/corrections.js';
 import { flagFields, flagFieldsChange, definitionFields } from '../fields.js';
 import { creationReason, withoutBase, type PlanInput } from '../input.js';
+import type { PlacedName } from '../place.js';
 import {
   inventoryEnvironments,
   plannedObjects,
@@ -39,13 +40,12 @@ import { isKillInReach } from '../kills/plan.js';
 import {
   baseOfFlag,
   comparedFields,
-  createdBase,
+  createdDefinition,
   declaredFields,
-  environmentBase,
+  flagSpec,
   liveTrafficType,
   rememberedOf,
   withEqualFields,
-  workspaceBase,
 } from './flag-base.js';
 import type { KindFiles, KindScope, PlannedKind, ScopeInput } from './planned-kind.js';
 import { basename, isUnder } from './spec-paths.js';
@@ -245,8 +245,7 @@ export const FLAG_KIND: PlannedKind = {
     if (!entry) return [];
     return plannedRemoval(entry, flagParts(name, input), input.desired.flags.get(name), input);
   },
-  fingerprint: (desired, name, environment) =>
-    environment === null ? workspaceBase(desired, name) : writtenForm(desired, name, environment),
+  fingerprint: writtenForm,
   fieldsOf: declaredFields,
   namesInBase: (state, name) => {
     const base = flagEntry(state, name)?.workspace?.spec;
@@ -263,35 +262,33 @@ export const FLAG_KIND: PlannedKind = {
         flags: new Map(names.map((name) => [name, { known: places, environments: places }])),
       };
     },
-    workspaceBase,
-    environmentBase,
-    createdBase,
+    spec: flagSpec,
+    created: createdDefinition,
     withEqualFields,
-    completed: (base, { name, environment, before, head, now }, input) =>
-      rememberingKills(
-        base as Base<Definition>,
-        { flag: name, environment, before: before as Base<Definition> | undefined, head, now },
-        input,
-      ),
-    serviceId: ({ flags }, name) => flags.get(name)?.id,
-    places: ({ flags }, name) =>
-      new Map(
-        [...(flags.get(name)?.definitions ?? [])].map(([place, live]) => [place, live !== null]),
-      ),
-    isGone: ({ flags }, name) => flags.get(name)?.existence === 'absent',
-    isThere: ({ flags }, name) => flags.get(name)?.existence === 'present',
+    completed: (base, { ref: { name: flag, environment }, before, head, now }, input) => {
+      if (environment === null) return base;
+      const [known, last] = [base as Base<Definition>, before as Base<Definition> | undefined];
+      const place = { flag, environment: { name: environment }, before: last, head, now };
+      return rememberingKills(known, place, input);
+    },
+    seen: ({ flags }, name) => {
+      const flag = flags.get(name);
+      return (
+        flag && {
+          id: flag.id,
+          existence: flag.existence,
+          places: new Map([...flag.definitions].map(([place, live]) => [place, live !== null])),
+        }
+      );
+    },
   },
 };
 
-/** The specs of a definition, with the steps that its shares take. */
-function writtenForm(
-  desired: BoundDesired,
-  name: string,
-  environment: { readonly name: string },
-): unknown {
-  const base = environmentBase(desired, name, environment);
-  const { ramps: steps } = desired.flags.get(name)?.environments.get(environment.name) ?? {};
-  return steps ? { ...base, steps } : base;
+/** The specs of a flag in a place, with the steps that its shares take. */
+function writtenForm(desired: BoundDesired, ref: PlacedName): unknown {
+  const spec = flagSpec(desired, ref);
+  const definition = desired.flags.get(ref.name)?.environments.get(ref.environment ?? '');
+  return definition?.ramps ? { ...spec, steps: definition.ramps } : spec;
 }
 
 /** Undefined if the flag is gone. */

@@ -56,7 +56,7 @@ function identitiesRemoval(entry: IdentitiesEntry, input: PlanInput): ObjectPlan
 export function identitiesIn(
   { identities }: BoundDesired,
   trafficType: string,
-  environment: string,
+  environment: string | null,
 ): DesiredIdentities | undefined {
   return identities.find(
     (each) => each.trafficType === trafficType && each.environment === environment,
@@ -201,8 +201,8 @@ export const IDENTITIES_KIND: PlannedKind = {
     const entry = identitiesEntry(input.state, name);
     return entry ? identitiesRemoval(entry, input) : [];
   },
-  fingerprint: (desired, name, environment) => {
-    const declared = environment && identitiesIn(desired, name, environment.name);
+  fingerprint: (desired, { name, environment }) => {
+    const declared = identitiesIn(desired, name, environment);
     return declared ? { sha256: identitiesSha256(declared.keys) } : undefined;
   },
   namesInBase: (state, name) => identitiesEntry(state, name) && { trafficType: name },

@@ -8,7 +8,7 @@ import type { Base, State } from '../../model/state.js';
 import type { Fields } from '../fields.js';
 import type { PlanInput } from '../input.js';
 import type { ObjectPlan } from '../planned-change.js';
-import type { PlannedEnvironment, PlanPolicy } from '../policy.js';
+import type { PlanPolicy } from '../policy.js';
 
 /** The planner's rules for one kind of objects. `kinds.ts` lists the kinds. */
 export interface PlannedKind {
@@ -26,17 +26,9 @@ export interface PlannedKind {
    * The specs of an object in an environment, or at workspace level (null), as JSON: a change of the specs that leaves
    * this text equal does not concern the object. Undefined if it is not declared there.
    */
-  readonly fingerprint: (
-    desired: BoundDesired,
-    name: string,
-    environment: Pick<PlannedEnvironment, 'name'> | null,
-  ) => unknown;
+  readonly fingerprint: (desired: BoundDesired, ref: ObjectRef) => unknown;
   /** The specs field by field, with the paths of a plan's differences. A kind without it changes as a whole. */
-  readonly fieldsOf?: (
-    desired: BoundDesired,
-    name: string,
-    environment: Pick<PlannedEnvironment, 'name'> | null,
-  ) => Fields | undefined;
+  readonly fieldsOf?: (desired: BoundDesired, ref: ObjectRef) => Fields | undefined;
   /** The names on the service when the object's base was taken; undefined without such a base. */
   readonly namesInBase: (state: State, name: string) => NamesInBase | undefined;
   readonly files: KindFiles;
@@ -72,51 +64,39 @@ export interface ObservedKind {
     names: readonly string[],
     environments: readonly string[],
   ) => Partial<ScopedObjects>;
-  /** The base of a declared object at workspace level; undefined if it is not declared. */
-  readonly workspaceBase: (desired: BoundDesired, name: string) => unknown;
-  /** The base of a declared object in one environment; undefined if it is not declared there. */
-  readonly environmentBase: (
-    desired: BoundDesired,
-    name: string,
-    environment: Pick<PlannedEnvironment, 'name'>,
-  ) => unknown;
+  /** What a base remembers of a declared object; undefined if it is not declared in this place. */
+  readonly spec: (desired: BoundDesired, ref: ObjectRef) => unknown;
   /**
-   * The result of the single request that creates a declared object in one environment, without its kill. Undefined if
-   * a creation takes several requests: then a half-made object looks like a changed one.
+   * The result of the single request that creates a declared object in one environment, without its kill. A kind whose
+   * creation takes several requests has none: a half-made object looks like a changed one.
    */
-  readonly createdBase: (
-    desired: BoundDesired,
-    name: string,
-    environment: Pick<PlannedEnvironment, 'name'>,
-  ) => unknown;
+  readonly created?: (desired: BoundDesired, ref: ObjectRef) => unknown;
   /**
-   * The base of an object that was found equal only in part: equal fields are updated, all others stay.
-   *
-   * @param environment null for the workspace level.
+   * The base of an object that was found equal only in part: equal fields are updated, all others stay. A kind whose
+   * objects are one field in each place has none.
    */
-  readonly withEqualFields: (
+  readonly withEqualFields?: (
     before: Base<unknown>,
-    place: {
-      readonly name: string;
-      readonly environment: PlannedEnvironment | null;
-      readonly head: string | null;
-    },
+    place: { readonly ref: ObjectRef; readonly head: string | null },
     input: PlanInput,
   ) => Base<unknown>;
   /** The base with the additional facts that runs remember. */
-  readonly completed: (
+  readonly completed?: (
     base: Base<unknown>,
     place: RememberedPlace,
     input: PlanInput,
   ) => Base<unknown>;
-  /** The id on the service, for kinds that have ids. */
-  readonly serviceId: (actual: Actual, name: string) => string | undefined;
-  /** Environment name → whether the object exists, for every environment that was read. */
-  readonly places: (actual: Actual, name: string) => ReadonlyMap<string, boolean>;
-  /** Whether an answer showed that the object does not exist. False if unknown. */
-  readonly isGone: (actual: Actual, name: string) => boolean;
-  /** Whether an answer showed that the object exists. False if unknown. */
-  readonly isThere: (actual: Actual, name: string) => boolean;
+  /** Undefined if the object was not observed. */
+  readonly seen: (actual: Actual, name: string) => SeenObject | undefined;
+}
+
+/** What answers of the service show of an object. */
+export interface SeenObject {
+  /** For kinds that have ids. */
+  readonly id?: string | undefined;
+  readonly existence: 'present' | 'absent' | 'unknown';
+  /** Environment name → whether the object exists there, for every environment that was read. */
+  readonly places: ReadonlyMap<string, boolean>;
 }
 
 export interface DeclaredObject {
@@ -156,8 +136,7 @@ export interface KindScope {
 }
 
 export interface RememberedPlace {
-  readonly name: string;
-  readonly environment: PlannedEnvironment;
+  readonly ref: ObjectRef;
   /** The base before this run. */
   readonly before: Base<unknown> | undefined;
   readonly head: string | null;

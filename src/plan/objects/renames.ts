@@ -57,7 +57,7 @@ function declaredForm(
   const declared = rules?.declared(desired).get(name);
   if (!rules || !declared) return undefined;
   const places = policy.environments.flatMap((environment): [string, unknown][] => {
-    const spec = rules.environmentBase(desired, name, environment);
+    const spec = rules.spec(desired, { kind, name, environment: environment.name });
     return spec === undefined ? [] : [[environment.id, spec]];
   });
   return formOf(kind, declared.trafficType, places);

@@ -11,11 +11,11 @@ import {
   type SegmentEntry,
 } from '../../model/state.js';
 import type { PlanInput } from '../input.js';
+import type { PlacedName } from '../place.js';
 import {
   inventoryEnvironments,
   plannedObjects,
   wantedEntries,
-  type PlannedEnvironment,
   type WithheldReason,
 } from '../policy.js';
 import type { KeyCounting, KindScope, PlannedKind, ScopeInput } from './planned-kind.js';
@@ -42,12 +42,12 @@ export const SEGMENT_KIND: PlannedKind = {
     const declared = input.desired.segments.get(name);
     return plannedRemoval(entry, segmentParts(entry, input), declared, input);
   },
-  fingerprint: ({ segments }, name, environment) => {
+  fingerprint: ({ segments }, { name, environment }) => {
     const segment = segments.get(name);
     if (!segment || environment === null) {
       return segment && { trafficType: segment.trafficType, description: segment.description };
     }
-    const activation = segment.environments.get(environment.name);
+    const activation = segment.environments.get(environment);
     return activation && { mode: activation.mode, keys: activation.keys?.digest ?? null };
   },
   namesInBase: (state, name) => {
@@ -70,22 +70,16 @@ export const SEGMENT_KIND: PlannedKind = {
     wholeScope: (names, environments) => ({
       segments: new Map(names.map((name) => [name, { environments: allKeysIn(environments) }])),
     }),
-    workspaceBase,
-    environmentBase,
-    createdBase: () => undefined,
-    // The keys of a segment in an environment are one field, so there are no partly equal ones.
-    withEqualFields: (before) => before,
-    completed: (base) => base,
-    serviceId: () => undefined,
-    places: ({ segments }, name) =>
-      new Map(
-        [...(segments.get(name)?.environments ?? [])].map(([place, { active }]) => [place, active]),
-      ),
-    isGone: ({ segments }, name) => {
+    spec: segmentSpec,
+    seen: ({ segments }, name) => {
       const found = segments.get(name);
-      return found !== undefined && !found.segment;
+      return (
+        found && {
+          existence: found.segment ? 'present' : 'absent',
+          places: new Map([...found.environments].map(([place, { active }]) => [place, active])),
+        }
+      );
     },
-    isThere: ({ segments }, name) => segments.get(name)?.segment !== undefined,
   },
 };
 
@@ -137,17 +131,13 @@ function keyDetail(
   return isCounted ? remembered : 'keys';
 }
 
-function workspaceBase({ segments }: BoundDesired, name: string): SegmentBase | undefined {
-  const segment = segments.get(name);
-  return segment && { trafficType: segment.trafficType };
-}
-
-function environmentBase(
+function segmentSpec(
   { segments }: BoundDesired,
-  name: string,
-  { name: environment }: Pick<PlannedEnvironment, 'name'>,
-): ActivationBase | undefined {
-  const activation = segments.get(name)?.environments.get(environment);
+  { name, environment }: PlacedName,
+): SegmentBase | ActivationBase | undefined {
+  const segment = segments.get(name);
+  if (environment === null) return segment && { trafficType: segment.trafficType };
+  const activation = segment?.environments.get(environment);
   return activation && baseSpec(activation);
 }
 

@@ -131,7 +131,7 @@ function lacking(
 /** The rule names an object that a look-up did not find and that this plan does not create. */
 function notThere({ id }: Use, coming: ReadonlySet<ObjectId>, { actual }: PlanInput): string[] {
   const [used, environment] = [parseKey(keyOfId(id)), id.slice(keyOfId(id).length + 1)];
-  const places = used && observedKind(used.kind)?.places(actual, used.name);
+  const places = used && observedKind(used.kind)?.seen(actual, used.name)?.places;
   const isGone = places?.get(environment) === false && !coming.has(id);
   return isGone ? [`it needs ${id}, which is not on the service`] : [];
 }
@@ -162,7 +162,7 @@ function placesLeft(
   removed: ReadonlySet<ObjectId>,
   { actual }: PlanInput,
 ): string[] {
-  const places = observedKind(kind)?.places(actual, name) ?? [];
+  const places = observedKind(kind)?.seen(actual, name)?.places ?? [];
   return [...places].flatMap(([environment, isThere]) =>
     isThere && !removed.has(objectId({ kind, name, environment })) ? [environment] : [],
   );

@@ -1,0 +1,74 @@
+import { keyOf, type ObjectRef } from '../model/ref.js';
+import type { Base, StateEntry } from '../model/state.js';
+
+/** The level of objects that all environments share. */
+export interface Workspace {
+  readonly name: null;
+  readonly id: null;
+}
+
+export const WORKSPACE: Workspace = { name: null, id: null };
+
+/** Where an object stands. An environment has the service's name, and the id by which the state knows it. */
+export type Place = Workspace | { readonly name: string; readonly id: string };
+
+/** An object of a known kind, in one place. */
+export type PlacedName = Pick<ObjectRef, 'name' | 'environment'>;
+
+interface Environments<E> {
+  readonly environments: readonly E[];
+}
+
+/** @param name of an environment; null for the workspace. @returns undefined for an unknown environment. */
+export function placeNamed<E extends { readonly name: string }>(
+  { environments }: Environments<E>,
+  name: string | null,
+): E | Workspace | undefined {
+  return name === null ? WORKSPACE : environments.find((each) => each.name === name);
+}
+
+/** The workspace and the selected environments. */
+export function selectedPlaces<E extends { readonly selected: boolean }>({
+  environments,
+}: Environments<E>): (E | Workspace)[] {
+  return [WORKSPACE, ...environments.filter(({ selected }) => selected)];
+}
+
+/** The entry of an object that has no base yet. @param id on the service, for kinds that have ids. */
+export function emptyEntry(
+  { kind, name }: Pick<ObjectRef, 'kind' | 'name'>,
+  id?: string,
+): StateEntry {
+  return { kind, name, environments: {}, ...(id !== undefined && { id }) };
+}
+
+export function baseIn(
+  entry: StateEntry | undefined,
+  { id }: Pick<Place, 'id'>,
+): Base<unknown> | undefined {
+  return id === null ? entry?.workspace : entry?.environments[id];
+}
+
+/** The entry with another base in a place, or without one. The base is of the entry's own kind. */
+export function withBase<E extends StateEntry>(
+  entry: E,
+  { id }: Pick<Place, 'id'>,
+  base: Base<unknown> | undefined,
+): E {
+  const { workspace, ...rest } = entry;
+  if (id === null) return { ...rest, ...(base && { workspace: base }) } as E;
+  const environments = { ...entry.environments, ...(base && { [id]: base }) };
+  if (!base) delete environments[id];
+  return { ...entry, environments };
+}
+
+export function hasBase({ workspace, environments }: StateEntry): boolean {
+  return workspace !== undefined || Object.keys(environments).length > 0;
+}
+
+/** Puts an entry into a state. An entry without any base leaves it. */
+export function keepEntry(state: Map<string, StateEntry>, entry: StateEntry): void {
+  const key = keyOf(entry.kind, entry.name);
+  if (hasBase(entry)) state.set(key, entry);
+  else state.delete(key);
+}
