@@ -8,6 +8,8 @@ const TURNS = 50;
 export class SimulatedTime implements Time {
   #now = Date.UTC(2026, 0, 1);
   #sleepers: { readonly until: number; readonly wake: () => void }[] = [];
+  /** Ends the wait for one that sleeps, or for the end of the work. */
+  #goOn = (): void => undefined;
 
   now(): number {
     return this.#now;
@@ -23,6 +25,7 @@ export class SimulatedTime implements Time {
       signal?.addEventListener('abort', () => {
         reject(signal.reason as Error);
       });
+      this.#goOn();
     });
   }
 
@@ -35,15 +38,27 @@ export class SimulatedTime implements Time {
     let isDone = false;
     const ended = (): void => {
       isDone = true;
+      this.#goOn();
     };
     work.then(ended, ended);
     // `isDone` is set while something else is awaited.
     while (!(isDone as boolean)) {
+      if (this.#sleepers.length === 0) {
+        await this.#sleeperOrEnd();
+        continue;
+      }
       const before = activity();
       for (let i = 0; i < TURNS; i += 1) await turn();
       if (activity() === before) this.#wakeNext();
     }
     return work;
+  }
+
+  /** Turns of the event loop, while nobody sleeps, would take the processor from the git that the work waits for. */
+  async #sleeperOrEnd(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#goOn = resolve;
+    });
   }
 
   #wakeNext(): void {
