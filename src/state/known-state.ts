@@ -2,7 +2,6 @@ import { ownMember } from '../model/collections.js';
 import { sameJson, sortedSet } from '../model/json.js';
 import {
   EMPTY_STATE,
-  entriesOf,
   entryId,
   type Base,
   type RampRecords,
@@ -54,18 +53,6 @@ export const NOTHING: KnownState = {
   killsOf: null,
   flagIds: {},
 };
-
-/** Name → id of all flags of which the state has the id. */
-export function idsOfFlags({
-  state,
-  flagIds,
-}: Pick<KnownState, 'state' | 'flagIds'>): ReadonlyMap<string, string> {
-  const ours = entriesOf(state, 'flag').flatMap((entry): [string, string][] => {
-    const id = entryId(entry);
-    return id === undefined ? [] : [[entry.name, id]];
-  });
-  return new Map([...Object.entries(flagIds), ...ours]);
-}
 
 /** @throws FlagkeelError `STATE_UNREADABLE` */
 export function knownIn({ entries: state, others }: StateTree): KnownState {

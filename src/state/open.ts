@@ -4,13 +4,21 @@ import { isLoopback } from '../platform/proxy.js';
 import { FlagkeelError } from '../errors.js';
 import type { Checkout } from '../git/checkout.js';
 import { isOlder } from '../git/lineage.js';
+import { type Git, runGit } from '../git/git.js';
 import type { ObjectReader } from '../git/objects.js';
 import type { GitCredentials } from '../git/remote-access.js';
 import type { Fence, StateSharing } from '../model/run.js';
+import { entriesOf, entryId } from '../model/state.js';
 import type { Disposables } from '../platform/closers.js';
-import { idsOfFlags, knownIn, type StateKey } from './known-state.js';
+import { knownIn, type KnownState, type StateKey } from './known-state.js';
 import { hasOrigin, openStateOrigin } from './origin.js';
-import { stateRefName, stateRefs, stateRepository, type StateRepository } from './repository.js';
+import {
+  FETCHED_REFS,
+  STATE_REFS,
+  stateRefName,
+  stateRepository,
+  type StateRepository,
+} from './repository.js';
 import type { LockWait } from './locks.js';
 import { StateStore, type StateHome } from './store.js';
 import { commitOf, readRecord, readTree, StateCache } from './tree.js';
@@ -150,6 +158,24 @@ async function inStates<T>(
 }
 
 /**
+ * The states of a repository: name of the state → the ref to read. A state that has a ref here and a fetched one is
+ * read here: this ref includes the state of origin, or will once it is read.
+ *
+ * @param isFetched whether the states that were fetched from origin count too.
+ */
+async function stateRefs(git: Git, isFetched: boolean): Promise<ReadonlyMap<string, string>> {
+  const answer = await runGit(git, {
+    args: ['for-each-ref', '--format=%(refname)', STATE_REFS, ...(isFetched ? [FETCHED_REFS] : [])],
+    purpose: 'list the states',
+  });
+  const refs = answer.split('\n').filter((ref) => ref !== '');
+  const fetched = refs.filter((ref) => ref.startsWith(FETCHED_REFS));
+  const own = refs.filter((ref) => ref.startsWith(STATE_REFS));
+  // Of two members with one name, the later one counts.
+  return new Map([...fetched, ...own].map((ref) => [ref.replace(FETCHED_REFS, STATE_REFS), ref]));
+}
+
+/**
  * Fetches every state of origin, if states are shared.
  *
  * @returns whether fetched states may be present: false if states are not shared, or there is no origin.
@@ -257,6 +283,18 @@ export function stateAccess(options: StateAccessOptions): StateAccess {
       });
     },
   };
+}
+
+/** Name → id of all flags of which the state has the id. */
+function idsOfFlags({
+  state,
+  flagIds,
+}: Pick<KnownState, 'state' | 'flagIds'>): ReadonlyMap<string, string> {
+  const ours = entriesOf(state, 'flag').flatMap((entry): [string, string][] => {
+    const id = entryId(entry);
+    return id === undefined ? [] : [[entry.name, id]];
+  });
+  return new Map([...Object.entries(flagIds), ...ours]);
 }
 
 /** Whether the service runs on this machine or in this process: its states say nothing about a real service. */

@@ -6,11 +6,11 @@ import type { StateKey } from './known-state.js';
 import { encodeName } from './codec.js';
 import { sha256 } from '../model/json.js';
 import type { Checkout } from '../git/checkout.js';
-import { type Git, runGit } from '../git/git.js';
+import type { Git } from '../git/git.js';
 import { ObjectReader } from '../git/objects.js';
 
-const STATE_REFS = 'refs/flagkeel/';
-const FETCHED_REFS = 'refs/flagkeel-origin/';
+export const STATE_REFS = 'refs/flagkeel/';
+export const FETCHED_REFS = 'refs/flagkeel-origin/';
 export const ALL_STATES = `+${STATE_REFS}*:${FETCHED_REFS}*`;
 
 type NamedState = Pick<StateKey, 'workspaceId' | 'origin' | 'directory'>;
@@ -26,27 +26,6 @@ export function stateHash(origin: string, directory: string): string {
 
 export function fetchedName(ref: string): string {
   return ref.replace(STATE_REFS, FETCHED_REFS);
-}
-
-/**
- * The states of a repository: name of the state → the ref to read. A state that has a ref here and a fetched one is
- * read here: this ref includes the state of origin, or will once it is read.
- *
- * @param isFetched whether the states that were fetched from origin count too.
- */
-export async function stateRefs(
-  git: Git,
-  isFetched: boolean,
-): Promise<ReadonlyMap<string, string>> {
-  const answer = await runGit(git, {
-    args: ['for-each-ref', '--format=%(refname)', STATE_REFS, ...(isFetched ? [FETCHED_REFS] : [])],
-    purpose: 'list the states',
-  });
-  const refs = answer.split('\n').filter((ref) => ref !== '');
-  const fetched = refs.filter((ref) => ref.startsWith(FETCHED_REFS));
-  const own = refs.filter((ref) => ref.startsWith(STATE_REFS));
-  // Of two members with one name, the later one counts.
-  return new Map([...fetched, ...own].map((ref) => [ref.replace(FETCHED_REFS, STATE_REFS), ref]));
 }
 
 /** The repository of states: that of the checkout, or a separate bare one. */
