@@ -9,12 +9,12 @@ import type { Change } from '../model/plan.js';
 import { plural } from '../report/values.js';
 import {
   applyMessage,
-  loggedWrite,
   type LoggedApply,
   type LoggedChange,
+  type LoggedField,
+  type LoggedKeys,
   type LoggedWrite,
 } from '../state/run-log.js';
-
 import type { StateHome, StateMeta } from '../state/store.js';
 import type { Planned, RunContext } from './context.js';
 
@@ -67,6 +67,36 @@ export function runMessage(
 function mayHaveWritten(outcome: Outcome): boolean {
   if (outcome.status === 'applied' || outcome.partly === true) return true;
   return outcome.status === 'failed' && outcome.fateUnknown === true;
+}
+
+/** Longest value that is recorded, in characters of JSON. */
+const MAX_VALUE = 10_000;
+
+export function loggedWrite(
+  { fields, keys }: Pick<Change, 'fields' | 'keys'>,
+  comment: string,
+): LoggedWrite {
+  const told = fields.map(({ path, before, after, keys: targets }): LoggedField => {
+    return {
+      path,
+      ...(isShort(before) && { before }),
+      ...(isShort(after) && { after }),
+      ...(targets && { keys: keyNumbers(targets) }),
+    };
+  });
+  return { comment, fields: told, ...(keys && { keys: keyNumbers(keys) }) };
+}
+
+function isShort(value: unknown): boolean {
+  return value !== undefined && JSON.stringify(value).length <= MAX_VALUE;
+}
+
+function keyNumbers({ added, removed, changed }: Change['keys'] & object): LoggedKeys {
+  return {
+    added: added.length,
+    removed: removed.length,
+    ...(changed && { changed: changed.length }),
+  };
 }
 
 /** Creations of interrupted runs, by id. Both are empty if the last run was not interrupted, or did not come to its end. */

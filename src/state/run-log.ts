@@ -1,7 +1,6 @@
 import { FlagkeelError } from '../errors.js';
 import { cleanLine, cleanText } from '../model/audit-note.js';
 import { isDeeperThan, isRecord } from '../model/json.js';
-import type { Change } from '../model/plan.js';
 import { type Git, runGit } from '../git/git.js';
 
 /** One commit of a state ref, as `history` shows it. */
@@ -44,7 +43,7 @@ export interface LoggedWrite {
 export interface LoggedField {
   /** JSON Pointer into the canonical form. */
   readonly path: string;
-  /** Missing if there was no value before, or if it is longer than `MAX_VALUE`; likewise `after`. */
+  /** Missing if there was no value before, or if it was too long; likewise `after`. */
   readonly before?: unknown;
   readonly after?: unknown;
   /** For individual targets: numbers in place of the values. */
@@ -61,8 +60,6 @@ export interface LoggedKeys {
 const MAX_LISTED = 100_000;
 /** Commits that one call goes back by default. */
 const MAX_COMMITS = 1_000;
-/** Longest value that is recorded, in characters of JSON. */
-const MAX_VALUE = 10_000;
 const MAX_DEPTH = 64;
 /**
  * Version of the lines below. A message names it from the second on, as `FORMAT 2` on a line of its own: the first had
@@ -97,33 +94,6 @@ export function applyMessage(
   ]
     .join('\n')
     .trimEnd();
-}
-
-export function loggedWrite(
-  { fields, keys }: Pick<Change, 'fields' | 'keys'>,
-  comment: string,
-): LoggedWrite {
-  const told = fields.map(({ path, before, after, keys: targets }): LoggedField => {
-    return {
-      path,
-      ...(isShort(before) && { before }),
-      ...(isShort(after) && { after }),
-      ...(targets && { keys: keyNumbers(targets) }),
-    };
-  });
-  return { comment, fields: told, ...(keys && { keys: keyNumbers(keys) }) };
-}
-
-function isShort(value: unknown): boolean {
-  return value !== undefined && JSON.stringify(value).length <= MAX_VALUE;
-}
-
-function keyNumbers({ added, removed, changed }: Change['keys'] & object): LoggedKeys {
-  return {
-    added: added.length,
-    removed: removed.length,
-    ...(changed && { changed: changed.length }),
-  };
 }
 
 /**
