@@ -11,7 +11,7 @@ export const GENERATED: Readonly<Record<string, () => string | Promise<string>>>
   'src/generated/validators.ts': specValidators,
   'src/generated/plan-validator.ts': planValidator,
   ...Object.fromEntries(
-    [...SCHEMA_NAMES, 'plan'].map((name) => [
+    [...SCHEMA_NAMES, 'plan', 'help', 'status'].map((name) => [
       `src/generated/${name}.schema.d.ts`,
       async () => specTypes(name),
     ]),

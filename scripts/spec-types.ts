@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { SCHEMA_NAMES } from '../src/specs/parse/schemas.js';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 
 const SCHEMAS = join(import.meta.dirname, '..', 'schemas');
@@ -9,8 +10,8 @@ export async function specTypes(name: string): Promise<string> {
   const text = readFileSync(join(SCHEMAS, `${name}.schema.json`), 'utf8');
   return compile(JSON.parse(text, anyValue) as JSONSchema, name, {
     cwd: SCHEMAS,
-    // A plan is written, and no function that makes a list returns the tuple of one that has to have an entry.
-    ignoreMinAndMaxItems: name === 'plan',
+    // A document is written, and no function that makes a list returns the tuple of one that has to have an entry.
+    ignoreMinAndMaxItems: !SCHEMA_NAMES.some((each) => each === name),
     // The library fetches references as files or over HTTP; ours are URNs.
     $refOptions: {
       resolve: {

@@ -57,6 +57,7 @@ const ROOMS: Record<string, readonly string[]> = {
   ],
   daemon: [
     'errors.ts',
+    'generated',
     'model',
     'platform',
     'forge',

@@ -1,8 +1,10 @@
+import type { HelpDocument as WrittenHelp } from '../generated/help.schema.d.js';
+import type { Frozen } from '../model/json.js';
 import { VARIABLES } from '../compose/settings.js';
 import type { Argument, Command, Option } from 'commander';
 import { createProgram, type CommandRow } from './command.js';
 import { examplesOf } from './help.js';
-import { isCollected, valueTypeOf, type ValueType } from './options.js';
+import { isCollected, valueTypeOf } from './options.js';
 import type { Terminal } from './terminal.js';
 import { readFile } from 'node:fs/promises';
 import { FlagkeelError } from '../errors.js';
@@ -11,51 +13,10 @@ import { clean, quoted } from '../report/sanitize.js';
 import { renderLines, span, type Layout, type Line } from '../report/text/layout.js';
 import { didYouMean } from '../specs/parse/suggest.js';
 
-/** What `--help` says of the program or of one command, for programs. `schemas/help.schema.json` describes the members one by one. */
-export interface HelpDocument {
-  readonly formatVersion: 1;
-  /** As it is called: `flagkeel state list`. */
-  readonly name: string;
-  readonly summary: string;
-  /** What stands behind the name: `[options] <object> [directory]`. */
-  readonly usage: string;
-  readonly arguments: readonly ArgumentDocument[];
-  readonly options: readonly OptionDocument[];
-  /** What may stand behind the name in place of arguments. */
-  readonly commands: readonly { readonly name: string; readonly summary: string }[];
-  readonly examples: readonly string[];
-  readonly exitCodes: readonly { readonly code: number; readonly meaning: string }[];
-  /** Variables that the command reads. */
-  readonly environment: readonly { readonly name: string; readonly meaning: string }[];
-  readonly links: readonly string[];
-}
-
-export interface ArgumentDocument {
-  readonly name: string;
-  readonly description: string;
-  readonly required: boolean;
-  readonly repeatable: boolean;
-  readonly type: ValueType;
-  readonly choices: readonly string[] | null;
-  readonly default: unknown;
-}
-
-export interface OptionDocument {
-  /** The long form, with its dashes. */
-  readonly name: string;
-  /** `-n`; null: there is none. */
-  readonly short: string | null;
-  readonly description: string;
-  /** What stands behind it; null: nothing does. */
-  readonly value: { readonly name: string; readonly type: ValueType } | null;
-  readonly choices: readonly string[] | null;
-  readonly required: boolean;
-  readonly repeatable: boolean;
-  /** As the option gives it, durations as they can be typed. Null also where only the description names the default. */
-  readonly default: unknown;
-  /** Options that cannot stand beside it. */
-  readonly conflicts: readonly string[];
-}
+/** What `--help` says of the program or of one command, for programs. */
+export type HelpDocument = Frozen<WrittenHelp>;
+export type OptionDocument = HelpDocument['options'][number];
+type ArgumentDocument = HelpDocument['arguments'][number];
 
 /**
  * What there is to say of the program, or of the command whose name the words begin with. Made from the same declarations as

@@ -1,6 +1,7 @@
 import { Option, type Command, InvalidArgumentError } from 'commander';
 import { AUTH_HEADERS } from '../admin-api/origin.js';
 import type { ConnectionFlags, RunFlags } from '../compose/run.js';
+import type { HelpDocument } from '../generated/help.schema.d.js';
 import { DEFINITION_FIELDS, FLAG_FIELDS } from '../model/flag/flag.js';
 import { parseKey } from '../model/ref.js';
 import { parseMoment } from '../platform/zoned-time.js';
@@ -12,7 +13,6 @@ import { parseMoment } from '../platform/zoned-time.js';
 
 export interface CommonOptions {
   readonly format?: 'text' | 'json' | 'markdown';
-  /** File that the result is written to, in place of standard output. */
   readonly output?: string;
   readonly showKeys?: boolean;
   /** False where the command line has `--no-color`; commander makes it true otherwise. */
@@ -123,8 +123,6 @@ export function durationOption(name: string, what: string, preset?: string): Opt
   return preset === undefined ? option : option.default(duration(preset), preset);
 }
 
-/** Values of the command line: text in, value out, or what was expected. */
-
 export function collect(value: string, before: readonly string[]): readonly string[] {
   return [...before, value];
 }
@@ -154,13 +152,16 @@ export function collectPair(
   return { ...before, [value.slice(0, at)]: value.slice(at + 1) };
 }
 
-/** A whole number from 1 to 100. */
-export function place(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > 100) {
-    throw new InvalidArgumentError('Expected a whole number from 1 to 100.');
-  }
-  return value;
+export const place = wholeNumber(1, 100, 'a whole number from 1 to 100');
+export const positive = wholeNumber(1, Infinity, 'a whole number from 1 on');
+export const port = wholeNumber(0, 65_535, 'a port from 0 to 65535');
+
+function wholeNumber(least: number, most: number, expected: string): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (Number.isInteger(value) && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`Expected ${expected}.`);
+  };
 }
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -202,24 +203,8 @@ export function exactMoment(text: string): number {
   );
 }
 
-export function positive(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1)
-    throw new InvalidArgumentError('Expected a whole number from 1 on.');
-  return value;
-}
-
-export function port(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 0 || value > 65_535) {
-    throw new InvalidArgumentError('Expected a port from 0 to 65535.');
-  }
-  return value;
-}
-
 /** What a word of the command line stands for, as the help for programs says it. */
-export type ValueType =
-  'text' | 'integer' | 'percentage' | 'port' | 'duration' | 'time' | 'object' | 'pair';
+type ValueType = HelpDocument['arguments'][number]['type'];
 
 const VALUE_TYPES: ReadonlyMap<unknown, ValueType> = new Map<unknown, ValueType>([
   [collectObject, 'object'],

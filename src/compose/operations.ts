@@ -31,10 +31,8 @@ import type { WatchedSource } from './watch.js';
 export interface OperationsRequest {
   /** `[HOST:]PORT`. */
   readonly listen?: string;
-  /** Further names of the host, see `OperationsOptions.allowedHosts`. */
   readonly allowHost: readonly string[];
   readonly tokenFile?: string;
-  /** Whether reading needs a token. */
   readonly private?: boolean;
   readonly webhookSecretFile?: string;
   /** See `parseNotifyTarget`. */

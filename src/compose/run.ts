@@ -6,7 +6,7 @@ import { Disposables } from '../platform/closers.js';
 import { noteRun } from '../platform/telemetry.js';
 import { openService, type AccessOptions, type ServiceAccess } from './admin-api.js';
 import type { Traffic } from '../admin-api/http/request-metrics.js';
-import type { AdminWriter } from '../admin-api/writer.js';
+import type { OpenedRun } from '../daemon/source/cycle.js';
 import type { OperatorSettings } from './settings.js';
 import type { GitCache } from '../git/cache.js';
 import type {
@@ -64,7 +64,6 @@ export interface ConnectionFlags {
   readonly authHeader?: AuthHeader;
   readonly embedded?: boolean;
   readonly embeddedDir?: string;
-  /** Milliseconds. */
   readonly timeout?: number;
 }
 
@@ -109,7 +108,6 @@ export interface RunFlags extends ConnectionFlags, PassedOn {
 export interface Surroundings {
   readonly settings: OperatorSettings;
   readonly signal: AbortSignal;
-  /** Shows people one line. */
   readonly note: (text: string) => void;
   /** The cache of earlier runs over the same directory. */
   readonly memory?: RunCache;
@@ -126,14 +124,9 @@ export interface Surroundings {
   readonly asksNoChecks?: boolean;
 }
 
-export interface Run extends AsyncDisposable {
-  readonly context: RunContext;
-  /** Call it only after the reader was opened. */
-  readonly openWriter: () => AdminWriter;
+export interface Run extends OpenedRun {
   /** The name of the service in plans. */
   readonly originName: () => string;
-  /** Number of requests sent so far; each try counts. */
-  readonly requests: () => number;
 }
 
 /** A network that is silent for this time counts as dead. */

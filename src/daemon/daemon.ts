@@ -69,24 +69,8 @@ export class Daemon implements DaemonView, DaemonControls {
     for (const loop of this.#named(source)) loop.ask(trigger);
   };
 
-  readonly suspend: DaemonControls['suspend'] = (source, hold) => {
-    for (const loop of this.#named(source)) loop.setOverride({ suspension: hold });
-  };
-
-  readonly resume: DaemonControls['resume'] = (source) => {
-    for (const loop of this.#named(source)) loop.setOverride({ suspension: null });
-  };
-
-  readonly pin: DaemonControls['pin'] = (source, hold) => {
-    for (const loop of this.#named(source)) loop.setOverride({ pin: hold });
-  };
-
-  readonly unpin: DaemonControls['unpin'] = (source) => {
-    for (const loop of this.#named(source)) loop.setOverride({ pin: null });
-  };
-
-  readonly approve: DaemonControls['approve'] = (source, approval) => {
-    for (const loop of this.#named(source)) loop.setOverride({ approval });
+  readonly override: DaemonControls['override'] = (source, asked) => {
+    for (const loop of this.#named(source)) loop.setOverride(asked);
   };
 
   #named(source: string | null): readonly SourceLoop[] {

@@ -2,6 +2,8 @@ import type { SourceView, Phase, RunRecord, RunResult, Trouble } from './view.js
 import type { ChangeDocument, PlanDocument } from '../report/json/plan.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
 import { isNotLookedAt } from '../model/plan.js';
+import type { Environment, Verdict as WrittenVerdict } from '../generated/status.schema.d.js';
+import type { Frozen } from '../model/json.js';
 import type { UnsignedCommit } from '../git/signatures.js';
 import type { StandingName } from '../model/verdict.js';
 import { plural } from '../report/values.js';
@@ -33,42 +35,17 @@ export function isReady(source: SourceView): boolean {
 }
 
 /** How urgently a person is needed, least urgent first. */
-export const LEVELS = ['fine', 'busy', 'attention', 'trouble'] as const;
+export const LEVELS = ['fine', 'busy', 'attention', 'trouble'] as const satisfies readonly Level[];
 
-export type Level = (typeof LEVELS)[number];
+export type Level = Verdict['level'];
 
 /** The first thing that a person on call needs to know. */
-export interface Verdict {
-  readonly level: Level;
-  /** One short clause, without untrusted text. */
-  readonly headline: string;
-  /** Why; untrusted text. */
-  readonly detail: string | null;
-}
+export type Verdict = Readonly<WrittenVerdict>;
 
 /** Counts of objects that differ in one environment, by the newest plan. */
-export interface EnvironmentHealth {
-  /** null for the workspace level. */
-  readonly name: string | null;
-  /** Changes that a run tried and that did not reach the service. */
-  readonly failed: number;
-  /** Planned changes that no run tried or finished: suspended, refused by a guard, window closed, dependency failed. */
-  readonly waiting: number;
-  /** Objects changed on the service and not put back, including withheld ones. */
-  readonly drift: number;
-  /** Changes held back, except those that can never be written. */
-  readonly withheld: number;
-  /** Flags killed on the service while git does not kill them. */
-  readonly liveKills: number;
-  /** Some specs are invalid. Their objects stay as they are, so it is unknown what git wants here. */
-  readonly invalid: boolean;
-  /** Start of the run that these figures come from when newer ones cannot be known; null when they are current. */
-  readonly asOf: string | null;
+export interface EnvironmentHealth extends Frozen<Omit<Environment, 'lastChange'>> {
   /** The newest run that wrote something here. */
   readonly lastChange: RunRecord | null;
-  /** The worst standing of an object here, and how many have each; null before the first plan. */
-  readonly standing: StandingName | null;
-  readonly counts: Readonly<Record<StandingName, number>> | null;
 }
 
 export interface SourceHealth {
@@ -89,9 +66,15 @@ export function newestPlan({ runs }: SourceView): PlanDocument | null {
   return newestPlanned(runs)?.plan ?? null;
 }
 
-/** The newest run that produced a plan. */
 export function newestPlanned(runs: readonly RunRecord[]): RunRecord | undefined {
   return runs.find(({ plan }) => plan !== null);
+}
+
+/** Results after which a commit has done all that it may do now without a person. */
+export const APPLIED: ReadonlySet<RunResult> = new Set(['in-sync', 'applied', 'waiting']);
+
+export function endMs({ startedAt, durationMs }: RunRecord): number {
+  return Date.parse(startedAt) + durationMs;
 }
 
 /** Whether the service now has the wanted value. */
@@ -272,34 +255,23 @@ function environmentsOf(source: SourceView): EnvironmentHealth[] {
   const invalid = found.some(({ severity }) => severity === 'error');
   const order = new Set([null, ...source.environments, ...named.map((each) => each.environment)]);
   return [...order]
-    .map((name) => ({
-      ...environmentOf(name, plan, source),
-      ...placeIn(source, name),
-      ...{ invalid, asOf },
-    }))
+    .map((name) => ({ ...environmentOf(name, plan, source), invalid, asOf }))
     .filter(({ name, failed, waiting, drift, withheld, lastChange, standing }) => {
       const isOpen = failed + waiting + drift + withheld > 0 || (standing ?? 'live') !== 'live';
       return name !== null || isOpen || lastChange !== null;
     });
 }
 
-function placeIn(
-  { standings }: SourceView,
-  name: string | null,
-): Pick<EnvironmentHealth, 'standing' | 'counts'> {
-  const place = standings?.environments.find((each) => each.name === name);
-  return { standing: place?.whole ?? null, counts: place?.counts ?? null };
-}
-
 function environmentOf(
   name: string | null,
   plan: PlanDocument | null,
-  { runs, liveKills }: SourceView,
-): Omit<EnvironmentHealth, 'asOf' | 'invalid' | 'standing' | 'counts'> {
+  { runs, liveKills, standings }: SourceView,
+): Omit<EnvironmentHealth, 'asOf' | 'invalid'> {
   const isHere = ({ environment }: ChangeDocument): boolean => environment === name;
   const open = plan?.changes.filter(isHere).filter((change) => !isApplied(change)) ?? [];
   const withheld = plan?.withheld.filter(isHere).filter(({ why }) => why !== 'immutable') ?? [];
   const drifted = [...open, ...withheld].filter(isDrift);
+  const place = standings?.environments.find((each) => each.name === name);
   return {
     name,
     failed: open.filter(({ outcome }) => outcome === 'failed').length,
@@ -309,6 +281,8 @@ function environmentOf(
     liveKills: liveKills.filter(({ id }) => environmentIn(id) === name).length,
     lastChange:
       runs.find((run) => run.plan?.changes.some((each) => isHere(each) && isApplied(each))) ?? null,
+    standing: place?.whole ?? null,
+    counts: place?.counts ?? null,
   };
 }
 

@@ -14,7 +14,6 @@ import { byEnvironment } from '../report/plan-report.js';
 
 type Counts = Readonly<Record<StandingName, number>>;
 
-/** An object that is not live. */
 export interface StandingView {
   readonly id: ObjectId;
   readonly standing: Exclude<Standing, { is: 'live' }>;
@@ -22,9 +21,7 @@ export interface StandingView {
   readonly asOf: string;
 }
 
-/** The standings in one place. */
 interface PlaceStandings {
-  /** null for the workspace level. */
   readonly name: string | null;
   readonly whole: StandingName;
   readonly counts: Counts;

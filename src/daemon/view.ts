@@ -1,98 +1,38 @@
 import type { ExitCode } from '../errors.js';
+import type { Run, Source } from '../generated/status.schema.d.js';
 import type { Bucket } from '../model/flag/flag.js';
-import type { UnsignedCommit } from '../git/signatures.js';
-import type { LiveKill } from '../model/plan.js';
-import type { ObjectId } from '../model/ref.js';
+import type { Frozen } from '../model/json.js';
 import type { ProgressView } from '../model/run.js';
 import type { StandingsView } from './standings.js';
 import type { PlanDocument } from '../report/json/plan.js';
 import type { OpenRows } from '../report/view/open-rows.js';
 
+/** A source as `/status` shows it. */
+type ShownSource = Frozen<Source>;
+
 /** Phase of a source's state machine; `machine.ts` has the diagram. */
-export type Phase = 'idle' | 'debouncing' | 'running' | 'queued' | 'backing-off' | 'stopping';
+export type Phase = ShownSource['phase'];
 
 /** Cause of a run. Several that come together lead to one run that names them all. */
-export type Trigger =
-  | 'start'
-  /** A file of a local checkout changed. */
-  | 'files'
-  /** The branch has a new commit. */
-  | 'commit'
-  /** The schedule: a look at everything, which finds drift too. */
-  | 'schedule'
-  /** A commit adds a kill. */
-  | 'kill'
-  | 'webhook'
-  /** `POST /reconcile`. */
-  | 'request'
-  /** SIGHUP. */
-  | 'signal'
-  /** The run before failed. */
-  | 'retry'
-  /** The time has come for a held change, such as when a window opens. */
-  | 'due'
-  /** `POST /adopt`: takes over changes that are withheld because no run remembers a base for them. */
-  | 'adopt';
+export type Trigger = Run['triggers'][number];
 
-/** How a run ended, the worst last. */
-export type RunResult =
-  | 'in-sync'
-  /** The service has everything that may be written, and verifying found nothing left to do. */
-  | 'applied'
-  /** As `applied`, except for changes whose window closed during the run. */
-  | 'waiting'
-  /** As `applied`, except for changes that a person has to approve first. */
-  | 'held'
-  /** Planned and reported without writes: `suspend`, or a suspension by request. */
-  | 'suspended'
-  /** Applied except for objects with invalid specs, which stay as they were. */
-  | 'degraded'
-  | 'interrupted'
-  /** A guard refused the plan, or HEAD is older than the applied commit; only kills were written. */
-  | 'refused'
-  /** The specs as a whole are invalid; only kills were written. */
-  | 'invalid'
-  /** Some changes failed or were skipped. */
-  | 'partial'
-  | 'failed';
+export type RunResult = Run['result'];
 
-/** An ended run. Plain data: it is stored, sent and shown. */
-export interface RunRecord {
-  /** Unique in the daemon's life, sortable by time, and safe in a URL and a log line. */
-  readonly id: string;
-  readonly triggers: readonly Trigger[];
-  /** ISO 8601, UTC. */
-  readonly startedAt: string;
-  readonly durationMs: number;
-  readonly result: RunResult;
-  /** Exit code that `flagkeel reconcile` would have had. */
+/** An ended run. Plain data: it is stored, sent and shown. Older versions kept fewer of the members that may be absent. */
+export interface RunRecord extends Frozen<Omit<Run, 'planHash' | 'heldHash'>> {
   readonly exitCode: ExitCode;
-  readonly commit: string | null;
-  /** Subject of that commit; untrusted text. */
-  readonly subject: string | null;
-  /** One line for people; may contain untrusted text. */
-  readonly summary: string;
   /** The whole report as `reconcile` prints it, without colours; untrusted text is cleaned for a terminal only. */
   readonly text: string;
-  /** null if the run ended before it had a plan. */
   readonly plan: PlanDocument | null;
-  /** The first line of the report, and what the plan leaves open. Not set without a plan, or if an older version kept the run. */
+  /** The first line of the report, and what the plan leaves open. Not set without a plan. */
   readonly open?: OpenRows;
-  /** Requests sent to the service. */
-  readonly requests: number;
-  /** The first findings in the specs of the commit. Not set if there are none or an older version kept the run. */
-  readonly diagnostics?: readonly DiagnosticView[];
-  /** The first kills that git orders, from the specs of the commit. Not set as above. */
-  readonly kills?: readonly OrderedKill[];
-  /** The first names of each kind that no file declares. Not set if there are none or the run did not list names. */
-  readonly unmanaged?: UnmanagedNames;
 }
 
-/** Untrusted text, in the service's order. */
-export interface UnmanagedNames {
-  readonly flags: readonly string[];
-  readonly segments: readonly string[];
-}
+/** Names that no file declares; untrusted text, in the service's order. */
+export type UnmanagedNames = NonNullable<RunRecord['unmanaged']>;
+
+/** A flag that git keeps killed. */
+export type OrderedKill = NonNullable<RunRecord['kills']>[number];
 
 /** The flags that git declares in one environment, as a run last saw them on the service. */
 export interface EnvironmentFlags {
@@ -131,109 +71,61 @@ export interface Serving {
   readonly ruleTexts?: readonly string[];
 }
 
-/** An error or warning in a file; everything but severity, code and numbers is untrusted text. */
-export interface DiagnosticView {
-  readonly severity: 'error' | 'warning';
-  readonly code: string;
-  /** Relative to the config directory. */
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-  readonly message: string;
-}
-
-/** A flag that git keeps killed; all of it is untrusted text. */
-export interface OrderedKill {
-  readonly id: ObjectId;
-  /** null if the flag itself says `killed: true`, which gives no reason. */
-  readonly reason: string | null;
-  readonly by: string | null;
-  /** As the specs write it. */
-  readonly since: string | null;
-}
-
 /** A run at its beginning. */
 export type RunBegin = Pick<RunRecord, 'id' | 'commit'>;
 
-/** A request that holds a source back until a time. */
-export interface Override {
+/** A request or, without an end, the config, which holds a source back. */
+export type Override = NonNullable<ShownSource['suspended']>;
+
+/** A request of an operator that holds a source until a time. */
+export interface Hold {
   readonly reason: string;
-  /** ISO 8601; null for a suspension in the config, which only a commit ends. */
-  readonly until: string | null;
+  /** ISO 8601. */
+  readonly until: string;
 }
 
-/** Lets one plan pass guards, windows and freezes. */
-export interface ApprovalView extends Override {
-  readonly hash: string;
-  /** Name of the approver as given in the request; untrusted text of one line. */
-  readonly by: string;
-  /** Name of the token used. */
-  readonly token?: string;
+/** Lets the plan with this hash, and no other, pass until a run has used the approval or found another plan. */
+export type Approval = NonNullable<ShownSource['approved']>;
+
+/** Requests of operators that have not expired. */
+export interface ActiveOverrides {
+  readonly suspension: Hold | null;
+  /** Holds a source at a full hash in its history. */
+  readonly pin: (Hold & { readonly commit: string }) | null;
+  readonly approval: Approval | null;
 }
 
-/** Current state of one config repository. */
-export interface SourceView {
-  /** Unique among the sources; fits in a URL and a metric label. */
-  readonly name: string;
-  /** Directory, or URL without credentials, for people. */
-  readonly location: string;
-  readonly branch: string | null;
-  readonly phase: Phase;
+/** Members that `/status` shows in another form, or derives. */
+type Derived =
+  | 'verdict'
+  | 'ready'
+  | 'missing'
+  | 'environments'
+  | 'standings'
+  | 'unmanaged'
+  | 'runs'
+  | 'pinned'
+  | 'progress';
+
+/** Current state of one config repository. `name` fits in a URL and a metric label. */
+export interface SourceView extends Omit<ShownSource, Derived> {
   /** Of the run under way; null between runs and before its first request. */
   readonly progress: ProgressView | null;
-  /** Origin of the service and name of the workspace; null before the first plan. */
-  readonly service: string | null;
-  readonly workspace: string | null;
   /** Names of the environments, the protected ones first, as people see them; empty before the first plan. */
   readonly environments: readonly string[];
   /** In the order of application; empty before the first plan. */
   readonly flags: readonly EnvironmentFlags[];
-  /** Newest commit seen, and the newest whose run ended `in-sync`, `applied` or `waiting`. */
-  readonly seen: CommitView | null;
-  readonly applied: CommitView | null;
-  /** The newest commit of the source, if no allowed signer signed it: `seen` is the signed one that is enforced. */
-  readonly unsigned: UnsignedCommit | null;
-  /** ISO 8601 end of the first run that applied that commit; null if none has. */
-  readonly appliedAt: string | null;
-  /** Flags that are killed on the service and not by git, sorted by id. */
-  readonly liveKills: readonly LiveKillView[];
-  /** Newest first; the last 100. */
   readonly runs: readonly RunRecord[];
-  readonly suspended: Override | null;
-  readonly pinned: (Override & { readonly commit: string }) | null;
-  /** An approval that no run has used yet. */
-  readonly approved: ApprovalView | null;
-  /** Unreachable parts with the reason. If empty, the source is ready after its first sync. */
-  readonly troubles: readonly Trouble[];
+  readonly pinned: ActiveOverrides['pin'];
   /** What became of the objects; null before the first plan. Nothing is live while that cannot be confirmed. */
   readonly standings: StandingsView | null;
-  /** ISO 8601 time at which service, key, workspace and environments last answered; null if they never did. */
-  readonly confirmed: string | null;
   /** Whether a run since the start has come to an end. */
   readonly firstSync: boolean;
-  /** ISO 8601; null if none is planned. */
-  readonly nextSchedule: string | null;
-  /** ISO 8601; set while backing off. */
-  readonly nextRetry: string | null;
-  /** ISO 8601 time at which something held back may go by itself; null if this process knows of nothing. */
-  readonly nextDue: string | null;
-  /** Whether this process writes; always true with one replica. */
-  readonly leader: boolean;
 }
 
-export interface LiveKillView extends Omit<LiveKill, 'ref' | 'location' | 'place'> {
-  /** Commands for the config directory; untrusted text. */
-  readonly wayOut: string;
-  /** Set while the file of the flag is invalid, so that no run looks at it: the kill is the last one known. */
-  readonly invalid?: true;
-}
+export type LiveKillView = SourceView['liveKills'][number];
 
-export interface CommitView {
-  readonly commit: string;
-  readonly subject: string;
-  /** Commit time, ISO 8601. */
-  readonly committedAt: string;
-}
+export type CommitView = NonNullable<SourceView['seen']>;
 
 /** What cannot be reached, read or used. */
 export const TROUBLES = [
@@ -244,16 +136,9 @@ export const TROUBLES = [
   'key-refused',
   'place',
   'database',
-] as const;
+] as const satisfies readonly Trouble['what'][];
 
-export type TroubleName = (typeof TROUBLES)[number];
-
-export interface Trouble {
-  readonly what: TroubleName;
-  readonly why: string;
-  /** ISO 8601. */
-  readonly since: string;
-}
+export type Trouble = SourceView['troubles'][number];
 
 /** The daemon's read interface, the only input of status page, metrics and notifications. */
 export interface DaemonView {
@@ -277,15 +162,11 @@ export interface DaemonView {
 export interface DaemonControls {
   /** @param source null for all. If a run is under way, another one follows. */
   readonly trigger: (source: string | null, trigger: Trigger) => void;
-  readonly suspend: (source: string | null, hold: Override & { readonly until: string }) => void;
-  /** Ends a suspension by request. A suspension in the config stays. */
-  readonly resume: (source: string | null) => void;
-  /** @param hold its commit is a full hash in the source's history. */
-  readonly pin: (
-    source: string,
-    hold: Override & { readonly commit: string; readonly until: string },
-  ) => void;
-  readonly unpin: (source: string) => void;
-  /** The next run with a plan uses the approval or, if it is for another plan, drops it. */
-  readonly approve: (source: string, approval: ApprovalView & { readonly until: string }) => void;
+  /**
+   * Sets requests, or with null ends them. The next run with a plan uses an approval or, if it is for another plan, drops
+   * it. A suspension in the config stays.
+   *
+   * @param source null for all.
+   */
+  readonly override: (source: string | null, asked: Partial<ActiveOverrides>) => void;
 }

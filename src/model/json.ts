@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 
+/** A value that nothing changes, down to its last member. */
+export type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
+
 export type Json =
   null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 

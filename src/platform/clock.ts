@@ -23,6 +23,26 @@ export const realTime: Time = {
 export const steadyTime: Time = { ...realTime, now: () => performance.now() };
 
 /**
+ * Calls `work` after each pause, until the signal is aborted or there is no further pause.
+ *
+ * @param work must not reject.
+ */
+export async function afterEachPause(
+  pauseMs: () => number | null,
+  { time, signal }: { readonly time: Pick<Time, 'sleep'>; readonly signal: AbortSignal },
+  work: () => Promise<void> | void,
+): Promise<void> {
+  for (let ms = pauseMs(); ms !== null; ms = pauseMs()) {
+    try {
+      await time.sleep(ms, signal);
+    } catch {
+      return;
+    }
+    await work();
+  }
+}
+
+/**
  * Waits before trying again for a lock that another run holds.
  *
  * @throws FlagkeelError `INTERRUPTED` as soon as the signal is aborted.

@@ -7,11 +7,8 @@ import { LeaseKeeper, Leases } from '../../src/daemon/replicas/leases.js';
 import { TriggerQueue } from '../../src/daemon/replicas/queue.js';
 import { readOverrides, SharedLeadership } from '../../src/daemon/replicas/shared-leadership.js';
 import { SharedRecord } from '../../src/daemon/replicas/shared-record.js';
-import {
-  NOTHING_HELD,
-  type ActiveOverrides,
-  type LeadershipEvents,
-} from '../../src/daemon/source/leadership.js';
+import { NOTHING_HELD, type LeadershipEvents } from '../../src/daemon/source/leadership.js';
+import type { ActiveOverrides } from '../../src/daemon/view.js';
 import { createDatabase } from '../support/postgres.js';
 import { lacks } from '../support/requirements.js';
 

@@ -34,7 +34,9 @@ afterEach(async () => {
 /** Approves as `POST /approve` does, and waits for what this brings. */
 async function approve(hash: string): Promise<void> {
   const before = watched.runs.length;
-  watched.daemon.approve('default', { hash, by: 'ana', reason: 'reviewed', until: until() });
+  watched.daemon.override('default', {
+    approval: { hash, by: 'ana', reason: 'reviewed', until: until() },
+  });
   await watched.rest(before + 1);
 }
 
@@ -163,7 +165,9 @@ it('keeps an approval while the service is away, for the run that finds it again
   const hash = (await watched.run()).plan?.heldHash ?? '';
   scenario.service.failNext({ path: /workspaces/ }, 404);
   const before = watched.runs.length;
-  watched.daemon.approve('default', { hash, by: 'ana', reason: 'reviewed', until: until() });
+  watched.daemon.override('default', {
+    approval: { hash, by: 'ana', reason: 'reviewed', until: until() },
+  });
   await watched.until(() => watched.runs.length > before, 'a run that fails');
   expect([watched.runs.at(-1)?.result, watched.view.approved?.hash]).toEqual(['failed', hash]);
 

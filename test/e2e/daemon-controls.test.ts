@@ -91,7 +91,7 @@ describe('what may be asked of a daemon', () => {
   });
 
   it('plans and writes nothing while it is suspended, and catches up when it is resumed', async () => {
-    watched.daemon.suspend('default', { reason: 'INC-1', until: inAnHour() });
+    watched.daemon.override('default', { suspension: { reason: 'INC-1', until: inAnHour() } });
     await watched.until(() => watched.view.suspended?.reason === 'INC-1');
     ramp(20);
     const held = await watched.run();
@@ -102,14 +102,14 @@ describe('what may be asked of a daemon', () => {
     expect(held.text).not.toContain('suspend: true');
     expect((await definition()).on).toBe(10);
 
-    watched.daemon.resume(null);
+    watched.daemon.override(null, { suspension: null });
     await watched.until(() => watched.runs.at(-1)?.result === 'applied');
     expect(watched.view.suspended).toBeNull();
     expect((await definition()).on).toBe(20);
   });
 
   it('sends kills while it is suspended', async () => {
-    watched.daemon.suspend('default', { reason: 'INC-1', until: inAnHour() });
+    watched.daemon.override('default', { suspension: { reason: 'INC-1', until: inAnHour() } });
     scenario.commit({ 'kills/staging.yaml': 'kills:\n  pay: { reason: INC-1 }\n' }, 'Kill pay');
     await watched.run();
 
@@ -129,7 +129,9 @@ describe('what may be asked of a daemon', () => {
   it('stays at the commit that it is pinned to, also an older one, and leaves it when it is unpinned', async () => {
     ramp(20);
     await watched.run();
-    watched.daemon.pin('default', { commit: first, reason: 'Roll back', until: inAnHour() });
+    watched.daemon.override('default', {
+      pin: { commit: first, reason: 'Roll back', until: inAnHour() },
+    });
     await watched.until(() => watched.runs.at(-1)?.commit === first);
     const last = ramp(30);
     const pinned = await watched.run();
@@ -138,7 +140,7 @@ describe('what may be asked of a daemon', () => {
     expect((await definition()).on).toBe(10);
     expect(watched.view).toMatchObject({ seen: { commit: last }, pinned: { reason: 'Roll back' } });
 
-    watched.daemon.unpin('default');
+    watched.daemon.override('default', { pin: null });
     await watched.until(() => watched.runs.at(-1)?.commit === last);
     expect((await definition()).on).toBe(30);
   });
@@ -146,7 +148,9 @@ describe('what may be asked of a daemon', () => {
   it('sends the kills of the newest commit while it is pinned to an older one', async () => {
     ramp(20);
     await watched.run();
-    watched.daemon.pin('default', { commit: first, reason: 'Roll back', until: inAnHour() });
+    watched.daemon.override('default', {
+      pin: { commit: first, reason: 'Roll back', until: inAnHour() },
+    });
     await watched.until(() => watched.runs.at(-1)?.commit === first);
     scenario.commit({ 'kills/staging.yaml': 'kills:\n  pay: { reason: INC-1 }\n' }, 'Kill pay');
     await watched.run();
@@ -157,7 +161,7 @@ describe('what may be asked of a daemon', () => {
   });
 
   it('hears nothing that is asked of a source which it has not', async () => {
-    watched.daemon.suspend('other', { reason: 'INC-1', until: inAnHour() });
+    watched.daemon.override('other', { suspension: { reason: 'INC-1', until: inAnHour() } });
     watched.daemon.trigger('other', 'request');
     expect(watched.view.suspended).toBeNull();
     expect(watched.runs).toHaveLength(1);

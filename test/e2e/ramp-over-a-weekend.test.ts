@@ -89,7 +89,7 @@ it('a daemon climbs a ladder over a freeze with an approval, a kill and a weeken
   const held = watching.runs.at(-1)?.plan?.heldHash ?? '';
   vi.setSystemTime(new Date('2026-01-07T13:30Z'));
   const end = { until: '2026-01-07T14:30:00.000Z', reason: 'INC-2' };
-  watching.daemon.approve('default', { hash: held, by: 'ana', ...end });
+  watching.daemon.override('default', { approval: { hash: held, by: 'ana', ...end } });
   await watching.rest(watching.runs.length + 1);
   await then('2026-01-08T12:00Z', 'Go on', { 'kills/production.yaml': 'kills: {}\n' });
   await then('2026-01-09T12:00Z');

@@ -184,24 +184,17 @@ export class DaemonInMemory implements DaemonView, DaemonControls {
     this.asked.push(`trigger ${source ?? 'all'} ${trigger}`);
   };
 
-  readonly suspend: DaemonControls['suspend'] = (source, { reason, until }) => {
-    this.asked.push(`suspend ${source ?? 'all'} until ${until}: ${reason}`);
-  };
-
-  readonly resume: DaemonControls['resume'] = (source) => {
-    this.asked.push(`resume ${source ?? 'all'}`);
-  };
-
-  readonly pin: DaemonControls['pin'] = (source, { commit, reason, until }) => {
-    this.asked.push(`pin ${source} to ${commit} until ${until}: ${reason}`);
-  };
-
-  readonly unpin: DaemonControls['unpin'] = (source) => {
-    this.asked.push(`unpin ${source}`);
-  };
-
-  readonly approve: DaemonControls['approve'] = (source, { hash, by, until, reason }) => {
-    this.asked.push(`approve ${source} ${hash} by ${by} until ${until}: ${reason}`);
+  readonly override: DaemonControls['override'] = (source, { suspension, pin, approval }) => {
+    const whom = source ?? 'all';
+    if (suspension === null) this.asked.push(`resume ${whom}`);
+    if (suspension)
+      this.asked.push(`suspend ${whom} until ${suspension.until}: ${suspension.reason}`);
+    if (pin === null) this.asked.push(`unpin ${whom}`);
+    if (pin) this.asked.push(`pin ${whom} to ${pin.commit} until ${pin.until}: ${pin.reason}`);
+    if (approval) {
+      const { hash, by, until, reason } = approval;
+      this.asked.push(`approve ${whom} ${hash} by ${by} until ${until}: ${reason}`);
+    }
   };
 }
 

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Log } from '../../platform/log.js';
-import { newestPlanned } from '../health.js';
+import { FORCED_GUARDS } from '../../model/plan.js';
+import { newestPlan, newestPlanned } from '../health.js';
 import { type Access, Refusal } from './access.js';
-import type { DaemonControls, DaemonView } from '../view.js';
+import type { DaemonControls, DaemonView, Approval, Hold, SourceView } from '../view.js';
 
 export interface ControlOptions {
   readonly view: DaemonView;
@@ -12,7 +13,7 @@ export interface ControlOptions {
   readonly now: () => number;
 }
 
-export const MAX_BODY_BYTES = 16 * 1024;
+const MAX_BODY_BYTES = 16 * 1024;
 
 /** Control endpoints. They only enqueue (202); poll /status for the result. */
 export function addControlRoutes(app: FastifyInstance, options: ControlOptions): void {
@@ -21,58 +22,60 @@ export function addControlRoutes(app: FastifyInstance, options: ControlOptions):
     refuseCrossSite(request);
     await options.access.require(request);
   });
-  const add = (path: string, act: (body: unknown) => Asked): void => {
+  const add = (path: string, known: readonly string[], act: (fields: Fields) => Asked): void => {
     app.post(path, { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
-      const asked = act(request.body);
+      const asked = act(fieldsOf(request.body, known));
       const by = options.access.nameOf(request);
       log.info({ request: path, by, ...asked }, 'asked by request');
       return reply.code(202).send({ accepted: true, ...asked });
     });
   };
-  add('/reconcile', (body) => {
-    const source = sourceOf(view, targetBody(body));
+  add('/reconcile', ['source'], (fields) => {
+    const source = sourceOf(view, fields);
     controls.trigger(source, 'request');
     return { source };
   });
-  add('/suspend', (body) => {
-    const { reason, until, ...target } = overrideBody(body, now());
-    const source = sourceOf(view, target);
-    controls.suspend(source, { reason, until });
-    return { source, reason, until };
+  add('/suspend', ['source', 'reason', 'for', 'until'], (fields) => {
+    if ((textOf(fields, 'reason') ?? '').trim() === '') throw unusable('"reason" must say why');
+    const suspension = holdOf(fields, now());
+    const source = sourceOf(view, fields);
+    controls.override(source, { suspension });
+    return { source, ...suspension };
   });
-  add('/resume', (body) => {
-    const source = sourceOf(view, targetBody(body));
-    controls.resume(source);
+  add('/resume', ['source'], (fields) => {
+    const source = sourceOf(view, fields);
+    controls.override(source, { suspension: null });
     return { source };
   });
-  add('/pin', (body) => {
-    const { commit, reason, until, ...target } = pinBody(body, now());
-    const source = oneSourceOf(view, target);
-    controls.pin(source, { commit, reason, until });
-    return { source, commit, reason, until };
+  // A pin needs no reason.
+  add('/pin', ['source', 'reason', 'for', 'until', 'commit'], (fields) => {
+    const pin = { commit: commitOf(fields), ...holdOf(fields, now()) };
+    const source = oneSourceOf(view, fields);
+    controls.override(source, { pin });
+    return { source, ...pin };
   });
-  add('/adopt', (body) => {
-    const { run, ...target } = adoptBody(body);
-    const source = oneSourceOf(view, target);
+  add('/adopt', ['source', 'run'], (fields) => {
+    const run = textOf(fields, 'run');
+    if (run === undefined) {
+      throw unusable('"run" must be the id of the run whose plan was looked at');
+    }
+    const source = oneSourceOf(view, fields);
     refuseOldPlan(view, source, run);
     controls.trigger(source, 'adopt');
     return { source, run };
   });
-  add('/unpin', (body) => {
-    const source = oneSourceOf(view, targetBody(body));
-    controls.unpin(source);
+  add('/unpin', ['source'], (fields) => {
+    const source = oneSourceOf(view, fields);
+    controls.override(source, { pin: null });
     return { source };
   });
+  addApproveRoute(app, options);
 }
 
 /** A request as the answer and the log repeat it. */
 interface Asked {
   /** null for all sources. */
   readonly source: string | null;
-  readonly reason?: string;
-  readonly until?: string;
-  readonly commit?: string;
-  readonly run?: string;
 }
 
 /** Rejects requests from pages of other sites, even with a valid token. */
@@ -90,7 +93,8 @@ function hostOf(origin: string): string | undefined {
 }
 
 /** @returns null for all sources. */
-function sourceOf(view: DaemonView, { source }: TargetBody): string | null {
+function sourceOf(view: DaemonView, fields: Fields): string | null {
+  const source = textOf(fields, 'source');
   const names = view.sources().map(({ name }) => name);
   if (source === undefined) return null;
   if (names.includes(source)) return source;
@@ -98,27 +102,12 @@ function sourceOf(view: DaemonView, { source }: TargetBody): string | null {
 }
 
 /** A body may leave out the source when the daemon has only one. */
-export function oneSourceOf(view: DaemonView, body: TargetBody): string {
+function oneSourceOf(view: DaemonView, fields: Fields): string {
   const names = view.sources().map(({ name }) => name);
   const [only] = names;
-  const name = sourceOf(view, body) ?? (names.length === 1 ? only : undefined);
+  const name = sourceOf(view, fields) ?? (names.length === 1 ? only : undefined);
   if (name !== undefined) return name;
   throw new Refusal(400, `cannot tell which source is meant (say "source": ${names.join(', ')})`);
-}
-
-/** Checked body of a write endpoint. Without `source` the request is for all sources. */
-interface TargetBody {
-  readonly source?: string;
-}
-
-export interface OverrideBody extends TargetBody {
-  readonly reason: string;
-  /** ISO 8601, UTC. */
-  readonly until: string;
-}
-
-export interface PinBody extends OverrideBody {
-  readonly commit: string;
 }
 
 const MINUTE_MS = 60_000;
@@ -126,36 +115,12 @@ const UNITS_MS = { s: 1_000, m: MINUTE_MS, h: 60 * MINUTE_MS, d: 24 * 60 * MINUT
 
 /** Longer than any incident. Permanent changes belong in git. */
 const LONGEST_MS = 30 * UNITS_MS.d;
-export const LONGEST_REASON = 500;
+const LONGEST_REASON = 500;
 
-/** @throws Refusal 400 for an invalid body. */
-function targetBody(body: unknown): TargetBody {
-  return target(fieldsOf(body, ['source']));
-}
-
-/** @throws Refusal 400 for an invalid body, such as one without a reason or an end within 30 days. */
-function overrideBody(body: unknown, now: number): OverrideBody {
-  const fields = fieldsOf(body, ['source', 'reason', 'for', 'until']);
-  if ((textOf(fields, 'reason') ?? '').trim() === '') throw unusable('"reason" must say why');
-  return setOverride(fields, now);
-}
-
-/** A pin needs no reason. @throws Refusal 400 for an invalid body. */
-function pinBody(body: unknown, now: number): PinBody {
-  const fields = fieldsOf(body, ['source', 'reason', 'for', 'until', 'commit']);
+function commitOf(fields: Fields): string {
   const commit = textOf(fields, 'commit');
-  if (commit === undefined || !/^[0-9a-f]{40}([0-9a-f]{24})?$/.test(commit)) {
-    throw unusable('"commit" must be the full name of a commit, in lower-case hex');
-  }
-  return { ...setOverride(fields, now), commit };
-}
-
-/** @throws Refusal 400 for an invalid body. */
-function adoptBody(body: unknown): TargetBody & { readonly run: string } {
-  const fields = fieldsOf(body, ['source', 'run']);
-  const run = textOf(fields, 'run');
-  if (run === undefined) throw unusable('"run" must be the id of the run whose plan was looked at');
-  return { ...target(fields), run };
+  if (commit !== undefined && /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(commit)) return commit;
+  throw unusable('"commit" must be the full name of a commit, in lower-case hex');
 }
 
 /**
@@ -166,21 +131,18 @@ function adoptBody(body: unknown): TargetBody & { readonly run: string } {
 function refuseOldPlan(view: DaemonView, source: string, run: string): void {
   const { runs = [], phase = 'idle' } = view.sources().find(({ name }) => name === source) ?? {};
   const newest = newestPlanned(runs)?.id ?? 'none';
-  if (newest !== run) throw stale(`the newest plan is that of ${newest}`);
-  if (phase !== 'idle' && phase !== 'backing-off') throw stale('another run is about to look');
+  const isQuiet = phase === 'idle' || phase === 'backing-off';
+  if (newest === run && isQuiet) return;
+  const why =
+    newest === run ? 'another run is about to look' : `the newest plan is that of ${newest}`;
+  const wayOut = 'look again, then ask again';
+  throw new Refusal(409, `cannot adopt what that run has found: ${why} (${wayOut})`);
 }
 
-function stale(why: string): Refusal {
-  return new Refusal(
-    409,
-    `cannot adopt what that run has found: ${why} (look again, then ask again)`,
-  );
-}
-
-export type Fields = Readonly<Record<string, unknown>>;
+type Fields = Readonly<Record<string, unknown>>;
 
 /** @throws Refusal 400 if the body is not an object or has an unknown field. */
-export function fieldsOf(body: unknown, known: readonly string[]): Fields {
+function fieldsOf(body: unknown, known: readonly string[]): Fields {
   if (body === undefined || body === null) return {};
   if (typeof body !== 'object' || Array.isArray(body)) throw unusable('it must be a JSON object');
   const stranger = Object.keys(body).find((name) => !known.includes(name));
@@ -192,17 +154,14 @@ export function fieldsOf(body: unknown, known: readonly string[]): Fields {
   return body as Fields;
 }
 
-export function target(fields: Fields): TargetBody {
-  const source = textOf(fields, 'source');
-  return source === undefined ? {} : { source };
+function holdOf(fields: Fields, now: number): Hold {
+  return { reason: reasonOf(fields), until: untilOf(fields, now) };
 }
 
-function setOverride(fields: Fields, now: number): OverrideBody {
+function reasonOf(fields: Fields): string {
   const reason = textOf(fields, 'reason')?.trim() ?? 'no reason given';
-  if (reason.length > LONGEST_REASON) {
-    throw unusable(`"reason" must be at most ${String(LONGEST_REASON)} characters long`);
-  }
-  return { ...target(fields), reason, until: untilOf(fields, now) };
+  if (reason.length <= LONGEST_REASON) return reason;
+  throw unusable(`"reason" must be at most ${String(LONGEST_REASON)} characters long`);
 }
 
 function untilOf(fields: Fields, now: number): string {
@@ -232,12 +191,73 @@ function timeOf(text: string): number {
 }
 
 /** @throws Refusal 400 if the field is not text. */
-export function textOf(fields: Fields, name: string): string | undefined {
+function textOf(fields: Fields, name: string): string | undefined {
   const value = fields[name];
   if (value === undefined || typeof value === 'string') return value;
   throw unusable(`"${name}" must be text`);
 }
 
-export function unusable(why: string): Refusal {
+function unusable(why: string): Refusal {
   return new Refusal(400, `cannot use the body: ${why}`);
+}
+
+/** Longer than any name. */
+const LONGEST_NAME = 100;
+/** Line breaks, control characters, and characters that change how others read, such as bidi overrides. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
+/** Lifetime of an approval, in case the service is away and keeps runs from using it. */
+const LASTS_MS = 3_600_000;
+
+/**
+ * `POST /approve`: lets the plan with this hash, and no other, pass guards, windows and freezes. The hook has already
+ * checked the token.
+ *
+ * 202: the next run uses the approval. 409: no plan with that hash is held; `heldHash` is the hash of the held plan, or
+ * null.
+ */
+function addApproveRoute(
+  app: FastifyInstance,
+  { view, controls, access, log, now }: ControlOptions,
+): void {
+  app.post('/approve', { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
+    const fields = fieldsOf(request.body, ['source', 'hash', 'by', 'reason']);
+    const asked = approvalOf(fields);
+    const source = oneSourceOf(view, fields);
+    const { heldHash, why } = heldBy(view.sources().find(({ name }) => name === source));
+    if (heldHash !== asked.hash) {
+      log.warn({ request: '/approve', source, ...asked, heldHash }, 'approval refused');
+      const error = `cannot approve ${asked.hash}: ${why}`;
+      return reply.code(409).send({ error, heldHash });
+    }
+    const until = new Date(now() + LASTS_MS).toISOString();
+    const token = access.nameOf(request);
+    controls.override(source, { approval: { ...asked, token, until } });
+    log.info({ request: '/approve', source, ...asked, token, until }, 'asked by request');
+    return reply.code(202).send({ accepted: true, source, ...asked, until });
+  });
+}
+
+/** The hash by which the newest plan can be approved, and why a client with another one has nothing to approve. */
+function heldBy(source: SourceView | undefined): { heldHash: string | null; why: string } {
+  const plan = source && newestPlan(source);
+  if (plan?.heldHash === undefined) {
+    return { heldHash: null, why: 'no guard and no window holds anything back now' };
+  }
+  const forced = plan.guards?.find(({ guard }) => FORCED_GUARDS.has(guard));
+  if (forced) {
+    const why = `${forced.guard} lets nothing pass without reconcile --force --approve`;
+    return { heldHash: null, why };
+  }
+  return { heldHash: plan.heldHash, why: `what is held back is ${plan.heldHash} now` };
+}
+
+/** @throws Refusal 400 for an invalid body, such as one that does not name the approver. */
+function approvalOf(fields: Fields): Omit<Approval, 'until'> {
+  const hash = textOf(fields, 'hash') ?? '';
+  if (!/^sha256:[0-9a-f]{64}$/.test(hash)) throw unusable('"hash" must be the hash of a plan');
+  const by = (textOf(fields, 'by') ?? '').trim();
+  if (by === '' || by.length > LONGEST_NAME) throw unusable('"by" must say who approves it');
+  // The name goes into the audit comment of each write, where further lines would look like ours.
+  if (UNSEEN.test(by)) throw unusable('"by" must be one line, without control characters');
+  return { hash, by, reason: reasonOf(fields) };
 }

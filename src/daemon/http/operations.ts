@@ -6,13 +6,11 @@ import type { Log } from '../../platform/log.js';
 import { Metrics } from '../metrics/metrics.js';
 import type { DaemonControls, DaemonView } from '../view.js';
 import { Access, challengeOf, Refusal } from './access.js';
-import { addApproveRoute } from './approve-route.js';
 import { addControlRoutes } from './control-routes.js';
 import { addViewRoutes } from './view-routes.js';
 import { addWebhookRoute } from './webhook.js';
 
 export interface OperationsOptions {
-  /** Default: 127.0.0.1. */
   readonly host?: string | undefined;
   /** 0 picks a free port. */
   readonly port: number;
@@ -27,7 +25,6 @@ export interface OperationsOptions {
   /** Metrics whose `traffic` the clients of the service update. */
   readonly metrics?: Metrics | undefined;
   readonly log: Log;
-  /** Milliseconds since the epoch. */
   readonly now?: (() => number) | undefined;
   /** Limit for receiving a whole request, body included. Default: 30 s. */
   readonly requestTimeoutMs?: number | undefined;
@@ -61,7 +58,6 @@ export async function startOperations(
   // Each group has its own scope, so that its hooks and body parsers do not apply to the pages.
   void app.register((scope, _, done) => {
     addControlRoutes(scope, { view, controls, access, log, now });
-    addApproveRoute(scope, { view, controls, access, log, now });
     done();
   });
   void app.register((scope, _, done) => {

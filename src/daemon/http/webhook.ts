@@ -7,13 +7,7 @@ import { BoundedMap } from '../../platform/bounded-map.js';
 import type { Log } from '../../platform/log.js';
 import type { Metrics, WebhookResult } from '../metrics/metrics.js';
 
-type WebhookFlaw =
-  /** No signature of a known kind. */
-  | 'unsigned'
-  /** No secret matches the signature. */
-  | 'wrong-signature'
-  /** The signed time is too far from ours. */
-  | 'stale';
+type WebhookFlaw = 'unsigned' | 'wrong-signature' | 'stale';
 
 export type Verified =
   /** @param delivery identifies the delivery: equal for repetitions, different for all others. */

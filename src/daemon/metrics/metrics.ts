@@ -2,14 +2,8 @@ import type { Traffic } from '../../admin-api/http/request-metrics.js';
 import { packageVersion } from '../../platform/version.js';
 import { Prometheus } from '../../platform/prometheus.js';
 import { METRICS } from './catalogue.js';
-import { isReady, newestPlan, healthOf } from '../health.js';
-import {
-  TROUBLES,
-  type DaemonView,
-  type RunResult,
-  type RunRecord,
-  type SourceView,
-} from '../view.js';
+import { APPLIED, endMs, isReady, newestPlan, healthOf } from '../health.js';
+import { TROUBLES, type DaemonView, type RunRecord, type SourceView } from '../view.js';
 
 export type WebhookResult = 'accepted' | 'ignored' | 'repeated' | 'refused';
 
@@ -65,7 +59,6 @@ export class Metrics {
     this.#prometheus.count('notifications', { format, result });
   }
 
-  /** The metrics in Prometheus's text format. */
   async text(view: DaemonView, now: number): Promise<string> {
     this.#prometheus.clearGauges();
     this.#prometheus.set('info', { version: packageVersion() }, 1);
@@ -92,9 +85,9 @@ export class Metrics {
       const seconds = Date.parse(view.applied.committedAt) / 1_000;
       this.#prometheus.set('appliedCommit', { source }, seconds);
     }
-    const success = view.runs.find(({ result }) => SUCCESS.has(result));
-    if (newest) this.#prometheus.set('lastRun', { source }, endSeconds(newest));
-    if (success) this.#prometheus.set('lastSuccess', { source }, endSeconds(success));
+    const success = view.runs.find(({ result }) => APPLIED.has(result));
+    if (newest) this.#prometheus.set('lastRun', { source }, endMs(newest) / 1_000);
+    if (success) this.#prometheus.set('lastSuccess', { source }, endMs(success) / 1_000);
     this.#setObjects(view);
   }
 
@@ -131,12 +124,6 @@ export class Metrics {
     this.#prometheus.set('unmanaged', { source, kind: 'flag' }, unmanaged.flags);
     this.#prometheus.set('unmanaged', { source, kind: 'segment' }, unmanaged.segments);
   }
-}
-
-const SUCCESS: ReadonlySet<RunResult> = new Set(['in-sync', 'applied', 'waiting']);
-
-function endSeconds({ startedAt, durationMs }: RunRecord): number {
-  return (Date.parse(startedAt) + durationMs) / 1_000;
 }
 
 function lagSeconds({ seen, applied }: SourceView, now: number): number {

@@ -129,7 +129,6 @@ export class MessageMemory {
   /** Source and kind → ids already reported and still in that state. */
   readonly #noticed = new Map<string, ReadonlySet<string>>();
 
-  /** Empty if there is nothing new. */
   messagesFor(source: SourceView, run: RunRecord): Message[] {
     const kind = this.#kindOf(source.name, run);
     const reminders = byEnvironment(this.#remindersOf(source.name, run), source.environments);

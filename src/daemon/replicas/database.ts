@@ -2,7 +2,6 @@ import pg from 'pg';
 import { FlagkeelError, messageOf } from '../../errors.js';
 
 export interface DatabaseOptions {
-  /** `postgres://…` */
   readonly url: string;
   /** Timeout of connecting and of one statement. */
   readonly timeoutMs: number;

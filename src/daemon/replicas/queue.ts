@@ -1,6 +1,6 @@
 import PgBoss from 'pg-boss';
 import { FlagkeelError, messageOf } from '../../errors.js';
-import type { Time } from '../../platform/clock.js';
+import { afterEachPause, type Time } from '../../platform/clock.js';
 import type { Log } from '../../platform/log.js';
 import type { Trigger } from '../view.js';
 import type { Database } from './database.js';
@@ -70,29 +70,19 @@ export class TriggerQueue {
    */
   take(name: string, take: (trigger: Trigger) => Promise<boolean>): () => void {
     const ending = new AbortController();
-    void this.#takeUntil(ending.signal, name, take);
+    const { signal } = ending;
+    let trouble: string | null = null;
+    const poll = async (): Promise<void> => {
+      const why = await this.#takeWaiting(name, take);
+      const isNews = why !== null && why !== trouble && !signal.aborted;
+      if (isNews) this.#log.warn({ why }, 'queue of the replicas');
+      trouble = why;
+    };
+    const until = { time: this.#time, signal };
+    void poll().then(async () => afterEachPause(() => POLLING_MS, until, poll));
     return () => {
       ending.abort();
     };
-  }
-
-  async #takeUntil(
-    signal: AbortSignal,
-    name: string,
-    take: (trigger: Trigger) => Promise<boolean>,
-  ): Promise<void> {
-    let trouble: string | null = null;
-    for (;;) {
-      const why = await this.#takeWaiting(name, take);
-      if (signal.aborted) return;
-      if (why !== null && why !== trouble) this.#log.warn({ why }, 'queue of the replicas');
-      trouble = why;
-      try {
-        await this.#time.sleep(POLLING_MS, signal);
-      } catch {
-        return;
-      }
-    }
   }
 
   /**

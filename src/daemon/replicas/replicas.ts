@@ -10,7 +10,6 @@ import { SharedRecord } from './shared-record.js';
 import { readOverrides, SharedLeadership } from './shared-leadership.js';
 
 export interface ReplicasOptions {
-  /** `postgres://…` */
   readonly url: string;
   /** How long a silent replica keeps its leases. */
   readonly leaseMs: number;
@@ -75,7 +74,6 @@ export class Replicas {
     }
   }
 
-  /** @param key see `SharedLeadershipOptions`. */
   leadership(key: string, log: Log): Leadership {
     const { id, id: replica } = this;
     const leadership = new SharedLeadership({

@@ -4,13 +4,12 @@ import type { HeldLease, LeaseKeeper } from './leases.js';
 import type { Log } from '../../platform/log.js';
 import {
   NOTHING_HELD,
-  type ActiveOverrides,
   type Leadership,
   type LeadershipEvents,
   type SharedRun,
   type RunPermit,
 } from '../source/leadership.js';
-import type { Trigger } from '../view.js';
+import type { ActiveOverrides, Trigger } from '../view.js';
 import type { TriggerQueue } from './queue.js';
 import type { NumberedRun, SharedRecord } from './shared-record.js';
 

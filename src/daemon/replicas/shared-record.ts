@@ -1,4 +1,5 @@
-import { NOTHING_HELD, type ActiveOverrides, type SharedRun } from '../source/leadership.js';
+import { NOTHING_HELD, type SharedRun } from '../source/leadership.js';
+import type { ActiveOverrides } from '../view.js';
 import { type Database, SCHEMA } from './database.js';
 
 const MAX_RUNS = 100;

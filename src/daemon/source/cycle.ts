@@ -29,16 +29,15 @@ import type { OrderedKill, RunResult, Trigger, UnmanagedNames } from '../view.js
 import { accessTroubleOf, type AccessTrouble } from '../standings.js';
 import { flagsSeen, type SeenFlags } from './live-flags.js';
 
-/** An open run; see `openRun`. */
 export interface OpenedRun extends AsyncDisposable {
   readonly context: RunContext;
+  /** Call it only after the reader was opened. */
   readonly openWriter: () => AdminWriter;
   /** Number of requests sent up to now, counting each try. */
   readonly requests: () => number;
 }
 
 export interface RunOrder {
-  /** @param memory results of git from earlier runs, to be reused. */
   readonly open: (memory?: GitCache) => Promise<Source>;
   /**
    * - `touched`: observes only what changed since the runs before, as far as these know, and misses drift elsewhere
@@ -48,7 +47,6 @@ export interface RunOrder {
   readonly mode: 'touched' | 'full' | 'isolated';
   /** Whether to list a segment's keys even if their number has not changed. */
   readonly everyKey: boolean;
-  /** A suspension by request; null if there is none. */
   readonly suspend: Suspension | null;
   readonly allowOlder: boolean;
   /** Takes over values that no run remembers, even if they are withheld otherwise. */
@@ -86,22 +84,21 @@ export type OpenRun = (order: RunOrder) => Promise<OpenedRun>;
 
 export interface CycleEvents {
   readonly now: () => number;
-  /** Fields that replace those of the commits. */
   readonly note: Partial<ChangeNote>;
   readonly onKill: (id: string, result: KillResult) => void;
   readonly onOutcome: (change: Change, outcome: Outcome) => void;
 }
 
+/** Members that may be absent come with a plan, if they say nothing else. */
 export interface CycleEnd {
   readonly result: RunResult;
   readonly exitCode: ExitCode;
   readonly summary: string;
   readonly text: string;
   readonly plan: PlanDocument | null;
-  /** Only with a plan. */
   readonly open?: OpenRows;
   readonly requests: number;
-  /** The protected ones first; only with a plan. */
+  /** The protected ones first. */
   readonly environments?: readonly string[];
   /** ISO 8601 time at which something held back may go by itself; null if nothing will, undefined without a plan. */
   readonly dueAt?: string | null;
@@ -109,14 +106,13 @@ export interface CycleEnd {
   readonly mayRetry: boolean;
   /** Why the service could not be read; null if it could, undefined if the run sent it no request. */
   readonly accessTrouble?: AccessTrouble | null;
-  /** What became of the objects; only with a plan. */
+  /** What became of the objects. */
   readonly judged?: { readonly verdict: Verdict; readonly plan: Plan; readonly isFull: boolean };
   readonly diagnostics?: readonly Diagnostic[];
-  /** Only with a plan. */
   readonly kills?: readonly OrderedKill[];
-  /** `suspend: true` in the config; only with a plan. */
+  /** `suspend: true` in the config. */
   readonly suspendedByConfig?: boolean;
-  /** The flags that git declares, as the run saw them; only with a plan. */
+  /** The flags that git declares, as the run saw them. */
   readonly flags?: readonly SeenFlags[];
   /** Names that no file declares; null if the run did not list the service's names. */
   readonly unmanaged?: UnmanagedNames | null;

@@ -1,4 +1,4 @@
-import type { Time } from '../../platform/clock.js';
+import { afterEachPause, type Time } from '../../platform/clock.js';
 import { messageOf } from '../../errors.js';
 import type { Seen, Upstream } from '../upstream/upstream.js';
 import type { Trigger } from '../view.js';
@@ -41,7 +41,13 @@ export class Follower {
 
   start(): void {
     this.#unfollow = this.#upstream.follow(() => void this.poll());
-    void this.#pollByTheClock();
+    const { time, intervalMs, jitterMs } = this.#options;
+    const until = { time, signal: this.#ending.signal };
+    void afterEachPause(
+      () => intervalMs + time.random() * jitterMs,
+      until,
+      async () => this.poll(),
+    );
   }
 
   /** Resolves after a poll that began after this call. Never rejects. Simultaneous calls share at most two polls. */
@@ -69,19 +75,6 @@ export class Follower {
     this.end();
     await this.#unfollow?.();
     await this.#polling;
-  }
-
-  async #pollByTheClock(): Promise<void> {
-    const { time, intervalMs, jitterMs } = this.#options;
-    const { signal } = this.#ending;
-    for (;;) {
-      try {
-        await time.sleep(intervalMs + time.random() * jitterMs, signal);
-      } catch {
-        return;
-      }
-      await this.poll();
-    }
   }
 
   async #once(): Promise<void> {

@@ -1,39 +1,19 @@
 import type { Fence } from '../../model/run.js';
-import type { CommitView, Override, RunRecord, Trigger } from '../view.js';
+import type { ActiveOverrides, CommitView, RunRecord, Trigger } from '../view.js';
 import type { StandingsView } from '../standings.js';
 import type { SeenFlags } from './live-flags.js';
 
 /** An ended run, as replicas share it. Plain data. */
 export interface SharedRun {
   readonly run: RunRecord;
-  /** The commit of the run. */
   readonly at: CommitView | null;
   /** The protected ones first; only with a plan. */
   readonly environments?: readonly string[];
   /** `suspend: true` in the config; only with a plan. */
   readonly suspendedByConfig?: boolean;
-  /** Only with a plan. */
   readonly standings?: StandingsView;
   /** Not set if the run before still has the current ones. */
   readonly flags?: readonly SeenFlags[];
-}
-
-export type Suspension = Override & { readonly until: string };
-export type Pin = Suspension & { readonly commit: string };
-/** Lets the plan with this hash, and no other, pass until a run has used the approval or found another plan. */
-export type Approval = Suspension & {
-  readonly hash: string;
-  /** Name of the approver as given in the request; untrusted text of one line. */
-  readonly by: string;
-  /** Name of the token used. */
-  readonly token?: string;
-};
-
-/** Requests of operators that have not expired. */
-export interface ActiveOverrides {
-  readonly suspension: Suspension | null;
-  readonly pin: Pin | null;
-  readonly approval: Approval | null;
 }
 
 export const NOTHING_HELD: ActiveOverrides = {

@@ -1,22 +1,21 @@
-import { NOTHING_HELD, type ActiveOverrides, type Approval } from './leadership.js';
-import type { Override, SourceView } from '../view.js';
+import { NOTHING_HELD } from './leadership.js';
+import type { ActiveOverrides, Approval, Hold } from '../view.js';
 
 /** Suspension, pin and approval by request, each with an expiry. The config's own suspension is not part of it. */
 export class Overrides {
   readonly #now: () => number;
   #state: ActiveOverrides = NOTHING_HELD;
 
-  /** @param now milliseconds since the epoch. */
   constructor(now: () => number) {
     this.#now = now;
   }
 
   /** null without a suspension, or after its expiry. */
-  get suspended(): Override | null {
+  get suspended(): Hold | null {
     return this.#current(this.#state.suspension);
   }
 
-  get pinned(): SourceView['pinned'] {
+  get pinned(): ActiveOverrides['pin'] {
     return this.#current(this.#state.pin);
   }
 
@@ -45,7 +44,6 @@ export class Overrides {
     return before !== JSON.stringify(this.#inForce());
   }
 
-  /** Sets only the given members. */
   change(changed: Partial<ActiveOverrides>): void {
     this.#state = { ...this.#state, ...changed };
   }

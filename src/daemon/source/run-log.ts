@@ -4,7 +4,7 @@ import { SUSPENDED_BY_CONFIG } from '../../model/run.js';
 import type { UnsignedCommit } from '../../git/signatures.js';
 import type { Log } from '../../platform/log.js';
 import { clean } from '../../report/sanitize.js';
-import { newestPlanned } from '../health.js';
+import { APPLIED, endMs, newestPlanned } from '../health.js';
 import {
   isAmong,
   ObjectStandings,
@@ -107,6 +107,32 @@ function details(log: Log, { plan }: RunRecord, { diagnostics = [], error }: Cyc
   if (error !== undefined && !(error instanceof FlagkeelError)) log.error({ error }, 'bug');
 }
 
+/** Limit of entries per list in a record: enough to begin with. */
+const MOST_DETAILS = 50;
+
+/** What a record keeps of the end of a run. */
+export function recordedEnd(
+  end: CycleEnd,
+): Omit<RunRecord, 'id' | 'triggers' | 'startedAt' | 'durationMs' | 'commit' | 'subject'> {
+  const { result, exitCode, summary, text, plan, requests, open } = end;
+  const { diagnostics = [], kills = [], unmanaged } = end;
+  const shown = diagnostics.slice(0, MOST_DETAILS).map(({ severity, code, location, message }) => {
+    return { severity, code, ...location, message };
+  });
+  return {
+    ...{ result, exitCode, summary, text, plan, requests },
+    ...(shown.length > 0 && { diagnostics: shown }),
+    ...(kills.length > 0 && { kills: kills.slice(0, MOST_DETAILS) }),
+    ...(open && { open }),
+    ...(unmanaged && {
+      unmanaged: {
+        flags: unmanaged.flags.slice(0, MOST_DETAILS),
+        segments: unmanaged.segments.slice(0, MOST_DETAILS),
+      },
+    }),
+  };
+}
+
 const MAX_RUNS = 100;
 
 /** Results of runs that did not come to an end. */
@@ -116,9 +142,6 @@ const CUT: ReadonlySet<RunResult> = new Set(['failed', 'interrupted']);
 const MAX_FAILURES = 3;
 /** After this many full looks in a row without an end, neither. */
 const MAX_MISSED = 2;
-
-/** Results after which a commit has done all that it may do now without a person. */
-const APPLIED: ReadonlySet<RunResult> = new Set(['in-sync', 'applied', 'waiting']);
 
 /** The known facts of a source: its commits, its last runs, its troubles. */
 export class SourceRecord {
@@ -144,7 +167,6 @@ export class SourceRecord {
   #missedLooks = 0;
   #firstSync = false;
 
-  /** @param now milliseconds since the epoch. */
   constructor(now: () => number) {
     this.#now = now;
   }
@@ -277,14 +299,10 @@ export class SourceRecord {
     if (!CUT.has(run.result)) this.#firstSync = true;
     if (!APPLIED.has(run.result)) return;
     if (this.#appliedAt === null || commit?.commit !== this.#applied?.commit) {
-      this.#appliedAt = endOf(run);
+      this.#appliedAt = new Date(endMs(run)).toISOString();
     }
     this.#applied = commit;
   }
-}
-
-function endOf({ startedAt, durationMs }: RunRecord): string {
-  return new Date(Date.parse(startedAt) + durationMs).toISOString();
 }
 
 /** The live kills of a plan, and those that were known of flags whose files are invalid, which no plan looks at. */

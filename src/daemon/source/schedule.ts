@@ -1,6 +1,6 @@
 import { schedule, setLogger, validate, type ScheduledTask } from 'node-cron';
 import type { Log } from '../../platform/log.js';
-import type { Time } from '../../platform/clock.js';
+import { afterEachPause, type Time } from '../../platform/clock.js';
 
 /** Whether a text is a schedule: the five fields of cron, or six with seconds first. */
 export function isSchedule(text: string): boolean {
@@ -70,21 +70,15 @@ export class MomentTimer {
   restart(): void {
     this.#current?.abort();
     this.#current = new AbortController();
-    void this.#await(AbortSignal.any([this.#current.signal, this.#options.ending]));
-  }
-
-  async #await(signal: AbortSignal): Promise<void> {
-    const { of, time, onEnd } = this.#options;
-    for (;;) {
+    const { of, time, ending, onEnd } = this.#options;
+    const signal = AbortSignal.any([this.#current.signal, ending]);
+    const pauseMs = (): number | null => {
       const { endsInMs } = of;
-      if (endsInMs === null) return;
-      try {
-        await time.sleep(Math.min(endsInMs, MAX_WAIT_MS), signal);
-      } catch {
-        return;
-      }
+      return endsInMs === null ? null : Math.min(endsInMs, MAX_WAIT_MS);
+    };
+    void afterEachPause(pauseMs, { time, signal }, () => {
       if (of.expire()) onEnd();
-    }
+    });
   }
 }
 
@@ -93,7 +87,6 @@ export class DueMoment implements Ending {
   readonly #now: () => number;
   #at: number | null = null;
 
-  /** @param now milliseconds since the epoch. */
   constructor(now: () => number) {
     this.#now = now;
   }

@@ -1,25 +1,25 @@
-import type { Time } from '../../platform/clock.js';
+import { afterEachPause, type Time } from '../../platform/clock.js';
 import type { Log } from '../../platform/log.js';
 import { clean } from '../../report/sanitize.js';
 import { CHANGE_TRIGGERS, type CycleEnd } from './cycle.js';
-import { Confirmer, type Confirm } from './confirmer.js';
 import { Driver } from './driver.js';
 import { Follower } from './follower.js';
 import { DueMoment, MomentTimer, type Ending, Schedule } from './schedule.js';
 import { Overrides } from './overrides.js';
-import { detailsOf } from './run-details.js';
-import { RunLog, SourceRecord } from './run-log.js';
-import {
-  ALONE,
-  type ActiveOverrides,
-  type Approval,
-  type Leadership,
-  type RunPermit,
-} from './leadership.js';
-import { type SourceOptions, SourceRuns } from './source-runs.js';
+import { recordedEnd, RunLog, SourceRecord } from './run-log.js';
+import { ALONE, type Leadership, type RunPermit } from './leadership.js';
+import { type Confirm, type SourceOptions, SourceRuns } from './source-runs.js';
 import { accessTroubleOf } from '../standings.js';
 import type { Seen } from '../upstream/upstream.js';
-import type { CommitView, RunBegin, RunRecord, SourceView, Trigger } from '../view.js';
+import type {
+  ActiveOverrides,
+  Approval,
+  CommitView,
+  RunBegin,
+  RunRecord,
+  SourceView,
+  Trigger,
+} from '../view.js';
 
 /** Dependencies shared by all sources of a daemon. */
 export interface LoopSurroundings {
@@ -36,6 +36,7 @@ export interface LoopSurroundings {
  * `SourceRecord` keeps the known facts.
  */
 export class SourceLoop {
+  readonly name: string;
   readonly #options: SourceOptions;
   readonly #around: LoopSurroundings;
   readonly #log: Log;
@@ -49,15 +50,16 @@ export class SourceLoop {
   readonly #dueTimer: MomentTimer;
   readonly #record: SourceRecord;
   readonly #leadership: Leadership;
-  readonly #confirmer: Confirmer | null;
   readonly #ending = new AbortController();
   #schedule: Schedule | null = null;
   #polled: Promise<void> = Promise.resolve();
+  #confirming: Promise<void> = Promise.resolve();
   /** Triggers of a run that has not chosen its commit yet. A change found now joins that run. */
   #choosing: Trigger[] | null = null;
 
   constructor(options: SourceOptions, around: LoopSurroundings) {
     const { time } = around;
+    this.name = options.name;
     this.#options = options;
     this.#around = around;
     this.#log = around.log.child({ source: options.name });
@@ -88,21 +90,28 @@ export class SourceLoop {
         this.#onPoll(trouble);
       },
     });
-    this.#confirmer = this.#confirmerOf(options.confirm);
     this.#leadership = options.leadership ?? ALONE;
     this.#joinElection();
   }
 
-  #confirmerOf(confirm: Confirm | undefined): Confirmer | null {
-    if (confirm === undefined) return null;
+  /** Asks at each interval whether the service still answers, so that silence cannot look like peace. */
+  async #confirmAtIntervals(confirm: Confirm): Promise<void> {
     const { intervalMs } = this.#options;
-    return new Confirmer({
-      ...{ time: this.#around.time, intervalMs, confirm },
-      isRunning: () => ['running', 'queued'].includes(this.#driver.phase),
-      onEnd: (error) => {
-        this.#onConfirmed(error);
+    const { signal } = this.#ending;
+    const isRunning = (): boolean => ['running', 'queued'].includes(this.#driver.phase);
+    await afterEachPause(
+      () => intervalMs,
+      { time: this.#around.time, signal },
+      async () => {
+        if (isRunning()) return;
+        const end = await confirm(signal).then(
+          (found) => ({ isNews: found === 'confirmed', error: null as unknown }),
+          (error: unknown) => ({ isNews: true, error }),
+        );
+        // A run that began meanwhile knows more.
+        if (end.isNews && !signal.aborted && !isRunning()) this.#onConfirmed(end.error);
       },
-    });
+    );
   }
 
   #onConfirmed(error: unknown): void {
@@ -122,19 +131,15 @@ export class SourceLoop {
     return new MomentTimer({ of, time: this.#around.time, ending: this.#ending.signal, onEnd });
   }
 
-  get name(): string {
-    return this.#options.name;
-  }
-
   start(): void {
-    const { schedule } = this.#options;
+    const { schedule, confirm } = this.#options;
     if (schedule !== null) {
       this.#schedule = new Schedule(schedule, this.#log, () => {
         this.trigger('schedule');
       });
     }
     this.#follower.start();
-    this.#confirmer?.start();
+    if (confirm) this.#confirming = this.#confirmAtIntervals(confirm);
     this.trigger('start');
   }
 
@@ -145,7 +150,7 @@ export class SourceLoop {
     await this.#schedule?.stop();
     await this.#driver.stop(reason);
     await this.#follower.close();
-    await this.#confirmer?.close();
+    await this.#confirming;
   }
 
   /** Passes an external request on to the leader, which may be this replica. */
@@ -286,16 +291,16 @@ export class SourceLoop {
     const end = await this.#runs.run({ ...of, approval });
     if (approval !== null) this.#settle(approval, end);
     const at = commit === null ? null : await this.#describe(commit, seen);
-    const { result, exitCode, summary, text, plan, requests } = end;
     const record: RunRecord = {
-      ...{ id, triggers: named, startedAt, result, exitCode, summary, text, plan, requests },
+      ...{ id, triggers: named, startedAt, commit, subject: at?.subject ?? null },
       durationMs: Math.round(performance.now() - started),
-      commit,
-      subject: at?.subject ?? null,
-      ...detailsOf(end),
+      ...recordedEnd(end),
     };
     this.#record.ended(record, at, end);
-    if (end.dueAt !== undefined) this.#wait(end.dueAt);
+    if (end.dueAt !== undefined) {
+      this.#due.at = end.dueAt;
+      this.#dueTimer.restart();
+    }
     this.#runLog.ended(record, end);
     const { environments, flags, suspendedByConfig } = end;
     const { standings } = this.#record.view();
@@ -305,7 +310,7 @@ export class SourceLoop {
       ...(environments !== undefined && { environments }),
       ...(suspendedByConfig !== undefined && { suspendedByConfig }),
       ...(end.judged !== undefined && standings !== null && { standings }),
-      ...(flags !== undefined && result !== 'in-sync' && { flags }),
+      ...(flags !== undefined && end.result !== 'in-sync' && { flags }),
     });
     onRun(this.view(), record);
     return end.mayRetry;
@@ -321,12 +326,6 @@ export class SourceLoop {
     if (isUsed) this.#log.info(facts, 'approved plan was let pass');
     else this.#log.warn(facts, 'approval is void: the plan is another one by now');
     this.#leadership.share({ approval: null });
-  }
-
-  /** Schedules a run for when something held back may go. @param at ISO 8601; null if nothing waits for a time. */
-  #wait(at: string | null): void {
-    this.#due.at = at;
-    this.#dueTimer.restart();
   }
 
   /** Waits for the poll that a trigger asked for, so that the run reads the state from when the trigger came. */

@@ -1,4 +1,3 @@
-import type { Confirm } from './confirmer.js';
 import type { GitCache } from '../../git/cache.js';
 import type { Source } from '../../git/spec-source.js';
 import { withKillsOf } from '../../kill/in-git.js';
@@ -32,7 +31,6 @@ export interface ChosenRun {
   readonly triggers: readonly Trigger[];
   readonly signal: AbortSignal;
   readonly fence: RunOrder['fence'];
-  /** Approval of one plan; null if there is none. */
   readonly approval: RunOrder['approval'];
 }
 
@@ -41,7 +39,6 @@ export interface RunSurroundings {
   readonly log: Log;
   readonly overrides: Overrides;
   readonly record: SourceRecord;
-  /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Aborted when the daemon ends; no new work starts then. */
   readonly ending: AbortSignal;
@@ -146,6 +143,9 @@ export class SourceRuns {
     return isNews && !this.#known.ending.aborted ? plan() : null;
   }
 }
+
+/** Asks whether service, key, workspace and environments still answer. */
+export type Confirm = (signal: AbortSignal) => Promise<'confirmed' | 'nothing-to-confirm'>;
 
 export interface SourceOptions {
   readonly name: string;

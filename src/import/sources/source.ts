@@ -9,7 +9,6 @@ import type {
 } from '../object-files.js';
 
 export interface SourceFile {
-  /** As given on the command line. */
   readonly path: string;
   readonly text: string;
 }

@@ -1,7 +1,7 @@
 import type { Keys, Plan as WrittenPlan } from '../../generated/plan.schema.d.js';
 import type { ChangeRequest } from '../../model/change-request.js';
 import type { FlagImpact, Impact } from '../../model/impact.js';
-import type { Json } from '../../model/json.js';
+import type { Frozen, Json } from '../../model/json.js';
 import { killRemedy, remedyOf } from '../../model/remedy.js';
 import { countsOf, type Standing, type Verdict } from '../../model/verdict.js';
 import {
@@ -18,8 +18,6 @@ import { guardTexts } from '../view/guards.js';
 import { remedyText } from '../view/remedy.js';
 import { refusals as refusedIdentities } from '../view/identities.js';
 import { countDeeds, outcomeOf, type PlanReport } from '../plan-report.js';
-
-type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
 
 /** The plan for programs, in the form of `schemas/plan.schema.json`. */
 export type PlanDocument = Frozen<WrittenPlan>;

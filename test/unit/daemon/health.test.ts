@@ -36,7 +36,7 @@ describe('the verdict over a source', () => {
     ],
     [
       'pinned',
-      { pinned: { commit: COMMIT, reason: 'INC-1', until: null } },
+      { pinned: { commit: COMMIT, reason: 'INC-1', until: minutesAgo(-5) } },
       'attention: Pinned to 3f9c2ab',
     ],
     [
@@ -184,8 +184,9 @@ describe('the verdict over all sources', () => {
   const fine = { name: 'a', verdict: healthOf(aSource()).verdict };
   const held = {
     name: 'b',
-    verdict: healthOf(aSource({ pinned: { commit: COMMIT, reason: 'INC-4711', until: null } }))
-      .verdict,
+    verdict: healthOf(
+      aSource({ pinned: { commit: COMMIT, reason: 'INC-4711', until: minutesAgo(-5) } }),
+    ).verdict,
   };
 
   it('is that of the only one', () => {

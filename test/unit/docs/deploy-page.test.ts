@@ -10,5 +10,5 @@ it('docs/deploy.md lets a plan past a guard by an option and a route that there 
   expect(then).toContain('(watch-operations.md#approving-what-is-held)');
   const told = sectionOf(projectText('docs/watch-operations.md'), '## Approving what is held');
   const [, route] = /127\.0\.0\.1:8080(\/\w+)/.exec(told) ?? [];
-  expect(projectText('src/daemon/http/approve-route.ts')).toContain(`app.post('${route ?? ''}'`);
+  expect(projectText('src/daemon/http/control-routes.ts')).toContain(`app.post('${route ?? ''}'`);
 });

@@ -12,12 +12,14 @@ import {
 
 const PAGE = projectText('docs/watch.md');
 
-/** Members of a union of strings in the types of the daemon. */
-function wordsOf(type: string): string[] {
-  const source = projectText('src/daemon/view.ts');
-  const body = new RegExp(`export type ${type} =([^]*?);\\n\\n`).exec(source)?.[1] ?? '';
-  return [...body.matchAll(/'([a-z-]+)'/g)].map(([, word = '']) => word);
-}
+/** What `/status` can say of a run. */
+const { run } = (
+  JSON.parse(projectText('schemas/status.schema.json')) as {
+    $defs: {
+      run: { properties: { triggers: { items: { enum: string[] } }; result: { enum: string[] } } };
+    };
+  }
+).$defs;
 
 function firstCells(heading: string): string[] {
   return rowsOf(sectionOf(PAGE, heading)).map(([cell]) => bare(cell));
@@ -25,8 +27,10 @@ function firstCells(heading: string): string[] {
 
 describe('docs/watch.md', () => {
   it('explains exactly the triggers and the results that there are', () => {
-    expect(firstCells('## What starts a run').toSorted()).toEqual(wordsOf('Trigger').toSorted());
-    expect(firstCells('## How a run ends')).toEqual(wordsOf('RunResult'));
+    expect(firstCells('## What starts a run').toSorted()).toEqual(
+      run.properties.triggers.items.enum.toSorted(),
+    );
+    expect(firstCells('## How a run ends')).toEqual(run.properties.result.enum);
   });
 
   it('shows a valid file of sources, and names every field of one', () => {

@@ -55,7 +55,7 @@ describe('the metrics of a source', () => {
     ],
     [
       'pinned',
-      { pinned: { reason: '', until: null, commit: COMMIT } },
+      { pinned: { reason: '', until: minutesAgo(-5), commit: COMMIT } },
       `flagkeel_pinned{${SHOP}} 1`,
     ],
     ['up to date', {}, `flagkeel_lag_seconds{${SHOP}} 0`],

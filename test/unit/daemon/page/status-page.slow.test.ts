@@ -68,7 +68,7 @@ function hostileSource() {
     seen: commit,
     applied: { ...commit, commit: COMMIT },
     suspended: { reason: text, until: null },
-    pinned: { reason: text, until: null, commit: HOSTILE },
+    pinned: { reason: text, until: minutesAgo(-5), commit: HOSTILE },
     troubles: [{ what: 'service', why: text, since: minutesAgo(3) }],
   });
 }

@@ -5,7 +5,7 @@ import type { WatchedSource } from '../../../../src/compose/watch.js';
 import { healthOf, missingFor } from '../../../../src/daemon/health.js';
 import { Metrics } from '../../../../src/daemon/metrics/metrics.js';
 import { statusPage } from '../../../../src/daemon/page/status-page.js';
-import type { TroubleName } from '../../../../src/daemon/view.js';
+import type { Trouble } from '../../../../src/daemon/view.js';
 import { InProcessDaemon } from '../../../support/in-process-daemon.js';
 import {
   flagSpec,
@@ -24,7 +24,7 @@ interface Case {
   readonly missing: string;
 }
 
-const CASES: Readonly<Record<Exclude<TroubleName, 'database'>, Case>> = {
+const CASES: Readonly<Record<Exclude<Trouble['what'], 'database'>, Case>> = {
   checkout: {
     then: ({ repository }) => {
       rmSync(repository.directory, { recursive: true, force: true });
