@@ -24,16 +24,6 @@ export interface Invocation {
  */
 export type DeclareCommand = (command: Command, invocation: Invocation) => void;
 
-/** The action of a command: `run` gets the arguments and options as they were declared, and returns the exit code. */
-export function ending<Given extends readonly unknown[]>(
-  run: (...given: [...Given, Terminal]) => Promise<ExitCode>,
-  { terminal, done }: Invocation,
-): (...given: [...Given, Command]) => Promise<void> {
-  return async (...given) => {
-    done(await run(...(given.slice(0, -1) as unknown as Given), terminal));
-  };
-}
-
 /** One row of the table of commands: all that `flagkeel --help` says, and where the rest is. */
 export interface CommandRow {
   /** How `flagkeel --help` writes the command: its name, then its options and arguments. */

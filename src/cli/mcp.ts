@@ -16,7 +16,6 @@ import { placeOptions, timeoutOption, type ConnectionOptions } from './options.j
 import { inputOf, lineOf, TOOLS, type Document, type Given, type Tool } from './mcp-tools.js';
 import type { Terminal } from './terminal.js';
 
-/** Declares `flagkeel mcp`. */
 export const declareMcp: DeclareCommand = (command, { terminal, run }) => {
   examples(command, ['flagkeel mcp config', 'flagkeel mcp --url https://admin.example.com config']);
   command.argument('[directory]', 'config repository', '.');
@@ -47,7 +46,6 @@ function placeWords(command: Command, options: ConnectionOptions): string[] {
 
 export interface McpSettings {
   readonly directory: string;
-  /** Options that say where the service is. */
   readonly place: readonly string[];
   readonly terminal: Pick<Terminal, 'environment' | 'signal'>;
   readonly run: RunCommand;

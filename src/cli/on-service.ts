@@ -5,7 +5,7 @@ import { operatorSettings } from '../compose/settings.js';
 import { FlagkeelError } from '../errors.js';
 import type { Desired } from '../model/desired.js';
 import { placeOptions, timeoutOption, type ConnectionOptions } from './options.js';
-import type { Screen, Terminal } from './terminal.js';
+import type { Screen } from './terminal.js';
 
 /** Commands that work offline and may look at the service as well. */
 export interface OnlineOptions extends ConnectionOptions {
@@ -19,10 +19,11 @@ export function onlineOptions(command: Command, what: string): Command {
 }
 
 /** What a run of a command works in. */
-export function surroundingsOf(
-  { environment, signal }: Terminal,
-  { note, progress }: Screen,
-): Pick<Surroundings, 'settings' | 'signal' | 'note' | 'progress'> {
+export function surroundingsOf({
+  terminal: { environment, signal },
+  note,
+  progress,
+}: Screen): Pick<Surroundings, 'settings' | 'signal' | 'note' | 'progress'> {
   return { settings: operatorSettings(environment), signal, note, progress };
 }
 
@@ -35,13 +36,12 @@ export function surroundingsOf(
 export async function askService<T>(
   { directory, desired }: { readonly directory: string; readonly desired: Desired },
   options: OnlineOptions,
-  { terminal, screen }: { readonly terminal: Terminal; readonly screen: Screen },
+  screen: Screen,
   ask: (reader: AdminReader) => Promise<T>,
 ): Promise<T> {
   // What speaks to a service takes as long to load as all else, and most of these runs ask none.
   const { openReading } = await import('../compose/run.js');
-  const surroundings = surroundingsOf(terminal, screen);
-  await using opened = await openReading(directory, options, surroundings, desired);
+  await using opened = await openReading(directory, options, surroundingsOf(screen), desired);
   return await ask(opened.reader);
 }
 
@@ -49,11 +49,11 @@ export async function askService<T>(
 export async function openDryRun(
   directory: string,
   options: OnlineOptions,
-  { terminal, screen }: { readonly terminal: Terminal; readonly screen: Screen },
+  screen: Screen,
 ): Promise<Run> {
   const { openRun } = await import('../compose/run.js');
   const flags = { ...options, dryRun: true, environment: [], only: [], lockTimeout: 0 };
-  return openRun(directory, flags, surroundingsOf(terminal, screen));
+  return openRun(directory, flags, surroundingsOf(screen));
 }
 
 /** A service that is named and not asked would be a surprise. */

@@ -1,15 +1,14 @@
 import { EXIT, FlagkeelError } from '../errors.js';
-import type { KillResult, KillResults } from '../model/outcome.js';
+import type { KillResults } from '../model/outcome.js';
 import { InvalidSpecsError } from '../reconcile/context.js';
 import { exitCodeOfSignal } from '../reconcile/result.js';
 import { failureMarkdown } from '../report/markdown/plan.js';
 import { diagnosticsText } from '../report/text/diagnostics.js';
 import { errorText } from '../report/text/error.js';
-import type { PlanDocument } from '../report/json/plan.js';
 import type { PlanReport } from '../report/plan-report.js';
 import { killsText } from '../report/view/verdict.js';
 import type { DirectoryResult } from './directories.js';
-import type { Screen, Terminal } from './terminal.js';
+import type { Screen } from './terminal.js';
 
 /** What came of a plan of one directory, or of its apply. */
 export interface PlannedDirectory extends DirectoryResult {
@@ -17,19 +16,9 @@ export interface PlannedDirectory extends DirectoryResult {
   readonly report?: PlanReport;
   /** Why there is no plan. */
   readonly error?: { readonly code: string; readonly message: string };
-  readonly document: () => PlanDocument | ErrorDocument | KillsDocument;
 }
 
-/** What `reconcile --kills` did. */
-export interface KillsDocument {
-  readonly formatVersion: 1;
-  /** The kills that were not live, in the order of the specs. */
-  readonly kills: readonly { readonly id: string; readonly status: KillResult['status'] }[];
-  /** Whether all kills that git orders are live now, except of definitions that do not exist. */
-  readonly converged: boolean;
-}
-
-/** The result of a run that sends kills alone. */
+/** The result of a run that sends kills alone: those that were not live, in the order of the specs. */
 export function killsDirectory(directory: string, results: KillResults): PlannedDirectory {
   const failed = [...results.values()].filter(({ status }) => status === 'failed').length;
   const sent = [...results.values()].filter(({ status }) => status === 'killed').length;
@@ -40,16 +29,10 @@ export function killsDirectory(directory: string, results: KillResults): Planned
     document: () => ({
       formatVersion: 1,
       kills: [...results].map(([id, { status }]) => ({ id, status })),
+      // Kills of definitions that do not exist are not missed.
       converged: failed === 0,
     }),
   };
-}
-
-/** What stands in the place of a plan where there is none. */
-interface ErrorDocument {
-  readonly formatVersion: 1;
-  readonly error: { readonly code: string; readonly message: string };
-  readonly diagnostics?: readonly unknown[];
 }
 
 /**
@@ -58,13 +41,10 @@ interface ErrorDocument {
  */
 export async function plannedOrRefused(
   directory: string,
-  {
-    format,
-    screen,
-    terminal: { stderr, signal },
-  }: { readonly format: string | undefined; readonly screen: Screen; readonly terminal: Terminal },
+  { format, screen }: { readonly format: string | undefined; readonly screen: Screen },
   task: () => Promise<PlannedDirectory>,
 ): Promise<PlannedDirectory> {
+  const { stderr, signal } = screen.terminal;
   try {
     return await task();
   } catch (error) {

@@ -1,5 +1,4 @@
 import { Option, type Command } from 'commander';
-import { examples } from './help.js';
 import { collect, forgeOptions, momentOption, type CommonOptions } from './options.js';
 import type { RunFlags } from '../compose/run.js';
 import { type ForgeFlags, commentApprovals } from '../review/pull-request.js';
@@ -27,22 +26,16 @@ export interface ReconcileOptions
       | 'suspend'
       | 'touchedSince'
     > {
-  /** File to which each event is written as it happens; `-` is standard output. */
   readonly events?: string;
   readonly detailedExitcode?: boolean;
-  /** Files with the JSON of reviewed plans. */
   readonly plan: readonly string[];
   readonly everyKey?: boolean;
   readonly countKeys?: boolean;
   readonly touched?: boolean;
-  /** Kills are sent, and nothing else is done. */
   readonly kills?: boolean;
-  /** Plans that comments of the pull request approve may pass too. */
   readonly approveComment?: boolean;
   readonly force?: boolean;
-  /** Tells the forge which environments have the commit. */
   readonly commitStatuses?: boolean;
-  /** What waits for a person does so on purpose. */
   readonly allowHeld?: boolean;
   readonly title?: string;
   readonly comment?: string;
@@ -114,18 +107,11 @@ export function approvalOptions(command: Command): void {
     .option('--comment <text>', 'comment of every write, instead of the commits’');
 }
 
-export function reconcileExamples(
-  command: Command,
-  { isPlan }: { readonly isPlan: boolean },
-): void {
-  examples(command, isPlan ? PLAN_EXAMPLES : RECONCILE_EXAMPLES);
-}
-
-const PLAN_EXAMPLES = [
+export const PLAN_EXAMPLES = [
   'flagkeel plan --embedded shop',
   'flagkeel plan --detailed-exitcode --format json --output plan.json',
 ];
-const RECONCILE_EXAMPLES = [
+export const RECONCILE_EXAMPLES = [
   'flagkeel reconcile',
   'flagkeel reconcile --plan plan.json',
   'flagkeel reconcile --only flag/new-checkout --environment staging',

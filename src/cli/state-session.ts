@@ -14,7 +14,7 @@ import { readSpecs } from '../specs/read-specs.js';
 import { openSource, type Source } from '../git/spec-source.js';
 import { surroundingsOf } from './on-service.js';
 import type { CommonOptions, ServiceOptions } from './options.js';
-import { openScreen, type Screen, type Terminal } from './terminal.js';
+import type { Screen } from './terminal.js';
 
 /** Options of a command that reads the state: which of the states of a directory, and how it is printed. */
 export type StateOptions = CommonOptions & ServiceOptions;
@@ -31,37 +31,30 @@ export interface OpenedState {
  * chooses, and where none says whose it is the service is asked which workspace it is.
  *
  * @param use what is done with it, and the result to print; null: nothing is remembered. Afterwards all is closed.
- * @returns 0.
  * @throws FlagkeelError `USAGE`: the directory has states of several services and the command line names none. What
  *   `use` throws comes through.
  */
 export async function withState(
   directory: string,
   options: StateOptions,
-  terminal: Terminal,
+  screen: Screen,
   use: (state: OpenedState | null) => Promise<string>,
 ): Promise<ExitCode> {
-  const screen = openScreen(options, terminal);
   using progress = screen.progress;
   progress.phase('read');
-  await opening(directory, { options, terminal, screen }, async (opened) => {
+  await opening(directory, options, screen, async (opened) => {
     await screen.result(await use(opened));
   });
   return EXIT.ok;
 }
 
-interface Opening {
-  readonly options: StateOptions;
-  readonly terminal: Terminal;
-  readonly screen: Screen;
-}
-
 async function opening(
   directory: string,
-  { options, terminal, screen }: Opening,
+  options: StateOptions,
+  screen: Screen,
   use: (state: OpenedState | null) => Promise<void>,
 ): Promise<void> {
-  const settings = operatorSettings(terminal.environment);
+  const settings = operatorSettings(screen.terminal.environment);
   await using source = await openSource(directory, { workingTree: true });
   const sharing = await sharingOf(source);
   const { found, others } = await statesOf(source, directory, { options, settings, sharing });
@@ -86,7 +79,7 @@ async function opening(
   await using run = await openRun(
     directory,
     { ...options, dryRun: true, lockTimeout: 0 },
-    surroundingsOf(terminal, screen),
+    surroundingsOf(screen),
   );
   const specs = await readSpecs(run.context.source.tree);
   if (!specs.ok) throw new InvalidSpecsError(specs.diagnostics, new Map());

@@ -1,6 +1,8 @@
 import { createInterface } from 'node:readline';
 import { planText } from '../report/text/plan.js';
 import type { PlanReport } from '../report/plan-report.js';
+import type { Command } from 'commander';
+import type { ExitCode } from '../errors.js';
 import type { CommonOptions } from './options.js';
 import { createLog } from '../platform/log.js';
 import { resolveColor, resolveWidth, writeResult } from '../report/output.js';
@@ -41,11 +43,8 @@ export async function aborted(signal: AbortSignal): Promise<void> {
  * Shows a plan and asks on the terminal whether it may pass. Nothing but `yes` is one: no answer, the end of the input
  * and a signal are a no. Where standard input is no terminal nothing is asked.
  */
-export async function askToForce(
-  report: PlanReport,
-  { stdin, stderr, signal }: Terminal,
-  screen: Screen,
-): Promise<boolean> {
+export async function askToForce(report: PlanReport, screen: Screen): Promise<boolean> {
+  const { stdin, stderr, signal } = screen.terminal;
   if (!isTerminal(stdin)) {
     screen.note(
       'warning: --force asks on a terminal, and standard input is none (add --approve HASH)',
@@ -74,6 +73,7 @@ export function prettyJson(document: unknown): string {
 
 /** How one command prints: results to standard output or a file, everything else to standard error. */
 export interface Screen {
+  readonly terminal: Terminal;
   readonly color: boolean;
   readonly width: number;
   result(text: string): Promise<void>;
@@ -88,7 +88,24 @@ export interface Screen {
   readonly progress: ProgressReporter;
 }
 
-export function openScreen(options: CommonOptions, terminal: Terminal): Screen {
+/** Options by which a screen is opened. A command that has none of them prints a result to standard output. */
+type ScreenOptions = Partial<Pick<CommonOptions, 'color' | 'logFormat' | 'output' | 'quiet'>>;
+
+/**
+ * The action of a command: `run` gets the arguments and options as they were declared, and the screen, and returns the
+ * exit code.
+ */
+export function ending<Given extends readonly unknown[]>(
+  run: (...given: [...Given, Screen]) => Promise<ExitCode>,
+  { terminal, done }: { readonly terminal: Terminal; readonly done: (code: ExitCode) => void },
+): (...given: [...Given, Command]) => Promise<void> {
+  return async (...given) => {
+    const declared = given.slice(0, -1) as unknown as Given;
+    done(await run(...declared, openScreen(declared.at(-1) as ScreenOptions, terminal)));
+  };
+}
+
+export function openScreen(options: ScreenOptions, terminal: Terminal): Screen {
   const { stdout, stderr, environment } = terminal;
   const isQuiet = options.quiet === true;
   const progress = new ProgressReporter(isQuiet ? [] : [sinkOn(terminal, options.logFormat)]);
@@ -97,7 +114,8 @@ export function openScreen(options: CommonOptions, terminal: Terminal): Screen {
   };
   const isTTY = options.output === undefined && isTerminal(stdout);
   return {
-    color: resolveColor({ noColorFlag: !options.color, env: environment, isTTY }),
+    terminal,
+    color: resolveColor({ noColorFlag: options.color === false, env: environment, isTTY }),
     width: resolveWidth({ env: environment, isTTY, columns: stdout.columns }),
     result: async (text) => {
       progress.end();

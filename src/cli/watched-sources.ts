@@ -35,13 +35,11 @@ export interface SourceOptions
   readonly repo?: string;
   readonly branch?: string;
   readonly path?: string;
-  /** File that names the sources. */
   readonly config?: string;
   /** Milliseconds; likewise the two below. */
   readonly interval: number;
   readonly jitter?: number;
   readonly debounce: number;
-  /** Fields of cron, or `off`. */
   readonly schedule: string;
   readonly title?: string;
   readonly comment?: string;
@@ -105,14 +103,13 @@ function sourceOf(
       ...(schedule !== undefined && { schedule }),
     }),
     ...{ name, place, settings: ownSettings(spec, folder, settings) },
-    run: {
-      ...options,
-      ...(environments !== undefined && { environment: environments }),
-      ...(url !== undefined && { url }),
-      ...(prune !== undefined && { prune }),
-      ...(adopt !== undefined && { adopt }),
-      ...(revertDrift !== undefined && { revertDrift }),
-    },
+    run: { ...options, ...present({ environment: environments, url, prune, adopt, revertDrift }) },
+  };
+}
+
+function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
   };
 }
 

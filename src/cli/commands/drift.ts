@@ -16,7 +16,7 @@ import { combinedResult, forEachDirectory } from '../directories.js';
 import { tracedCommand } from '../traced-command.js';
 import { surroundingsOf } from '../on-service.js';
 import { plannedOrRefused, type PlannedDirectory } from '../planned-directory.js';
-import { ending, type DeclareCommand } from '../command.js';
+import type { DeclareCommand } from '../command.js';
 import { examples } from '../help.js';
 import {
   commonOptions,
@@ -25,10 +25,9 @@ import {
   type CommonOptions,
   type ServiceOptions,
 } from '../options.js';
-import { openScreen, type Screen, type Terminal } from '../terminal.js';
+import { ending, type Screen } from '../terminal.js';
 
 interface DriftOptions extends CommonOptions, ServiceOptions {
-  /** Live values are written into the files of the working tree. */
   readonly adopt?: boolean;
   readonly allowOlder?: boolean;
 }
@@ -52,18 +51,16 @@ export const declareDrift: DeclareCommand = (command, invocation) => {
 async function showDrift(
   directories: readonly string[],
   options: DriftOptions,
-  terminal: Terminal,
+  screen: Screen,
 ): Promise<ExitCode> {
   const { format } = options;
-  const screen = openScreen(options, terminal);
+  const { terminal } = screen;
   return forEachDirectory(
     directories,
     async (directory) => {
       const run = { name: 'drift', directory, terminal, writes: false };
-      const task = async () => runDirectory(directory, options, terminal, screen);
-      return tracedCommand(run, async () =>
-        plannedOrRefused(directory, { format, screen, terminal }, task),
-      );
+      const task = async () => runDirectory(directory, options, screen);
+      return tracedCommand(run, async () => plannedOrRefused(directory, { format, screen }, task));
     },
     async (results) => screen.result(combinedResult(results, format)),
   );
@@ -72,15 +69,14 @@ async function showDrift(
 async function runDirectory(
   directory: string,
   options: DriftOptions,
-  terminal: Terminal,
   screen: Screen,
 ): Promise<PlannedDirectory> {
   const onlyReads = { adopt: false, dryRun: true, committedOnly: true, lockTimeout: 0 };
   const reading = { ...options, ...onlyReads, keys: 'listed' } as const;
-  await using run = await openRun(directory, reading, surroundingsOf(terminal, screen));
+  await using run = await openRun(directory, reading, surroundingsOf(screen));
   const planned = await plan(run.context);
   const found = driftOf(planned.plan, planned.input.state, planned.input.policy.environments);
-  const adoption = options.adopt === true ? await adopt(found, planned, run, terminal) : undefined;
+  const adoption = options.adopt === true ? await adopt(found, planned, run, screen) : undefined;
   const showKeys = options.showKeys === true;
   const others = new Set([...found.unseen, ...found.differences.map(({ change }) => change.id)]);
   const unchanged = planned.plan.unchanged.filter((id) => !others.has(id)).length;
@@ -112,7 +108,7 @@ async function adopt(
   drift: Drift,
   { input }: Planned,
   { context: { source } }: Run,
-  { stdout }: Terminal,
+  { terminal: { stdout } }: Screen,
 ): Promise<Adoption> {
   const adoption = await adoptDrift(drift.differences, input, source.tree);
   const changed = await localChanges(source.checkout);

@@ -15,7 +15,6 @@ import {
   type ExplainedDefinition,
   type ExplainedRamp,
   type ExplainedFlag,
-  type ExplainedLive,
   type ExplainedRule,
 } from '../../report/text/explain.js';
 import { mostProtectedFirst } from '../../report/plan-report.js';
@@ -39,7 +38,7 @@ import {
 } from '../on-service.js';
 import { entriesOf, entriesText } from '../help-document.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
-import { openScreen, type Terminal, prettyJson } from '../terminal.js';
+import { ending, prettyJson, type Screen } from '../terminal.js';
 
 /** Which environments, and the key that it is asked about, if any. */
 interface ExplainOptions extends CommonOptions, OnlineOptions {
@@ -50,7 +49,7 @@ interface ExplainOptions extends CommonOptions, OnlineOptions {
   readonly at?: number;
 }
 
-export const declareExplain: DeclareCommand = (command, { terminal, done }) => {
+export const declareExplain: DeclareCommand = (command, invocation) => {
   examples(command, [
     'flagkeel explain flag/new-checkout --environment production --attribute country=ES',
     'flagkeel explain flag/new-checkout --online',
@@ -65,14 +64,7 @@ export const declareExplain: DeclareCommand = (command, { terminal, done }) => {
     .option('--attribute <name=value>', 'what a key with it gets (repeatable)', collectPair)
     .option('--at <bucket>', 'take the key to fall into this bucket, 1 to 100', place);
   onlineOptions(command, 'what it has of the flag');
-  commonOptions(command).action(
-    async (object: string, directory: string, options: ExplainOptions) => {
-      const explained = object.includes('/')
-        ? explain(object, directory, options, terminal)
-        : explainCode(object, options, terminal);
-      done(await explained);
-    },
-  );
+  commonOptions(command).action(ending(explain, invocation));
 };
 
 function objectOrCode(text: string): string {
@@ -82,15 +74,13 @@ function objectOrCode(text: string): string {
 /**
  * Prints what the pages say of a code. Neither specs nor the service are asked.
  *
- * @returns 0.
  * @throws FlagkeelError `USAGE`: there is no such code.
  */
 async function explainCode(
   code: string,
   options: CommonOptions,
-  terminal: Terminal,
+  screen: Screen,
 ): Promise<ExitCode> {
-  const screen = openScreen(options, terminal);
   const entries = await entriesOf(code);
   const { color, width } = screen;
   await screen.result(
@@ -107,17 +97,16 @@ const MOST_COMMITS = 5;
 /**
  * Prints what the specs on disk say of a flag, and what a key gets of it. The service is asked with `--online` alone.
  *
- * @returns 0.
  * @throws FlagkeelError `SPECS_INVALID`; `USAGE`: there is no such flag or environment, or the object is none.
  */
 async function explain(
   object: string,
   directory: string,
   options: ExplainOptions,
-  terminal: Terminal,
+  screen: Screen,
 ): Promise<ExitCode> {
+  if (!object.includes('/')) return explainCode(object, options, screen);
   refuseWithoutOnline(options);
-  const screen = openScreen(options, terminal);
   const specs = await readRightSpecs(directory, screen);
   const flag = flagOf(object, specs);
   const offline = await explainedFlag(flag, specs, options);
@@ -125,7 +114,7 @@ async function explain(
   const explained =
     options.online === true
       ? await withLive(offline, flag, { desired: specs.desired, options }, async () =>
-          openDryRun(place, options, { terminal, screen }),
+          openDryRun(place, options, screen),
         )
       : offline;
   const { color, width } = screen;
@@ -233,21 +222,16 @@ async function withLive(
     const managed = declared.get(environment)?.fields ?? {};
     const { killed, defaultRule } = definitionFromWire(live.definition);
     const differs = differingFields(live.definition, managed);
+    const { seed = null, allocationSeed: trafficAllocationSeed = null } =
+      seedsOf(live.definition) ?? {};
     const hashed = await hashedAnswer({ flag: name, environment }, desired, options, lookAt);
     return {
       ...each,
       ...hashed,
-      live: { killed, differs, defaultRule, ...seedMembers(seedsOf(live.definition)) },
+      live: { killed, differs, defaultRule, seed, trafficAllocationSeed },
     };
   });
   return { ...explained, environments: await Promise.all(environments) };
-}
-
-function seedMembers(
-  seeds: Seeds | undefined,
-): Pick<ExplainedLive, 'seed' | 'trafficAllocationSeed'> {
-  const { seed = null, allocationSeed = null } = seeds ?? {};
-  return { seed, trafficAllocationSeed: allocationSeed };
 }
 
 /** The answer for a key whose place hashing tells, by the seeds that the service shows of the flags behind it. */

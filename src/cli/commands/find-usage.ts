@@ -6,12 +6,11 @@ import { didYouMean } from '../../specs/parse/suggest.js';
 import { usagesOf } from '../../specs/usage.js';
 import { examples } from '../help.js';
 import { collect, collectObject, commonOptions, type CommonOptions } from '../options.js';
-import { ending, type DeclareCommand } from '../command.js';
+import type { DeclareCommand } from '../command.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
-import { openScreen, type Terminal, prettyJson } from '../terminal.js';
+import { ending, prettyJson, type Screen } from '../terminal.js';
 
 interface FindUsageOptions extends CommonOptions {
-  /** Directories of code, in the order of the command line. */
   readonly code: readonly string[];
 }
 
@@ -50,9 +49,8 @@ async function findUsage(
   object: string,
   directory: string,
   options: FindUsageOptions,
-  terminal: Terminal,
+  screen: Screen,
 ): Promise<ExitCode> {
-  const screen = openScreen(options, terminal);
   const specs = await readRightSpecs(directory, screen);
   const wanted = objectOf(object, specs);
   const found: Found[] = usagesOf(wanted, specs.parts).map(({ location, by }) => ({

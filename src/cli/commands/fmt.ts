@@ -12,10 +12,10 @@ import { formattedKeys, formattedSpec } from '../../specs/edit/format.js';
 import { loadFiles, type LoadedFiles } from '../../specs/parse/load-files.js';
 import type { SpecFile, FileKind } from '../../specs/parse/parse-file.js';
 import { forEachDirectory, configDirectoryOf, isNamed } from '../directories.js';
-import { ending, type DeclareCommand } from '../command.js';
+import type { DeclareCommand } from '../command.js';
 import { examples } from '../help.js';
 import { commonOptions, type CommonOptions } from '../options.js';
-import { openScreen, prettyJson, type Screen, type Terminal } from '../terminal.js';
+import { ending, prettyJson, type Screen } from '../terminal.js';
 
 interface FmtOptions extends CommonOptions {
   readonly check?: boolean;
@@ -46,12 +46,11 @@ interface Formatted {
 async function format(
   directories: readonly string[],
   options: FmtOptions,
-  terminal: Terminal,
+  screen: Screen,
 ): Promise<ExitCode> {
-  const screen = openScreen(options, terminal);
   return forEachDirectory(
     directories,
-    async (directory) => formatDirectory(directory, options, { screen, terminal }),
+    async (directory) => formatDirectory(directory, options, screen),
     async (results) => {
       const documents = results.map(({ directory, changed }) => ({ directory, changed }));
       const lines = results.flatMap(({ changed }) => changed.map((path) => `${clean(path)}\n`));
@@ -67,10 +66,11 @@ async function format(
 async function formatDirectory(
   path: string,
   { check = false }: FmtOptions,
-  { screen, terminal }: { screen: Screen; terminal: Terminal },
+  screen: Screen,
 ): Promise<Formatted> {
   const named = await configDirectoryOf(path);
   const { directory } = named;
+  const { stdout } = screen.terminal;
   const loaded = await loadFiles(await directoryTree(directory));
   const diagnostics = loaded.diagnostics.filter(({ location }) => isNamed(location.file, named));
   noteErrors(diagnostics, screen);
@@ -82,7 +82,7 @@ async function formatDirectory(
       if (formatted === text) continue;
       changed.push(file.path);
       if (check) continue;
-      await writeResult(formatted, { file: join(directory, file.path), stdout: terminal.stdout });
+      await writeResult(formatted, { file: join(directory, file.path), stdout });
     }
   }
   const isWrong = diagnostics.some(({ severity }) => severity === 'error');
@@ -91,7 +91,7 @@ async function formatDirectory(
   if (owners !== null && owners.before !== owners.after) {
     changed.push(owners.path);
     const { file, after } = owners;
-    if (!check) await writeResult(after, { file, stdout: terminal.stdout });
+    if (!check) await writeResult(after, { file, stdout });
   }
   const exitCode = isWrong
     ? EXIT.invalidSpecs

@@ -4,10 +4,9 @@ import { quoted } from '../../report/sanitize.js';
 import { historyText, type HistoryRow } from '../../report/text/state.js';
 import { examples } from '../help.js';
 import { moment, positive, commonOptions, serviceOptions } from '../options.js';
-import { ending, type DeclareCommand } from '../command.js';
+import type { DeclareCommand } from '../command.js';
 import { withState, type StateOptions } from '../state-session.js';
-import type { Terminal } from '../terminal.js';
-import { prettyJson } from '../terminal.js';
+import { ending, prettyJson, type Screen } from '../terminal.js';
 
 const OBJECT = /^(flag|segment)\/([^/@]+)$/;
 
@@ -36,17 +35,16 @@ interface HistoryOptions extends StateOptions {
  * Prints what was written, newest first: runs, and kills and restores that were sent outside of them. Where nothing is remembered the list is empty, and that is no error.
  *
  * @param args an object, a directory, or both in this order.
- * @returns 0.
  * @throws FlagkeelError `USAGE`: the arguments are neither.
  */
 async function showHistory(
   args: readonly string[],
   options: HistoryOptions,
-  terminal: Terminal,
+  screen: Screen,
 ): Promise<ExitCode> {
   const { since = 0, maxCount = Infinity } = options;
   const { object, directory } = parseArguments(args);
-  return withState(directory, options, terminal, async (opened) => {
+  return withState(directory, options, screen, async (opened) => {
     const applies = (await opened?.home.history(object)) ?? [];
     const rows = withoutBeginnings(applies)
       .filter(({ timeMs }) => timeMs >= since)

@@ -11,6 +11,7 @@ import {
   type ImportedFile,
   type SourceName,
 } from '../../import/from-file.js';
+import { exitCodeOfSignal } from '../../reconcile/result.js';
 import { shellWord } from '../../platform/shell.js';
 import type { Departure } from '../../import/sources/source.js';
 import { withSchemaLine, writeSchemas } from '../editor-schemas.js';
@@ -25,22 +26,18 @@ import {
   type CommonOptions,
   type ServiceOptions,
 } from '../options.js';
-import { openScreen, type Terminal, prettyJson } from '../terminal.js';
+import { ending, prettyJson, type Screen } from '../terminal.js';
 
 interface ImportOptions extends CommonOptions, ServiceOptions {
-  /** The tool that wrote the file that is read in place of a service. */
   readonly from?: SourceName;
   /** Id or name of the workspace. Default: the only one that the key can see, or the one that the file names. */
   readonly workspace?: string;
-  /** Of flags and segments of which the file does not say it. */
   readonly trafficType: string;
-  /** Fields that the files leave to people. */
   readonly unmanaged?: readonly string[];
-  /** Specs that the directory holds are replaced; without it they are an error. */
   readonly overwrite?: boolean;
 }
 
-export const declareImport: DeclareCommand = (command, { terminal, done }) => {
+export const declareImport: DeclareCommand = (command, invocation) => {
   examples(command, [
     'flagkeel import --workspace Default config',
     'flagkeel import --from harness-ff .harness/flags.yaml config',
@@ -74,19 +71,23 @@ export const declareImport: DeclareCommand = (command, { terminal, done }) => {
       collectField,
     )
     .option('--overwrite', 'replace existing flagkeel.yaml, flags/ and segments/');
-  commonOptions(serviceOptions(command)).action(
-    async (first: string | undefined, second: string | undefined, options: ImportOptions) => {
-      if (options.from !== undefined) {
-        done(await importFromFile(fileOf(first, second, options), options.from, options, terminal));
-        return;
-      }
-      if (second !== undefined) throw usage('only --from takes a file and a directory');
-      const directory = first ?? '.';
-      const task = async () => importInto(directory, options, terminal);
-      done(await tracedCommand({ name: 'import', directory, terminal }, task));
-    },
-  );
+  commonOptions(serviceOptions(command)).action(ending(importAny, invocation));
 };
+
+async function importAny(
+  first: string | undefined,
+  second: string | undefined,
+  options: ImportOptions,
+  screen: Screen,
+): Promise<ExitCode> {
+  if (options.from !== undefined) {
+    return importFromFile(fileOf(first, second, options), options.from, options, screen);
+  }
+  if (second !== undefined) throw usage('only --from takes a file and a directory');
+  const directory = first ?? '.';
+  const task = async () => importInto(directory, options, screen);
+  return tracedCommand({ name: 'import', directory, terminal: screen.terminal }, task);
+}
 
 interface FileAndTarget {
   readonly file: string;
@@ -118,9 +119,8 @@ async function importFromFile(
   { file, directory }: FileAndTarget,
   from: SourceName,
   options: ImportOptions,
-  terminal: Terminal,
+  screen: Screen,
 ): Promise<ExitCode> {
-  const screen = openScreen(options, terminal);
   await checkTarget(directory, options.overwrite === true);
   const { workspace, environment: environments, only, trafficType } = options;
   const imported = await importFile(from, file, { workspace, environments, only, trafficType });
@@ -170,13 +170,11 @@ function departureLines(departures: readonly Departure[]): string[] {
 async function importInto(
   directory: string,
   options: ImportOptions,
-  terminal: Terminal,
+  screen: Screen,
 ): Promise<ExitCode> {
-  const screen = openScreen(options, terminal);
   try {
     await checkTarget(directory, options.overwrite === true);
-    const surroundings = surroundingsOf(terminal, screen);
-    await using opened = await openReading(directory, options, surroundings, null);
+    await using opened = await openReading(directory, options, surroundingsOf(screen), null);
     const { workspace, environment: environments, only } = options;
     const { progress } = screen;
     const { unmanaged } = options;
@@ -190,9 +188,9 @@ async function importInto(
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof FlagkeelError)) throw error;
-    terminal.stderr.write(errorText(error));
-    if (!terminal.signal.aborted) return error.exitCode;
-    return terminal.signal.reason === 'SIGINT' ? EXIT.sigint : EXIT.sigterm;
+    const { stderr, signal } = screen.terminal;
+    stderr.write(errorText(error));
+    return signal.aborted ? exitCodeOfSignal(signal) : error.exitCode;
   }
 }
 

@@ -10,21 +10,18 @@ import { EMPTY_BLOCK } from '../../specs/edit/code-owners.js';
 import { mapping, yamlText } from '../../specs/edit/yaml-text.js';
 import { examples } from '../help.js';
 import { collect, commonOptions, type CommonOptions } from '../options.js';
-import { ending, type DeclareCommand } from '../command.js';
+import type { DeclareCommand } from '../command.js';
 import { nearestWith } from '../directories.js';
 import { schemaFiles, withSchemaLine, writeNew } from '../editor-schemas.js';
-import { openScreen, type Terminal, prettyJson } from '../terminal.js';
+import { ending, prettyJson, type Screen } from '../terminal.js';
 
 type ForgeName = 'github' | 'gitlab';
 
 interface InitOptions extends CommonOptions {
   readonly workspace: string;
-  /** Names in the order of application; empty: `staging` and `production`. */
   readonly environment: readonly string[];
   readonly trafficType: string;
-  /** The flags of a small shop in place of one flag. */
   readonly example?: boolean;
-  /** Whose workflows are written. */
   readonly forge: ForgeName;
   /** False where the command line has `--no-workflows`; commander makes it true otherwise. */
   readonly workflows: boolean;
@@ -66,15 +63,9 @@ export const declareInit: DeclareCommand = (command, invocation) => {
  * for editors, what git and a forge want to know, and workflows at the top of a repository, where alone a forge reads them.
  * Files that are there stay as they are, so it may be repeated. Nothing is committed, and no service is asked.
  *
- * @returns 0.
  * @throws FlagkeelError `OUTPUT`: a file cannot be written; those before it are. `USAGE`: a name of an environment is a path.
  */
-async function init(
-  directory: string,
-  options: InitOptions,
-  terminal: Terminal,
-): Promise<ExitCode> {
-  const screen = openScreen(options, terminal);
+async function init(directory: string, options: InitOptions, screen: Screen): Promise<ExitCode> {
   const environments =
     options.environment.length === 0 ? ['staging', 'production'] : options.environment;
   const unfit = environments.find((name) => name === '' || /[/\\]|^\./.test(name));

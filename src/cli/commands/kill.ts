@@ -18,16 +18,15 @@ import {
   type CommonOptions,
   type ConnectionOptions,
 } from '../options.js';
-import { openScreen, type Terminal, prettyJson } from '../terminal.js';
+import { ending, prettyJson, type Screen } from '../terminal.js';
 
 interface KillOptions extends CommonOptions, ConnectionOptions {
-  /** As flagkeel.yaml names it. */
   readonly environment: string;
   readonly reason?: string;
 }
 
 /** Declares `flagkeel kill` and `flagkeel restore`: the name of the command says which of the two it is. */
-export const declareKill: DeclareCommand = (command, { terminal, done }) => {
+export const declareKill: DeclareCommand = (command, invocation) => {
   const isKill = command.name() === 'kill';
   examples(command, [`flagkeel ${command.name()} new-checkout --environment production`]);
   command
@@ -35,12 +34,17 @@ export const declareKill: DeclareCommand = (command, { terminal, done }) => {
     .argument('[directory]', 'config repository', '.')
     .requiredOption('--environment <name>', 'where, as flagkeel.yaml names it')
     .option('--reason <text>', 'why; goes into the service’s log and into the commit');
-  commonOptions(timeoutOption(placeOptions(command))).action(
-    async (flag: string, directory: string, options: KillOptions) => {
-      const task = async () => killOrRestore({ flag, directory, isKill }, options, terminal);
-      done(await tracedCommand({ name: command.name(), directory, terminal }, task));
-    },
-  );
+  const run = async (
+    flag: string,
+    directory: string,
+    options: KillOptions,
+    screen: Screen,
+  ): Promise<ExitCode> => {
+    const task = async () => killOrRestore({ flag, directory, isKill }, options, screen);
+    const { terminal } = screen;
+    return tracedCommand({ name: command.name(), directory, terminal }, task);
+  };
+  commonOptions(timeoutOption(placeOptions(command))).action(ending(run, invocation));
 };
 
 interface KillRequest {
@@ -59,9 +63,8 @@ interface KillRequest {
 async function killOrRestore(
   request: KillRequest,
   options: KillOptions,
-  terminal: Terminal,
+  screen: Screen,
 ): Promise<ExitCode> {
-  const screen = openScreen(options, terminal);
   try {
     if (!FLAG_NAME.test(request.flag)) {
       throw new FlagkeelError('USAGE', `cannot act on "${request.flag}": that is no flag name`);
@@ -69,7 +72,7 @@ async function killOrRestore(
     await using run = await openRun(
       request.directory,
       { ...options, environment: [], only: [], allowDirty: true, lockTimeout: 0 },
-      surroundingsOf(terminal, screen),
+      surroundingsOf(screen),
     );
     const { environment, reason } = options;
     const { openWriter } = run;
@@ -82,7 +85,7 @@ async function killOrRestore(
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof FlagkeelError)) throw error;
-    terminal.stderr.write(errorText(error));
+    screen.terminal.stderr.write(errorText(error));
     return error.exitCode;
   }
 }

@@ -3,10 +3,10 @@ import { EXIT, type ExitCode } from '../../errors.js';
 import { isSwitch, openFeatureValue } from '../../model/flag/switch.js';
 import { clean } from '../../report/sanitize.js';
 import type { ResolvedFlag } from '../../specs/resolve/resolved-flag.js';
-import { ending, type DeclareCommand } from '../command.js';
+import type { DeclareCommand } from '../command.js';
 import { examples } from '../help.js';
 import { readRightSpecs } from '../right-specs.js';
-import { openScreen, prettyJson, type Screen, type Terminal } from '../terminal.js';
+import { ending, prettyJson, type Screen } from '../terminal.js';
 
 /** Editors and the command line of OpenFeature know the form by this address. */
 const SCHEMA =
@@ -28,15 +28,9 @@ export const declareManifest: DeclareCommand = (command, invocation) => {
  * Prints the flag manifest of OpenFeature for the specs on disk: each flag with its type, its default value and its
  * description, by name. The service is not asked.
  *
- * @returns 0.
  * @throws FlagkeelError `SPECS_INVALID`.
  */
-async function manifest(
-  directory: string,
-  options: ManifestOptions,
-  terminal: Terminal,
-): Promise<ExitCode> {
-  const screen = openScreen({ ...options, color: false }, terminal);
+async function manifest(directory: string, _: ManifestOptions, screen: Screen): Promise<ExitCode> {
   const { desired, parts } = await readRightSpecs(directory, screen);
   const resolved = new Map(parts.flags.map((flag) => [flag.name, flag]));
   const flags = [...desired.flags.keys()].flatMap((name) => {

@@ -3,7 +3,7 @@ import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { directoryTree } from '../../git/directory-tree.js';
 import { bindEnvironments } from '../../model/bound-desired.js';
 import { isSelected } from '../../model/run.js';
-import type { SpecTree } from '../../model/spec-tree.js';
+import { filesTree } from '../../import/read-back.js';
 import { selectedKeys } from '../../reconcile/selection.js';
 import { writeResult } from '../../report/output.js';
 import { clean, quoted } from '../../report/sanitize.js';
@@ -15,9 +15,9 @@ import { didYouMean } from '../../specs/parse/suggest.js';
 import { readSpecs } from '../../specs/read-specs.js';
 import { examples } from '../help.js';
 import { commonOptions, selectionOptions, type CommonOptions } from '../options.js';
-import { ending, type DeclareCommand } from '../command.js';
+import type { DeclareCommand } from '../command.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
-import { openScreen, type Terminal, prettyJson } from '../terminal.js';
+import { ending, prettyJson, type Screen } from '../terminal.js';
 
 interface PromoteOptions extends CommonOptions {
   readonly from: string;
@@ -62,9 +62,8 @@ export const declarePromote: DeclareCommand = (command, invocation) => {
 async function promote(
   words: readonly string[],
   options: PromoteOptions,
-  terminal: Terminal,
+  screen: Screen,
 ): Promise<ExitCode> {
-  const screen = openScreen(options, terminal);
   const objects = words.filter((each) => each.startsWith('flag/'));
   const [directory = '.', ...more] = words.filter((each) => !objects.includes(each));
   if (more.length > 0) {
@@ -81,7 +80,8 @@ async function promote(
   }
   const changed = files.filter(({ before, after }) => before !== after);
   const root = specs.checkout.directory;
-  const result = await readSpecs(withFiles(await directoryTree(root), changed));
+  const texts = new Map(changed.map(({ path, after }) => [path, after]));
+  const result = await readSpecs(filesTree(texts, await directoryTree(root)));
   const text = changed.length === 0 ? 'no difference\n' : changed.map(asText).join('\n');
   await screen.result(options.format === 'json' ? asJson(files, needed) : text);
   if (needed.length > 0) {
@@ -97,7 +97,7 @@ async function promote(
   if (changed.length === 0) return EXIT.ok;
   if (options.write === true) {
     for (const { path, after } of changed) {
-      await writeResult(after, { file: join(root, path), stdout: terminal.stdout });
+      await writeResult(after, { file: join(root, path), stdout: screen.terminal.stdout });
       screen.note(`${clean(path)} is written: review and commit it`);
     }
   } else screen.note('nothing is written (add --write)');
@@ -142,18 +142,6 @@ function flagsOf(
   });
   if (found.length === 0) throw fail(what, `no flag of ${quoted(from)} is selected`);
   return found;
-}
-
-/** The files on disk with some of them as they would be. */
-function withFiles(disk: SpecTree, changed: readonly Promoted[]): SpecTree {
-  const texts = new Map(changed.map(({ path, after }) => [path, after]));
-  return {
-    list: () => disk.list(),
-    read: async (path) => {
-      const text = texts.get(path);
-      return text === undefined ? disk.read(path) : Buffer.from(text);
-    },
-  };
 }
 
 function asText({ path, before, after }: Promoted): string {

@@ -21,23 +21,25 @@ import { killsDirectory, plannedOrRefused, type PlannedDirectory } from '../plan
 import { setApplyStatuses } from '../../review/apply-statuses.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import type { DeclareCommand } from '../command.js';
+import { examples } from '../help.js';
 import { commonOptions, lockOption, selectionOptions, serviceOptions } from '../options.js';
 import {
   approvalOptions,
   applyingOptions,
   planOptions,
-  reconcileExamples,
+  PLAN_EXAMPLES,
+  RECONCILE_EXAMPLES,
   type ReconcileOptions,
   readCommentApprovals,
   readShown,
 } from '../reconcile-options.js';
 import { openEventSink, RunEvents } from '../run-events.js';
-import { askToForce, openScreen, type Screen, type Terminal } from '../terminal.js';
+import { askToForce, ending, type Screen } from '../terminal.js';
 
 /** Declares `flagkeel reconcile`, and `flagkeel plan`, which is its dry run under the name that neighbours have for it. */
-export const declareReconcile: DeclareCommand = (command, { terminal, done }) => {
+export const declareReconcile: DeclareCommand = (command, invocation) => {
   const isPlan = command.name() === 'plan';
-  reconcileExamples(command, { isPlan });
+  examples(command, isPlan ? PLAN_EXAMPLES : RECONCILE_EXAMPLES);
   command
     .argument('[directory...]', 'config repositories, or folders of them', ['.'])
     .option('--dry-run', 'plan only: what would change, and why')
@@ -49,10 +51,12 @@ export const declareReconcile: DeclareCommand = (command, { terminal, done }) =>
     'text',
     'json',
     'markdown',
-  ]).action(async (directories: string[], options: ReconcileOptions) => {
-    const dryRun = isPlan || options.dryRun === true;
-    done(await reconcileAll(directories, { ...options, dryRun }, terminal));
-  });
+  ]).action(
+    ending(async (directories: string[], options: ReconcileOptions, screen: Screen) => {
+      const dryRun = isPlan || options.dryRun === true;
+      return reconcileAll(directories, { ...options, dryRun }, screen);
+    }, invocation),
+  );
 };
 
 /**
@@ -65,7 +69,7 @@ export const declareReconcile: DeclareCommand = (command, { terminal, done }) =>
 async function reconcileAll(
   directories: readonly string[],
   options: ReconcileOptions,
-  terminal: Terminal,
+  screen: Screen,
 ): Promise<ExitCode> {
   if (options.detailedExitcode === true && options.dryRun !== true) {
     // The option asks whether there is anything to do, and not to have it done.
@@ -83,12 +87,11 @@ async function reconcileAll(
   if (options.overrideWindow?.trim() === '') {
     throw new FlagkeelError('USAGE', 'cannot use --override-window without a reason');
   }
-  const screen = openScreen(options, terminal);
   screen.noteInterrupt();
   const writes = options.dryRun !== true;
   const name = writes ? 'reconcile' : 'plan';
   const shown = await readShown(options, directories);
-  const { note } = screen;
+  const { note, terminal } = screen;
   const approvals = await readCommentApprovals(options, terminal.environment, note);
   await using sink = await openEventSink(options.events, { stdout: terminal.stdout, note });
   const { format } = options;
@@ -97,10 +100,10 @@ async function reconcileAll(
     async (directory, index) => {
       const events = sink && new RunEvents(sink, directory);
       events?.started({ dryRun: !writes });
-      const run = { terminal, screen, approvals, events, shown: shown?.[index] };
+      const run = { screen, approvals, events, shown: shown?.[index] };
       const task = async () => runDirectory(directory, options, run);
       const result = await tracedCommand({ name, directory, terminal, writes }, async () =>
-        plannedOrRefused(directory, { format, screen, terminal }, task),
+        plannedOrRefused(directory, { format, screen }, task),
       );
       events?.over(result.exitCode, result.error);
       return result;
@@ -117,26 +120,25 @@ async function runDirectory(
   directory: string,
   options: ReconcileOptions,
   around: {
-    terminal: Terminal;
     screen: Screen;
     shown: ShownChanges | undefined;
     approvals: readonly Approval[];
     events: RunEvents | undefined;
   },
 ): Promise<PlannedDirectory> {
-  const { terminal, screen, shown, approvals, events } = around;
+  const { screen, shown, approvals, events } = around;
   const root = await repositoryOf(directory, options, screen);
   const keys = options.everyKey ? 'listed' : options.countKeys ? 'counted' : undefined;
   const touchedSince = options.touched ? 'state' : undefined;
   await using run = await openRun(
     root,
     { ...options, keys, touchedSince, approvals, shown },
-    surroundingsOf(terminal, screen),
+    surroundingsOf(screen),
   );
   run.context.source.warnings.forEach((warning) => {
     screen.note(`warning: ${warning}`);
   });
-  const reporting = { run, options, terminal, screen, events };
+  const reporting = { run, options, screen, events };
   const endEvents = events && screen.progress.add({ kind: 'facts', tell: events.progress });
   let report: PlanReport | undefined;
   try {
@@ -152,7 +154,7 @@ async function runDirectory(
     return reported(directory, result, { ...reporting, report });
   } catch (error) {
     if (!(error instanceof PlanDiffersError)) throw error;
-    terminal.stderr.write(errorText(error));
+    screen.terminal.stderr.write(errorText(error));
     report = reportOf(error.planned, run);
     const refused = reported(directory, error.planned, { ...reporting, report });
     return { ...refused, exitCode: error.exitCode };
@@ -165,11 +167,11 @@ async function runDirectory(
 /** Writes are done by now, so that a forge that refuses a status is only a warning. */
 async function tellForge(
   report: PlanReport | undefined,
-  { run, options, terminal, screen }: Omit<Reporting, 'events'>,
+  { run, options, screen }: Omit<Reporting, 'events'>,
 ): Promise<void> {
   const { checkout, revision } = run.context.source;
   const applied = { commit: revision.commit, prefix: checkout.repository?.prefix ?? '' };
-  const { environment } = terminal;
+  const { environment } = screen.terminal;
   await setApplyStatuses(report, applied, { flags: options, environment }).catch(
     (error: unknown) => {
       screen.note(`warning: ${clean(messageOf(error))}`);
@@ -203,12 +205,12 @@ async function repositoryOf(
 /** @throws PlanDiffersError in a dry run too: it says whether the review still holds. */
 async function planOrApply(
   run: Run,
-  { options, terminal, screen, events }: Omit<Reporting, 'run'>,
+  { options, screen, events }: Omit<Reporting, 'run'>,
 ): Promise<Planned | Applied> {
   const reviewed = options.planHash === undefined ? undefined : reviewedHash(options.planHash);
   const onPlanned = (planned: Planned): void => events?.planned(reportOf(planned, run));
   if (options.dryRun !== true) {
-    const applying = applyOptions(run, options, { terminal, screen, events });
+    const applying = applyOptions(run, options, { screen, events });
     const killed = onKill({ screen, events });
     return reconcile(run.context, { ...applying, reviewed, onKill: killed, onPlanned });
   }
@@ -229,16 +231,16 @@ function onKill({ screen, events }: Pick<Reporting, 'screen' | 'events'>): Apply
 function applyOptions(
   run: Run,
   { title, comment, force }: ReconcileOptions,
-  { terminal, screen, events }: Omit<Reporting, 'run' | 'options'>,
+  { screen, events }: Omit<Reporting, 'run' | 'options'>,
 ): Omit<ApplyOptions, 'reviewed' | 'onKill'> {
   const ask = async (planned: Planned): Promise<boolean> => {
     screen.progress.end();
-    return askToForce(reportOf(planned, run), terminal, screen);
+    return askToForce(reportOf(planned, run), screen);
   };
   return {
     openWriter: run.openWriter,
     now: Date.now,
-    signal: terminal.signal,
+    signal: screen.terminal.signal,
     progress: {
       onStep: (step, note) => events?.sent(step, note),
       onEnd: (step, end) => events?.ended(step, end),
@@ -248,11 +250,9 @@ function applyOptions(
   };
 }
 
-/** What a result of one directory is printed with. */
 interface Reporting {
   readonly run: Run;
   readonly options: ReconcileOptions;
-  readonly terminal: Terminal;
   readonly screen: Screen;
   readonly events: RunEvents | undefined;
 }
@@ -261,8 +261,9 @@ interface Reporting {
 function reported(
   directory: string,
   result: Planned | Applied,
-  { report, options, terminal, screen, events }: Omit<Reporting, 'run'> & { report: PlanReport },
+  { report, options, screen, events }: Omit<Reporting, 'run'> & { report: PlanReport },
 ): PlannedDirectory {
+  const { signal, stderr } = screen.terminal;
   events?.verified(report);
   result.unknowns.forEach(({ message }) => {
     screen.note(`warning: ${message}`);
@@ -280,10 +281,10 @@ function reported(
         });
   const unverified = 'unverified' in result ? `Not verified: ${result.unverified}\n` : '';
   const unsaved = 'unsaved' in result ? `Not remembered: ${result.unsaved}\n` : '';
-  if (unsaved !== '') terminal.stderr.write(`flagkeel: ${unsaved}`);
+  if (unsaved !== '') stderr.write(`flagkeel: ${unsaved}`);
   return {
     directory,
-    exitCode: detailed(result, options, terminal) ?? exitCodeOf(result, terminal.signal, options),
+    exitCode: detailed(result, options, signal) ?? exitCodeOf(result, signal, options),
     text: text + unverified + unsaved,
     report,
     document: () => planDocument(report, { showKeys }),
@@ -299,7 +300,7 @@ function textOf(report: PlanReport, isQuiet: boolean, options: TextOptions): str
 function detailed(
   result: Planned | Applied,
   { detailedExitcode }: ReconcileOptions,
-  { signal }: Terminal,
+  signal: AbortSignal,
 ): ExitCode | undefined {
   if (detailedExitcode !== true || 'outcomes' in result) return undefined;
   if (signal.aborted || result.guardFindings.length > 0) return undefined;

@@ -16,11 +16,11 @@ import {
 } from '../../report/html/catalogue.js';
 import { referencesOf } from '../../specs/resolve/references.js';
 import type { ResolvedFlag } from '../../specs/resolve/resolved-flag.js';
-import { ending, type DeclareCommand } from '../command.js';
+import type { DeclareCommand } from '../command.js';
 import { examples } from '../help.js';
 import { commonOptions, type CommonOptions } from '../options.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
-import { openScreen, type Terminal, prettyJson } from '../terminal.js';
+import { ending, prettyJson, type Screen } from '../terminal.js';
 
 interface ReportOptions extends Omit<CommonOptions, 'format'> {
   readonly format?: 'html' | 'json';
@@ -35,16 +35,13 @@ export const declareReport: DeclareCommand = (command, invocation) => {
 /**
  * Prints a catalogue of all flags and segments as the specs on disk have them: a page, or JSON. The service is not asked.
  *
- * @returns 0.
  * @throws FlagkeelError `SPECS_INVALID`.
  */
 async function report(
   directory: string,
-  options: ReportOptions,
-  terminal: Terminal,
+  { format }: ReportOptions,
+  screen: Screen,
 ): Promise<ExitCode> {
-  const { format, ...common } = options;
-  const screen = openScreen(common, terminal);
   const specs = await readRightSpecs(directory, screen);
   const today = new Date().toISOString().slice(0, 10);
   const ages = await fileAges(specs.checkout, 'flags');

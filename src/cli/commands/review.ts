@@ -25,7 +25,7 @@ import { packageVersion } from '../../platform/version.js';
 import { forEachDirectory } from '../directories.js';
 import { tracedCommand } from '../traced-command.js';
 import { surroundingsOf } from '../on-service.js';
-import { ending, type DeclareCommand } from '../command.js';
+import type { DeclareCommand } from '../command.js';
 import { examples } from '../help.js';
 import {
   commonOptions,
@@ -48,7 +48,7 @@ import {
   offlinePlan,
   onlinePlan,
 } from '../../review/plan.js';
-import { openScreen, type Screen, type Terminal } from '../terminal.js';
+import { ending, type Screen } from '../terminal.js';
 
 type ReviewCommandOptions = CommonOptions & ReviewOptions;
 
@@ -84,27 +84,25 @@ export const declareReview: DeclareCommand = (command, invocation) => {
 async function reviewAll(
   directories: readonly string[],
   options: ReviewCommandOptions,
-  terminal: Terminal,
+  screen: Screen,
 ): Promise<ExitCode> {
-  const screen = openScreen(options, terminal);
+  const { terminal } = screen;
   const place = await reviewTarget(options, terminal);
   return forEachDirectory(
     directories,
     async (directory) => {
-      const task = async () => review(directory, { options, terminal, screen, place });
+      const task = async () => review(directory, { options, screen, place });
       return tracedCommand({ name: 'review', directory, terminal }, task);
     },
     async (results) => {
       await screen.result(results.map(({ markdown }) => markdown).join('\n'));
-      await writeReports(results, options, terminal);
+      await writeReports(results, options, screen);
     },
   );
 }
 
-/** What every directory is reviewed with. */
 interface Reviewing {
   readonly options: ReviewCommandOptions;
-  readonly terminal: Terminal;
   readonly screen: Screen;
   readonly place: ReviewTarget;
 }
@@ -123,7 +121,6 @@ interface Reviewed {
 interface Verdict extends Omit<Reviewed, 'prefix'> {
   readonly report?: PlanReport;
   readonly summary: string;
-  /** The service was not asked. */
   readonly offline?: boolean;
 }
 
@@ -131,7 +128,8 @@ interface Verdict extends Omit<Reviewed, 'prefix'> {
  * Reviews one directory. A status that was opened is closed whatever happens: a forge would wait for it without end.
  */
 async function review(directory: string, reviewing: Reviewing): Promise<Reviewed> {
-  const { place, screen, terminal } = reviewing;
+  const { place, screen } = reviewing;
+  const { terminal } = screen;
   const checkout = await openCheckout(directory);
   const prefix = checkout.repository?.prefix ?? '';
   const statuses = place.forge && new Statuses(place.forge, await contextsOf(checkout, prefix));
@@ -185,8 +183,9 @@ async function judge(
   checkout: Checkout,
   reviewing: Reviewing,
 ): Promise<Verdict> {
-  const { options, terminal, screen, place } = reviewing;
-  const surroundings = surroundingsOf(terminal, screen);
+  const { options, screen, place } = reviewing;
+  const { terminal } = screen;
+  const surroundings = surroundingsOf(screen);
   const { settings, note } = surroundings;
   const isMerge = place.merge !== undefined && checkout.head === place.merge;
   const since = isMerge ? 'HEAD^1' : place.base;
@@ -297,7 +296,7 @@ async function annotate(
 async function writeReports(
   results: readonly Reviewed[],
   { json: jsonFile, sarif: sarifFile, junit: junitFile }: ReviewCommandOptions,
-  { stdout }: Terminal,
+  { terminal: { stdout } }: Screen,
 ): Promise<void> {
   const findings = results.flatMap(({ findings: each, prefix }) =>
     each.map((finding) => ({

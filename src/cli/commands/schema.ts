@@ -1,9 +1,9 @@
 import { Argument, Option } from 'commander';
 import { EXIT, type ExitCode } from '../../errors.js';
 import { SCHEMA_NAMES, editorSchemaOf, type SchemaName } from '../../specs/parse/schemas.js';
-import { ending, type DeclareCommand } from '../command.js';
+import type { DeclareCommand } from '../command.js';
 import { examples } from '../help.js';
-import { openScreen, type Terminal, prettyJson } from '../terminal.js';
+import { ending, prettyJson, type Screen } from '../terminal.js';
 
 interface SchemaOptions {
   readonly output?: string;
@@ -26,15 +26,12 @@ An editor completes and explains flags that begin with this line:
 
 /**
  * Prints the schema by which an editor takes what `validate` takes, or the names of all.
- *
- * @returns 0.
  */
 async function printSchema(
   name: SchemaName | undefined,
-  options: SchemaOptions,
-  terminal: Terminal,
+  _: SchemaOptions,
+  screen: Screen,
 ): Promise<ExitCode> {
-  const screen = openScreen({ ...options, color: false }, terminal);
   const names = SCHEMA_NAMES.map((each) => `${each}\n`).join('');
   await screen.result(name === undefined ? names : prettyJson(editorSchemaOf(name)));
   return EXIT.ok;

@@ -7,19 +7,16 @@ import { plural } from '../../report/values.js';
 import { examples } from '../help.js';
 import { askService, onlineOptions, type OnlineOptions } from '../on-service.js';
 import { collect, positive, commonOptions, type CommonOptions } from '../options.js';
-import { ending, type DeclareCommand } from '../command.js';
+import type { DeclareCommand } from '../command.js';
 import { isNamed } from '../directories.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { proposeRemoval, removalOf, trafficOf, unreadIn } from '../stale-use.js';
-import { openScreen, type Terminal, prettyJson, type Screen } from '../terminal.js';
+import { ending, prettyJson, type Screen } from '../terminal.js';
 
 interface StaleOptions extends CommonOptions, OnlineOptions {
-  /** Directories of code. */
   readonly code: readonly string[];
-  /** `github:owner/name` or `gitlab:group/project`. */
   readonly propose?: string;
   readonly forgeUrl?: string;
-  /** Default: `lint.staleAfter` of flagkeel.yaml, or 90. */
   readonly days?: number;
   readonly all?: boolean;
 }
@@ -59,12 +56,7 @@ export const declareStale: DeclareCommand = (command, invocation) => {
  * @returns 2 where a flag is stale, otherwise 0.
  * @throws FlagkeelError `SPECS_INVALID`; `GIT`: the history cannot be read.
  */
-async function stale(
-  directory: string,
-  options: StaleOptions,
-  terminal: Terminal,
-): Promise<ExitCode> {
-  const screen = openScreen(options, terminal);
+async function stale(directory: string, options: StaleOptions, screen: Screen): Promise<ExitCode> {
   const specs = await readRightSpecs(directory, screen);
   const { staleAfter = DEFAULT_DAYS, fullRollout: lasting = [] } = specs.desired.config.lint ?? {};
   const { days = staleAfter } = options;
@@ -73,7 +65,7 @@ async function stale(
   if (ages.size === 0) {
     screen.note('warning: there is no git history here, so only expiry is judged');
   }
-  const use = await useOf(specs, options, { terminal, screen });
+  const use = await useOf(specs, options, screen);
   const flags = agedFlags(specs.parts.flags, ages, { today, days, ...use })
     .filter(({ flag }) => isNamed(flag.file.path, specs.named))
     .map((aged) => (lasting.includes(aged.flag.spec.kind ?? '') ? expiredAlone(aged) : aged))
@@ -85,17 +77,12 @@ async function stale(
       ? prettyJson({ formatVersion: 1, days, flags: listed.map(asJson) })
       : `${listed.map(asText).join('')}${plural(found.length, 'flag')} of ${flags.length} stale (everybody gets the same for ${days} days, or past \`expires\`)\n`,
   );
-  if (options.propose !== undefined) await proposeAll(found, specs, options, { terminal, screen });
+  if (options.propose !== undefined) await proposeAll(found, specs, options, screen);
   return found.length > 0 ? EXIT.changes : EXIT.ok;
 }
 
-interface Around {
-  readonly terminal: Terminal;
-  readonly screen: Screen;
-}
-
 /** @throws FlagkeelError `USAGE`: removals are to be proposed, and neither code nor traffic are known. */
-async function useOf(specs: RightSpecs, options: StaleOptions, around: Around): Promise<FlagUse> {
+async function useOf(specs: RightSpecs, options: StaleOptions, screen: Screen): Promise<FlagUse> {
   const { code, online = false, propose } = options;
   if (propose !== undefined && code.length === 0 && !online) {
     const wayOut = '--code DIRECTORY for the code, --online for traffic';
@@ -105,10 +92,10 @@ async function useOf(specs: RightSpecs, options: StaleOptions, around: Around): 
   const names = parts.flags.map(({ name }) => name);
   const about = { directory: checkout.directory, desired };
   const ask = async () =>
-    askService(about, options, around, async (each) => trafficOf(each, desired));
+    askService(about, options, screen, async (each) => trafficOf(each, desired));
   const traffic = online ? await ask() : undefined;
   if (traffic?.size === 0) {
-    around.screen.note('warning: the service says of no flag when it had traffic');
+    screen.note('warning: the service says of no flag when it had traffic');
   }
   return {
     ...(code.length > 0 && { unread: await unreadIn(code, names) }),
@@ -121,9 +108,9 @@ async function proposeAll(
   found: readonly AgedFlag[],
   specs: RightSpecs,
   { propose: forge = '', forgeUrl, code, online = false }: StaleOptions,
-  { terminal, screen }: Around,
+  screen: Screen,
 ): Promise<void> {
-  const token = forgeToken(terminal.environment);
+  const token = forgeToken(screen.terminal.environment);
   for (const aged of found) {
     const name = `flag/${clean(aged.flag.name)}`;
     const why = removalOf(aged, { code: code.length > 0, traffic: online });

@@ -3,10 +3,10 @@ import { FlagkeelError, type ExitCode, EXIT } from '../../errors.js';
 import { NOTHING, type KnownState } from '../../state/known-state.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { shownEntry, stateRows, stateText } from '../../report/text/state.js';
-import { ending, type DeclareCommand } from '../command.js';
+import type { DeclareCommand } from '../command.js';
 import { commonOptions, lockOption, serviceOptions, type LockOptions } from '../options.js';
 import { withState, type StateOptions } from '../state-session.js';
-import { type Terminal, openScreen, prettyJson } from '../terminal.js';
+import { ending, prettyJson, type Screen } from '../terminal.js';
 import { readCatalog } from '../../admin-api/workspace.js';
 import { openRun, type Run } from '../../compose/run.js';
 import { surroundingsOf } from '../on-service.js';
@@ -25,51 +25,36 @@ export const declareState: DeclareCommand = (state, invocation) => {
   /** All subcommands have the same options, though those that only read wait for no lock. */
   const add = (name: string, description: string): Command =>
     commonOptions(serviceOptions(lockOption(state.command(name).description(description))));
-  declareOfAll(add('list', 'the objects that are ours, with the commit of each base'), listState);
-  declareOfOne(add('show', 'the bases of one object, as JSON'), showObject);
-  declareOfOne(add('rm', 'forget one object, which stays on the service as it is'), forgetObject);
-  declareOfAll(
-    add('rebuild', 'remember anew what is equal to HEAD; writes nothing to the service'),
-    rebuildState,
+  const ofObject = (command: Command): Command =>
+    command.argument('<object>', 'KIND/NAME, for example flag/new-checkout');
+  const inDirectory = (command: Command): Command =>
+    command.argument('[directory]', 'config repository', '.');
+  inDirectory(add('list', 'the objects that are ours, with the commit of each base')).action(
+    ending(listState, invocation),
   );
-  declareOfAll(add('unlock', 'free the lock of a shared state whose holder is gone'), unlockState);
-
-  function declareOfAll(command: Command, run: RunOfAll): void {
-    command.argument('[directory]', 'config repository', '.').action(ending(run, invocation));
-  }
-
-  function declareOfOne(command: Command, run: RunOfOne): void {
-    command
-      .argument('<object>', 'KIND/NAME, for example flag/new-checkout')
-      .argument('[directory]', 'config repository', '.')
-      .action(ending(run, invocation));
-  }
+  inDirectory(ofObject(add('show', 'the bases of one object, as JSON'))).action(
+    ending(showObject, invocation),
+  );
+  inDirectory(ofObject(add('rm', 'forget one object, which stays on the service as it is'))).action(
+    ending(forgetObject, invocation),
+  );
+  inDirectory(
+    add('rebuild', 'remember anew what is equal to HEAD; writes nothing to the service'),
+  ).action(ending(rebuildState, invocation));
+  inDirectory(add('unlock', 'free the lock of a shared state whose holder is gone')).action(
+    ending(unlockState, invocation),
+  );
 };
 
 type LockedStateOptions = StateOptions & LockOptions;
-
-/** A subcommand that works on the whole state of a directory. */
-type RunOfAll = (
-  directory: string,
-  options: LockedStateOptions,
-  terminal: Terminal,
-) => Promise<ExitCode>;
-
-/** A subcommand that works on one object, named as `KIND/NAME`. */
-type RunOfOne = (
-  object: string,
-  directory: string,
-  options: LockedStateOptions,
-  terminal: Terminal,
-) => Promise<ExitCode>;
 
 /** Prints the inventory: every object with the commit of its base, and what is pending. */
 async function listState(
   directory: string,
   options: StateOptions,
-  terminal: Terminal,
+  screen: Screen,
 ): Promise<ExitCode> {
-  return withState(directory, options, terminal, async (opened) => {
+  return withState(directory, options, screen, async (opened) => {
     const { state } = (await opened?.home.read()) ?? NOTHING;
     const rows = stateRows(state, opened?.environments ?? {});
     const json = { formatVersion: 1, ref: opened?.home.ref ?? null, objects: rows };
@@ -87,9 +72,9 @@ async function showObject(
   object: string,
   directory: string,
   options: StateOptions,
-  terminal: Terminal,
+  screen: Screen,
 ): Promise<ExitCode> {
-  return withState(directory, options, terminal, async (opened) => {
+  return withState(directory, options, screen, async (opened) => {
     const { state } = (await opened?.home.read()) ?? NOTHING;
     const entry = state.get(object);
     if (!entry) throw notThere('show', object);
@@ -111,12 +96,12 @@ async function forgetObject(
   object: string,
   directory: string,
   options: LockedStateOptions,
-  terminal: Terminal,
+  screen: Screen,
 ): Promise<ExitCode> {
-  return withState(directory, options, terminal, async (opened) => {
+  return withState(directory, options, screen, async (opened) => {
     if (!opened) throw notThere('forget', object);
     const { home } = opened;
-    const release = await home.lock(options.lockTimeout, terminal.signal);
+    const release = await home.lock(options.lockTimeout, screen.terminal.signal);
     try {
       const { state, head } = await home.read();
       if (!state.has(object)) throw notThere('forget', object);
@@ -141,9 +126,9 @@ async function forgetObject(
 async function unlockState(
   directory: string,
   options: StateOptions,
-  terminal: Terminal,
+  screen: Screen,
 ): Promise<ExitCode> {
-  return withState(directory, options, terminal, async (opened) => {
+  return withState(directory, options, screen, async (opened) => {
     const home = opened?.home;
     const shared = home instanceof StateStore && home.isShared ? home : null;
     const holder = await shared?.lockHolder();
@@ -189,11 +174,10 @@ interface Rebuilt {
  */
 async function rebuildState(
   directory: string,
-  options: StateOptions & LockOptions,
-  terminal: Terminal,
+  options: LockedStateOptions,
+  screen: Screen,
 ): Promise<ExitCode> {
-  const screen = openScreen(options, terminal);
-  await using run = await openRun(directory, options, surroundingsOf(terminal, screen));
+  await using run = await openRun(directory, options, surroundingsOf(screen));
   const rebuilt = await rebuild(run);
   const json = prettyJson({ formatVersion: 1, ...rebuilt });
   await screen.result(options.format === 'json' ? json : rebuiltText(rebuilt));

@@ -3,12 +3,12 @@ import { runSpecTests, type CaseResult } from '../../lint/spec-tests.js';
 import { junit, type Finding } from '../../report/findings.js';
 import { clean } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
-import { ending, type DeclareCommand } from '../command.js';
+import type { DeclareCommand } from '../command.js';
 import { isNamed, forEachDirectory } from '../directories.js';
 import { examples } from '../help.js';
 import { commonOptions, type CommonOptions } from '../options.js';
 import { readRightSpecs } from '../right-specs.js';
-import { openScreen, prettyJson, type Screen, type Terminal } from '../terminal.js';
+import { ending, prettyJson, type Screen } from '../terminal.js';
 
 const FORMATS = ['text', 'json', 'junit'] as const;
 
@@ -31,11 +31,9 @@ export const declareTest: DeclareCommand = (command, invocation) => {
  */
 async function test(
   directories: readonly string[],
-  options: TestOptions,
-  terminal: Terminal,
+  { format }: TestOptions,
+  screen: Screen,
 ): Promise<ExitCode> {
-  const { format, ...common } = options;
-  const screen = openScreen(common, terminal);
   return forEachDirectory(
     directories,
     async (directory) => {

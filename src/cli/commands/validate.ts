@@ -31,7 +31,7 @@ import {
   configDirectoryOf,
   isNamed,
 } from '../directories.js';
-import { ending, type DeclareCommand } from '../command.js';
+import type { DeclareCommand } from '../command.js';
 import {
   askService,
   onlineOptions,
@@ -40,7 +40,7 @@ import {
 } from '../on-service.js';
 import { examples } from '../help.js';
 import { commonOptions, type CommonOptions } from '../options.js';
-import { openScreen, type Screen, type Terminal } from '../terminal.js';
+import { ending, type Screen } from '../terminal.js';
 
 /** What `--format` takes: for people, programs, and three for CI. */
 const FORMATS = ['text', 'json', 'github', 'sarif', 'junit'] as const;
@@ -71,15 +71,13 @@ export const declareValidate: DeclareCommand = (command, invocation) => {
 async function validate(
   directories: readonly string[],
   options: ValidateOptions,
-  terminal: Terminal,
+  screen: Screen,
 ): Promise<ExitCode> {
   refuseWithoutOnline(options);
-  const { format, ...common } = options;
-  const screen = openScreen(common, terminal);
   return forEachDirectory(
     directories,
-    async (directory) => check(directory, options, { terminal, screen }),
-    async (checked) => screen.result(rendered(checked, format)),
+    async (directory) => check(directory, options, screen),
+    async (checked) => screen.result(rendered(checked, options.format)),
   );
 }
 
@@ -92,7 +90,7 @@ interface Checked extends DirectoryResult {
 async function check(
   directory: string,
   options: ValidateOptions,
-  { terminal, screen }: { readonly terminal: Terminal; readonly screen: Screen },
+  screen: Screen,
 ): Promise<Checked> {
   try {
     const named = await configDirectoryOf(directory);
@@ -104,10 +102,12 @@ async function check(
       source.warnings.forEach((warning) => {
         screen.note(`warning: ${warning}`);
       });
-    const { all, counts, lacksEnvironment } = await findings(source, named.directory, options, {
-      terminal,
+    const { all, desired, lacksEnvironment } = await findings(
+      source,
+      named.directory,
+      options,
       screen,
-    });
+    );
     const prefix = source.checkout.repository?.prefix ?? '';
     const diagnostics = all.filter(({ location }) => isNamed(location.file, named));
     const errors = all.filter(isError);
@@ -117,12 +117,12 @@ async function check(
         `${plural(elsewhere, 'error')} in other files, which keep all of it from being valid`,
       );
     }
-    const isValid = counts !== null && errors.length === 0;
+    const isValid = desired !== null && errors.length === 0;
     const invalid = lacksEnvironment ? EXIT.unreadable : EXIT.invalidSpecs;
     return {
       directory,
       exitCode: isValid ? EXIT.ok : invalid,
-      text: `${diagnosticsText(diagnostics, screen)}${isValid ? `${summaryOf(counts)}\n` : ''}`,
+      text: `${diagnosticsText(diagnostics, screen)}${isValid ? summaryOf(desired) : ''}`,
       document: () => ({ directory, valid: isValid, diagnostics }),
       findings: diagnosticFindings(diagnostics).map((finding) => ({
         ...finding,
@@ -135,13 +135,13 @@ async function check(
   }
 }
 
-function summaryOf({ flags, segments, environments }: Counts): string {
+function summaryOf({ flags, segments, config }: Desired): string {
   const parts = [
-    plural(flags, 'flag'),
-    plural(segments, 'segment'),
-    plural(environments, 'environment'),
+    plural(flags.size, 'flag'),
+    plural(segments.size, 'segment'),
+    plural(config.environments.length, 'environment'),
   ];
-  return `valid: ${parts.join(', ')}`;
+  return `valid: ${parts.join(', ')}\n`;
 }
 
 function unreadable(directory: string, error: FlagkeelError): Checked {
@@ -156,13 +156,11 @@ function unreadable(directory: string, error: FlagkeelError): Checked {
   };
 }
 
-type Counts = Readonly<Record<'flags' | 'segments' | 'environments', number>>;
-
 /** All that there is to say of a directory. */
 interface Findings {
   readonly all: readonly Diagnostic[];
   /** Null where the specs are invalid. */
-  readonly counts: Counts | null;
+  readonly desired: Desired | null;
   readonly lacksEnvironment: boolean;
 }
 
@@ -170,7 +168,7 @@ async function findings(
   source: Source,
   directory: string,
   options: ValidateOptions,
-  shown: { readonly terminal: Terminal; readonly screen: Screen },
+  screen: Screen,
 ): Promise<Findings> {
   const today = new Date().toISOString().slice(0, 10);
   const strays = straysOf(source.tree, await filesBeside(source.checkout.directory));
@@ -178,7 +176,7 @@ async function findings(
   const { result, parts } = await readWithParts(source.tree, memory);
   const online =
     options.online === true && result.ok
-      ? await missing({ directory, parts, ...result }, options, shown.terminal, shown.screen)
+      ? await missing({ directory, parts, ...result }, options, screen)
       : { diagnostics: [], lacksEnvironment: false };
   const beside = await besideSpecs(source, parts, memory);
   const all = inOrder([
@@ -186,16 +184,8 @@ async function findings(
     ...online.diagnostics,
     ...lint(parts, { today, strays, before: new Map(), ...beside }),
   ]);
-  const counts = result.ok ? countsOf(result.desired) : null;
-  return { all, counts, lacksEnvironment: online.lacksEnvironment };
-}
-
-function countsOf({ flags, segments, config }: Desired): Counts {
-  return {
-    flags: flags.size,
-    segments: segments.size,
-    environments: config.environments.length,
-  };
+  const desired = result.ok ? result.desired : null;
+  return { all, desired, lacksEnvironment: online.lacksEnvironment };
 }
 
 /** What rules want to know of earlier commits and of code, which takes a while: only where the house asks for such a rule. */
@@ -252,11 +242,10 @@ async function firstParent(checkout: Checkout, commit: string): Promise<string |
 async function missing(
   specs: { readonly directory: string; readonly parts: SpecParts; readonly desired: Desired },
   options: OnlineOptions,
-  terminal: Terminal,
   screen: Screen,
 ): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly lacksEnvironment: boolean }> {
   const { references, workspace, environments } = specs.desired.config;
-  return askService(specs, options, { terminal, screen }, async (reader) => {
+  return askService(specs, options, screen, async (reader) => {
     const at = await readCatalog(reader, workspace);
     const { id, name } = at.workspace;
     const segments = references.segments.length > 0 ? await reader.listSegments(id) : null;

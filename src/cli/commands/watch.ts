@@ -32,8 +32,8 @@ import {
   timeoutOption,
   type CommonOptions,
 } from '../options.js';
-import { ending, type DeclareCommand } from '../command.js';
-import { aborted, isTerminal, type Terminal } from '../terminal.js';
+import type { DeclareCommand } from '../command.js';
+import { aborted, ending, isTerminal, type Screen, type Terminal } from '../terminal.js';
 import { watchedSources, type SourceOptions } from '../watched-sources.js';
 
 const HOURLY = '0 * * * *';
@@ -44,7 +44,6 @@ interface WatchOptions
     OperationsRequest,
     ForgeRequest,
     Pick<CommonOptions, 'color' | 'quiet' | 'verbose' | 'logFormat'> {
-  /** URL; where replicas meet. */
   readonly database?: string;
   /** Milliseconds. */
   readonly lease: number;
@@ -71,7 +70,6 @@ export const declareWatch: DeclareCommand = (command, invocation) => {
   );
 };
 
-/** Which specs are followed. */
 function sourceOptions(command: Command): void {
   command
     .optionsGroup('Source:')
@@ -87,7 +85,6 @@ function sourceOptions(command: Command): void {
     );
 }
 
-/** When a source is looked at. */
 function rhythmOptions(command: Command): void {
   command
     .addOption(durationOption('--interval', 'look for commits so often', '30s'))
@@ -100,7 +97,6 @@ function rhythmOptions(command: Command): void {
     .option('--schedule <cron>', 'full check for drift; or `off`', HOURLY);
 }
 
-/** Where the daemon shows itself, and whom it tells of its runs. */
 function surfaceOptions(command: Command): void {
   command
     .optionsGroup('Status page and messages:')
@@ -125,7 +121,6 @@ function surfaceOptions(command: Command): void {
     .option('--public-url <url>', 'with --statuses: where people find the status page');
 }
 
-/** With which other processes the work is shared. */
 function replicaOptions(command: Command): void {
   command
     .optionsGroup('Replicas:')
@@ -174,7 +169,7 @@ interface Watched {
 async function watch(
   directory: string,
   options: WatchOptions,
-  terminal: Terminal,
+  { terminal }: Screen,
 ): Promise<ExitCode> {
   const settings = operatorSettings(terminal.environment);
   const sources = await watchedSources(directory, options, settings);

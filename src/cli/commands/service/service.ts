@@ -24,16 +24,12 @@ import {
 } from './store.js';
 
 export interface ServiceCommandOptions extends StoreOptions {
-  /** Default: 127.0.0.1. */
   readonly host?: string;
-  /** Default: 8080. 0: any free one. */
   readonly port?: number;
   readonly strict?: boolean;
   /** False: there are no pages for people. Default: there are, unless `strict`. */
   readonly console?: boolean;
-  /** Path of a seed in JSON. Default: one workspace with staging and production. */
   readonly seed?: string;
-  /** `REQUESTS/SECONDS`, for example `20/10`. */
   readonly rateLimit?: string;
   /** In milliseconds. Default: 30 days. */
   readonly requestsExpire?: number;
@@ -137,20 +133,17 @@ function expiryOf(option: string, afterMs: number | undefined): number | undefin
   throw new FlagkeelError('USAGE', `${option} must be longer than 0s`);
 }
 
+/** @throws FlagkeelError `USAGE` */
 function seedOf({ seed }: ServiceCommandOptions): Seed {
   if (seed === undefined) return DEFAULT_SEED;
-  return parseSeed(readText(seed), seed);
-}
-
-/** @throws FlagkeelError `USAGE` */
-function readText(file: string): string {
+  let text: string;
   try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new FlagkeelError('USAGE', `cannot read the seed "${file}": ${messageOf(error)}`, {
-      cause: error,
-    });
+    text = readFileSync(seed, 'utf8');
+  } catch (cause) {
+    const message = `cannot read the seed "${seed}": ${messageOf(cause)}`;
+    throw new FlagkeelError('USAGE', message, { cause });
   }
+  return parseSeed(text, seed);
 }
 
 /** @throws FlagkeelError `USAGE` */

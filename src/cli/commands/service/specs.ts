@@ -21,14 +21,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where the specs are, and which part of them applications get. */
 export interface SpecsOptions {
-  /** A config directory; its files count, committed or not. */
   readonly specs?: string;
-  /** Another place: a branch of a git server. */
   readonly repo?: string;
   readonly branch?: string;
-  /** Of the config directory in the repository. Default: its top. */
   readonly path?: string;
-  /** Default: the first of the config. */
   readonly environment: readonly string[];
   /** Milliseconds since the epoch: ramps stand where they are then. Default: now, and they go on. */
   readonly at?: number;

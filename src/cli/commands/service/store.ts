@@ -27,7 +27,6 @@ export interface CommandIo {
 
 /** Where the store is; the first that is given. Default: the directory `.flagkeel/service`. */
 export interface StoreOptions {
-  /** `postgres://…` */
   readonly database?: string;
   readonly memory?: boolean;
   readonly directory?: string;
@@ -65,14 +64,12 @@ export function storeOptions(command: Command): Command {
     .option('--memory', 'keep nothing beyond this process');
 }
 
-/** Standard output, as the commands write to it. */
 export function writer(terminal: Terminal): Write {
   return (text) => {
     terminal.stdout.write(text);
   };
 }
 
-/** Declares `service keys`, `log`, `backup` and `restore`. */
 export function declareStoreCommands(service: Command, terminal: Terminal): void {
   addKeys(service, terminal);
   addLog(service, terminal);
@@ -180,13 +177,8 @@ function addLog(service: Command, terminal: Terminal): void {
     .action(async (_own: unknown, command: Command) => {
       const options = command.optsWithGlobals<LogCommandOptions>();
       const { object, format } = options;
-      const environment = options.environment.at(-1);
-      const filter = {
-        format,
-        ...(object === undefined ? {} : { object }),
-        ...(environment === undefined ? {} : { environment }),
-      };
-      await runServiceAudit(options, filter, { write: writer(terminal) });
+      const asked = { object, format, environment: options.environment.at(-1) };
+      await runServiceAudit(options, asked, { write: writer(terminal) });
     });
 }
 
@@ -269,9 +261,9 @@ function hourText(time: number): string {
 
 export interface AuditCommand {
   /** `KIND/NAME`. Default: everything. */
-  readonly object?: string;
+  readonly object?: string | undefined;
   /** Id or name. */
-  readonly environment?: string;
+  readonly environment?: string | undefined;
   readonly format: 'text' | 'json';
 }
 
@@ -286,9 +278,9 @@ export async function runServiceAudit(
 ): Promise<void> {
   const [kind, ...name] = object?.split('/') ?? [];
   const filter: AuditFilter = {
-    ...(kind === undefined ? {} : { kind }),
-    ...(name.length === 0 ? {} : { name: name.join('/') }),
-    ...(environment === undefined ? {} : { environment }),
+    ...(kind !== undefined && { kind }),
+    ...(name.length > 0 && { name: name.join('/') }),
+    ...(environment !== undefined && { environment }),
   };
   await administer(storeLocation(store), async (administration) => {
     if (format === 'text') {
