@@ -62,17 +62,11 @@ export async function commentApprovals(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<CommentApprovals> {
   const ci = ciContext(environment, await readEvent(environment['GITHUB_EVENT_PATH']));
-  const place = pullRequestTarget(flags, ci);
-  const token = forgeToken(environment) ?? ci?.token;
-  if (place && token !== undefined) {
-    return readApprovals(place, { token, version: packageVersion() });
-  }
-  throw new FlagkeelError(
-    'USAGE',
-    place
-      ? 'cannot read approvals: there is no token (set FLAGKEEL_FORGE_TOKEN or FLAGKEEL_FORGE_TOKEN_FILE)'
-      : 'cannot read approvals: it is not known of which pull request (set --forge, --repository and --pull-request)',
-  );
+  const place =
+    pullRequestTarget(flags, ci) ??
+    unknown('read approvals', 'pull request (set --forge, --repository and --pull-request)');
+  const token = forgeToken(environment) ?? ci?.token ?? noToken('read approvals');
+  return readApprovals(place, { token, version: packageVersion() });
 }
 
 /**
@@ -86,18 +80,21 @@ export async function appliedForge(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<CommitForge> {
   const ci = ciContext(environment, undefined);
-  const place = repositoryTarget(flags, ci);
-  const token = forgeToken(environment) ?? ci?.token;
-  if (place && token !== undefined) {
-    const target = { ...place, commit, runUrl: ci?.runUrl };
-    return openAppliedForge(target, { token, version: packageVersion() });
-  }
-  throw new FlagkeelError(
-    'USAGE',
-    place
-      ? 'cannot set statuses: there is no token (set FLAGKEEL_FORGE_TOKEN or FLAGKEEL_FORGE_TOKEN_FILE)'
-      : 'cannot set statuses: it is not known of which repository (set --forge and --repository)',
-  );
+  const place =
+    repositoryTarget(flags, ci) ??
+    unknown('set statuses', 'repository (set --forge and --repository)');
+  const token = forgeToken(environment) ?? ci?.token ?? noToken('set statuses');
+  const target = { ...place, commit, runUrl: ci?.runUrl };
+  return openAppliedForge(target, { token, version: packageVersion() });
+}
+
+function unknown(what: string, place: string): never {
+  throw new FlagkeelError('USAGE', `cannot ${what}: it is not known of which ${place}`);
+}
+
+function noToken(what: string): never {
+  const wayOut = 'set FLAGKEEL_FORGE_TOKEN or FLAGKEEL_FORGE_TOKEN_FILE';
+  throw new FlagkeelError('USAGE', `cannot ${what}: there is no token (${wayOut})`);
 }
 
 /** Without a base, the review would blame this branch for every difference from the service. */
@@ -114,11 +111,7 @@ async function openAsked(
   { forge: asked }: ReviewOptions,
 ): Promise<Forge | null> {
   if (token !== undefined) return openForge(place, { token, version: packageVersion() });
-  if (asked === undefined) return null;
-  throw new FlagkeelError(
-    'USAGE',
-    `cannot tell ${place.kind} of the review: there is no token (set FLAGKEEL_FORGE_TOKEN or FLAGKEEL_FORGE_TOKEN_FILE)`,
-  );
+  return asked === undefined ? null : noToken(`tell ${place.kind} of the review`);
 }
 
 function forgeTarget(flags: ReviewOptions, ci: CiContext | null): ForgeTarget | null {
@@ -131,9 +124,9 @@ function forgeTarget(flags: ReviewOptions, ci: CiContext | null): ForgeTarget | 
   if (place && commit !== undefined) return { ...place, commit, runUrl };
   // A job without a pull request has no place to post to.
   if (flags.forge === undefined) return null;
-  throw new FlagkeelError(
-    'USAGE',
-    `cannot tell ${kind} of the review: it is not known of which pull request (set --repository, --pull-request and --commit)`,
+  return unknown(
+    `tell ${kind} of the review`,
+    'pull request (set --repository, --pull-request and --commit)',
   );
 }
 
@@ -188,16 +181,11 @@ export interface ReviewOptions
     ForgeFlags,
     ConnectionFlags,
     Pick<RunFlags, 'environment' | 'only' | 'at' | 'concurrency'> {
-  /** Revision that the plan starts from. */
   readonly since?: string;
-  /** Branch that the pull request goes to. */
   readonly target?: string;
   readonly offline?: boolean;
-  /** Full hash of the commit that gets the statuses. */
   readonly commit?: string;
-  /** Page that the status links to. */
   readonly planUrl?: string;
-  /** Files for other programs. */
   readonly json?: string;
   readonly sarif?: string;
   readonly junit?: string;
@@ -218,7 +206,6 @@ export interface CiContext {
    * target.
    */
   readonly merge?: string | undefined;
-  /** Name of the target branch. */
   readonly target?: string | undefined;
   readonly runUrl?: string | undefined;
   readonly token?: string | undefined;
