@@ -6,8 +6,25 @@ export interface Metric {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly labels: readonly string[];
   readonly help: string;
-  /** Upper bounds of a histogram, in seconds. */
   readonly buckets?: readonly number[];
+}
+
+export function counter(name: string, labels: readonly string[], help: string): Metric {
+  return { name, type: 'counter', labels, help };
+}
+
+export function gauge(name: string, labels: readonly string[], help: string): Metric {
+  return { name, type: 'gauge', labels, help };
+}
+
+/** @param buckets upper bounds, in seconds. */
+export function histogram(
+  name: string,
+  labels: readonly string[],
+  buckets: readonly number[],
+  help: string,
+): Metric {
+  return { name, type: 'histogram', labels, help, buckets };
 }
 
 export type Labels = Readonly<Record<string, string>>;

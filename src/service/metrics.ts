@@ -1,4 +1,4 @@
-import { Prometheus, type Metric } from '../platform/prometheus.js';
+import { counter, gauge, histogram, Prometheus, type Metric } from '../platform/prometheus.js';
 import type { Store } from './store/store.js';
 
 export interface AnsweredRequest {
@@ -13,32 +13,28 @@ const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 /** All metrics of the service. The number of label values is bounded: names that clients choose are not among them. */
 export const SERVICE_METRICS = {
-  requests: {
-    name: 'flagkeel_admin_requests_total',
-    type: 'counter',
-    labels: ['method', 'route', 'status'],
-    help: 'Requests that were answered; route `none`: there is no such path.',
-  },
-  seconds: {
-    name: 'flagkeel_admin_request_duration_seconds',
-    type: 'histogram',
-    labels: ['method', 'route'],
-    help: 'How long answers took.',
-    buckets: BUCKETS,
-  },
-  storeErrors: {
-    name: 'flagkeel_admin_store_errors_total',
-    type: 'counter',
-    labels: [],
-    help: 'Requests that failed because the store did.',
-  },
-  objects: {
-    name: 'flagkeel_admin_objects',
-    type: 'gauge',
-    labels: ['kind'],
-    help: 'Objects in the store; absent while it does not answer.',
-  },
-} as const satisfies Readonly<Record<string, Metric>>;
+  requests: counter(
+    'flagkeel_admin_requests_total',
+    ['method', 'route', 'status'],
+    'Requests that were answered; route `none`: there is no such path.',
+  ),
+  seconds: histogram(
+    'flagkeel_admin_request_duration_seconds',
+    ['method', 'route'],
+    BUCKETS,
+    'How long answers took.',
+  ),
+  storeErrors: counter(
+    'flagkeel_admin_store_errors_total',
+    [],
+    'Requests that failed because the store did.',
+  ),
+  objects: gauge(
+    'flagkeel_admin_objects',
+    ['kind'],
+    'Objects in the store; absent while it does not answer.',
+  ),
+} satisfies Readonly<Record<string, Metric>>;
 
 /** Counted at each scrape, by the value of the label `kind`. */
 const COUNTS = {
