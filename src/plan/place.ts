@@ -57,9 +57,9 @@ export function withBase<E extends StateEntry>(
 ): E {
   const { workspace, ...rest } = entry;
   if (id === null) return { ...rest, ...(base && { workspace: base }) } as E;
-  const environments = { ...entry.environments, ...(base && { [id]: base }) };
-  if (!base) delete environments[id];
-  return { ...entry, environments };
+  const others = Object.entries(entry.environments).filter(([each]) => each !== id);
+  const bases = base ? [...others, [id, base] as const] : others;
+  return { ...entry, environments: Object.fromEntries<Base<unknown>>(bases) };
 }
 
 export function hasBase({ workspace, environments }: StateEntry): boolean {

@@ -23,7 +23,7 @@ export function approvalEvidence(source: SourceView, now: number): Html {
   const leave =
     approved !== null && isApproved(source)
       ? html`Approved by ${untrusted(approved.by)}, for the next run; void
-        ${moment(approved.until ?? '', now)}.`
+        ${moment(approved.until, now)}.`
       : html``;
   const { headline = '' } = run.open ?? {};
   return html`<p>${heldText(plan)} ${leave}</p>
