@@ -1,12 +1,17 @@
 import { keyOfId, objectId, parseKey, type ObjectId, type ObjectRef } from '../../model/ref.js';
 import type { Withheld } from '../../model/plan.js';
-import { isCarried, isCreation, isRemoval, type PlannedChange } from '../planned-change.js';
+import {
+  isCarried,
+  isCreation,
+  isRemoval,
+  type PlannedChange,
+  treatmentChange,
+} from '../planned-change.js';
 import { circleAmong } from './order.js';
 import { observedKind } from '../objects/kinds.js';
 import type { PlanInput } from '../input.js';
 import type { WithheldReason } from '../policy.js';
 import { liveUsesOf, targetedSegments, usesOf, type Use } from './references.js';
-import { treatmentChange } from './two-phase.js';
 
 /**
  * Withholds changes that would break others: removals of objects or treatments that remain in use (or of a flag that

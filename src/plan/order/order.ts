@@ -3,9 +3,16 @@ import type { Actual } from '../../model/actual.js';
 import { keyOfId, objectId, type ObjectId } from '../../model/ref.js';
 import type { Change, Step, StepId, StepRequest } from '../../model/plan.js';
 import { plannedKind } from '../objects/kinds.js';
-import { isCarried, isCreation, isRemoval, type PlannedChange } from '../planned-change.js';
+import {
+  expanded,
+  isCarried,
+  isCreation,
+  isRemoval,
+  treatmentChange,
+  type PlannedChange,
+  type TreatmentChange,
+} from '../planned-change.js';
 import { liveUsesOf, type Use } from './references.js';
-import { treatmentChange, expanded, type TreatmentChange } from './two-phase.js';
 
 /**
  * Puts changes in an order in which they can be applied, by real references and not by kind:
