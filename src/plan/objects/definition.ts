@@ -21,13 +21,12 @@ import {
   type ChangeSubject,
 } from '../planned-change.js';
 import { WHOLE_OBJECT } from '../bases/corrections.js';
-import { definitionFields, targetPath } from '../fields.js';
+import { definitionFields, targetPath, createdFields, threeWay } from '../fields.js';
 import { isKillOrdered } from '../kills/orders.js';
 import { effectiveFields, plannedRestore, type PlannedRestore } from '../kills/plan.js';
 import { creationReason, withoutBase, type PlanInput } from '../input.js';
 import { environmentRules, withholdReason, type PlannedEnvironment } from '../policy.js';
 import { requestHold } from '../requests.js';
-import { createdFields, threeWay } from '../three-way.js';
 import { baseOfFound } from './flag-base.js';
 import { usesOf } from '../order/references.js';
 

@@ -21,7 +21,13 @@ import {
   type ChangeSubject,
 } from '../planned-change.js';
 import { WHOLE_OBJECT } from '../bases/corrections.js';
-import { flagFields, flagFieldsChange, definitionFields } from '../fields.js';
+import {
+  flagFields,
+  flagFieldsChange,
+  definitionFields,
+  createdFields,
+  threeWay,
+} from '../fields.js';
 import { creationReason, withoutBase, type PlanInput } from '../input.js';
 import type { PlacedName } from '../place.js';
 import {
@@ -32,7 +38,6 @@ import {
   workspaceRules,
   type PlanPolicy,
 } from '../policy.js';
-import { createdFields, threeWay } from '../three-way.js';
 import { canonicalDefinition, definitionFromWire } from '../../model/flag/wire.js';
 import { rememberingKills } from '../kills/base.js';
 import { killOrders } from '../kills/orders.js';

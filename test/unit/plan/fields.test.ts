@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/model/json.js';
 import { keyList } from '../../../src/model/segment-keys.js';
-import { satisfies, targetPath } from '../../../src/plan/fields.js';
-import { byPath, createdFields, threeWay } from '../../../src/plan/three-way.js';
+import {
+  satisfies,
+  targetPath,
+  byPath,
+  createdFields,
+  threeWay,
+} from '../../../src/plan/fields.js';
 
 const fields = (members: Record<string, Json>): ReadonlyMap<string, Json> =>
   new Map(Object.entries(members));
