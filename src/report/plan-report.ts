@@ -134,22 +134,11 @@ export function byEnvironment<T extends { readonly id: string }>(
   return items.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
-/**
- * The action on an object in the words of reports; an activation counts as a creation, a deactivation as a deletion.
- */
-const DEED_OF = {
-  create: 'create',
-  activate: 'create',
-  update: 'update',
-  delete: 'delete',
-  deactivate: 'delete',
-} as const;
-
 /** Flags that the service keeps are archived and not deleted. */
-type Deed = (typeof DEED_OF)[keyof typeof DEED_OF] | 'archive';
+type Deed = 'create' | 'update' | 'delete' | 'archive';
 
 export function deedOf({ action, archive }: Pick<Change, 'action' | 'archive'>): Deed {
-  return archive ? 'archive' : DEED_OF[action];
+  return archive ? 'archive' : ACTIONS[action].deed;
 }
 
 /** The number of changes by action, each worded by `textOf`; archived flags are counted only if there are any. */
@@ -175,15 +164,19 @@ export function countDeeds(changes: readonly Change[]): Readonly<Record<Deed, nu
 interface ActionPhrases {
   readonly symbol: string;
   readonly tone: Tone;
+  readonly deed: Deed;
   readonly done: string;
 }
 
+const ADDED = { symbol: '+', tone: 'add', deed: 'create' } as const;
+const REMOVED = { symbol: '-', tone: 'remove', deed: 'delete' } as const;
+
 export const ACTIONS: Readonly<Record<Action, ActionPhrases>> = {
-  create: { symbol: '+', tone: 'add', done: 'created' },
-  activate: { symbol: '+', tone: 'add', done: 'activated' },
-  update: { symbol: '~', tone: 'change', done: 'updated' },
-  delete: { symbol: '-', tone: 'remove', done: 'deleted' },
-  deactivate: { symbol: '-', tone: 'remove', done: 'deactivated' },
+  create: { ...ADDED, done: 'created' },
+  activate: { ...ADDED, done: 'activated' },
+  update: { symbol: '~', tone: 'change', deed: 'update', done: 'updated' },
+  delete: { ...REMOVED, done: 'deleted' },
+  deactivate: { ...REMOVED, done: 'deactivated' },
 };
 
 export function phrasesOf({ action, archive }: Pick<Change, 'action' | 'archive'>): ActionPhrases {

@@ -17,9 +17,22 @@ export function listText(values: readonly string[], limit = Infinity): string {
 
 /** At most `limit` values are listed, the others counted: `ES, FR, … 3 more`. */
 export function itemText(values: readonly string[], limit: number): string {
-  const shown = values.slice(0, limit).map(quoted);
-  const more = values.length - shown.length;
-  return [...shown, ...(more > 0 ? [`… ${String(more)} more`] : [])].join(', ');
+  return firstOf(values.slice(0, limit).map(quoted), values.length).join(', ');
+}
+
+/** The texts that are shown, and the number of those that are not. */
+export function firstOf(
+  shown: readonly string[],
+  total: number,
+  rest = (more: number): string => `… ${String(more)} more`,
+): string[] {
+  return total > shown.length ? [...shown, rest(total - shown.length)] : [...shown];
+}
+
+/** `a, b and 3 more`: the first cleaned names. */
+export function namesText(names: readonly string[], limit: number): string {
+  const more = names.length > limit ? ` and ${String(names.length - limit)} more` : '';
+  return `${names.slice(0, limit).map(clean).join(', ')}${more}`;
 }
 
 /** JSON on one line, cut at `columns`. */

@@ -63,7 +63,7 @@ const WIDTH = 110;
 const MOST_ROWS = 80;
 /** The most UTF-16 code units of one piece of text in a row. */
 const MOST_TEXT = 1_500;
-/** Approximate size of one fence in UTF-16 code units; a fence is kept or left out as a whole. */
+/** Approximate size of one fence or table in UTF-16 code units; each is kept or left out as a whole. */
 const CHUNK_SIZE = 8_000;
 
 /** The rows of the text report, with the headlines of changes at the left edge. */
@@ -79,19 +79,29 @@ export function rowsOf(lines: readonly Line[]): string[] {
   return more <= 0 ? marked : [...marked.slice(0, MOST_ROWS), `    … ${String(more)} more lines`];
 }
 
-/** Fences of whole changes, each small enough to be kept or left out by itself. */
-export function fencedChunks(changes: readonly (readonly string[])[]): Markup[] {
-  const chunks: { rows: string[]; size: number }[] = [];
-  for (const rows of changes) {
-    const size = rows.reduce((sum, row) => sum + row.length + 1, 0);
+/**
+ * Groups of neighbours, each small enough to be kept or left out by itself.
+ *
+ * @param sizeOf in UTF-16 code units.
+ */
+export function chunked<T>(items: readonly T[], sizeOf: (item: T) => number): T[][] {
+  const chunks: { items: T[]; size: number }[] = [];
+  for (const item of items) {
+    const size = sizeOf(item);
     const last = chunks.at(-1);
     if (last && last.size + size < CHUNK_SIZE) {
-      last.rows.push(...rows);
+      last.items.push(item);
       last.size += size;
-    } else chunks.push({ rows: [...rows], size });
+    } else chunks.push({ items: [item], size });
   }
+  return chunks.map((chunk) => chunk.items);
+}
+
+/** Fences of whole changes. */
+export function fencedChunks(changes: readonly (readonly string[])[]): Markup[] {
+  const chunks = chunked(changes, (rows) => rows.reduce((sum, row) => sum + row.length + 1, 0));
   // The language `diff` colours rows that begin with +, - or !; only headlines do.
-  return chunks.map(({ rows }) => fenced(rows, 'diff'));
+  return chunks.map((chunk) => fenced(chunk.flat(), 'diff'));
 }
 
 /** Cuts a text that is too long to be read. */

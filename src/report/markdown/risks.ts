@@ -1,12 +1,12 @@
-import { RISKS, type Risk } from '../../model/impact.js';
+import { grouped } from '../../model/collections.js';
+import { RISKS } from '../../model/impact.js';
 import type { Change, LiveKill } from '../../model/plan.js';
 import { clean } from '../sanitize.js';
 import type { PlanReport } from '../plan-report.js';
 import { cut } from '../text/layout.js';
 import { plural } from '../values.js';
-import { guardTexts } from '../view/guards.js';
 import type { Fold, PlanView } from '../view/plan-view.js';
-import { risksOf, riskWord, sizeOf } from '../view/impact.js';
+import { risksIn, sizeOf } from '../view/impact.js';
 import type { Caveats } from '../view/sentences.js';
 import type { Block } from './blocks.js';
 import { code, joined, Markup, trusted } from './markup.js';
@@ -23,12 +23,10 @@ const TEXT_COLUMNS = 240;
  */
 export function riskBlocks(
   report: PlanReport,
-  { folds: [first] }: PlanView,
+  { folds: [first], guards }: PlanView,
   { serious, ramps, reminders }: Caveats,
 ): Block[] {
-  const groups = riskGroups(report);
-  const risks = groups.reduce((sum, { changes }) => sum + changes.length, 0);
-  const guards = guardTexts(report);
+  const risks = risksIn(report);
   const removals = report.plan.changes.filter(({ action }) => action === 'delete');
   // The headline names an object of which nothing is left.
   const isNamed = !report.outcomes && first?.keys.length === 1 && sameChanges(first, removals);
@@ -45,7 +43,7 @@ export function riskBlocks(
       gone.filter(({ archive }) => archive === true),
     ),
     // The headline names the only risk, unless a failure has its place.
-    ...(risks > 1 || report.outcomes ? riskItems(groups) : []),
+    ...(risks.length > 1 || report.outcomes ? riskItems(risks, report) : []),
     ...items(
       'left killed, though git no longer orders it',
       report.plan.liveKills.filter(isReleased),
@@ -84,39 +82,26 @@ function boundedItems(sign: string, texts: readonly string[], more: string, end 
   ];
 }
 
-/** The changes of one risk in one environment. */
-interface RiskGroup {
-  readonly risk: Risk;
-  readonly place: string | null;
-  readonly word: string;
-  readonly changes: readonly Change[];
-}
-
-/** The risk of the largest change first, and within each risk likewise; equals in the order of `RISKS` and the plan. */
-function riskGroups(report: PlanReport): RiskGroup[] {
-  const largest = report.plan.changes.toSorted((a, b) => sizeOf(b, report) - sizeOf(a, report));
-  const sizeOfGroup = ({ changes: [first] }: RiskGroup): number =>
-    first ? sizeOf(first, report) : 0;
-  return RISKS.flatMap((risk) => {
-    const found = largest.filter((change) => risksOf(change, report).includes(risk));
-    const places = new Set(found.map(({ ref }) => ref.environment));
-    return [...places].map((place) => ({
-      risk,
-      place,
-      word: riskWord(risk, place),
-      changes: found.filter(({ ref }) => ref.environment === place),
-    }));
-  }).sort((a, b) => sizeOfGroup(b) - sizeOfGroup(a));
-}
-
-/** One line for each risk, and one for each environment if the words name it. */
-function riskItems(groups: readonly RiskGroup[]): Markup[] {
-  return [...new Set(groups.map(({ word }) => word))].flatMap((word) =>
+/**
+ * One line for each risk, and one for each environment if the words name it. The risk of the largest change comes
+ * first; of equal ones, the first in `RISKS`.
+ */
+function riskItems(risks: ReturnType<typeof risksIn>, report: PlanReport): Markup[] {
+  const sizeOfFirst = ([first]: typeof risks): number => (first ? sizeOf(first.change, report) : 0);
+  const rankOfFirst = ([first]: typeof risks): number => (first ? RISKS.indexOf(first.risk) : 0);
+  const groups = [...grouped(risks, riskAndPlace).values()].toSorted(
+    (a, b) => sizeOfFirst(b) - sizeOfFirst(a) || rankOfFirst(a) - rankOfFirst(b),
+  );
+  return [...grouped(groups.flat(), ({ word }) => word)].flatMap(([word, found]) =>
     items(
       word,
-      groups.filter((group) => group.word === word).flatMap(({ changes }) => changes),
+      found.map(({ change }) => change),
     ),
   );
+}
+
+function riskAndPlace({ risk, change: { ref } }: ReturnType<typeof risksIn>[number]): string {
+  return `${risk} ${String(ref.environment)}`;
 }
 
 /** A line that names the first objects and counts the others. */

@@ -4,7 +4,7 @@ import { cut } from '../text/layout.js';
 import { itemText } from '../values.js';
 import { briefOf } from '../view/brief.js';
 import { countText, namesOf, type Fold } from '../view/plan-view.js';
-import type { Block } from './blocks.js';
+import { chunked, type Block } from './blocks.js';
 import { code, joined, Markup, trusted } from './markup.js';
 
 const NAME_COLUMNS = 100;
@@ -15,13 +15,7 @@ const SHOWN_TITLES = 2;
 const SHOWN_NAMES = 3;
 /** The most environments side by side; the others follow in the next table. */
 const SHOWN_PLACES = 6;
-/**
- * Approximate size of one table in UTF-16 code units. A longer table is split, so that a budget can end between two
- * parts.
- */
-const TABLE_SIZE = 8_000;
-
-const LINE_BREAK = Markup.own('<br>');
+const LINE_BREAK = '<br>';
 
 /**
  * Shows for each object and environment the size of the change and the users that it reaches; protected environments
@@ -34,7 +28,8 @@ export function tableBlocks(folds: readonly Fold[], report: PlanReport): Block[]
   const parts = columnsOf(report).flatMap((columns) => {
     const here = folds.filter(({ rows }) => rows.some(({ change }) => isIn(change, columns)));
     const rows = here.map((fold) => tableRow(fold, columns, { report, shared }));
-    return tables(rows, headOf(columns, shared));
+    const head = headOf(columns, shared);
+    return chunked(rows, ({ length }) => length).map((part) => joined([head, ...part], '\n'));
   });
   const title = shared === undefined || shared === '' ? [] : [trusted`All of it: ${shared}`];
   return parts.map((table, index) => ({
@@ -71,19 +66,6 @@ function headOf(columns: readonly Place[], shared: string | undefined): Markup {
   return joined([head, Markup.own(`|${' --- |'.repeat(count)}`)], '\n');
 }
 
-/** Splits rows into tables of bounded size, each with its own head. */
-function tables(rows: readonly Markup[], head: Markup): Markup[] {
-  const parts: { rows: Markup[]; size: number }[] = [];
-  for (const each of rows) {
-    const last = parts.at(-1);
-    if (last && last.size + each.length < TABLE_SIZE) {
-      last.rows.push(each);
-      last.size += each.length;
-    } else parts.push({ rows: [each], size: each.length });
-  }
-  return parts.map((part) => joined([head, ...part.rows], '\n'));
-}
-
 function row(cells: readonly Markup[]): Markup {
   return trusted`| ${joined(cells, ' | ')} |`;
 }
@@ -105,7 +87,7 @@ function tableRow(
     if (fold.members && here.length > 0) return trusted`**${here.length} new**`;
     return joined(
       here.map(({ change }) => cell(change, report)),
-      String(LINE_BREAK),
+      LINE_BREAK,
     );
   });
   return row([
@@ -118,7 +100,7 @@ function tableRow(
 function titlesCell(titles: readonly string[]): Markup {
   const more = titles.length - SHOWN_TITLES;
   const shown = titles.slice(0, SHOWN_TITLES).map((title) => trusted`${title}`);
-  return joined([...shown, ...(more > 0 ? [trusted`… ${more} more`] : [])], String(LINE_BREAK));
+  return joined([...shown, ...(more > 0 ? [trusted`… ${more} more`] : [])], LINE_BREAK);
 }
 
 function titlesOf(folds: readonly Fold[]): ReadonlySet<string> {
@@ -140,7 +122,7 @@ function cell(change: Change, report: PlanReport): Markup {
       ...(more > 0 ? [trusted`… ${more} more below`] : []),
       ...(reach === undefined ? [] : [trusted`reaches: ${cut(reach, LINE_COLUMNS)}`]),
     ],
-    String(LINE_BREAK),
+    LINE_BREAK,
   );
 }
 

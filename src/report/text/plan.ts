@@ -10,7 +10,7 @@ import {
   shownEnvironments,
 } from '../plan-report.js';
 import { clean } from '../sanitize.js';
-import { itemText, plural } from '../values.js';
+import { firstOf, itemText, plural } from '../values.js';
 import { freshWords } from '../view/headline.js';
 import { guardTexts, type GuardTexts } from '../view/guards.js';
 import { risksLine } from '../view/impact.js';
@@ -284,9 +284,7 @@ function withheldNames(report: PlanReport): string {
   const { withheld } = report.plan;
   const ids = byEnvironment(withheld, shownEnvironments(report)).map(({ id }) => clean(id));
   const names = [...new Set(ids)];
-  const more = names.length - SHOWN_WITHHELD;
-  const rest = more > 0 ? [`… ${String(more)} more`] : [];
-  return ` (${[...names.slice(0, SHOWN_WITHHELD), ...rest].join(', ')})`;
+  return ` (${firstOf(names.slice(0, SHOWN_WITHHELD), names.length).join(', ')})`;
 }
 
 /** Counts of the objects that the run does not act on. */

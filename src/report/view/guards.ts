@@ -1,3 +1,4 @@
+import { firstOf } from '../values.js';
 import type { Change, GuardFinding, GuardName } from '../../model/plan.js';
 import { objectId } from '../../model/ref.js';
 import { guardRemedy } from '../../model/remedy.js';
@@ -95,8 +96,7 @@ function evidenceText(finding: GuardFinding, report: PlanReport): string {
     ];
     return cut(clean(parts.join(', ')), EVIDENCE_COLUMNS);
   });
-  const more = changes.length - shown.length;
-  return `; ${[...shown, ...(more > 0 ? [`… ${String(more)} more`] : [])].join('; ')}`;
+  return `; ${firstOf(shown, changes.length).join('; ')}`;
 }
 
 /** The changes that a finding counts; empty for one about the whole workspace. */

@@ -6,7 +6,7 @@ import { clean } from '../sanitize.js';
 import { span, type Span } from '../text/layout.js';
 import { isRules, plural } from '../values.js';
 import { servedText } from './brief.js';
-import { audienceText, byWeight, risksOf, riskWord, weightOf } from './impact.js';
+import { audienceText, byWeight, risksIn, risksOf, riskWord, weightOf } from './impact.js';
 import type { ChangeRow, Row } from './row.js';
 
 /** An object with its changes, as far as the headline needs it. */
@@ -124,7 +124,7 @@ function othersParts(
   changed = rows.length,
 ): Span[][] {
   const { changes } = report.plan;
-  const risks = changes.reduce((sum, each) => sum + risksOf(each, report).length, 0);
+  const risks = risksIn(report).length;
   const shown = rows.some(({ change }) => risksOf(change, report).length > 0) ? 1 : 0;
   return restParts(changes.length - changed, risks - shown);
 }

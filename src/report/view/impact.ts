@@ -1,3 +1,4 @@
+import { grouped } from '../../model/collections.js';
 import {
   RISKS,
   type FlagImpact,
@@ -12,7 +13,7 @@ import { isKill, type Change } from '../../model/plan.js';
 import { clean, quoted } from '../sanitize.js';
 import { deedOf, isUndone, KIND_TEXTS, type PlanReport } from '../plan-report.js';
 import { noBreak, span, type FieldLine } from '../text/layout.js';
-import { itemText, plural } from '../values.js';
+import { firstOf, itemText, plural } from '../values.js';
 
 /** The most flags, moves of one flag, and names of keys to show; the others are counted. */
 const SHOWN_FLAGS = 3;
@@ -67,21 +68,34 @@ export function sizeOf({ id }: Change, { impacts }: PlanReport): number {
   return Math.max(0, byRampEnd?.atMost ?? 0, ...flags.map(({ traffic }) => traffic.atMost));
 }
 
-/** The risks of a plan in one clause, those of the largest changes first; empty if there are none. */
+/** One risk of one change. */
+interface PlannedRisk {
+  readonly change: Change;
+  readonly risk: Risk;
+  readonly word: string;
+}
+
+/** The risks of a plan, those of the largest changes first, and those of one change in the order of `RISKS`. */
+export function risksIn(report: PlanReport): PlannedRisk[] {
+  return report.plan.changes
+    .toSorted((a, b) => sizeOf(b, report) - sizeOf(a, report))
+    .flatMap((change) =>
+      risksOf(change, report).map((risk) => {
+        return { change, risk, word: riskWord(risk, change.ref.environment) };
+      }),
+    );
+}
+
+/** The risks of a plan in one clause; empty if there are none. */
 export function risksLine(report: PlanReport): string {
-  const risky = report.plan.changes
-    .map((change) => ({ change, risks: risksOf(change, report) }))
-    .filter(({ risks }) => risks.length > 0)
-    .sort((a, b) => sizeOf(b.change, report) - sizeOf(a.change, report));
-  if (risky.length === 0) return '';
-  const shown = risky.slice(0, SHOWN_RISKS).map(({ change, risks }) => {
-    const words = risks.map((risk) => riskWord(risk, change.ref.environment));
-    return `${clean(change.id)} ${words.join(', ')}`;
+  const risks = risksIn(report);
+  if (risks.length === 0) return '';
+  const objects = [...grouped(risks, ({ change }) => change)];
+  const shown = objects.slice(0, SHOWN_RISKS).map(([{ id }, own]) => {
+    return `${clean(id)} ${own.map(({ word }) => word).join(', ')}`;
   });
-  const more = risky.length - shown.length;
-  const rest = more > 0 ? [`… ${plural(more, 'more object')}`] : [];
-  const count = risky.reduce((sum, { risks }) => sum + risks.length, 0);
-  return `${plural(count, 'risk')}: ${[...shown, ...rest].join('; ')}`;
+  const texts = firstOf(shown, objects.length, (more) => `… ${plural(more, 'more object')}`);
+  return `${plural(risks.length, 'risk')}: ${texts.join('; ')}`;
 }
 
 /** The risks of a change, in the order of `RISKS`. A kill is always a risk, even if the impact was not worked out. */
@@ -101,8 +115,7 @@ export function audienceText({ ref }: Change, { flags }: Impact, showKeys: boole
     const isOwn = keyOf(ref.kind, ref.name) === keyOf('flag', each.flag);
     return `${isOwn ? '' : `${quoted(each.flag)} `}${movesText(each, showKeys)}`;
   });
-  const more = flags.length - shown.length;
-  return [...shown, ...(more > 0 ? [`… ${plural(more, 'more flag')}`] : [])].join('; ');
+  return firstOf(shown, flags.length, (more) => `… ${plural(more, 'more flag')}`).join('; ');
 }
 
 /**
@@ -115,9 +128,8 @@ function movesText(impact: FlagImpact, showKeys: boolean): string {
     const sizes = sizesText(impact).join(', ');
     return `${sizes} (too many combinations to tell more)`;
   }
-  const more = parts.length - SHOWN_MOVES;
-  const cut = [...parts.slice(0, SHOWN_MOVES), ...(more > 0 ? [`… ${String(more)} more`] : [])];
-  return `${cut.join(', ')}${impact.bounded ? ' (at least; too many combinations to tell all)' : ''}`;
+  const shown = firstOf(parts.slice(0, SHOWN_MOVES), parts.length).join(', ');
+  return `${shown}${impact.bounded ? ' (at least; too many combinations to tell all)' : ''}`;
 }
 
 /** The treatments that a killed flag would serve again, or that all users would keep theirs. */

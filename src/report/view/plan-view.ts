@@ -113,7 +113,9 @@ function foldsOf(report: PlanReport, { showKeys, verbose = false }: ViewOptions)
       const [first] = group;
       const folder = first && folders.get(first);
       if (!first || folder === undefined || group.length === 1) return group;
-      return [inFolder(first, group, { place: folder, members: alike(group) })];
+      const rows = group.flatMap((fold) => fold.rows);
+      const members = alike(group);
+      return [{ ...joined(first, group), rows, place: folder, fresh: placesText(rows), members }];
     }),
   );
 }
@@ -128,7 +130,9 @@ function foldedAlike(folds: readonly Fold[], report: PlanReport): readonly Fold[
   });
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
-    return first === undefined || group.length < FOLD_FROM ? group : [folded(first, group)];
+    if (first === undefined || group.length < FOLD_FROM) return group;
+    const rows = first.rows.map((row) => ({ ...row, origin: [], lines: foldedLines(row) }));
+    return [{ ...joined(first, group), rows, place: '' }];
   });
 }
 
@@ -151,35 +155,18 @@ function foldersOf(places: readonly string[]): string[] {
   return at(1);
 }
 
-function inFolder(
-  first: Fold,
-  group: readonly Fold[],
-  folder: Pick<Fold, 'place'> & Required<Pick<Fold, 'members'>>,
-): Fold {
-  return {
-    ...first,
-    ...folder,
-    keys: group.flatMap(({ keys }) => keys),
-    rows: group.flatMap(({ rows }) => rows),
-    commit: shared(group.map(({ commit }) => commit)),
-    titles: new Set(group.flatMap(({ titles }) => [...titles])),
-    fresh: placesText(group),
-  };
-}
-
 /** The number of new objects by environment: `production 6, staging 7`. */
-function placesText(members: readonly Fold[]): string {
-  const rows = members.flatMap(({ rows }) => rows.filter(({ change }) => change.ref.environment));
-  const counts = [...grouped(rows, ({ subject }) => subject)];
+function placesText(rows: readonly ChangeRow[]): string {
+  const placed = rows.filter(({ change }) => change.ref.environment !== null);
+  const counts = [...grouped(placed, ({ subject }) => subject)];
   return counts.map(([place, { length }]) => `${place} ${String(length)}`).join(', ');
 }
 
-function folded(first: Fold, group: readonly Fold[]): Fold {
+/** Several folds as one; what is not common to all of them is that of the first. */
+function joined(first: Fold, group: readonly Fold[]): Fold {
   return {
     ...first,
     keys: group.flatMap(({ keys }) => keys),
-    rows: first.rows.map((row) => ({ ...row, origin: [], lines: foldedLines(row) })),
-    place: '',
     commit: shared(group.map(({ commit }) => commit)),
     titles: new Set(group.flatMap(({ titles }) => [...titles])),
   };

@@ -14,7 +14,7 @@ import type { ClosedEnvironment, LeftOut, Suspension } from '../../model/run.js'
 import { byEnvironment, type PlanReport, shownEnvironments } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { span } from '../text/layout.js';
-import { plural } from '../values.js';
+import { namesText, plural } from '../values.js';
 import { commandText, remedyText } from './remedy.js';
 import type { Row } from './row.js';
 
@@ -49,27 +49,23 @@ export function caveatsOf(report: PlanReport): Caveats {
       ...inOrder.map(closedText),
       ...approvalTexts(report),
       ...withdrawalTexts(report),
-      ...(held.length > 0
-        ? [
-            `Left as they are, because their specs or what they name are invalid: ${held.map(clean).join(', ')}.`,
-          ]
-        : []),
-      ...(stateless
-        ? ['Stateless: drift cannot be told from a change in git, and nothing is pruned.']
-        : []),
+      ...thatApply(
+        held.length > 0 &&
+          `Left as they are, because their specs or what they name are invalid: ${held.map(clean).join(', ')}.`,
+        stateless && 'Stateless: drift cannot be told from a change in git, and nothing is pruned.',
+      ),
     ],
     ramps: byEnvironment(openRamps(report.ramps), places).map(rampText),
     reminders: byEnvironment(report.reminders ?? [], places).map(reminderText),
     limits: [
-      ...(leftOut === undefined ? [] : [leftOutText(leftOut)]),
-      ...(plan.observed === 'touched' ? [TOUCHED_TEXT] : []),
+      ...thatApply(leftOut && leftOutText(leftOut), plan.observed === 'touched' && TOUCHED_TEXT),
       ...notComparedTexts(plan.notCompared),
       ...leftToPeopleTexts(report.leftToPeople),
-      ...(plan.unmanaged && plan.unmanaged.flags + plan.unmanaged.segments > 0
-        ? [
-            `Not managed here: ${plural(plan.unmanaged.flags, 'flag')}, ${plural(plan.unmanaged.segments, 'segment')}.`,
-          ]
-        : []),
+      ...thatApply(
+        plan.unmanaged !== null &&
+          plan.unmanaged.flags + plan.unmanaged.segments > 0 &&
+          `Not managed here: ${plural(plan.unmanaged.flags, 'flag')}, ${plural(plan.unmanaged.segments, 'segment')}.`,
+      ),
     ],
   };
 }
@@ -105,7 +101,7 @@ export function caveatsOfChanges(report: PlanReport): Caveats {
 function leftOutText({ objects, environments }: LeftOut): string {
   const parts = [
     ...(objects.length > 0
-      ? [`${plural(objects.length, 'object')} (${firstOf(objects.map(clean))})`]
+      ? [`${plural(objects.length, 'object')} (${namesText(objects, MAX_UNSEEN)})`]
       : []),
     ...environments.map((name) => `environment ${clean(name)}`),
   ];
@@ -127,8 +123,7 @@ function leftToPeopleTexts(all: readonly LeftToPeople[] = []): string[] {
     fields.map((field) => OWNED_WORDS[field] ?? clean(field)).join(', '),
   );
   return [...groups].map(([owned, objects]) => {
-    const ids = objects.map(({ id }) => clean(id));
-    return `People own ${owned} of ${firstOf(ids)}: no run compares or writes that.`;
+    return `People own ${owned} of ${idsText(objects)}: no run compares or writes that.`;
   });
 }
 
@@ -151,29 +146,28 @@ function withdrawalTexts({ plan, outcomes }: PlanReport): string[] {
 
 /** The parts that were not compared, and the option that compares them if there is one. */
 export function notComparedTexts(missing: readonly NotCompared[]): string[] {
-  const counted = missing.filter(({ what }) => what === 'keys').map(({ id }) => clean(id));
-  const unseen = missing.filter(({ what }) => what === 'fields').map(({ id }) => clean(id));
-  const written = missing.filter(isNotLookedAt).map(({ id }) => clean(id));
-  return [
-    ...(counted.length > 0
-      ? [`Keys were counted and not compared: ${counted.join(', ')} (--every-key compares them).`]
-      : []),
-    ...(unseen.length > 0
-      ? [
-          `This service does not show flags by themselves, so what their files say at the top was not compared: ${firstOf(unseen)}.`,
-        ]
-      : []),
-    ...(written.length > 0
-      ? [
-          `Not looked at since an interrupted run wrote them: ${plural(written.length, 'definition')} (${firstOf(written)}); the next run looks.`,
-        ]
-      : []),
-  ];
+  const counted = missing.filter(({ what }) => what === 'keys');
+  const unseen = missing.filter(({ what }) => what === 'fields');
+  const written = missing.filter(isNotLookedAt);
+  return thatApply(
+    counted.length > 0 &&
+      `Keys were counted and not compared: ${idsText(counted, Infinity)} (--every-key compares them).`,
+    unseen.length > 0 &&
+      `This service does not show flags by themselves, so what their files say at the top was not compared: ${idsText(unseen)}.`,
+    written.length > 0 &&
+      `Not looked at since an interrupted run wrote them: ${plural(written.length, 'definition')} (${idsText(written)}); the next run looks.`,
+  );
 }
 
-function firstOf(ids: readonly string[]): string {
-  const more = ids.length > MAX_UNSEEN ? ` and ${ids.length - MAX_UNSEEN} more` : '';
-  return `${ids.slice(0, MAX_UNSEEN).join(', ')}${more}`;
+function idsText(objects: readonly { readonly id: string }[], limit = MAX_UNSEEN): string {
+  return namesText(
+    objects.map(({ id }) => id),
+    limit,
+  );
+}
+
+function thatApply(...sentences: readonly (string | false | undefined)[]): string[] {
+  return sentences.filter((each) => typeof each === 'string');
 }
 
 /** The reason for a suspension of writes, its end, and how to lift it. */

@@ -10,7 +10,7 @@ import {
 } from '../../model/verdict.js';
 import { byEnvironment, type PlanReport, shownEnvironments } from '../plan-report.js';
 import { clean } from '../sanitize.js';
-import { plural } from '../values.js';
+import { namesText, plural } from '../values.js';
 import { commonWay } from './remedy.js';
 
 /**
@@ -61,7 +61,11 @@ const WORST_FIRST = ['failed', 'unknown', 'held', 'waits'] as const;
 /** A clause for each cause of one standing, with the objects in the given order. */
 function partText(found: readonly (NotLive & { readonly id: ObjectId })[]): string[] {
   return [...grouped(found, whyText)].map(
-    ([why, all]) => `${namesOf(all.map(({ id }) => id))} ${why}${outText(all)}`,
+    ([why, all]) =>
+      `${namesText(
+        all.map(({ id }) => id),
+        MAX_NAMED,
+      )} ${why}${outText(all)}`,
   );
 }
 
@@ -135,11 +139,6 @@ export function whyText(standing: NotLive): string {
 
 /** A line names this many objects; the report lists all of them. */
 const MAX_NAMED = 3;
-
-function namesOf(ids: readonly string[]): string {
-  const more = ids.length > MAX_NAMED ? ` and ${String(ids.length - MAX_NAMED)} more` : '';
-  return `${ids.slice(0, MAX_NAMED).map(clean).join(', ')}${more}`;
-}
 
 /** What became of the kills that git orders, of which so many could not be sent; without a full stop. */
 export function killsText(failed: number): string {
