@@ -6,6 +6,9 @@ import { findProgram } from './test/support/requirements.js';
 
 const DRAWN_CASES = './test/support/drawn-cases.ts';
 
+/** Code of a test runs seldom: to optimize it as early as the engine does by itself costs more than it saves. */
+const ENGINE = ['--interrupt-budget=4000000'];
+
 const project = (name: string, include: string[], extra: object = {}) => ({
   // Modules are loaded once for each worker, not for each file: loading them was half the time of the unit tests, and
   // no test replaces a module.
@@ -15,6 +18,7 @@ const project = (name: string, include: string[], extra: object = {}) => ({
     exclude: [SLOW],
     environment: 'node',
     isolate: false,
+    execArgv: ENGINE,
     setupFiles: [DRAWN_CASES],
     ...extra,
   },
@@ -54,6 +58,8 @@ export default defineConfig({
   test: {
     // Most of the time goes into programs that tests start and wait for, so two cores bear four workers.
     maxWorkers: 4,
+    // Projects transform the same modules, each for itself otherwise.
+    experimental: { fsModuleCache: true },
     reporters: ['default', './test/support/reporter.ts'],
     projects: [
       project('unit', ['test/unit/**/*.test.ts', 'test/architecture.test.ts'], {
