@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { AdminReader } from '../admin-api/reader.js';
-import type { Run, Surroundings } from '../compose/run.js';
+import type { Run, RunFlags, Surroundings } from '../compose/run.js';
 import { operatorSettings } from '../compose/settings.js';
 import { FlagkeelError } from '../errors.js';
 import type { Desired } from '../model/desired.js';
@@ -48,12 +48,11 @@ export async function askService<T>(
 /** Opens what a dry run has: the service, which cannot be written to, and the state. */
 export async function openDryRun(
   directory: string,
-  options: OnlineOptions,
+  options: RunFlags,
   screen: Screen,
 ): Promise<Run> {
   const { openRun } = await import('../compose/run.js');
-  const flags = { ...options, dryRun: true, environment: [], only: [], lockTimeout: 0 };
-  return openRun(directory, flags, surroundingsOf(screen));
+  return openRun(directory, { ...options, dryRun: true }, surroundingsOf(screen));
 }
 
 /** A service that is named and not asked would be a surprise. */

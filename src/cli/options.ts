@@ -73,7 +73,8 @@ export function selectionOptions(command: Command): Command {
 
 /** Which part of the service a run works on, and how hard it may press. */
 export type ServiceOptions = ConnectionFlags &
-  Pick<RunFlags, 'environment' | 'only' | 'concurrency'>;
+  Required<Pick<RunFlags, 'environment' | 'only'>> &
+  Pick<RunFlags, 'concurrency'>;
 
 export function serviceOptions(command: Command): Command {
   command
@@ -110,7 +111,7 @@ export function forgeOptions(command: Command, what: string): Command {
     .option('--pull-request <number>', 'which pull request or merge request', positive);
 }
 
-export type LockOptions = Pick<RunFlags, 'lockTimeout'>;
+export type LockOptions = Required<Pick<RunFlags, 'lockTimeout'>>;
 
 export function lockOption(command: Command): Command {
   const what = 'how long to wait for another run to end';

@@ -1,12 +1,13 @@
 import { Option, type Command } from 'commander';
 import { collect, forgeOptions, momentOption, type CommonOptions } from './options.js';
 import type { RunFlags } from '../compose/run.js';
-import { type ForgeFlags, commentApprovals } from '../review/pull-request.js';
+import { type ForgeFlags, askedPullRequest } from '../review/pull-request.js';
 import { open } from 'node:fs/promises';
 import { FlagkeelError, messageOf } from '../errors.js';
 import type { RefusedApproval } from '../forge/approvals.js';
 import type { Approval, ShownChanges } from '../model/run.js';
 import { clean } from '../report/sanitize.js';
+import { packageVersion } from '../platform/version.js';
 import { shownIn } from '../plan/shown.js';
 import type { PlanDocument } from '../report/json/plan.js';
 import { parseReviewedPlans } from '../report/json/reviewed-plan.js';
@@ -35,6 +36,8 @@ export interface ReconcileOptions
   readonly kills?: boolean;
   readonly approveComment?: boolean;
   readonly force?: boolean;
+  /** Hash of a plan that may pass. */
+  readonly approve?: string;
   readonly commitStatuses?: boolean;
   readonly allowHeld?: boolean;
   readonly title?: string;
@@ -146,20 +149,23 @@ export async function readShown(
 }
 
 /**
- * What comments of the pull request approve, where they are asked.
+ * What the command line approves, and comments of the pull request where they are asked.
  *
  * @param note is told of those that count for nothing: somebody wonders why they do not help.
- * @throws FlagkeelError as `commentApprovals`.
+ * @throws FlagkeelError as `askedPullRequest`; `FORGE`.
  */
-export async function readCommentApprovals(
-  options: ForgeFlags & { readonly approveComment?: boolean },
+export async function readGivenApprovals(
+  options: ReconcileOptions,
   environment: Readonly<Record<string, string | undefined>>,
   note: (text: string) => void,
 ): Promise<readonly Approval[]> {
-  if (options.approveComment !== true) return [];
-  const { approvals, refused } = await commentApprovals(options, environment);
+  const own = options.approve === undefined ? [] : [{ hash: options.approve }];
+  if (options.approveComment !== true) return own;
+  const { place, token } = await askedPullRequest(options, environment, 'read approvals');
+  const { readApprovals } = await import('../forge/open.js');
+  const { approvals, refused } = await readApprovals(place, { token, version: packageVersion() });
   for (const each of refused) note(`warning: ${refusalText(each)}`);
-  return approvals;
+  return [...own, ...approvals];
 }
 
 function refusalText({ hash, by, why }: RefusedApproval): string {

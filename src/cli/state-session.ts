@@ -1,6 +1,5 @@
 import { readCatalog } from '../admin-api/workspace.js';
 import { originOf } from '../admin-api/origin.js';
-import { openRun } from '../compose/run.js';
 import { directoryInRepository, findStates, openStateHome, stateSharing } from '../state/open.js';
 import { embeddedStateName, embeddedStorePath, storeIdAt } from '../compose/embedded.js';
 import { operatorSettings, type OperatorSettings } from '../compose/settings.js';
@@ -12,7 +11,7 @@ import { InvalidSpecsError } from '../reconcile/context.js';
 import { readConfig } from '../specs/read-config.js';
 import { readSpecs } from '../specs/read-specs.js';
 import { openSource, type Source } from '../git/spec-source.js';
-import { surroundingsOf } from './on-service.js';
+import { openDryRun } from './on-service.js';
 import type { CommonOptions, ServiceOptions } from './options.js';
 import type { Screen } from './terminal.js';
 
@@ -76,11 +75,7 @@ async function opening(
     await use(null);
     return;
   }
-  await using run = await openRun(
-    directory,
-    { ...options, dryRun: true, lockTimeout: 0 },
-    surroundingsOf(screen),
-  );
+  await using run = await openDryRun(directory, options, screen);
   const specs = await readSpecs(run.context.source.tree);
   if (!specs.ok) throw new InvalidSpecsError(specs.diagnostics, new Map());
   const reader = await run.context.openReader(specs.desired);

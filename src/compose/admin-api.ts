@@ -24,8 +24,10 @@ export interface AccessOptions {
   readonly concurrency?: number | undefined;
   /** Ends waits and reads; a write under way is finished. */
   readonly signal: AbortSignal;
+  /** Shows people one line. */
   readonly note: (text: string) => void;
   readonly traffic?: Traffic | undefined;
+  /** The runs of one process share them. */
   readonly limiters?: Limiters | undefined;
   /** See `AdminClientOptions`. */
   readonly beforeWrite?: ((write: { readonly isKill: boolean }) => Promise<void>) | undefined;

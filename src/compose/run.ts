@@ -5,19 +5,9 @@ import { realTime } from '../platform/clock.js';
 import { Disposables } from '../platform/closers.js';
 import { noteRun } from '../platform/telemetry.js';
 import { openService, type AccessOptions, type ServiceAccess } from './admin-api.js';
-import type { Traffic } from '../admin-api/http/request-metrics.js';
 import type { OpenedRun } from '../daemon/source/cycle.js';
-import type { OperatorSettings } from './settings.js';
 import type { GitCache } from '../git/cache.js';
-import type {
-  Approval,
-  Progress,
-  RunOptions,
-  Fence,
-  ShownChanges,
-  StateSharing,
-  Suspension,
-} from '../model/run.js';
+import type { Progress, RunOptions, Fence, StateSharing } from '../model/run.js';
 import type { RunContext } from '../reconcile/context.js';
 import { RunCache } from '../reconcile/cache.js';
 import { askCheck } from '../reconcile/checks.js';
@@ -25,7 +15,6 @@ import { signedLine, unsignedError } from '../git/signatures.js';
 import { openSource, type Source } from '../git/spec-source.js';
 import { fenceState, stateAccess, stateSharing, type StateAccess } from '../state/open.js';
 import { lockState } from '../state/locks.js';
-import type { Limiters } from '../admin-api/http/limiter-pool.js';
 
 /**
  * Opens a service to read it and nothing else.
@@ -36,11 +25,10 @@ import type { Limiters } from '../admin-api/http/limiter-pool.js';
 export async function openReading(
   directory: string,
   flags: ConnectionFlags & Pick<RunFlags, 'concurrency'>,
-  { settings, signal, note, progress }: Surroundings,
+  surroundings: Surroundings,
   desired: Desired | null,
 ): Promise<AsyncDisposable & { readonly reader: AdminReader }> {
-  const closers = closersOf(progress);
-  const surroundings = { settings, signal, note, progress };
+  const closers = closersOf(surroundings.progress);
   const options = { ...surroundings, ...accessOptions({ ...flags, dryRun: true }, directory) };
   try {
     const { reader } = await openService(desired, options, closers);
@@ -50,11 +38,6 @@ export async function openReading(
     throw error;
   }
 }
-
-type PassedOn = Pick<
-  RunOptions,
-  'keys' | 'touchedSince' | 'quarantineInvalid' | 'identities' | 'concurrency' | 'overrideWindow'
->;
 
 /** Place and patience of a connection to the service. */
 export interface ConnectionFlags {
@@ -67,59 +50,37 @@ export interface ConnectionFlags {
   readonly timeout?: number;
 }
 
-export interface RunFlags extends ConnectionFlags, PassedOn {
+/** Options that a run gets under another name. */
+type Renamed = 'environments' | 'tags' | 'owners' | 'mayBeBehind';
+
+export interface RunFlags extends ConnectionFlags, Partial<Omit<RunOptions, Renamed>> {
   readonly dryRun?: boolean;
-  /** Names of environments; empty for all. */
-  readonly environment: readonly string[];
-  /** Objects as `KIND/NAME`; empty for all. */
-  readonly only: readonly string[];
-  /** Objects that are left out, as `KIND/NAME`. */
-  readonly exclude?: readonly string[];
-  /** Tags and owners of flags; each empty for all. */
+  readonly environment?: RunOptions['environments'];
   readonly tag?: readonly string[];
   readonly owner?: readonly string[];
-  readonly prune?: boolean;
-  readonly adopt?: boolean;
-  readonly revertDrift?: boolean;
-  readonly allowOlder?: boolean;
   readonly allowDirty?: boolean;
   /** Reads HEAD even in a dry run, which otherwise reads the working tree. */
   readonly committedOnly?: boolean;
-  /** Revision of git: the run plans only objects whose specs differ from it. */
-  readonly since?: string;
-  /** What reviewed plans showed; the rest is held back. */
-  readonly shown?: ShownChanges | undefined;
   /** Hash of the only plan that may be applied. */
   readonly planHash?: string;
-  /** Milliseconds to wait for another run over the same state; 0 fails at once if the lock is taken. */
-  readonly lockTimeout: number;
-  /** A suspended run writes only kills. null removes the suspension by request and leaves that of the config. */
-  readonly suspend?: Suspension | null;
-  /** Hash of a plan that passes guards, windows and freezes. */
-  readonly approve?: string;
-  /** Further such plans, with the person who approved each. */
-  readonly approvals?: readonly Approval[];
+  /** Milliseconds to wait for another run over the same state. Default: 0, which fails at once if the lock is taken. */
+  readonly lockTimeout?: number;
   /** For dry runs: the moment of the plan, in milliseconds since the epoch. Default: now. */
   readonly at?: number;
   /** Default for the config: whether the state is shared over origin. Default: where that is possible. */
   readonly pushState?: boolean;
 }
 
-export interface Surroundings {
-  readonly settings: OperatorSettings;
-  readonly signal: AbortSignal;
-  readonly note: (text: string) => void;
+type Shared = 'settings' | 'signal' | 'note' | 'traffic' | 'limiters' | 'progress';
+
+/** Without `progress`, long waits become notes, and no other progress is shown. */
+export interface Surroundings extends Pick<AccessOptions, Shared> {
   /** The cache of earlier runs over the same directory. */
   readonly memory?: RunCache;
-  readonly traffic?: Traffic | undefined;
   /** Opens the files that the run reads. Default: those of the directory. */
   readonly open?: ((memory: GitCache) => Promise<Source>) | undefined;
-  /** The runs of one process share them. */
-  readonly limiters?: Limiters | undefined;
   /** Unset if no other replica could run in this run's place. */
   readonly fence?: Fence | undefined;
-  /** Without it, long waits become notes, and no other progress is shown. */
-  readonly progress?: Progress | undefined;
   /** For a run against a service that only exists now: it skips checks before steps, as a dry run does. */
   readonly asksNoChecks?: boolean;
 }
@@ -143,7 +104,7 @@ export async function openRun(
   flags: RunFlags,
   surroundings: Surroundings,
 ): Promise<Run> {
-  const { settings, signal, note, open, limiters, traffic, fence, progress } = surroundings;
+  const { settings, signal, note, open, fence, progress } = surroundings;
   const { memory = new RunCache() } = surroundings;
   const isDryRun = flags.dryRun === true;
   const closers = closersOf(progress);
@@ -160,7 +121,7 @@ export async function openRun(
     sharing: () => opened.sharing ?? 'never',
     cache: memory.states,
   });
-  const wait = { timeoutMs: flags.lockTimeout, signal, note };
+  const wait = { timeoutMs: flags.lockTimeout ?? 0, signal, note };
   const context: RunContext = {
     ...{ source, memory, progress, note },
     options: runOptions(flags),
@@ -170,8 +131,9 @@ export async function openRun(
     openReader: async (desired) => {
       opened.sharing = stateSharing(desired.config.pushState ?? flags.pushState);
       const access = {
+        ...surroundings,
         ...accessOptions(flags, checkout.directory),
-        ...{ settings, signal, note, limiters, traffic, progress, beforeWrite: fence?.check },
+        beforeWrite: fence?.check,
       };
       opened.service = await openService(desired, access, closers);
       return opened.service.reader;
@@ -265,33 +227,20 @@ function present(service: ServiceAccess | undefined): ServiceAccess {
 }
 
 function runOptions(flags: RunFlags): RunOptions {
+  const { environment, tag, owner, since, shown, planHash, ...others } = flags;
   return {
-    environments: flags.environment,
-    only: flags.only,
-    exclude: flags.exclude ?? [],
-    tags: flags.tag ?? [],
-    owners: flags.owner ?? [],
+    ...others,
+    ...{ since, shown },
+    environments: environment ?? [],
+    only: flags.only ?? [],
+    tags: tag ?? [],
+    owners: owner ?? [],
     prune: flags.prune === true,
     adopt: flags.adopt === true,
     revertDrift: flags.revertDrift === true,
-    identities: flags.identities === true,
     allowOlder: flags.allowOlder === true,
-    keys: flags.keys,
-    touchedSince: flags.touchedSince,
-    quarantineInvalid: flags.quarantineInvalid === true,
-    since: flags.since,
-    shown: flags.shown,
-    mayBeBehind:
-      flags.shown !== undefined || (flags.since !== undefined && flags.planHash !== undefined),
-    concurrency: flags.concurrency,
-    suspend: flags.suspend ?? undefined,
-    overrideWindow: flags.overrideWindow,
-    approvals: approvalsOf(flags),
+    mayBeBehind: shown !== undefined || (since !== undefined && planHash !== undefined),
   };
-}
-
-function approvalsOf({ approve, approvals = [] }: RunFlags): readonly Approval[] {
-  return approve === undefined ? approvals : [{ hash: approve }, ...approvals];
 }
 
 function accessOptions(

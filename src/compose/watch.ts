@@ -13,10 +13,12 @@ import { RemoteUpstream } from '../daemon/upstream/remote.js';
 import type { Upstream } from '../daemon/upstream/upstream.js';
 import { remoteAccess } from '../git/remote-access.js';
 import type { Log } from '../platform/log.js';
-import { RunCache } from '../reconcile/cache.js';
+import { RunCache, type OpenedPlace } from '../reconcile/cache.js';
 import { packageVersion } from '../platform/version.js';
 import { Limiters } from '../admin-api/http/limiter-pool.js';
-import { confirmPlace } from './confirm.js';
+import { openService, type AccessOptions } from './admin-api.js';
+import { findEnvironment } from '../admin-api/workspace.js';
+import { Disposables } from '../platform/closers.js';
 import { openRun, type RunFlags } from './run.js';
 import type { DaemonView } from '../daemon/view.js';
 import { messageOf, FlagkeelError } from '../errors.js';
@@ -121,6 +123,37 @@ function confirming(
   };
 }
 
+/**
+ * Asks the service for the environments of the workspace: one request, whose answer shows that service, key and
+ * workspace are there. Repeating is safe.
+ *
+ * @throws FlagkeelError `UNREACHABLE`, `UNREADABLE`, `UNAUTHORISED`, `NO_KEY`, `ORIGIN_NOT_ALLOWED`; `NOT_ON_SERVICE` if
+ *   the workspace or one of the environments is gone.
+ */
+async function confirmPlace(
+  { desired, workspace }: OpenedPlace,
+  options: AccessOptions,
+): Promise<void> {
+  const closers = new Disposables();
+  const { timeoutMs } = options;
+  // The service may ask for longer pauses, which no confirmation waits for.
+  const deadline = AbortSignal.timeout(2 * timeoutMs);
+  const signal = AbortSignal.any([options.signal, deadline]);
+  try {
+    const { reader } = await openService(desired, { ...options, signal }, closers);
+    const environments = await reader.listEnvironments(workspace.id);
+    for (const { name } of desired.config.environments) {
+      findEnvironment({ workspace, environments }, name);
+    }
+  } catch (error) {
+    if (!deadline.aborted || options.signal.aborted) throw error;
+    const message = `cannot reach the service: no answer within ${String((2 * timeoutMs) / 1_000)} s`;
+    throw new FlagkeelError('UNREACHABLE', message, { cause: error });
+  } finally {
+    await closers[Symbol.asyncDispose]();
+  }
+}
+
 function runsOf(
   { name, run, settings }: WatchedSource,
   { directory, pushState }: Upstream,
@@ -130,17 +163,16 @@ function runsOf(
     log.info({ source: name, note: text }, 'note');
   };
   return async (asked) => {
-    const { mode, everyKey, suspend, allowOlder, adopt, dryRun, approval } = asked;
-    const { open, signal, fence, progress } = asked;
+    const { open, mode, everyKey, signal, fence, progress, ...flags } = asked;
     return openRun(
       directory,
       {
         ...run,
-        ...{ suspend, allowOlder, dryRun, only: [], quarantineInvalid: true },
+        ...flags,
+        adopt: run.adopt === true || flags.adopt,
+        quarantineInvalid: true,
         keys: everyKey ? 'listed' : undefined,
         touchedSince: mode === 'full' ? undefined : 'memory',
-        approvals: approval === null ? [] : [approval],
-        ...(adopt && { adopt }),
         // The next replica has to find the records of this one.
         ...(isShared ? { pushState: true } : pushState !== undefined && { pushState }),
       },

@@ -28,7 +28,7 @@ export async function onlinePlan(
 ): Promise<PlanReport> {
   // A review is about the content of a change, whatever its time; the report names closed environments.
   const open = { overrideWindow: '' };
-  const runFlags = { ...flags, ...open, since, dryRun: true, committedOnly: true, lockTimeout: 0 };
+  const runFlags = { ...flags, ...open, since, dryRun: true, committedOnly: true };
   await using run = await openRun(directory, runFlags, surroundings);
   run.context.source.warnings.forEach((warning) => {
     surroundings.note(`warning: ${warning}`);
@@ -55,7 +55,7 @@ export async function offlinePlan(
     const base = await partingCommit(directory, since);
     if (base !== null) {
       // Applies everything, even if the plan has a narrower scope.
-      const whole = { environment: [], only: [], adopt: true, lockTimeout: 0, overrideWindow: '' };
+      const whole = { adopt: true, overrideWindow: '' };
       await applyAt(base, directory, { ...whole, ...embedded }, apart);
     }
     const options = { ...apart, flags: { ...flags, ...embedded }, since };

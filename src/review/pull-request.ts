@@ -1,7 +1,6 @@
 import { open } from 'node:fs/promises';
 import { forgeToken } from '../compose/settings.js';
 import { FlagkeelError } from '../errors.js';
-import type { CommentApprovals } from '../forge/approvals.js';
 import type {
   CommitForge,
   Forge,
@@ -9,7 +8,7 @@ import type {
   PullRequestTarget,
   RepositoryTarget,
 } from '../forge/forge.js';
-import { DEFAULT_API, openAppliedForge, openForge, readApprovals } from '../forge/open.js';
+import { DEFAULT_API, openAppliedForge, openForge } from '../forge/open.js';
 import { packageVersion } from '../platform/version.js';
 import type { ConnectionFlags, RunFlags } from '../compose/run.js';
 
@@ -33,7 +32,7 @@ export interface ReviewTarget {
  */
 export async function reviewTarget(
   flags: ReviewOptions,
-  { environment }: { readonly environment: Readonly<Record<string, string | undefined>> },
+  { environment }: { readonly environment: Environment },
 ): Promise<ReviewTarget> {
   const ci = ciContext(environment, await readEvent(environment['GITHUB_EVENT_PATH']));
   const base = flags.since ?? ci?.base;
@@ -53,20 +52,21 @@ export async function reviewTarget(
 }
 
 /**
- * Approvals in comments of the pull request that the options or the CI job name.
+ * The pull request that the options or the CI job name, and the token for it.
  *
- * @throws FlagkeelError `USAGE` if the pull request or the token is unknown; `FORGE`.
+ * @param what is asked of it, for the error: `read …`.
+ * @throws FlagkeelError `USAGE` if the pull request or the token is unknown.
  */
-export async function commentApprovals(
+export async function askedPullRequest(
   flags: ForgeFlags,
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<CommentApprovals> {
+  environment: Environment,
+  what: string,
+): Promise<{ readonly place: PullRequestTarget; readonly token: string }> {
   const ci = ciContext(environment, await readEvent(environment['GITHUB_EVENT_PATH']));
   const place =
     pullRequestTarget(flags, ci) ??
-    unknown('read approvals', 'pull request (set --forge, --repository and --pull-request)');
-  const token = forgeToken(environment) ?? ci?.token ?? noToken('read approvals');
-  return readApprovals(place, { token, version: packageVersion() });
+    unknown(what, 'pull request (set --forge, --repository and --pull-request)');
+  return { place, token: forgeToken(environment) ?? ci?.token ?? noToken(what) };
 }
 
 /**
@@ -77,7 +77,7 @@ export async function commentApprovals(
 export async function appliedForge(
   flags: ForgeFlags,
   commit: string,
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
 ): Promise<CommitForge> {
   const ci = ciContext(environment, undefined);
   const place =

@@ -71,7 +71,7 @@ async function runDirectory(
   options: DriftOptions,
   screen: Screen,
 ): Promise<PlannedDirectory> {
-  const onlyReads = { adopt: false, dryRun: true, committedOnly: true, lockTimeout: 0 };
+  const onlyReads = { adopt: false, dryRun: true, committedOnly: true };
   const reading = { ...options, ...onlyReads, keys: 'listed' } as const;
   await using run = await openRun(directory, reading, surroundingsOf(screen));
   const planned = await plan(run.context);

@@ -71,7 +71,7 @@ async function killOrRestore(
     }
     await using run = await openRun(
       request.directory,
-      { ...options, environment: [], only: [], allowDirty: true, lockTimeout: 0 },
+      { ...options, environment: [], allowDirty: true },
       surroundingsOf(screen),
     );
     const { environment, reason } = options;

@@ -30,7 +30,7 @@ import {
   PLAN_EXAMPLES,
   RECONCILE_EXAMPLES,
   type ReconcileOptions,
-  readCommentApprovals,
+  readGivenApprovals,
   readShown,
 } from '../reconcile-options.js';
 import { openEventSink, RunEvents } from '../run-events.js';
@@ -92,7 +92,7 @@ async function reconcileAll(
   const name = writes ? 'reconcile' : 'plan';
   const shown = await readShown(options, directories);
   const { note, terminal } = screen;
-  const approvals = await readCommentApprovals(options, terminal.environment, note);
+  const approvals = await readGivenApprovals(options, terminal.environment, note);
   await using sink = await openEventSink(options.events, { stdout: terminal.stdout, note });
   const { format } = options;
   return await forEachDirectory(

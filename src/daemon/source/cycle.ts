@@ -47,7 +47,8 @@ export interface RunOrder {
   readonly mode: 'touched' | 'full' | 'isolated';
   /** Whether to list a segment's keys even if their number has not changed. */
   readonly everyKey: boolean;
-  readonly suspend: Suspension | null;
+  /** By request. */
+  readonly suspend: Suspension | undefined;
   readonly allowOlder: boolean;
   /** Takes over values that no run remembers, even if they are withheld otherwise. */
   readonly adopt: boolean;
@@ -55,8 +56,8 @@ export interface RunOrder {
   /** When aborted, the run ends after its requests under way. */
   readonly signal: AbortSignal;
   readonly fence?: Fence | undefined;
-  /** Lets the plan with this hash pass guards, windows and freezes; null without an approval. */
-  readonly approval: Approval | null;
+  /** Plans that pass guards, windows and freezes. */
+  readonly approvals: readonly Approval[];
   readonly progress: Progress;
 }
 

@@ -5,7 +5,7 @@ import type { Log } from '../../platform/log.js';
 import { tracedRun } from '../../platform/telemetry.js';
 import { clean } from '../../report/sanitize.js';
 import type { Seen, Upstream } from '../upstream/upstream.js';
-import type { Trigger } from '../view.js';
+import type { Approval, Trigger } from '../view.js';
 import {
   observationFor,
   runCycle,
@@ -31,7 +31,7 @@ export interface ChosenRun {
   readonly triggers: readonly Trigger[];
   readonly signal: AbortSignal;
   readonly fence: RunOrder['fence'];
-  readonly approval: RunOrder['approval'];
+  readonly approval: Approval | null;
 }
 
 /** State of the loop that a run reads. */
@@ -79,12 +79,13 @@ export class SourceRuns {
       open: async (memory) => this.#open(commit, seen, memory),
       mode: observationFor(triggers),
       everyKey: triggers.includes('schedule'),
-      suspend: overrides.suspended,
+      suspend: overrides.suspended ?? undefined,
       // A pin is explicit, so it holds even if a newer commit was applied.
       allowOlder: allowOlder || overrides.pinned !== null,
       adopt: triggers.includes('adopt') && record.isOfNewestPlan(commit),
       dryRun: false,
-      ...{ signal, fence, approval, progress },
+      approvals: approval === null ? [] : [approval],
+      ...{ signal, fence, progress },
     };
     const events = {
       now,

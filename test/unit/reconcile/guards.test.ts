@@ -50,9 +50,9 @@ it('shows for an approval what would pass: flag, place, values, reach, limit and
 it('lets the approved plan pass, and no other', async () => {
   world.repository.commit('Ramp by far', { 'flags/pay.yaml': flagSpec('pay', { on: 60 }) });
   const { planHash } = await world.planned();
-  const other = await world.reconciled({ approve: `${planHash}0` });
+  const other = await world.reconciled({ approvals: [{ hash: `${planHash}0` }] });
   expect('outcomes' in other).toBe(false);
-  const done = await world.applied({ approve: planHash });
+  const done = await world.applied({ approvals: [{ hash: planHash }] });
   expect(done.converged).toBe(true);
   expect([...done.notes.values()].map(({ comment }) => comment.split('\n')[0])).toEqual(
     done.plan.changes.map(

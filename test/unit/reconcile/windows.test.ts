@@ -196,14 +196,17 @@ describe('what the operator lets pass', () => {
     const world = await storyOf();
     const { planHash } = await world.planned(at(FROZEN));
 
-    const other = await world.applied({ approve: `sha256:${'0'.repeat(64)}` }, by(FROZEN));
-    const done = await world.applied({ approve: planHash }, by(FROZEN));
+    const other = await world.applied(
+      { approvals: [{ hash: `sha256:${'0'.repeat(64)}` }] },
+      by(FROZEN),
+    );
+    const done = await world.applied({ approvals: [{ hash: planHash }] }, by(FROZEN));
 
     expect(linesOf(other)).toHaveLength(2);
     // Staging was written by the run before, so that the plan is another one by now.
     expect(done.plan.changes).toEqual([]);
     const { planHash: rest } = await world.planned(at(FROZEN));
-    const approved = await world.applied({ approve: rest }, by(FROZEN));
+    const approved = await world.applied({ approvals: [{ hash: rest }] }, by(FROZEN));
     expect(outcomesOf(approved)).toEqual(['flag/shop@production applied']);
     expect(world.writes().at(-1)?.query['comment']).toContain(`approved as ${rest}`);
   });
