@@ -63,17 +63,12 @@ export interface Transition {
 
 export const INITIAL: Machine = { phase: 'idle', failures: 0 };
 
-/** A person or a kill is waiting, so these skip debouncing and backing off. */
-const URGENT: readonly Trigger[] = [
-  'start',
-  'kill',
-  'request',
-  'signal',
-  'schedule',
-  'retry',
-  'due',
-  'adopt',
-];
+/** These may come in streams. For all others a person, a kill or the clock waits: no debouncing and no backing off. */
+const PATIENT: readonly Trigger[] = ['files', 'commit', 'webhook'];
+
+function isUrgent(trigger: Trigger): boolean {
+  return !PATIENT.includes(trigger);
+}
 
 /** Total: an event that a phase does not expect changes nothing. */
 export function next(state: Machine, event: MachineEvent): Transition {
@@ -91,10 +86,9 @@ export function next(state: Machine, event: MachineEvent): Transition {
 }
 
 function triggered(state: Machine, trigger: Trigger): Transition {
-  const isUrgent = URGENT.includes(trigger);
   switch (state.phase) {
     case 'idle':
-      if (isUrgent) return run([trigger], state.failures);
+      if (isUrgent(trigger)) return run([trigger], state.failures);
       return {
         state: { phase: 'debouncing', pending: [trigger], failures: state.failures },
         effects: [{ do: 'wait', for: 'debounce' }],
@@ -102,7 +96,7 @@ function triggered(state: Machine, trigger: Trigger): Transition {
     case 'debouncing':
     case 'backing-off': {
       const pending = merged(state.pending, trigger);
-      if (!isUrgent) return stay({ ...state, pending });
+      if (!isUrgent(trigger)) return stay({ ...state, pending });
       return run(pending, state.failures, [{ do: 'cancel-wait' }]);
     }
     case 'running':
@@ -133,8 +127,8 @@ function ended(state: Machine, failed: boolean): Transition {
   if (state.phase !== 'running' && state.phase !== 'queued') return stay(state);
   const pending = state.phase === 'queued' ? state.pending : [];
   const failures = failed ? state.failures + 1 : 0;
-  const isUrgent = pending.some((each) => URGENT.includes(each));
-  if (pending.length > 0 && (!failed || isUrgent)) return run(pending, failures);
+  const goesOn = !failed || pending.some(isUrgent);
+  if (pending.length > 0 && goesOn) return run(pending, failures);
   if (!failed) return stay({ phase: 'idle', failures });
   return {
     state: { phase: 'backing-off', pending, failures },

@@ -20,7 +20,6 @@ import type {
   RunRecord,
   RunResult,
   CommitView,
-  EnvironmentFlags,
   LiveKillView,
   Override,
   SourceView,
@@ -143,71 +142,66 @@ const MAX_FAILURES = 3;
 /** After this many full looks in a row without an end, neither. */
 const MAX_MISSED = 2;
 
+/** The part of a source's view that its polls, runs and answers bring. */
+type RecordedView = Pick<
+  SourceView,
+  | 'service'
+  | 'workspace'
+  | 'environments'
+  | 'flags'
+  | 'seen'
+  | 'applied'
+  | 'appliedAt'
+  | 'liveKills'
+  | 'runs'
+  | 'troubles'
+  | 'firstSync'
+  | 'standings'
+  | 'confirmed'
+>;
+
+const NOTHING_KNOWN = {
+  ...{
+    service: null,
+    workspace: null,
+    seen: null,
+    applied: null,
+    appliedAt: null,
+    confirmed: null,
+  },
+  ...{ environments: [], flags: [], liveKills: [], runs: [], firstSync: false },
+};
+
 /** The known facts of a source: its commits, its last runs, its troubles. */
 export class SourceRecord {
   readonly #now: () => number;
   readonly #troubles = new Map<Trouble['what'], Trouble>();
-  #runs: readonly RunRecord[] = [];
-  #seen: CommitView | null = null;
-  #applied: CommitView | null = null;
-  #appliedAt: string | null = null;
-  #liveKills: readonly LiveKillView[] = [];
-  #service: string | null = null;
-  #workspace: string | null = null;
-  #environments: readonly string[] = [];
-  #flags: readonly EnvironmentFlags[] = [];
+  #known: Omit<RecordedView, 'troubles' | 'standings'> = NOTHING_KNOWN;
   #isSuspendedByConfig = false;
   readonly #standings = new ObjectStandings();
-  /** ISO 8601 times of the last answers of service and source, and the failures in a row since. */
-  #confirmed: string | null = null;
+  /** ISO 8601 time of the last answer of the source, and the failures in a row since, of the service too. */
   #unconfirmed: { count: number; why: Doubt['why'] } | null = null;
   #polled: string | null = null;
   #pollFailures = 0;
   #sourceAway: `${Upstream['kind']}-away` = 'remote-away';
   #missedLooks = 0;
-  #firstSync = false;
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  view(): Pick<
-    SourceView,
-    | 'service'
-    | 'workspace'
-    | 'environments'
-    | 'flags'
-    | 'seen'
-    | 'applied'
-    | 'appliedAt'
-    | 'liveKills'
-    | 'runs'
-    | 'troubles'
-    | 'firstSync'
-    | 'standings'
-    | 'confirmed'
-  > {
-    const standings = this.#standings.view(this.#environments);
+  view(): RecordedView {
+    const standings = this.#standings.view(this.#known.environments);
     return {
-      service: this.#service,
-      workspace: this.#workspace,
-      environments: this.#environments,
-      flags: this.#flags,
-      seen: this.#seen,
-      applied: this.#applied,
-      appliedAt: this.#appliedAt,
-      liveKills: this.#liveKills,
-      runs: this.#runs,
+      ...this.#known,
       troubles: [...this.#troubles.values()],
-      firstSync: this.#firstSync,
       standings: standings && standingsUnder(standings, this.#doubt()),
-      confirmed: this.#confirmed,
     };
   }
 
   #doubt(): Doubt | null {
     const { count = 0, why = 'not-confirmed' } = this.#unconfirmed ?? {};
-    if (count >= MAX_FAILURES) return { why, since: this.#confirmed };
+    if (count >= MAX_FAILURES) return { why, since: this.#known.confirmed };
     if (this.#pollFailures >= MAX_FAILURES) return { why: this.#sourceAway, since: this.#polled };
     if (this.#missedLooks < MAX_MISSED) return null;
     return { why: 'not-confirmed', since: this.#standings.view([])?.lookedAt ?? null };
@@ -220,11 +214,11 @@ export class SourceRecord {
 
   /** Whether the newest plan is of this commit, so that a person's confirmation of that plan still holds. */
   isOfNewestPlan(commit: string | null): boolean {
-    return newestPlanned(this.#runs)?.commit === commit;
+    return newestPlanned(this.#known.runs)?.commit === commit;
   }
 
   seen(commit: CommitView): void {
-    this.#seen = commit;
+    this.#known = { ...this.#known, seen: commit };
   }
 
   /** The end of a poll of the source. @param why null if it succeeded. */
@@ -241,7 +235,7 @@ export class SourceRecord {
     const others = whats.filter((what) => what !== trouble?.what);
     const gone = others.map((what) => this.trouble(what, null).isNew);
     if (trouble === null) {
-      this.#confirmed = this.#nowText();
+      this.#known = { ...this.#known, confirmed: this.#nowText() };
       this.#unconfirmed = null;
       return { isNew: gone.includes(true) };
     }
@@ -279,29 +273,31 @@ export class SourceRecord {
     }: Pick<CycleEnd, 'accessTrouble' | 'judged' | 'environments' | 'flags' | 'suspendedByConfig'> &
       Pick<SharedRun, 'standings'>,
   ): void {
-    this.#runs = [run, ...this.#runs].slice(0, MAX_RUNS);
     if (accessTrouble !== undefined) this.asked(accessTrouble);
     if (standings !== undefined) this.#standings.share(standings);
     if (judged !== undefined) this.#standings.add(judged.verdict, { ...judged, at: run.startedAt });
     if (judged?.isFull === true) this.#missedLooks = 0;
     else if (run.plan === null && observationFor(run.triggers) === 'full') this.#missedLooks += 1;
     if (suspendedByConfig !== undefined) this.#isSuspendedByConfig = suspendedByConfig;
-    if (environments !== undefined) this.#environments = environments;
-    const invalid = new Set(run.plan?.held);
-    if (flags !== undefined) {
-      this.#flags = withSeen(this.#flags, flags, { seenAt: run.startedAt, invalid });
-    }
-    if (run.plan !== null) {
-      this.#service = run.plan.origin;
-      this.#workspace = run.plan.workspace.name;
-      this.#liveKills = liveKillsWith(run.plan.liveKills ?? [], this.#liveKills, invalid);
-    }
-    if (!CUT.has(run.result)) this.#firstSync = true;
-    if (!APPLIED.has(run.result)) return;
-    if (this.#appliedAt === null || commit?.commit !== this.#applied?.commit) {
-      this.#appliedAt = new Date(endMs(run)).toISOString();
-    }
-    this.#applied = commit;
+    const before = this.#known;
+    const { plan, startedAt: seenAt } = run;
+    const invalid = new Set(plan?.held);
+    const isNewCommit = before.appliedAt === null || commit?.commit !== before.applied?.commit;
+    this.#known = {
+      ...before,
+      runs: [run, ...before.runs].slice(0, MAX_RUNS),
+      ...(environments && { environments }),
+      ...(flags && { flags: withSeen(before.flags, flags, { seenAt, invalid }) }),
+      ...(plan && {
+        service: plan.origin,
+        workspace: plan.workspace.name,
+        liveKills: liveKillsWith(plan.liveKills ?? [], before.liveKills, invalid),
+      }),
+      firstSync: before.firstSync || !CUT.has(run.result),
+      ...(APPLIED.has(run.result) && { applied: commit }),
+      ...(APPLIED.has(run.result) &&
+        isNewCommit && { appliedAt: new Date(endMs(run)).toISOString() }),
+    };
   }
 }
 
