@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { planText } from '../report/text/plan.js';
 import type { PlanReport } from '../report/plan-report.js';
@@ -27,16 +28,7 @@ export function isTerminal(stream: { readonly isTTY?: boolean }): boolean {
 
 /** Resolves when the signal is aborted, or at once where it was before. */
 export async function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    signal.addEventListener(
-      'abort',
-      () => {
-        resolve();
-      },
-      { once: true },
-    );
-  });
+  if (!signal.aborted) await once(signal, 'abort');
 }
 
 /**

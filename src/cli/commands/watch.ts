@@ -148,17 +148,6 @@ function policyOptions(command: Command): void {
     .option('--comment <text>', 'comment of every write, instead of the commits’');
 }
 
-/** What is watched, as the command line was understood. */
-interface Watched {
-  readonly sources: readonly WatchedSource[];
-  readonly plans: {
-    readonly statuses: ReturnType<typeof readStatuses>;
-    readonly operations: Awaited<ReturnType<typeof readOperations>>;
-  };
-  /** Undefined where the daemon works alone. */
-  readonly replicas: Awaited<ReturnType<typeof openReplicas>>;
-}
-
 /**
  * Keeps the service in line until a signal comes. Whatever fails meanwhile is said in the log, and tried again. The
  * whole command line is read before anything is opened.
@@ -175,47 +164,35 @@ async function watch(
   const sources = await watchedSources(directory, options, settings);
   const database = databaseOf(options, settings);
   const log = watchLog(options, terminal, { sources, database });
-  const { environment } = terminal;
-  const plans = {
-    statuses: readStatuses(options, sources, environment),
-    operations: await readOperations(options),
-  };
+  const { environment, signal } = terminal;
+  const plannedStatuses = readStatuses(options, sources, environment);
+  const plannedOperations = await readOperations(options);
   const replicas = await openReplicas(database, options.lease, log);
   try {
-    await watchUntilSignal({ sources, plans, replicas }, terminal, log);
+    const metrics = new Metrics();
+    const daemon = createDaemon(sources, log, { traffic: metrics.traffic, replicas });
+    const operations = await openOperations(daemon, plannedOperations, { metrics, log });
+    const statuses = openCommitStatuses(daemon, plannedStatuses, { environment, log });
+    const house = startMaintenance(daemon, ownRepositories(sources), log);
+    const { url } = operations;
+    log.info({ version: daemon.version, sources: daemon.sources().length, url }, 'watching');
+    terminal.onHangup?.(() => {
+      daemon.trigger(null, 'signal');
+    });
+    daemon.start();
+    replicas?.start();
+    await aborted(signal);
+    log.info({ signal: signal.reason as unknown }, 'stopping');
+    // The sources end before what they report to.
+    await daemon.stop(signal.reason);
+    await replicas?.close();
+    await Promise.all([operations.close(), statuses.close(), house.close()]);
+    log.info({}, 'stopped');
   } catch (error) {
     await replicas?.close();
     throw error;
   }
-  return exitCodeOfSignal(terminal.signal);
-}
-
-/** Runs the daemon until the signal comes; what was opened is closed then, the sources before what they report to. */
-async function watchUntilSignal(
-  { sources, plans, replicas }: Watched,
-  terminal: Terminal,
-  log: Log,
-): Promise<void> {
-  const metrics = new Metrics();
-  const { traffic } = metrics;
-  const daemon = createDaemon(sources, log, { traffic, replicas });
-  const operations = await openOperations(daemon, plans.operations, { metrics, log });
-  const { environment } = terminal;
-  const statuses = openCommitStatuses(daemon, plans.statuses, { environment, log });
-  const house = startMaintenance(daemon, ownRepositories(sources), log);
-  const { url } = operations;
-  log.info({ version: daemon.version, sources: daemon.sources().length, url }, 'watching');
-  terminal.onHangup?.(() => {
-    daemon.trigger(null, 'signal');
-  });
-  daemon.start();
-  replicas?.start();
-  await aborted(terminal.signal);
-  log.info({ signal: terminal.signal.reason as unknown }, 'stopping');
-  await daemon.stop(terminal.signal.reason);
-  await replicas?.close();
-  await Promise.all([operations.close(), statuses.close(), house.close()]);
-  log.info({}, 'stopped');
+  return exitCodeOfSignal(signal);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { ReviewStatus, CommitStatus } from '../../forge/forge.js';
 import { refOfId } from '../../model/ref.js';
 import type { Log } from '../../platform/log.js';
@@ -187,11 +188,7 @@ class StatusQueue {
     this.#takeOwed();
     this.#start();
     const { signal } = this.#end;
-    const isOver = new Promise<void>((resolve) => {
-      signal.addEventListener('abort', () => {
-        resolve();
-      });
-    });
+    const isOver = signal.aborted ? undefined : once(signal, 'abort');
     const timer = setTimeout(() => {
       this.#end.abort();
     }, GRACE_MS);
