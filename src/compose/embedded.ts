@@ -1,7 +1,7 @@
 import { randomUUID, createHash } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { Desired } from '../model/desired.js';
+import { trafficTypesOf, type Desired } from '../model/desired.js';
 import type { Seed } from '../service/seed.js';
 import type { StoreLocation } from '../service/store/store.js';
 
@@ -61,11 +61,8 @@ function ignoreInGit(folder: string): void {
 }
 
 /** Environments are protected by the config; without a word there, the one called `production` is. */
-function seedOf({ config, flags, segments, identities }: Desired): Seed {
-  const trafficTypes = new Set([
-    ...(config.defaultTrafficType === undefined ? [] : [config.defaultTrafficType]),
-    ...[...flags.values(), ...segments.values(), ...identities].map((each) => each.trafficType),
-  ]);
+function seedOf(desired: Desired): Seed {
+  const { config } = desired;
   return {
     workspaces: [
       {
@@ -76,7 +73,7 @@ function seedOf({ config, flags, segments, identities }: Desired): Seed {
           name: environment.name,
           production: environment.protected ?? environment.name === 'production',
         })),
-        trafficTypes: [...trafficTypes].sort(),
+        trafficTypes: trafficTypesOf(desired),
       },
     ],
   };

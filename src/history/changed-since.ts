@@ -90,7 +90,7 @@ type NamedObject = Pick<ObjectRef, 'kind' | 'name'>;
  * The objects with a file that any commit after `since` touched, even if a later commit reverted the change: a run that
  * was cut short in between may have applied it without a record.
  *
- * Lists of kills are skipped, because every run compares all of them with the service.
+ * Break-glass lists are skipped, because every run compares all of them with the service.
  *
  * @param objects the present ones, and those that existed at `since`.
  * @returns null if history does not show it, or if a commit touched the config, which shapes all objects.

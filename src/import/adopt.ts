@@ -10,11 +10,12 @@ import { planChanges } from '../plan/plan.js';
 import type { PlanInput } from '../plan/input.js';
 import { readSpecs } from '../specs/read-specs.js';
 import { definitionEdits, flagEdits } from './adopt-flag.js';
-import { editedText } from '../specs/edit/edit-file.js';
+import { editedText, type Edit } from '../specs/edit/edit-file.js';
+import { parseKeyFile } from '../specs/parse/key-lists.js';
+import { fitsKeyFile } from './object-files.js';
 import { filesTree } from './read-back.js';
-import type { Change } from '../model/plan.js';
+import type { Change, KeyChange } from '../model/plan.js';
 import { keyOfId, type Kind } from '../model/ref.js';
-import { editedKeyFile, segmentEdits } from './adopt-keys.js';
 import { driftOf, type Difference } from './drift.js';
 
 export interface Adoption {
@@ -195,6 +196,47 @@ async function writtenSegment(
     if (after !== listed) files.set(keysFile, after);
   }
   return files;
+}
+
+interface KeyEdit {
+  readonly add: readonly string[];
+  readonly remove: ReadonlySet<string>;
+}
+
+/**
+ * Edits that give a segment its live keys. New keys go into the key file if there is one.
+ *
+ * @param change from live to git, as in a plan.
+ * @param at path of the environment's block.
+ * @param listed text of the key file, if there is one.
+ */
+function segmentEdits(
+  change: KeyChange,
+  at: readonly string[],
+  listed: string | undefined,
+): { edits: Edit[]; toFile: KeyEdit } {
+  const remove = new Set(change.added);
+  const hasFile = listed !== undefined;
+  const toFile = change.removed.filter((key) => hasFile && fitsKeyFile(key));
+  const inline = change.removed.filter((key) => !hasFile || !fitsKeyFile(key));
+  const inFile = new Set(hasFile ? parseKeyFile(listed).keys : []);
+  const fromInline = [...remove].some((key) => !inFile.has(key));
+  const edits: Edit[] =
+    inline.length > 0 || fromInline || !hasFile
+      ? [{ kind: 'texts', path: [...at, 'keys'], add: inline, remove }]
+      : [];
+  return { edits, toFile: { add: toFile, remove } };
+}
+
+/** Keeps lines that are not keys, such as comments, and appends new keys. */
+function editedKeyFile(text: string, { add, remove }: KeyEdit): string {
+  const lines = text.split('\n');
+  const kept = lines.filter((line) => !remove.has(line.trim()));
+  if (add.length === 0) return kept.join('\n');
+  const end = text.includes('\r\n') ? '\r\n' : '\n';
+  const body = kept.join('\n');
+  const start = body === '' || body.endsWith('\n') ? body : `${body}${end}`;
+  return `${start}${add.map((key) => `${key}${end}`).join('')}`;
 }
 
 function configWord({ desired }: PlanInput, environment: string): string {

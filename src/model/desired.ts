@@ -30,6 +30,13 @@ export const NOTHING_DESIRED: Omit<Desired, 'config'> = {
   killLists: new Set(),
 };
 
+/** The traffic types that the specs name, sorted. */
+export function trafficTypesOf({ config, flags, segments, identities }: Desired): string[] {
+  const objects = [...flags.values(), ...segments.values(), ...identities];
+  const names = [config.defaultTrafficType, ...objects.map((each) => each.trafficType)];
+  return [...new Set(names)].filter((name) => name !== undefined).sort();
+}
+
 export type DriftPolicy = 'revert' | 'report';
 export type ConflictPolicy = 'apply' | 'hold';
 export type LiveKillPolicy = 'keep' | 'revert';

@@ -43,9 +43,9 @@ export class SpecsEnvironment implements ServedEnvironment {
   }
 
   /**
-   * Serves other specs from now on. A ramp that begins with a run has not begun.
+   * Serves other specs from now on, with ramps as they stand then; those that begin with a run have not begun.
    *
-   * @param ms since the epoch: ramps stand where they are at that moment.
+   * @param ms since the epoch: the moment.
    * @returns the names of the flags and segments that changed, sorted.
    */
   serve(specs: Desired, ms: number): string[] {
