@@ -2,16 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-
-/** One process of this one, and not three: each copies the tables of all of its memory, which takes longer than git does. */
-const COMMIT = 'git add --all; git commit --quiet --message "$1"; git rev-parse HEAD';
+import { commitWith, startRepository } from './started-repository.js';
 
 /** A real git repository of specs in a temporary directory. */
 export class ConfigRepository implements Disposable {
   readonly directory = mkdtempSync(join(tmpdir(), 'flagkeel-e2e-'));
 
   constructor() {
-    this.git('init', '--quiet', '--initial-branch=main');
+    startRepository(this.directory);
   }
 
   git(...args: readonly string[]): string {
@@ -59,7 +57,7 @@ export class ConfigRepository implements Disposable {
 
   /** @returns the new commit's id. */
   commit(message: string): string {
-    return this.#run('sh', ['-e', '-c', COMMIT, 'sh', message]);
+    return commitWith((script) => this.#run('sh', ['-e', '-c', script, 'sh', message]));
   }
 
   [Symbol.dispose](): void {

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { commitWith, startRepository } from './started-repository.js';
 
 /** Path → content; null removes the file. */
 export type Files = Readonly<Record<string, string | null>>;
@@ -18,12 +19,6 @@ export interface TestRepository {
 
 let minutes = 0;
 
-/** A collection in the background would race with the removal of the directory. */
-const INITIALIZE = 'git init --quiet --initial-branch=main; git config gc.auto 0';
-/** One process of this one, and not three: each copies the tables of all of its memory, which takes longer than git does. */
-const COMMIT =
-  'git add --all; git commit --quiet --allow-empty --cleanup=verbatim -m "$1"; git rev-parse HEAD';
-
 /** A directory that goes away with the test, symbolic links resolved. */
 export function makeDirectory(): string {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'flagkeel-')));
@@ -35,9 +30,8 @@ export function makeDirectory(): string {
 
 export function makeRepository(): TestRepository {
   const directory = makeDirectory();
-  const repository = testRepository(directory);
-  runIn(directory, 'sh', '-e', '-c', INITIALIZE);
-  return repository;
+  startRepository(directory);
+  return testRepository(directory);
 }
 
 /** The same helpers over a repository that is there already. */
@@ -61,7 +55,7 @@ export function testRepository(directory: string): TestRepository {
     commit: (message, files = {}) => {
       write(files);
       minutes += 1;
-      return runIn(directory, 'sh', '-e', '-c', COMMIT, 'sh', message);
+      return commitWith((script) => runIn(directory, 'sh', '-e', '-c', script, 'sh', message));
     },
   };
 }
