@@ -187,12 +187,12 @@ function addPublicPages(app: FastifyInstance, { endpoints, strict, store }: AppO
     return { status: 'ok' };
   });
   if (strict) return;
-  const page = docsPageOf(endpoints, API_TITLE);
+  let page: string | undefined;
   app.get('/docs', { config }, async (_, reply) =>
     reply
       .headers({ 'content-security-policy': DOCS_POLICY, 'x-content-type-options': 'nosniff' })
       .type('text/html; charset=utf-8')
-      .send(page),
+      .send((page ??= docsPageOf(endpoints, API_TITLE))),
   );
 }
 
