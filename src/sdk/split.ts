@@ -2,7 +2,7 @@ import type { WireBucket, WireDefinition, WireMatcher } from '../admin-api/wire.
 import { canonicalMatcher, dependencyOf } from '../model/matcher/canonical.js';
 import type { Json } from '../model/json.js';
 import type { Matcher } from '../model/flag/flag.js';
-import type { Seeds } from '../plan/impact/bucket.js';
+import type { Seeds } from '../plan/impact/serving.js';
 
 /** A definition with the seeds that the SDKs hash keys with. */
 export interface SeededSplit {

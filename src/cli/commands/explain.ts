@@ -5,7 +5,7 @@ import { findEnvironment, findWorkspace } from '../../admin-api/workspace.js';
 import type { Desired, DesiredDefinition, DesiredFlag } from '../../model/desired.js';
 import type { DesiredRamp } from '../../model/flag/ramp.js';
 import { definitionFromWire, differingFields } from '../../model/flag/wire.js';
-import { bucketOf, seedsOf, type Seeds } from '../../plan/impact/bucket.js';
+import { bucketOf, seedsOf, type Seeds } from '../../plan/impact/serving.js';
 import { evaluate, type Answer, type Situation } from '../../plan/impact/evaluate.js';
 import type { Run } from '../../compose/run.js';
 import { quoted } from '../../report/sanitize.js';

@@ -6,7 +6,7 @@ import type { Change, Plan } from '../../model/plan.js';
 import { flagEntry, segmentEntry, entriesOf, type FlagEntry } from '../../model/state.js';
 import type { PlanInput } from '../input.js';
 import type { PlannedEnvironment } from '../policy.js';
-import { seedsOf, type Seeds } from './bucket.js';
+import { seedsOf, type Seeds } from './serving.js';
 import {
   questionsOf,
   segmentList,

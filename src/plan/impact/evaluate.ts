@@ -2,7 +2,6 @@ import type { Desired } from '../../model/desired.js';
 import type { Matcher } from '../../model/flag/flag.js';
 import { keyOf } from '../../model/ref.js';
 import { asCompared, meets } from './attribute-match.js';
-import { placeOf, type Seeds } from './bucket.js';
 import { flagDistribution, flagsBehind, isExact, type Bounds } from './distribution.js';
 import type { EnvironmentSides, FlagSides, ListSides } from './environment-sides.js';
 import type { KeyGroup, TargetSides } from './key-groups.js';
@@ -13,7 +12,7 @@ import {
   type Question,
   type ServedDefinition,
 } from './served-definition.js';
-import { constantServing, pairOf, WHOLE, type Serving } from './serving.js';
+import { constantServing, pairOf, WHOLE, type Serving, placeOf, type Seeds } from './serving.js';
 
 /** Known facts about the key for which a flag is evaluated. */
 export interface Situation {

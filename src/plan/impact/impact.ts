@@ -2,7 +2,6 @@ import type { DesiredRamp } from '../../model/flag/ramp.js';
 import { type FlagImpact, type Impact, type Range, type Risk, RISKS } from '../../model/impact.js';
 import type { ObjectId } from '../../model/ref.js';
 import { isKill, type Change, type Plan } from '../../model/plan.js';
-import { analyses, flagAnalysis, type AffectedGroups, type FlagAnalysis } from './analysis.js';
 import {
   environmentSides,
   type EnvironmentSides,
@@ -13,7 +12,14 @@ import { segmentList, type ServedDefinition } from './served-definition.js';
 import type { PlanInput } from '../input.js';
 import { plannedKind } from '../objects/kinds.js';
 import type { Distribution } from './distribution.js';
-import { flagImpact, isAffected } from './flag-impact.js';
+import {
+  flagImpact,
+  isAffected,
+  analyses,
+  flagAnalysis,
+  type AffectedGroups,
+  type FlagAnalysis,
+} from './flag-impact.js';
 import { movedByRamps, type NewRamps } from './ramp-end.js';
 import { isMove, pairOf, WHOLE, type Pair } from './serving.js';
 import type { PlannedEnvironment } from '../policy.js';

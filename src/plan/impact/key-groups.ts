@@ -1,9 +1,8 @@
 import { byCodeUnits } from '../../model/json.js';
 import { findSorted } from '../../model/collections.js';
-import { placeOf, type Place } from './bucket.js';
 import type { FlagSides, ListSides } from './environment-sides.js';
 import type { ListId, ServedDefinition } from './served-definition.js';
-import { servedAt, type Serving } from './serving.js';
+import { servedAt, type Serving, placeOf, type Place } from './serving.js';
 
 /** Relation of a key to a list that has it before or after the plan. */
 export type Membership = 'kept' | 'added' | 'removed';

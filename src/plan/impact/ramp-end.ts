@@ -2,9 +2,8 @@ import { rampedBuckets, type DesiredRamp } from '../../model/flag/ramp.js';
 import type { Range } from '../../model/impact.js';
 import type { Change } from '../../model/plan.js';
 import type { ObjectId } from '../../model/ref.js';
-import { flagAnalysis } from './analysis.js';
 import type { EnvironmentSides } from './environment-sides.js';
-import { flagImpact } from './flag-impact.js';
+import { flagImpact, flagAnalysis } from './flag-impact.js';
 import { servedDefinition } from './served-definition.js';
 
 /** Ramps by their definition. */

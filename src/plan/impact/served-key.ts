@@ -1,5 +1,4 @@
 import { isKnownType, meets } from './attribute-match.js';
-import { placeOf, type Seeds } from './bucket.js';
 import {
   questionsOf,
   servingOf,
@@ -7,7 +6,14 @@ import {
   type Question,
   type ServedDefinition,
 } from './served-definition.js';
-import { constantServing, servedAt, type Served, type Serving } from './serving.js';
+import {
+  constantServing,
+  servedAt,
+  type Served,
+  type Serving,
+  placeOf,
+  type Seeds,
+} from './serving.js';
 
 export interface SeededDefinition {
   readonly served: ServedDefinition;
