@@ -1,16 +1,19 @@
-import type { Checkout } from '../git/checkout.js';
-import { truncateNote } from '../model/audit-note.js';
-import { attribute, type AttributedPart, type AttributionRequest } from './attribute.js';
+import type { Checkout, Repository } from '../git/checkout.js';
+import { commitTree } from '../git/commit-tree.js';
+import { parseCommit, readLog, type CommitText, type LoggedCommit } from '../git/log.js';
+import { cleanLine, titleWithEnd, titleWithMore, truncateNote } from '../model/audit-note.js';
 import { bindEnvironments } from '../model/bound-desired.js';
-import { keyOf, objectId, type ObjectRef } from '../model/ref.js';
-import { noteKey, type Change, type Plan, type PlanNotes } from '../model/plan.js';
 import type { ChangeNote } from '../model/outcome.js';
-import type { Base, State } from '../model/state.js';
+import { noteKey, type Change, type Plan, type PlanNotes, type Reason } from '../model/plan.js';
+import { keyOf, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { SpecTree } from '../model/spec-tree.js';
-import type { PlanInput } from '../plan/input.js';
-import { readSpecs } from '../specs/read-specs.js';
-import type { SpecCache } from '../specs/cache.js';
+import type { Base, State } from '../model/state.js';
 import { fieldFormsOf } from '../plan/bases/compare.js';
+import type { PlanInput } from '../plan/input.js';
+import { plannedKind } from '../plan/objects/kinds.js';
+import type { SpecCache } from '../specs/cache.js';
+import { readSpecs } from '../specs/read-specs.js';
+import { differs, SnapshotCache, UNKNOWN, type SnapshotsAt } from './spec-history.js';
 
 /**
  * Title and comment of all planned changes, the withheld ones included, by `noteKey`: each from the commits that
@@ -90,4 +93,264 @@ export function overridden(notes: PlanNotes, given: Partial<ChangeNote>): PlanNo
   return new Map(
     [...notes].map(([key, found]) => [key, truncateNote({ ...found, ...given }, found.title)]),
   );
+}
+
+/** Some fields of a change, and the commit that the service has them from: only later commits can be causes. */
+export interface AttributedPart {
+  /** JSON Pointers of the fields; null means the whole object. */
+  readonly paths: ReadonlySet<string> | null;
+  /** Commit of the base of these fields; null if they have none. */
+  readonly base: string | null;
+  /** Whether the fields changed only outside git, so that the commit to restore is wanted. */
+  readonly isDrift: boolean;
+}
+
+export interface AttributionRequest {
+  readonly id: ObjectId;
+  readonly ref: ObjectRef;
+  /** Action (`create`, `update`, …), for the title if no commit is found. */
+  readonly action: string;
+  readonly reason: Reason;
+  /** Never empty. */
+  readonly parts: readonly AttributedPart[];
+}
+
+export interface AttributionOptions {
+  /** Full hash of the applied commit; null if the specs come from no commit. */
+  readonly head: string | null;
+  readonly requests: readonly AttributionRequest[];
+  readonly snapshotsAt: SnapshotsAt;
+  /** Most commits to read the specs of. Default: 500. */
+  readonly maxCommits?: number;
+}
+
+interface Search {
+  readonly part: AttributedPart;
+  /** Commits that may have changed the part, newest first. */
+  readonly candidates: readonly LoggedCommit[];
+  /** Whether the newest commit is enough, because the service may have the older ones. */
+  readonly newestOnly: boolean;
+}
+
+/** Most commits to read the texts of: a comment has no room for more. */
+const MAX_TEXTS = 100;
+const SHORT_ID = 8;
+
+/**
+ * Title and comment for every request, in the order of the requests. They name the commits between base and HEAD that
+ * changed the written fields, and leave out commits to other fields of the object.
+ *
+ * A commit changed a field if the forms before and after it differ; for a merge, if the form differs from that of every
+ * parent. Without a base in this clone, only the newest such commit is named, except that a creation or an activation
+ * names all. If a form is unknown, the object's own files decide.
+ *
+ * @throws FlagkeelError `GIT`
+ */
+export async function attribute(
+  checkout: Checkout,
+  options: AttributionOptions,
+): Promise<readonly ChangeNote[]> {
+  const { repository } = checkout;
+  const { head, requests, snapshotsAt, maxCommits } = options;
+  if (repository === null || head === null) {
+    return requests.map((request) => noteOf(request, NO_CAUSES));
+  }
+  const treeOf = async (commit: string) => commitTree(checkout, commit);
+  const forms = new SnapshotCache(treeOf, snapshotsAt, maxCommits);
+  const textOf = textReader(repository);
+  const find = searcher(textOf, repository, head);
+  const searches: Search[][] = [];
+  for (const request of requests) {
+    const own: Search[] = [];
+    // In sequence, because most requests share their log, and each other log needs a process of git.
+    for (const part of request.parts) own.push(await find(request, part));
+    for (const { id, parents } of own.flatMap(({ candidates }) => candidates)) {
+      for (const commit of [id, ...parents]) forms.expect(commit, request.ref);
+    }
+    searches.push(own);
+  }
+  const notes: ChangeNote[] = [];
+  for (const [index, request] of requests.entries()) {
+    const found = await causesOf(request, searches[index] ?? [], forms);
+    notes.push(noteOf(request, await textsOf(found, textOf)));
+  }
+  return notes;
+}
+
+/** The text of a commit; null if it is not in this clone, or the id names no commit. */
+type TextOf = (id: string) => Promise<CommitText | null>;
+
+/** Reads each commit once, because a commit that made a thousand flags is needed by each of them. */
+function textReader({ objects }: Repository): TextOf {
+  const read = new Map<string, Promise<CommitText | null>>();
+  const readText = async (id: string): Promise<CommitText | null> => {
+    if (!/^[0-9a-f]{40,64}$/.test(id)) return null;
+    const content = await objects.read(id);
+    return content && parseCommit(id, content);
+  };
+  return async (id) => {
+    const text = read.get(id) ?? readText(id);
+    read.set(id, text);
+    return text;
+  };
+}
+
+/** Finds the candidates of a part; each stretch of history is read once. */
+function searcher(
+  textOf: TextOf,
+  repository: Repository,
+  head: string,
+): (request: AttributionRequest, part: AttributedPart) => Promise<Search> {
+  const logs = new Map<string, Promise<LoggedCommit[]>>();
+  return async ({ ref, action }, part) => {
+    const isNew = action === 'create' || action === 'activate';
+    const { base, isDrift } = part;
+    const isBaseHere = !isDrift && base !== null && (await textOf(base)) !== null;
+    const from = isBaseHere ? base : null;
+    const log = logs.get(from ?? '') ?? readLog(repository, from, head);
+    logs.set(from ?? '', log);
+    return {
+      part,
+      candidates: (await log).filter(({ paths }) => paths.some((path) => mayShape(path, ref))),
+      newestOnly: !isBaseHere && (isDrift || base !== null || !isNew),
+    };
+  };
+}
+
+/** Commits behind one change: hashes, newest first. */
+interface Causes {
+  readonly commits: readonly string[];
+  /** The commit that a drift correction brings back. */
+  readonly restored: string | undefined;
+}
+
+interface CauseTexts {
+  /** Newest first; fewer than `count` where there are very many. */
+  readonly texts: readonly CommitText[];
+  readonly count: number;
+  readonly restored: CommitText | undefined;
+}
+
+const NO_CAUSES: CauseTexts = { texts: [], count: 0, restored: undefined };
+
+async function causesOf(
+  request: AttributionRequest,
+  searches: readonly Search[],
+  forms: SnapshotCache,
+): Promise<Causes> {
+  const commits = new Set<string>();
+  const restored = new Set<string>();
+  for (const { part, candidates, newestOnly } of searches) {
+    // In sequence, because the older ones are not read if the newest is enough.
+    for (const candidate of candidates) {
+      if (!(await changed(candidate, request, part, forms))) continue;
+      (part.isDrift ? restored : commits).add(candidate.id);
+      if (newestOnly) break;
+    }
+  }
+  // The stretches of the parts all end at HEAD: the longest has the order of all of them.
+  const longest = searches
+    .map(({ candidates }) => candidates)
+    .reduce((a, b) => (b.length > a.length ? b : a), []);
+  const ordered = longest.map(({ id }) => id);
+  const all = [...ordered, ...[...commits, ...restored].filter((id) => !ordered.includes(id))];
+  return {
+    commits: all.filter((id) => commits.has(id)),
+    restored: all.find((id) => restored.has(id)),
+  };
+}
+
+async function changed(
+  { id, parents, paths }: LoggedCommit,
+  { ref, reason }: AttributionRequest,
+  part: AttributedPart,
+  forms: SnapshotCache,
+): Promise<boolean> {
+  const object = objectId(ref);
+  const after = await forms.snapshotOf(id, object);
+  const before = await Promise.all(parents.map(async (parent) => forms.snapshotOf(parent, object)));
+  const known = before.filter((form) => form !== UNKNOWN);
+  if (after === UNKNOWN || known.length < before.length) {
+    return paths.some((path) => isOwnFile(path, ref, reason));
+  }
+  // Before the first commit there was nothing.
+  const earlier = known.length === 0 ? [undefined] : known;
+  return earlier.every((form) => differs(form, after, part.paths));
+}
+
+async function textsOf({ commits, restored }: Causes, read: TextOf): Promise<CauseTexts> {
+  const textOf = async (id: string): Promise<CommitText> =>
+    (await read(id)) ?? parseCommit(id, Buffer.alloc(0));
+  return {
+    texts: await Promise.all(commits.slice(0, MAX_TEXTS).map(textOf)),
+    count: commits.length,
+    restored: restored === undefined ? undefined : await textOf(restored),
+  };
+}
+
+function noteOf(request: AttributionRequest, { texts, count, restored }: CauseTexts): ChangeNote {
+  const { id, action, reason, parts } = request;
+  const fallback = `flagkeel: ${action} ${id}`;
+  const correction = restored && correctionOf(request, restored);
+  const [newest] = texts;
+  if (restored && correction !== undefined && parts.every(({ isDrift }) => isDrift)) {
+    const comment = restored.flagComment ?? paragraphOf(restored);
+    return truncateNote(
+      {
+        title: titleWithEnd(`Correct drift of ${id}`, `, as of ${shortId(restored)}`),
+        comment: `${correction}\n\n${comment}`,
+      },
+      fallback,
+    );
+  }
+  const said = correction === undefined ? [] : [correction];
+  if (newest === undefined) {
+    const comment = [...said, `${fallback} (${reason})`].join('\n\n');
+    return truncateNote({ title: fallback, comment }, fallback);
+  }
+  const flagTitle = texts.find((text) => text.flagTitle !== undefined)?.flagTitle;
+  const flagComment = texts.find((text) => text.flagComment !== undefined)?.flagComment;
+  const subject = cleanLine(newest.subject) || fallback;
+  const comments = flagComment === undefined ? texts.map(paragraphOf) : [flagComment];
+  return truncateNote(
+    {
+      title: flagTitle ?? titleWithMore(subject, count - 1),
+      comment: [...said, ...comments].join('\n\n'),
+    },
+    fallback,
+  );
+}
+
+/** Comment on fields that changed only outside git. It lists them if other fields are written as well. */
+function correctionOf({ parts }: AttributionRequest, restored: CommitText): string {
+  const drifted = parts.filter(({ isDrift }) => isDrift);
+  const paths =
+    drifted.length < parts.length ? drifted.flatMap((part) => [...(part.paths ?? [])]) : [];
+  const what = paths.length === 0 ? '' : `${paths.join(', ')} `;
+  return `Drift correction: ${what}changed outside git, corrected as of ${shortId(restored)}.`;
+}
+
+function paragraphOf(text: CommitText): string {
+  const line = `${shortId(text)} ${cleanLine(text.author)}: ${cleanLine(text.subject)}`;
+  return text.body === '' ? line : `${line}\n${text.body}`;
+}
+
+function shortId({ id }: CommitText): string {
+  return id.slice(0, SHORT_ID);
+}
+
+/**
+ * Whether a change of this file could be a change of this object. Rather yes than no, because the forms are compared
+ * afterwards.
+ *
+ * @param path relative to the config directory.
+ */
+function mayShape(path: string, ref: ObjectRef): boolean {
+  if (path === 'flagkeel.yaml' || isOwnFile(path, ref)) return true;
+  return plannedKind(ref.kind).files.mayShape(path, ref);
+}
+
+/** Whether the file is the object's own by its name: the only evidence if forms cannot be compared. */
+function isOwnFile(path: string, ref: ObjectRef, reason?: Reason): boolean {
+  return plannedKind(ref.kind).files.isOwn(path, ref, reason);
 }

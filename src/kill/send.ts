@@ -11,7 +11,7 @@ import { truncateNote } from '../model/audit-note.js';
 import { objectId, refOfId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { KillResult, KillResults, ChangeNote } from '../model/outcome.js';
 import { type KillOrder, killOrders } from '../plan/kills/orders.js';
-import { attribute } from '../history/attribute.js';
+import { attribute } from '../history/change-notes.js';
 import type { Forms } from '../history/spec-history.js';
 import { readSpecs } from '../specs/read-specs.js';
 import type { SpecCache } from '../specs/cache.js';

@@ -5,7 +5,7 @@ import {
   attribute,
   type AttributedPart,
   type AttributionRequest,
-} from '../../../src/history/attribute.js';
+} from '../../../src/history/change-notes.js';
 import type { Forms, SnapshotsAt } from '../../../src/history/spec-history.js';
 import { objectId, type ObjectRef } from '../../../src/model/ref.js';
 import type { ChangeNote } from '../../../src/model/outcome.js';
