@@ -37,9 +37,8 @@ export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full
   const unused = withoutUsed(needed.planned, input);
   const withheld = [...needed.withheld, ...unused.withheld];
   const environments = input.policy.environments.map((each) => each.name);
-  const kills = planKills(input)
-    .filter(({ change }) => isCovered(change.id, input.policy))
-    .map((kill) => asking(kill, input));
+  const covered = planKills(input).filter(({ change }) => isCovered(change.id, input.policy));
+  const kills = asking(covered, input);
   const changed = withKills(unused.planned, kills);
   const { changes, steps } = ordered(changed, input.actual, environments);
   const withdrawals = withdrawalsIn(changed, withheld, input);

@@ -51,11 +51,18 @@ export function requestHold(
   return { why: 'approval-needed', because, ...(open && { request: open }) };
 }
 
-/** The change with a draft for each write that the service may refuse, where the config wants change requests. */
-export function asking(planned: PlannedChange, input: PlanInput): PlannedChange {
+/** The changes with a draft for each write that the service may refuse, where the config wants change requests. */
+export function asking(planned: readonly PlannedChange[], input: PlanInput): PlannedChange[] {
+  return isAskedAnywhere(input) ? planned.map((each) => drafted(each, input)) : [...planned];
+}
+
+function isAskedAnywhere({ policy }: PlanInput): boolean {
+  return policy.environments.some(({ approvals }) => approvals === 'request');
+}
+
+function drafted(planned: PlannedChange, input: PlanInput): PlannedChange {
   const { change, requests } = planned;
-  const place = input.policy.environments.find(({ name }) => name === change.ref.environment);
-  if (place?.approvals !== 'request') return planned;
+  if (!isAsked(change.id, input)) return planned;
   return {
     ...planned,
     requests: requests.flatMap(killApart).map((request) => {
@@ -157,9 +164,10 @@ function hashOf(value: unknown): string {
  * of ours has the same content, or it was rejected and git still wants it. Kills and restores are tried all the same.
  */
 export function withRequests(objects: readonly ObjectPlan[], input: PlanInput): ObjectPlan[] {
+  if (!isAskedAnywhere(input)) return [...objects];
   return objects.map((each) => {
     if (!each.change) return each;
-    const change = asking(each.change, input);
+    const change = drafted(each.change, input);
     const draft = change.requests.find(({ ask }) => ask && !isKill(ask))?.ask;
     const answer = draft && answerTo(each.id, draft, input);
     if (!answer) return { ...each, change };
