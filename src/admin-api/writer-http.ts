@@ -3,9 +3,9 @@ import type { FlagFieldsChange } from '../model/flag/flag.js';
 import { sameJson } from '../model/json.js';
 import type { IdentitiesAnswer, ChangeNote } from '../model/outcome.js';
 import { submitOnce, withdrawRequest } from './change-requests.js';
-import { BodyNotes, type NotedWrite } from './body-notes.js';
 import type { AdminClient, WriteRequest } from './http/admin-client.js';
 import * as lookup from './writer-lookup.js';
+import * as requests from './writer-requests.js';
 import { isNoEndpoint, type ServiceAnswer } from './http/response.js';
 import type { AdminReader } from './reader.js';
 import * as shapes from './decode.js';
@@ -27,7 +27,7 @@ type WritingClient = Pick<AdminClient, 'origin' | 'write' | 'clean'>;
 export class HttpAdminWriter implements AdminWriter {
   readonly #client: WritingClient;
   readonly #reader: AdminReader;
-  readonly #bodyNotes: BodyNotes;
+  readonly #bodyNotes: requests.BodyNotes;
   #hasDeactivation = true;
   /** Whether the service has `uploadKeys?replace=false`, which surely appends; the contract does not promise it. */
   #hasAppend = true;
@@ -35,7 +35,7 @@ export class HttpAdminWriter implements AdminWriter {
   constructor(client: WritingClient, reader: AdminReader) {
     this.#client = client;
     this.#reader = reader;
-    this.#bodyNotes = new BodyNotes(client);
+    this.#bodyNotes = new requests.BodyNotes(client);
   }
 
   async createFlag(workspaceId: string, flag: NewObject, note: ChangeNote): Promise<WireFlag> {
@@ -78,7 +78,7 @@ export class HttpAdminWriter implements AdminWriter {
       }),
     };
     const writing = this.#client.write(request);
-    const { json } = await lookup.aboutFlag(this.#reader, { workspaceId, flag }, writing);
+    const { json } = await requests.aboutFlag(this.#reader, { workspaceId, flag }, writing);
     const patched = this.#checked(request, json, shapes.flag);
     this.#reader.learnFlag(workspaceId, patched);
     return patched;
@@ -87,12 +87,12 @@ export class HttpAdminWriter implements AdminWriter {
   async deleteFlag(workspaceId: string, flag: string, note: ChangeNote): Promise<void> {
     const what = `delete flag ${JSON.stringify(flag)}`;
     const path = ['splits', 'ws', workspaceId, flag];
-    await lookup.aboutFlag(this.#reader, { workspaceId, flag }, this.#delete(path, note, what));
+    await requests.aboutFlag(this.#reader, { workspaceId, flag }, this.#delete(path, note, what));
   }
 
   async archiveFlag(workspaceId: string, flag: string, note: ChangeNote): Promise<void> {
     const wanted = { workspaceId, flag, note };
-    await lookup.archiveFlag(this.#client, this.#bodyNotes, this, this.#reader, wanted);
+    await requests.archiveFlag(this.#client, this.#bodyNotes, this, this.#reader, wanted);
   }
 
   async createDefinition(
@@ -103,14 +103,14 @@ export class HttpAdminWriter implements AdminWriter {
     const request = {
       kind: 'create' as const,
       method: 'POST' as const,
-      path: lookup.definitionPath(place),
+      path: requests.definitionPath(place),
       query: { ...note },
       body,
       what: `create the definition of flag ${JSON.stringify(place.flag)}`,
       confirm: async () => lookup.findCreated(this.#reader, place, body),
     };
     const writing = this.#bodyNotes.write('createDefinition', request, note);
-    const { json } = await lookup.aboutFlag(this.#reader, place, writing);
+    const { json } = await requests.aboutFlag(this.#reader, place, writing);
     const created = this.#checked(request, json, shapes.definition);
     this.#reader.learnFlag(place.workspaceId, created);
     return created;
@@ -128,7 +128,7 @@ export class HttpAdminWriter implements AdminWriter {
       kind: isKill ? 'write' : 'patch',
       lane: isKill ? 'kill' : 'normal',
       method: 'PATCH',
-      path: lookup.definitionPath(place),
+      path: requests.definitionPath(place),
       query: { ...note },
       body: operations,
       what: `${isKill ? 'kill' : 'patch the definition of'} flag ${JSON.stringify(place.flag)}`,
@@ -136,12 +136,12 @@ export class HttpAdminWriter implements AdminWriter {
         confirm: async () => lookup.findPatched(this.#reader, place, operations, expected),
       }),
     });
-    return lookup.asDefinition(json, place);
+    return requests.asDefinition(json, place);
   }
 
   async deleteDefinition(place: DefinitionTarget, note: ChangeNote): Promise<void> {
     const what = `delete the definition of flag ${JSON.stringify(place.flag)}`;
-    await this.#delete(lookup.definitionPath(place), note, what);
+    await this.#delete(requests.definitionPath(place), note, what);
   }
 
   async createSegment(
@@ -198,7 +198,7 @@ export class HttpAdminWriter implements AdminWriter {
       const request = { path, query, what, accepts: isNoEndpoint };
       if ((await this.#putKeys('uploadKeys', keys, request, note)).status < 400) return;
     }
-    lookup.assertFits(keys);
+    requests.assertFits(keys);
     await this.#client.write({
       kind: 'write',
       method: 'PUT',
@@ -262,7 +262,7 @@ export class HttpAdminWriter implements AdminWriter {
     identities: readonly WireIdentity[],
     note: ChangeNote,
   ): Promise<IdentitiesAnswer> {
-    lookup.assertFits(identities);
+    requests.assertFits(identities);
     const request: WriteRequest = {
       // The operation creates and updates, so that repeating is safe.
       kind: 'write',
@@ -300,12 +300,12 @@ export class HttpAdminWriter implements AdminWriter {
   }
 
   async #putKeys(
-    kind: NotedWrite,
+    kind: requests.NotedWrite,
     keys: readonly string[],
     request: Omit<WriteRequest, 'kind' | 'method' | 'body'>,
     note: ChangeNote,
   ): Promise<ServiceAnswer> {
-    lookup.assertFits(keys);
+    requests.assertFits(keys);
     const whole = { ...request, kind: 'write' as const, method: 'PUT' as const, body: { keys } };
     return this.#bodyNotes.write(kind, whole, note);
   }

@@ -4,23 +4,19 @@ import type { FlagFields, FlagFieldsChange } from '../model/flag/flag.js';
 import { patched, definitionFromWire } from '../model/flag/wire.js';
 import { sameJson } from '../model/json.js';
 import type { ChangeNote } from '../model/outcome.js';
-import type { BodyNotes } from './body-notes.js';
-import type { AdminClient } from './http/admin-client.js';
 import { look } from './look.js';
 import type { AdminReader } from './reader.js';
-import * as shapes from './decode.js';
-import {
-  MAX_KEYS_PER_REQUEST,
-  type WireDefinition,
-  type WireDefinitionBody,
-  type WireFlag,
-  type WirePatchOperation,
-  type WireSegment,
-  type WireSegmentInEnvironment,
+import type {
+  WireDefinition,
+  WireDefinitionBody,
+  WireFlag,
+  WirePatchOperation,
+  WireSegment,
+  WireSegmentInEnvironment,
 } from './wire.js';
 import type { AdminWriter, DefinitionTarget, NewObject } from './writer.js';
 
-/** Finds the effect of a write of unknown fate, or the object in an answer. */
+/** Finds the effect of a write of unknown fate. */
 
 /**
  * Whether `live` has all values of `ours`. Empty values of `ours` may be absent in it, and the service may add any
@@ -135,18 +131,6 @@ function hasFields(live: WireFlag, wanted: FlagFields): boolean {
   return sameJson({ ...fields, ...wanted }, fields);
 }
 
-/** The contract leaves the answer to a patch open: only a definition of the same place is accepted. */
-export function asDefinition(json: unknown, place: DefinitionTarget): WireDefinition | null {
-  try {
-    const found = shapes.definition(json);
-    const { id, name } = found.environment;
-    const isSamePlace = [id, name].includes(place.environmentId) && found.name === place.flag;
-    return isSamePlace ? found : null;
-  } catch {
-    return null;
-  }
-}
-
 export function isSameObject(found: WireFlag | WireSegment, wanted: NewObject): boolean {
   return (
     found.name === wanted.name &&
@@ -166,75 +150,20 @@ export function activation(environmentId: string, segment: string): WireSegmentI
   };
 }
 
-export function definitionPath({ workspaceId, environmentId, flag }: DefinitionTarget): string[] {
-  return ['splits', 'ws', workspaceId, flag, 'environments', environmentId];
-}
+export type FlagPatcher = Pick<AdminWriter, 'patchFlag'>;
 
-export function assertFits({ length }: readonly unknown[]): void {
-  if (length > MAX_KEYS_PER_REQUEST) throw new Error(`bug: ${length} keys in one request`);
-}
-
-/** Awaits a write that needs the flag, and remembers the absence if the service denies the flag. */
-export async function aboutFlag<T>(
-  reader: AdminReader,
-  { workspaceId, flag }: Pick<DefinitionTarget, 'workspaceId' | 'flag'>,
-  writing: Promise<T>,
-): Promise<T> {
-  try {
-    return await writing;
-  } catch (error) {
-    // A 404 of a proxy has no message of the service, and proves nothing.
-    const isSaid = error instanceof RejectedError && error.serviceMessage !== '';
-    if (isSaid && error.status === 404) reader.learnAbsence(workspaceId, flag);
-    throw error;
-  }
-}
-
-type FlagPatcher = Pick<AdminWriter, 'patchFlag'>;
-
-interface FlagPlace {
+export interface FlagPlace {
   readonly workspaceId: string;
   readonly flag: string;
   readonly note: ChangeNote;
 }
-
-export async function archiveFlag(
-  client: Pick<AdminClient, 'origin'>,
-  bodyNotes: BodyNotes,
-  writer: FlagPatcher,
-  reader: AdminReader,
-  wanted: FlagPlace,
-): Promise<void> {
-  const { workspaceId, flag, note } = wanted;
-  const what = `archive flag ${JSON.stringify(flag)}`;
-  const request = {
-    // Repeating is safe, because an archived flag stays archived.
-    kind: 'delete' as const,
-    method: 'POST' as const,
-    path: ['splits', 'ws', workspaceId, flag, 'archive'],
-    query: { ...note },
-    body: {},
-    what,
-    accepts: (answered: number) => NO_ARCHIVE.has(answered),
-  };
-  const { status } = await bodyNotes.write('archiveFlag', request, note);
-  // 404 may mean a missing endpoint, or a flag that is gone.
-  if (status < 400 || (status === 404 && !(await shownFlag(writer, reader, wanted)))) return;
-  throw new FlagkeelError(
-    'NOT_ON_SERVICE',
-    `cannot ${what} on ${client.origin}: the service answered ${status}, as one that cannot archive (with \`onRemove: delete\` in flagkeel.yaml it is deleted)`,
-  );
-}
-
-/** Statuses of a service without an endpoint to archive. */
-const NO_ARCHIVE: ReadonlySet<number> = new Set([404, 405, 501]);
 
 /**
  * The flag, from an empty patch if the service does not show flags.
  *
  * @returns undefined if the service has no such flag.
  */
-async function shownFlag(
+export async function shownFlag(
   writer: FlagPatcher,
   reader: AdminReader,
   { workspaceId, flag, note }: FlagPlace,

@@ -1,0 +1,160 @@
+import { FlagkeelError, RejectedError } from '../errors.js';
+import type { ChangeNote } from '../model/outcome.js';
+import * as shapes from './decode.js';
+import type { AdminClient, WriteRequest } from './http/admin-client.js';
+import type { ServiceAnswer } from './http/response.js';
+import type { AdminReader } from './reader.js';
+import { MAX_KEYS_PER_REQUEST, type WireDefinition } from './wire.js';
+import { shownFlag, type FlagPatcher, type FlagPlace } from './writer-lookup.js';
+import type { DefinitionTarget } from './writer.js';
+
+/** What the requests of the writer have in common, and what their answers are worth. */
+
+export function definitionPath({ workspaceId, environmentId, flag }: DefinitionTarget): string[] {
+  return ['splits', 'ws', workspaceId, flag, 'environments', environmentId];
+}
+
+export function assertFits({ length }: readonly unknown[]): void {
+  if (length > MAX_KEYS_PER_REQUEST) throw new Error(`bug: ${length} keys in one request`);
+}
+
+/** Awaits a write that needs the flag, and remembers the absence if the service denies the flag. */
+export async function aboutFlag<T>(
+  reader: AdminReader,
+  { workspaceId, flag }: Pick<DefinitionTarget, 'workspaceId' | 'flag'>,
+  writing: Promise<T>,
+): Promise<T> {
+  try {
+    return await writing;
+  } catch (error) {
+    // A 404 of a proxy has no message of the service, and proves nothing.
+    const isSaid = error instanceof RejectedError && error.serviceMessage !== '';
+    if (isSaid && error.status === 404) reader.learnAbsence(workspaceId, flag);
+    throw error;
+  }
+}
+
+/** The contract leaves the answer to a patch open: only a definition of the same place is accepted. */
+export function asDefinition(json: unknown, place: DefinitionTarget): WireDefinition | null {
+  try {
+    const found = shapes.definition(json);
+    const { id, name } = found.environment;
+    const isSamePlace = [id, name].includes(place.environmentId) && found.name === place.flag;
+    return isSamePlace ? found : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Writes whose body is an object, so that title and comment can stand in it. */
+export type NotedWrite = 'createDefinition' | 'archiveFlag' | 'uploadKeys' | 'removeKeys';
+
+type BodyForm = (note: ChangeNote) => Partial<ChangeNote>;
+
+const WHOLE_NOTE: BodyForm = (note) => note;
+/** The form of `removeKeys` in the contract. */
+const COMMENT_ALONE: BodyForm = ({ comment }) => ({ comment });
+const NO_NOTE: BodyForm = () => ({});
+
+/** Statuses for a body with an unknown member, or without a required one. */
+const BODY_REFUSED = new Set([400, 422]);
+
+/**
+ * Adds title and comment to bodies, as far as the service accepts them there; the query has them in any case.
+ *
+ * A refusal does not reliably name the offending member. So the body is repeated with less of the note until the
+ * service accepts it, and later writes of this kind use that form.
+ */
+export class BodyNotes {
+  readonly #client: Pick<AdminClient, 'write'>;
+  /** The form that the service accepted, by kind of write. */
+  readonly #accepted = new Map<NotedWrite, BodyForm>();
+  /** The write that finds out the form of its kind. The others wait, or each would meet the same refusals. */
+  readonly #finding = new Map<NotedWrite, Promise<unknown>>();
+
+  constructor(client: Pick<AdminClient, 'write'>) {
+    this.#client = client;
+  }
+
+  /**
+   * @param request with the body without title and comment.
+   * @throws RejectedError the refusal of the last body.
+   */
+  async write(
+    kind: NotedWrite,
+    request: WriteRequest & { readonly body: object },
+    note: ChangeNote,
+  ): Promise<ServiceAnswer> {
+    while (!this.#accepted.has(kind) && this.#finding.has(kind)) await this.#finding.get(kind);
+    const accepted = this.#accepted.get(kind);
+    if (accepted) return this.#writeAs(accepted, kind, request, note);
+    const finding = this.#writeAsAccepted(kind, request, note);
+    this.#finding.set(
+      kind,
+      finding.catch(() => undefined),
+    );
+    try {
+      return await finding;
+    } finally {
+      this.#finding.delete(kind);
+    }
+  }
+
+  async #writeAsAccepted(
+    kind: NotedWrite,
+    request: WriteRequest & { readonly body: object },
+    note: ChangeNote,
+  ): Promise<ServiceAnswer> {
+    for (const form of [WHOLE_NOTE, COMMENT_ALONE]) {
+      try {
+        return await this.#writeAs(form, kind, request, note);
+      } catch (error) {
+        if (!(error instanceof RejectedError) || !BODY_REFUSED.has(error.status)) throw error;
+      }
+    }
+    return this.#writeAs(NO_NOTE, kind, request, note);
+  }
+
+  async #writeAs(
+    form: BodyForm,
+    kind: NotedWrite,
+    request: WriteRequest & { readonly body: object },
+    note: ChangeNote,
+  ): Promise<ServiceAnswer> {
+    const body = { ...request.body, ...form(note) };
+    const answer = await this.#client.write({ ...request, body });
+    if (answer.status < 400) this.#accepted.set(kind, form);
+    return answer;
+  }
+}
+
+export async function archiveFlag(
+  client: Pick<AdminClient, 'origin'>,
+  bodyNotes: BodyNotes,
+  writer: FlagPatcher,
+  reader: AdminReader,
+  wanted: FlagPlace,
+): Promise<void> {
+  const { workspaceId, flag, note } = wanted;
+  const what = `archive flag ${JSON.stringify(flag)}`;
+  const request = {
+    // Repeating is safe, because an archived flag stays archived.
+    kind: 'delete' as const,
+    method: 'POST' as const,
+    path: ['splits', 'ws', workspaceId, flag, 'archive'],
+    query: { ...note },
+    body: {},
+    what,
+    accepts: (answered: number) => NO_ARCHIVE.has(answered),
+  };
+  const { status } = await bodyNotes.write('archiveFlag', request, note);
+  // 404 may mean a missing endpoint, or a flag that is gone.
+  if (status < 400 || (status === 404 && !(await shownFlag(writer, reader, wanted)))) return;
+  throw new FlagkeelError(
+    'NOT_ON_SERVICE',
+    `cannot ${what} on ${client.origin}: the service answered ${status}, as one that cannot archive (with \`onRemove: delete\` in flagkeel.yaml it is deleted)`,
+  );
+}
+
+/** Statuses of a service without an endpoint to archive. */
+const NO_ARCHIVE: ReadonlySet<number> = new Set([404, 405, 501]);
