@@ -12,7 +12,6 @@ export interface Finding {
   readonly rule: string;
   /** null for findings about the whole run. */
   readonly place: { readonly file: string; readonly line: number; readonly column: number } | null;
-  /** The name of the object or of the file. */
   readonly subject: string;
   /** One line of cleaned text. */
   readonly message: string;
@@ -20,7 +19,6 @@ export interface Finding {
 
 const MESSAGE_COLUMNS = 600;
 
-/** Findings for the faults in the specs. */
 export function diagnosticFindings(diagnostics: readonly Diagnostic[]): Finding[] {
   return diagnostics.map(({ severity, code, location, message }) => ({
     level: severity,

@@ -33,10 +33,8 @@ export async function writeResult(text: string, { file, stdout }: OutputTarget):
   }
 }
 
-/** The facts that decide whether text is coloured. */
-interface ColorFacts {
-  /** Whether `--no-color` was given. */
-  readonly noColorFlag: boolean;
+/** Where a text goes. */
+interface Screen {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether the text goes to a terminal; false for a file. */
   readonly isTTY: boolean;
@@ -46,7 +44,11 @@ interface ColorFacts {
  * Whether to print in colour. First `--no-color` and a non-empty `NO_COLOR` turn colour off; then `FORCE_COLOR` decides
  * (`0` and `false` turn it off); then the terminal.
  */
-export function resolveColor({ noColorFlag, env, isTTY }: ColorFacts): boolean {
+export function resolveColor({
+  noColorFlag,
+  env,
+  isTTY,
+}: Screen & { readonly noColorFlag: boolean }): boolean {
   const { NO_COLOR, FORCE_COLOR, TERM } = env;
   if (noColorFlag || (NO_COLOR !== undefined && NO_COLOR !== '')) return false;
   if (FORCE_COLOR !== undefined && FORCE_COLOR !== '') {
@@ -55,23 +57,17 @@ export function resolveColor({ noColorFlag, env, isTTY }: ColorFacts): boolean {
   return isTTY && TERM !== 'dumb';
 }
 
-/** The facts that decide how wide text may be. */
-interface WidthFacts {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether the text goes to a terminal; false for a file. */
-  readonly isTTY: boolean;
-  /** Of the terminal; 0 or absent if unknown. */
-  readonly columns: number | undefined;
-}
-
-/** Columns if the width of the terminal is unknown. */
 const DEFAULT_WIDTH = 100;
 
 /**
  * The most columns of a row. `COLUMNS` comes before the width of the terminal. Text that does not go to a terminal is
  * not broken into rows, so that programs find each fact on one line.
  */
-export function resolveWidth({ env, isTTY, columns = 0 }: WidthFacts): number {
+export function resolveWidth({
+  env,
+  isTTY,
+  columns = 0,
+}: Screen & { readonly columns: number | undefined }): number {
   const { COLUMNS = '' } = env;
   if (/^[1-9]\d{0,4}$/.test(COLUMNS)) return Number(COLUMNS);
   if (!isTTY) return Infinity;
@@ -133,7 +129,6 @@ async function writeWhole(file: string, text: string): Promise<void> {
   }
 }
 
-/** The real destination of a result. */
 interface Target {
   readonly path: string;
   /** False for a device or a pipe, which must not be replaced by a file. */

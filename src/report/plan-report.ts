@@ -67,7 +67,6 @@ export interface PlanReport {
   /** The reason why the break-glass list kills a definition, and the author of the entry. */
   readonly killReasons?: ReadonlyMap<ObjectId, string>;
   readonly guardFindings?: readonly GuardFinding[];
-  /** Findings of guards that the specs allow. */
   readonly allowed?: readonly AllowedFinding[];
   /**
    * Facts that the run could not find out. The text report leaves them out, because the run has already printed them.
@@ -194,7 +193,6 @@ export const REASON_WORDS: Readonly<Record<Exclude<Reason, 'commit' | 'unknown'>
   adopt: 'adopt: exists, and no run remembers it here',
 };
 
-/** The reason why a change is withheld. */
 export const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
   'prune-off': 'no longer in git, and pruning is off',
   protected: 'no longer in git, and protected from deletion',
@@ -218,19 +216,14 @@ export const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
   'stays-on-service': 'no longer in git, and stays on the service',
 };
 
-/** The words that differ between kinds of objects. */
 interface KindText {
   /** `fields` shows both values of each field. `identities` shows the number of writes, and the service's refusals. */
   readonly details: 'fields' | 'identities';
   /** The reason to write values without a remembered state. */
   readonly unknown: string;
-  /** The cost of the missing rename on the service. */
   readonly renameCost: string;
-  /** The words for a change that reaches no flag. */
   readonly reachesNobody: string;
-  /** A number of objects: `3 flags`. */
   readonly counted: (count: number) => string;
-  /** A number of new objects: `3 new flags`. */
   readonly countedNew: (count: number) => string;
   /** Whether a base contains keys in clear text, which are shown on demand only. */
   readonly hasKeysInBase: boolean;

@@ -42,14 +42,12 @@ const RATE_AFTER_MS = 5_000;
 /** Goes to the beginning of the line and clears the line. */
 const ERASE = '\r\u001b[K';
 
-/** The current activity of the run, in words. */
 const DOING: Readonly<Record<Phase, string>> = {
   read: 'reading the specs and the state',
   look: 'looking at the service',
   apply: 'applying',
   verify: 'looking again',
 };
-/** The things that `done` and `total` count. */
 const COUNTED: Readonly<Record<Phase, string>> = {
   read: 'files',
   look: 'objects',
@@ -57,7 +55,6 @@ const COUNTED: Readonly<Record<Phase, string>> = {
   verify: 'objects',
 };
 
-/** A place with its last line. */
 interface Told {
   readonly to: ProgressSink;
   /** null before the first line. */

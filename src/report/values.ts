@@ -1,3 +1,4 @@
+import type { Location } from '../model/diagnostic.js';
 import type { Bucket, Rule, Treatment } from '../model/flag/flag.js';
 import { isRecord, type Json } from '../model/json.js';
 import type { KeyChange } from '../model/plan.js';
@@ -35,7 +36,6 @@ export function namesText(names: readonly string[], limit: number): string {
   return `${names.slice(0, limit).map(clean).join(', ')}${more}`;
 }
 
-/** JSON on one line, cut at `columns`. */
 export function boundedJson(value: unknown, columns = Infinity): string {
   return cut(clean(jsonText(value)), columns);
 }
@@ -58,9 +58,24 @@ export function yesNo(value: boolean): string {
   return value ? 'yes' : 'no';
 }
 
+/** The beginning of a commit's hash, as people know commits. */
+export function shortSha(commit: string): string {
+  return commit.slice(0, 7);
+}
+
 /** A number with its noun: `1 flag`, `2 flags`. */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${String(count)} ${count === 1 ? one : many}`;
+}
+
+/** The same, but nothing for none. */
+export function counted(count: number, one: string): string[] {
+  return count === 0 ? [] : [plural(count, one)];
+}
+
+/** File and line of a spec, cleaned. */
+export function placeText({ file, line }: Pick<Location, 'file' | 'line'>): string {
+  return `${clean(file)}:${String(line)}`;
 }
 
 /**
@@ -93,7 +108,6 @@ function wordStart(text: string, index: number): number {
   return /[\udc00-\udfff]/.test(text[index] ?? '') ? index - 1 : index;
 }
 
-/** Whether a planned value has the shape of buckets. */
 export function isBuckets(value: unknown): value is readonly Bucket[] {
   return (
     Array.isArray(value) &&
@@ -104,7 +118,6 @@ export function isBuckets(value: unknown): value is readonly Bucket[] {
   );
 }
 
-/** Whether a planned value has the shape of rules. */
 export function isRules(value: unknown): value is readonly Rule[] {
   return (
     Array.isArray(value) &&
@@ -120,7 +133,6 @@ export function isRules(value: unknown): value is readonly Rule[] {
   );
 }
 
-/** Whether a planned value has the shape of treatments. */
 export function isTreatments(value: unknown): value is readonly Treatment[] {
   return (
     Array.isArray(value) &&
@@ -135,7 +147,7 @@ export function isTreatments(value: unknown): value is readonly Treatment[] {
  */
 export function ordered(
   value: unknown,
-  mask: (record: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>> = same,
+  mask = (record: Readonly<Record<string, unknown>>) => record,
 ): Json {
   if (Array.isArray(value)) return value.map((each) => ordered(each, mask));
   if (!isRecord(value)) return scalar(value);
@@ -154,10 +166,6 @@ export function jsonText(value: unknown): string {
 
 export function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'string');
-}
-
-function same<T>(value: T): T {
-  return value;
 }
 
 function scalar(value: unknown): Json {

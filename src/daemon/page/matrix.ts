@@ -157,7 +157,8 @@ function servedText({ serves, seenAt }: LiveFlag, isUnknown: boolean, now: numbe
     return html`<span class="soft">last seen ${clockText(seenAt, now)}: ${words}</span>`;
   }
   if (serves === null) return html`not on the service`;
-  return html`${shareBar(serves)}${serves.killed ? stateMark('killed') : []} ${briefText(serves)}`;
+  return html`${shareBar({ ...serves, defaultRule: serves.shares })}${serves.killed ? stateMark('killed') : []}
+  ${briefText(serves)}`;
 }
 
 /** Text such as `on 25 %` or `killed: everybody gets off`. */

@@ -1,10 +1,12 @@
+import { grouped } from '../../model/collections.js';
 import { html, type Html } from '../../platform/html.js';
 import { documentOf, lookOf } from '../../platform/page.js';
-import type { Bucket, Rule } from '../../model/flag/flag.js';
+import type { Rule } from '../../model/flag/flag.js';
+import type { DesiredRamp } from '../../model/flag/ramp.js';
 import { clean } from '../sanitize.js';
 import { mostProtectedFirst } from '../plan-report.js';
 import { plural } from '../values.js';
-import { definitionBlock, rampSteps, ruleTexts } from './definition.js';
+import { definitionBlock, rampSteps, ruleTexts, type ShownDefinition } from './definition.js';
 
 const LOOK = lookOf('report', { hasScript: true });
 
@@ -35,7 +37,6 @@ export interface CataloguedFlag {
   readonly tags: readonly string[];
   /** The flags and segments that its rules name, each once. */
   readonly uses: readonly CataloguedUse[];
-  /** The environments that the flag is declared for. */
   readonly environments: readonly CataloguedDefinition[];
 }
 
@@ -46,29 +47,16 @@ export interface CataloguedUse {
 }
 
 /** A ramp as the specs write it. */
-interface CataloguedRamp {
-  readonly treatment: string;
-  /** Position of its rule, from 0; null for the default rule. */
-  readonly rule: number | null;
+interface CataloguedRamp extends Pick<DesiredRamp, 'treatment' | 'rule'> {
   /** The share from each step on, in whole per cent, and the time of the step in words. */
   readonly steps: readonly { readonly percent: number; readonly when: string }[];
 }
 
-interface CataloguedDefinition {
+/** Killed by the specs: `killed: true`, or an entry of the break-glass list. */
+interface CataloguedDefinition extends Omit<ShownDefinition, 'rules'> {
   readonly environment: string;
-  /** Killed by the specs: `killed: true`, or an entry of the break-glass list. */
-  readonly killed: boolean;
-  readonly defaultTreatment: string;
-  /** In whole per cent. */
-  readonly trafficAllocation: number;
-  /** Number of keys that are targeted one by one. */
-  readonly targets: number;
   readonly rules: readonly Rule[];
-  /** Serves the users for whom no rule matches. */
-  readonly defaultRule: readonly Bucket[];
   readonly ramps: readonly CataloguedRamp[];
-  /** Fields that people own on the service. */
-  readonly unmanaged?: readonly string[];
 }
 
 export interface CataloguedSegment {
@@ -115,32 +103,26 @@ export function cataloguePage(catalogue: Catalogue, today: string): string {
   );
 }
 
-/** What the rows of a page have in common. */
 interface View {
   /** The protected ones first, and within each group the one that is applied last. */
   readonly environments: readonly string[];
   readonly today: string;
-  /** Names of the flags that use an object, by its anchor. */
-  readonly users: ReadonlyMap<string, readonly string[]>;
-  /** The anchors of the rows. */
+  /** The flags that use an object, by its anchor. */
+  readonly users: ReadonlyMap<string, readonly { readonly name: string }[]>;
   readonly anchors: ReadonlySet<string>;
 }
 
 function viewOf(catalogue: Catalogue, today: string): View {
   const { environments, protectedEnvironments, flags, segments } = catalogue;
-  const users = new Map<string, string[]>();
-  for (const { name, uses } of flags) {
-    for (const use of uses) {
-      const anchor = anchorOf(use);
-      users.set(anchor, [...(users.get(anchor) ?? []), name]);
-    }
-  }
+  const uses = flags.flatMap(({ name, uses: used }) =>
+    used.map((use) => ({ name, anchor: anchorOf(use) })),
+  );
   return {
     environments: mostProtectedFirst(
       environments.map((name) => ({ name, protected: protectedEnvironments.includes(name) })),
     ),
     today,
-    users,
+    users: grouped(uses, ({ anchor }) => anchor),
     anchors: new Set([
       ...flags.map(({ name }) => anchorOf({ kind: 'flag', name })),
       ...segments.map(({ name }) => anchorOf({ kind: 'segment', name })),
@@ -152,7 +134,6 @@ function anchorOf({ kind, name }: Pick<CataloguedUse, 'kind' | 'name'>): string 
   return `${kind}/${clean(name)}`;
 }
 
-/** Days after which an expiry is near. */
 const SOON_DAYS = 30;
 
 type Expiry = 'expired' | 'soon' | 'later' | 'never';
@@ -284,7 +265,7 @@ function linksTo(
 }
 
 function usersOf(anchor: string, view: View): Html {
-  const users = (view.users.get(anchor) ?? []).map((name) => ({ kind: 'flag', name }) as const);
+  const users = (view.users.get(anchor) ?? []).map(({ name }) => ({ kind: 'flag', name }) as const);
   return linksTo('needed by', users, view);
 }
 

@@ -1,21 +1,20 @@
-import type { Bucket, Rule } from '../../model/flag/flag.js';
+import type { Definition, Rule } from '../../model/flag/flag.js';
 import { html, type Html } from '../../platform/html.js';
 import { clean } from '../sanitize.js';
 import { plural } from '../values.js';
 import { bucketsText, conditionText } from '../view/rule.js';
 
+/** What a flag serves to the users whom no rule and no target names. */
+export type Shares = Required<
+  Pick<Definition, 'killed' | 'defaultTreatment' | 'trafficAllocation' | 'defaultRule'>
+>;
+
 /** A definition for people, whose keys are counted. */
-interface ShownDefinition {
-  readonly killed: boolean;
-  readonly defaultTreatment: string;
-  /** In whole per cent. */
-  readonly trafficAllocation: number;
+export interface ShownDefinition extends Shares {
   /** Number of keys that are targeted one by one. */
   readonly targets: number;
   /** In words; see `ruleTexts`. */
   readonly rules: readonly string[];
-  /** Serves the users for whom no rule matches. */
-  readonly defaultRule: readonly Bucket[];
   /** Fields that people own: what is shown of them is what the creation sends. */
   readonly unmanaged?: readonly string[];
 }
@@ -29,7 +28,7 @@ export function ruleTexts(rules: readonly Rule[]): string[] {
 
 /** The effect of a flag in one environment: the shares as a bar, and the rules in words. */
 export function definitionBlock(definition: ShownDefinition): Html {
-  const { killed, defaultTreatment, trafficAllocation, targets, rules, defaultRule } = definition;
+  const { killed, defaultTreatment, trafficAllocation, targets, rules } = definition;
   const { unmanaged = [] } = definition;
   const lines = [
     ...(targets === 0 ? [] : [`${plural(targets, 'key')} by name`]),
@@ -38,7 +37,6 @@ export function definitionBlock(definition: ShownDefinition): Html {
     ...(unmanaged.length === 0 ? [] : [`people own ${unmanaged.map(clean).join(', ')}`]),
   ];
   const rest = rules.length === 0 ? 'everybody' : 'others';
-  const shares = { killed, trafficAllocation, defaultTreatment, shares: defaultRule };
   const state = killed
     ? [
         html`<p class="killed">
@@ -46,29 +44,20 @@ export function definitionBlock(definition: ShownDefinition): Html {
         </p>`,
       ]
     : [];
-  return html`${state}${shareBar(shares)}
+  return html`${state}${shareBar(definition)}
     <ul>
       ${lines.map((line) => html`<li>${line}</li>`)}
-      <li>${rest} → ${shareTexts(shares)}</li>
+      <li>${rest} → ${shareTexts(definition)}</li>
     </ul>`;
-}
-
-/** The users of a flag that no rule and no target names. */
-export interface Shares {
-  readonly killed: boolean;
-  readonly shares: readonly Bucket[];
-  /** Whole per cent of the traffic that the shares apply to; the rest gets the default treatment. */
-  readonly trafficAllocation: number;
-  readonly defaultTreatment: string;
 }
 
 /** Number of colours; further treatments reuse them. */
 const TONES = 5;
 
 /** The default treatment is grey everywhere, whatever its place. */
-function toneOf(treatment: string, { shares, defaultTreatment }: Shares): string {
+function toneOf(treatment: string, { defaultRule, defaultTreatment }: Shares): string {
   if (treatment === defaultTreatment) return 'off';
-  const others = shares.filter((each) => each.treatment !== defaultTreatment);
+  const others = defaultRule.filter((each) => each.treatment !== defaultTreatment);
   return `tone${String(others.findIndex((each) => each.treatment === treatment) % TONES)}`;
 }
 
@@ -78,9 +67,9 @@ function toneOf(treatment: string, { shares, defaultTreatment }: Shares): string
  * attributes, which the policies of pages allow.
  */
 export function shareBar(flag: Shares): Html {
-  const { killed, shares, trafficAllocation, defaultTreatment } = flag;
+  const { killed, defaultRule, trafficAllocation, defaultTreatment } = flag;
   let from = 0;
-  const parts = shares.flatMap(({ treatment, size }) => {
+  const parts = defaultRule.flatMap(({ treatment, size }) => {
     const [x, width] = [from, (size * trafficAllocation) / 100];
     from += width;
     if (treatment === defaultTreatment || width === 0) return [];
@@ -94,9 +83,9 @@ export function shareBar(flag: Shares): Html {
 
 /** The shares in words, each with the colour that it has in the bar: `on 25 %, off 75 %`. */
 export function shareTexts(flag: Shares): Html {
-  if (flag.shares.length === 0) return html`${bucketsText([])}`;
-  const texts = flag.shares.map((bucket, at) => {
-    const comma = at === flag.shares.length - 1 ? '' : ', ';
+  if (flag.defaultRule.length === 0) return html`${bucketsText([])}`;
+  const texts = flag.defaultRule.map((bucket, at) => {
+    const comma = at === flag.defaultRule.length - 1 ? '' : ', ';
     // The style keeps the words of a part on one line.
     const words = bucketsText([bucket]).replaceAll('\u00a0', ' ');
     const tone = toneOf(bucket.treatment, flag);
@@ -106,7 +95,6 @@ export function shareTexts(flag: Shares): Html {
   return html`${texts}`;
 }
 
-/** One step of a ramp, as it is drawn. */
 interface DrawnStep {
   /** Whole per cent. */
   readonly percent: number;

@@ -2,7 +2,6 @@ import { html, type Html } from '../../platform/html.js';
 import { cut, type FieldLine, type Span } from '../text/layout.js';
 import type { Row } from '../view/row.js';
 
-/** Columns of one piece of text. */
 const TEXT_COLUMNS = 400;
 const HEADING_COLUMNS = 120;
 

@@ -3,7 +3,7 @@ import type { ChangeRequest } from '../../model/change-request.js';
 import type { FlagImpact, Impact } from '../../model/impact.js';
 import type { Frozen, Json } from '../../model/json.js';
 import { killRemedy, remedyOf } from '../../model/remedy.js';
-import { countsOf, type Standing, type Verdict } from '../../model/verdict.js';
+import { countsOf, type Standing } from '../../model/verdict.js';
 import {
   noteKey,
   type Change,
@@ -23,10 +23,8 @@ import { countDeeds, outcomeOf, type PlanReport } from '../plan-report.js';
 export type PlanDocument = Frozen<WrittenPlan>;
 /** One change. Withheld changes have more members. */
 export type ChangeDocument = PlanDocument['changes'][number];
-/** What became of the objects of a run. */
-type VerdictDocument = NonNullable<PlanDocument['verdict']>;
 /** An object that is not live. */
-type StandingDocument = VerdictDocument['objects'][number];
+type StandingDocument = NonNullable<PlanDocument['verdict']>['objects'][number];
 type LeftDocument = NonNullable<PlanDocument['left']>[number];
 type FieldDocument = ChangeDocument['fields'][number];
 type FlagImpactDocument = NonNullable<ChangeDocument['afterRestore']>;
@@ -128,22 +126,20 @@ function circumstances(report: PlanReport, options: JsonOptions) {
   });
 }
 
-/** Without an apply the verdict would only repeat the plan, unless a guard refused it. */
+/** Without an apply the verdict would only repeat the plan, unless a guard refused it. Live objects are counted alone. */
 function judgement({
   converged,
   verdict,
   guardFindings = [],
 }: PlanReport): Pick<PlanDocument, 'converged' | 'verdict'> {
-  const isJudged = converged !== undefined || guardFindings.length > 0;
-  return present({ converged, verdict: isJudged ? verdictDocument(verdict) : undefined });
-}
-
-/** Live objects are counted and not listed. */
-function verdictDocument(verdict: Verdict): VerdictDocument {
+  if (converged === undefined && guardFindings.length === 0) return {};
   const objects = [...verdict.objects].flatMap(([id, standing]) =>
     standing.is === 'live' ? [] : [standingDocument(id, standing)],
   );
-  return { whole: verdict.whole, counts: countsOf(verdict), objects };
+  return {
+    ...present({ converged }),
+    verdict: { whole: verdict.whole, counts: countsOf(verdict), objects },
+  };
 }
 
 export function standingDocument(

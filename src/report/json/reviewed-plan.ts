@@ -3,7 +3,6 @@ import { isDeeperThan } from '../../model/json.js';
 import { quoted } from '../sanitize.js';
 import type { PlanDocument } from './plan.js';
 
-/** See `PlanDocument`. */
 const FORMAT_VERSION = 1;
 const HASH = /^sha256:[0-9a-f]{64}$/;
 /** The most levels in an untrusted file, whose values could be nested without limit. */

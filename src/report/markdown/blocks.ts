@@ -50,7 +50,6 @@ function fitting(blocks: readonly Block[], budget: number): ReadonlyMap<Block, M
   return kept;
 }
 
-/** The sentence that counts the blocks left out; empty if there are none. */
 function cutNote(left: readonly Block[]): Markup[] {
   if (left.length === 0) return [];
   const kinds = [...grouped(left, ({ what }) => what)];
@@ -97,14 +96,12 @@ export function chunked<T>(items: readonly T[], sizeOf: (item: T) => number): T[
   return chunks.map((chunk) => chunk.items);
 }
 
-/** Fences of whole changes. */
 export function fencedChunks(changes: readonly (readonly string[])[]): Markup[] {
   const chunks = chunked(changes, (rows) => rows.reduce((sum, row) => sum + row.length + 1, 0));
   // The language `diff` colours rows that begin with +, - or !; only headlines do.
   return chunks.map((chunk) => fenced(chunk.flat(), 'diff'));
 }
 
-/** Cuts a text that is too long to be read. */
 function shortened(text: string): string {
   if (text.length <= MOST_TEXT) return text;
   // Does not cut between the halves of a surrogate pair.

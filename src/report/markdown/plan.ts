@@ -4,7 +4,7 @@ import { clean } from '../sanitize.js';
 import { diagnosticsText } from '../text/diagnostics.js';
 import { cut, plainText } from '../text/layout.js';
 import { foldLines, rowLines, summaryLine } from '../text/plan.js';
-import { plural } from '../values.js';
+import { shortSha, plural } from '../values.js';
 import { type ChangeRow, LEFT_TITLE } from '../view/row.js';
 import { countText, type Fold, planView, type PlanView } from '../view/plan-view.js';
 import { type Caveats, caveatsOf, caveatsOfChanges } from '../view/sentences.js';
@@ -14,7 +14,6 @@ import { code, joined, link, Markup, trusted } from './markup.js';
 import { riskBlocks } from './risks.js';
 import { tableBlocks } from './table.js';
 
-/** The length of the report, and where it is shown. */
 interface MarkdownOptions extends ReportContext {
   /** The most UTF-16 code units of the whole report; no forge counts more for a text. */
   readonly budget?: number;
@@ -107,7 +106,6 @@ function isElsewhere({ change }: ChangeRow): boolean {
   return 'why' in change && change.why === 'not-reviewed';
 }
 
-/** The differences that the second look found, each with the wanted and the found value. */
 function leftBlocks({ left }: PlanView): Block[] {
   const rows = left.map((row) => rowsOf(rowLines(row)));
   return titled(trusted`#### ${LEFT_TITLE}: ${left.length}`, fencedChunks(rows), 'held back');
@@ -135,7 +133,6 @@ function otherWorkspaceBlocks({ withheld }: PlanView, { subject }: ReportContext
   }));
 }
 
-/** The first names, and how many of all were changed outside git. */
 function otherNames(others: readonly ChangeRow[]): Markup {
   const names = others
     .slice(0, SUMMARY_NAMES)
@@ -154,9 +151,7 @@ function partOf(index: number, length: number): string {
 interface ReportContext {
   /** The event that carries the plan out. Default: `apply`. */
   readonly subject?: 'merge' | 'apply';
-  /** The target branch of the merge. */
   readonly target?: string | undefined;
-  /** The address of the full plan. */
   readonly planUrl?: string | undefined;
   /** When the state of the service was read. */
   readonly madeAt?: Date | undefined;
@@ -166,8 +161,6 @@ interface ReportContext {
 
 /** Names in the opening and the footer are shorter than those in the tables. */
 const HEADLINE_NAME_COLUMNS = 60;
-/** Characters of a commit's hash to show. */
-const SHORT_SHA = 7;
 const SHOWN_PLACES = 12;
 
 /**
@@ -213,7 +206,6 @@ function footer(report: PlanReport, place: ReportContext, { limits }: Caveats): 
   );
 }
 
-/** The next steps after this report. */
 function nextStepsText(report: PlanReport, { subject, target, offline }: ReportContext): Markup {
   if (report.outcomes) return trusted`${wholeText(report)}.`;
   if (offline === true) {
@@ -234,12 +226,11 @@ function targetText(target: string | undefined): Markup {
     : code(cut(target, HEADLINE_NAME_COLUMNS));
 }
 
-/** Hash, commit, workspace and time of the plan. */
 function facts(report: PlanReport, { planUrl, madeAt }: ReportContext): Markup[] {
   const { commit, dirty } = report.revision;
   return [
     trusted`plan ${code(report.planHash)}`,
-    commit === null ? trusted`no commit` : trusted`commit ${code(commit.slice(0, SHORT_SHA))}`,
+    commit === null ? trusted`no commit` : trusted`commit ${code(shortSha(commit))}`,
     ...(dirty ? [trusted`with local changes`] : []),
     trusted`workspace ${code(cut(report.workspace.name, HEADLINE_NAME_COLUMNS))}`,
     ...(madeAt

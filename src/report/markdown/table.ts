@@ -70,7 +70,6 @@ function row(cells: readonly Markup[]): Markup {
   return trusted`| ${joined(cells, ' | ')} |`;
 }
 
-/** One row for a fold. */
 function tableRow(
   fold: Fold,
   columns: readonly Place[],

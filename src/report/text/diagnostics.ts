@@ -2,11 +2,10 @@ import { createColors } from 'picocolors';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import { clean } from '../sanitize.js';
 import { displayWidth } from './layout.js';
-import { plural } from '../values.js';
+import { counted, plural } from '../values.js';
 
 /** Columns of a long line to show on either side of the problem. */
 const CONTEXT = 60;
-/** The longest underline, in columns. */
 const LONGEST_MARK = 80;
 
 /**
@@ -66,12 +65,10 @@ function cleanKeepingTabs(text: string): string {
   return text.split('\t').map(clean).join('\t');
 }
 
-/** The end of a long text. */
 function windowBefore(text: string): string {
   return text.length <= CONTEXT ? text : `…${Array.from(text).slice(-CONTEXT).join('')}`;
 }
 
-/** The beginning of a long text. */
 function windowAfter(text: string, columns: number): string {
   return text.length <= columns ? text : `${Array.from(text).slice(0, columns).join('')}…`;
 }
@@ -86,10 +83,7 @@ function totals(diagnostics: readonly Diagnostic[]): string {
     diagnostics.filter((each) => each.severity === severity).length;
   const [errors, warnings] = [count('error'), count('warning')];
   const files = new Set(diagnostics.map((each) => each.location.file)).size;
-  const found = [
-    ...(errors > 0 ? [plural(errors, 'error')] : []),
-    ...(warnings > 0 ? [plural(warnings, 'warning')] : []),
-  ].join(', ');
+  const found = [...counted(errors, 'error'), ...counted(warnings, 'warning')].join(', ');
   const [first] = diagnostics;
   const more = first ? `; more by \`flagkeel explain ${first.code}\`` : '';
   return `${found} in ${plural(files, 'file')}${more}`;

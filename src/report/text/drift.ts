@@ -4,16 +4,14 @@ import { fieldLines } from '../view/field.js';
 import type { Row } from '../view/row.js';
 import { notComparedTexts } from '../view/sentences.js';
 import { asFarAsCompared } from '../view/verdict.js';
-import { keysText, plural } from '../values.js';
-import { EMPTY_LINE, renderLines, span, type Layout } from './layout.js';
+import { placeText, keysText, plural } from '../values.js';
+import { paragraph, EMPTY_LINE, renderLines, span, type Layout } from './layout.js';
 import { rowLines } from './plan.js';
 
-/** The result of comparing the specs with the service. */
 interface DriftReport {
   readonly differences: readonly { readonly change: Change; readonly gone: boolean }[];
   /** Number of changes in git that the service does not have yet. */
   readonly pending: number;
-  /** Number of objects that are equal. */
   readonly unchanged: number;
   /** Number of objects with identities, which the service cannot show. */
   readonly unseen: number;
@@ -21,7 +19,6 @@ interface DriftReport {
   readonly notCompared: readonly NotCompared[];
 }
 
-/** The words for each reason of a difference. */
 const WORDS: Readonly<Record<string, string>> = {
   drift: 'changed outside git',
   conflict: 'changed outside git, and in git too',
@@ -45,16 +42,15 @@ export function driftText(
     [
       ...lines,
       ...(lines.length > 0 ? [EMPTY_LINE] : []),
-      ...(pending > 0 ? [{ indent: 0, spans: [span(git, 'strong')] }] : []),
-      ...(unseen > 0 ? [{ indent: 0, spans: [span(unknown, 'faint')] }] : []),
-      ...notComparedTexts(notCompared).map((text) => ({ indent: 0, spans: [span(text, 'faint')] })),
-      { indent: 0, spans: [span(summary, 'strong')] },
+      ...(pending > 0 ? [paragraph(git, 'strong')] : []),
+      ...(unseen > 0 ? [paragraph(unknown, 'faint')] : []),
+      ...notComparedTexts(notCompared).map((text) => paragraph(text, 'faint')),
+      paragraph(summary, 'strong'),
     ],
     layout,
   );
 }
 
-/** One object that differs, or that the service no longer has. */
 function differenceRow(
   { change, gone }: DriftReport['differences'][number],
   showKeys: boolean,
@@ -68,7 +64,7 @@ function differenceRow(
     mark: gone ? span('-', 'remove') : span('~', 'change'),
     subject: clean(change.id),
     deed: span(gone ? 'gone from the service' : words),
-    origin: location ? [`${clean(location.file)}:${String(location.line)}`] : [],
+    origin: location ? [placeText(location)] : [],
     lines: gone ? [] : [...fields, ...keys],
   };
 }

@@ -1,9 +1,19 @@
-import type { Bucket, Rule } from '../../model/flag/flag.js';
+import type { Bucket, Definition, Rule } from '../../model/flag/flag.js';
+import type { DesiredRamp } from '../../model/flag/ramp.js';
 import type { Location } from '../../model/diagnostic.js';
-import { plural } from '../values.js';
+import { placeText, plural } from '../values.js';
 import { clean, quoted } from '../sanitize.js';
 import { bucketsText, conditionText } from '../view/rule.js';
-import { EMPTY_LINE, noBreak, renderLines, span, type Layout, type Line } from './layout.js';
+import {
+  paragraph,
+  EMPTY_LINE,
+  noBreak,
+  renderLines,
+  span,
+  type Layout,
+  type Line,
+  type Tone,
+} from './layout.js';
 
 /** The content of the specs about one flag, for people. */
 export interface ExplainedFlag {
@@ -16,20 +26,16 @@ export interface ExplainedFlag {
   readonly commits: readonly { readonly id: string; readonly subject: string }[];
 }
 
-export interface ExplainedDefinition {
+type Served = Required<
+  Pick<Definition, 'killed' | 'defaultTreatment' | 'trafficAllocation' | 'targets' | 'defaultRule'>
+>;
+
+export interface ExplainedDefinition extends Served {
   readonly environment: string;
   readonly location: Location;
-  readonly killed: boolean;
-  readonly defaultTreatment: string;
-  /** In whole per cent. */
-  readonly trafficAllocation: number;
-  /** Treatment → keys. */
-  readonly targets: Readonly<Record<string, readonly string[]>>;
   readonly rules: readonly ExplainedRule[];
-  readonly defaultRule: readonly Bucket[];
   /** Unset if none of its shares grows by itself. */
   readonly ramps?: readonly ExplainedRamp[];
-  /** The answer for the key that the user asked about, if any. */
   readonly answer?: ExplainedAnswer;
   /**
    * The definition on the service; null if it has none; `unknown` if the service finds it by no name and no known id
@@ -38,10 +44,7 @@ export interface ExplainedDefinition {
   readonly live?: ExplainedLive | 'unknown' | null;
 }
 
-export interface ExplainedRamp {
-  /** Position of its rule, from 0; null for the default rule. */
-  readonly rule: number | null;
-  readonly treatment: string;
+export interface ExplainedRamp extends Pick<DesiredRamp, 'rule' | 'treatment'> {
   /** The share of each step, in whole per cent. */
   readonly steps: readonly number[];
   readonly checks: readonly string[];
@@ -92,8 +95,8 @@ export function explainText(
   const { name, location, description, owner, environments, commits } = flag;
   const head: Line[] = [
     line(0, [span(`flag/${quoted(name)}`, 'strong'), span(` [${placeText(location)}]`, 'faint')]),
-    ...(description === undefined ? [] : [line(2, [span(clean(description))])]),
-    ...(owner === undefined ? [] : [line(2, [span(`owner: ${clean(owner)}`)])]),
+    ...(description === undefined ? [] : [detail(clean(description))]),
+    ...(owner === undefined ? [] : [detail(`owner: ${clean(owner)}`)]),
   ];
   const history: Line[] = commits.map(({ id, subject }) =>
     line(2, [span(id.slice(0, 8), 'faint'), span(` ${clean(subject)}`)]),
@@ -122,21 +125,21 @@ function definitionLines(definition: ExplainedDefinition, showKeys: boolean): Li
           ]),
         ];
   const killing = killed
-    ? [line(2, [span(`killed: everybody gets ${quoted(defaultTreatment)}`, 'alarm')])]
+    ? [detail(`killed: everybody gets ${quoted(defaultTreatment)}`, 'alarm')]
     : [];
   return [
     line(0, [span(quoted(environment), 'strong'), span(` [${placeText(location)}]`, 'faint')]),
     ...killing,
     ...Object.entries(targets).map(([treatment, keys]) => {
       const who = showKeys ? keys.map(quoted).join(', ') : plural(keys.length, 'key');
-      return line(2, [span(`targets: ${who} → ${quoted(treatment)}`)]);
+      return detail(`targets: ${who} → ${quoted(treatment)}`);
     }),
     ...allocation,
     ...rules.map((rule, position) => ruleLine(rule, position, showKeys)),
     line(2, [
       span(`${rules.length > 0 ? 'everybody else' : 'everybody'} → ${bucketsText(defaultRule)}`),
     ]),
-    ...(definition.ramps ?? []).map((ramp) => line(2, [span(rampLine(ramp))])),
+    ...(definition.ramps ?? []).map((ramp) => detail(rampLine(ramp))),
     ...(answer ? [line(2, answerSpans(answer, definition.live))] : []),
     ...(definition.live === undefined ? [] : liveLines(definition.live, killed)),
   ];
@@ -158,10 +161,10 @@ function rampLine({ rule, treatment, steps, checks, onFail }: ExplainedRamp): st
 
 /** @param killed whether git orders the kill. */
 function liveLines(live: ExplainedLive | 'unknown' | null, killed: boolean): Line[] {
-  if (live === null) return [line(2, [span('on the service: not there', 'change')])];
+  if (live === null) return [detail('on the service: not there', 'change')];
   if (live === 'unknown') {
     const why = 'it finds the definition by no name, shows no flags, and no run remembers an id';
-    return [line(2, [span(`on the service: not known (${why})`, 'change')])];
+    return [detail(`on the service: not known (${why})`, 'change')];
   }
   const { differs, defaultRule } = live;
   const difference =
@@ -175,7 +178,7 @@ function liveLines(live: ExplainedLive | 'unknown' | null, killed: boolean): Lin
   const kill = live.killed
     ? 'on the service: killed, and not by git'
     : 'on the service: not killed, although git orders it';
-  return [line(2, [difference]), line(2, [span(kill, 'alarm')])];
+  return [line(2, [difference]), detail(kill, 'alarm')];
 }
 
 function ruleLine(rule: ExplainedRule, position: number, showKeys: boolean): Line {
@@ -212,10 +215,10 @@ function bucketText(bucket: number | null, live: ExplainedDefinition['live']): s
   return `bucket ${bucket} by seed ${String(seed)}, trafficAllocationSeed ${String(trafficAllocationSeed)}`;
 }
 
-function placeText({ file, line: row }: Location): string {
-  return `${clean(file)}:${row}`;
-}
-
 function line(indent: number, spans: Line['spans']): Line {
   return { indent, spans };
+}
+
+function detail(text: string, tone?: Tone): Line {
+  return paragraph(text, tone, 2);
 }

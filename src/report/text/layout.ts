@@ -19,14 +19,12 @@ export interface Line {
   readonly spans: readonly Span[];
 }
 
-/** The settings for breaking lines into rows of text. */
 export interface Layout {
   readonly color: boolean;
   /** In columns. A longer word is not cut and exceeds the width. */
   readonly width: number;
 }
 
-/** Separates sections. */
 export const EMPTY_LINE: Line = { indent: 0, spans: [] };
 
 /** Additional indent of all rows of a paragraph but the first, in columns. */
@@ -36,7 +34,10 @@ export function span(text: string, tone: Tone = 'plain'): Span {
   return { text, tone };
 }
 
-/** A line without its tones. */
+export function paragraph(text: string, tone: Tone = 'plain', indent = 0): Line {
+  return { indent, spans: [span(text, tone)] };
+}
+
 export function plainText(line: FieldLine): string {
   return line.map(({ text }) => text).join('');
 }
@@ -72,7 +73,6 @@ interface Row {
   readonly words: readonly Word[];
 }
 
-/** Breaks a paragraph into rows of the given width. */
 function rows(line: Line, width: number): Row[] {
   const done: Row[] = [];
   let row: { indent: number; words: Word[] } = { indent: line.indent, words: [] };
@@ -120,7 +120,6 @@ function wordsOf(spans: readonly Span[]): Word[] {
   return words.filter((word) => word.length > 0);
 }
 
-/** A function that prints a span, in colour or without. */
 function painter(color: boolean): (piece: Span) => string {
   const colors = createColors(color);
   const paints: Readonly<Record<Tone, (text: string) => string>> = {
@@ -143,7 +142,6 @@ export function displayWidth(text: string): number {
   return PLAIN.test(text) ? text.length : stringWidth(text);
 }
 
-/** Characters of one column each. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
 /** The text, or as much of it as fits into `columns`, with `…` at its end. Does not cut characters in two. */

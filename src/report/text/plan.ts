@@ -10,7 +10,7 @@ import {
   shownEnvironments,
 } from '../plan-report.js';
 import { clean } from '../sanitize.js';
-import { firstOf, itemText, plural } from '../values.js';
+import { shortSha, firstOf, itemText, plural } from '../values.js';
 import { freshWords } from '../view/headline.js';
 import { guardTexts, type GuardTexts } from '../view/guards.js';
 import { risksLine } from '../view/impact.js';
@@ -25,12 +25,18 @@ import {
 } from '../view/plan-view.js';
 import { LIVE_KILLS_TITLE } from '../view/sentences.js';
 import { wholeText } from '../view/verdict.js';
-import { EMPTY_LINE, type Layout, type Line, renderLines, span, type Span } from './layout.js';
+import {
+  paragraph,
+  EMPTY_LINE,
+  type Layout,
+  type Line,
+  renderLines,
+  span,
+  type Span,
+} from './layout.js';
 
-/** The layout of the report, and its level of detail. */
 export type TextOptions = Layout & ViewOptions;
 
-const SHORT_SHA = 7;
 const FRESH_NOTE = 'New objects are shown in short; --verbose shows all of them.';
 const GUARDS_TITLE = 'Refused by a guard, nothing is sent';
 
@@ -96,17 +102,15 @@ function guardLines({ refusals, remedy }: GuardTexts): Line[] {
   if (refusals.length === 0) return [];
   return [
     ...refusals.map((text) => ({ indent: 2, spans: [span('✗ ', 'alarm'), span(text)] })),
-    { indent: 6, spans: [span(`→ ${remedy}`)] },
+    paragraph(`→ ${remedy}`, 'plain', 6),
   ];
 }
 
-/** A title and its lines; empty if there are no lines. */
 function section(title: string, lines: readonly Line[]): Line[] {
   if (lines.length === 0) return [];
-  return [EMPTY_LINE, { indent: 0, spans: [span(title, 'strong')] }, ...lines];
+  return [EMPTY_LINE, paragraph(title, 'strong'), ...lines];
 }
 
-/** Caveats, and the line of totals. */
 function endLines(report: PlanReport, { caveats, folds }: PlanView, options: ViewOptions): Line[] {
   const { plan } = report;
   const { serious, ramps, reminders, limits } = caveats;
@@ -125,17 +129,12 @@ function endLines(report: PlanReport, { caveats, folds }: PlanView, options: Vie
 /** Workspace and service of the report, the commit that it compares, and the common commit of all changes. */
 function placeText({ workspace, origin, revision }: PlanReport, commit: string): string {
   const head =
-    revision.commit === null ? 'no commit' : `commit ${clean(revision.commit).slice(0, SHORT_SHA)}`;
+    revision.commit === null ? 'no commit' : `commit ${shortSha(clean(revision.commit))}`;
   const dirty = revision.dirty ? ' with local changes' : '';
   const place = `Workspace ${clean(workspace.name)} at ${clean(origin)}, ${head}${dirty}`;
   return commit === '' ? place : `${place} · all by ${commit}`;
 }
 
-function paragraph(text: string, tone: 'faint' | 'strong'): Line {
-  return { indent: 0, spans: [span(text, tone)] };
-}
-
-/** A headline and the lines below it. */
 export function rowLines({
   mark,
   subject,
@@ -218,7 +217,6 @@ function originSpans(origin: readonly string[]): Span[] {
   return origin.map((text) => span(` · ${text}`, 'faint'));
 }
 
-/** One line about a kill that was sent, or that failed. */
 export function killLine(id: string, result: KillResult): string {
   switch (result.status) {
     case 'killed':
@@ -239,12 +237,10 @@ export function summaryLine(report: PlanReport): string {
   return report.outcomes ? appliedLine(report) : plannedLine(report);
 }
 
-/** The words for the workspace and the service, to append to a sentence. */
 function where({ workspace, origin }: PlanReport): string {
   return ` in workspace ${clean(workspace.name)} at ${clean(origin)}`;
 }
 
-/** Numbers of the planned changes, and the risks, the largest first. */
 function plannedLine(report: PlanReport): string {
   const { plan } = report;
   const risks = risksLine(report);
@@ -261,7 +257,6 @@ function plannedLine(report: PlanReport): string {
   return `Plan: ${parts.join('; ')}.`;
 }
 
-/** Numbers of the changes made, and the state of the service now. */
 function appliedLine(report: PlanReport): string {
   const { plan } = report;
   const ended = (status: Outcome['status']): readonly Change[] =>
@@ -276,7 +271,6 @@ function appliedLine(report: PlanReport): string {
   return `Applied: ${parts.join('; ')}.${whole}`;
 }
 
-/** A line names this many withheld objects. */
 const SHOWN_WITHHELD = 3;
 
 /** The first withheld objects, the most protected first: ` (flag/legacy@production, … 2 more)`. */
@@ -287,7 +281,6 @@ function withheldNames(report: PlanReport): string {
   return ` (${firstOf(names.slice(0, SHOWN_WITHHELD), names.length).join(', ')})`;
 }
 
-/** Counts of the objects that the run does not act on. */
 function restCounts(plan: PlanReport['plan'], names = ''): string[] {
   return [
     `${String(plan.unchanged.length)} unchanged`,

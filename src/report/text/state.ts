@@ -14,7 +14,6 @@ interface StateRow {
   readonly kind: string;
   readonly name: string;
   readonly environment: string | null;
-  /** The commit of the base. */
   readonly commit: string | null;
   /** False until a run has found the object equal for the first time. */
   readonly hasBase: boolean;
@@ -119,7 +118,6 @@ export function shownEntry(entry: StateEntry, { showKeys }: { showKeys: boolean 
   return { ...entry, environments: Object.fromEntries(environments) };
 }
 
-/** One line for each row. */
 export function stateText(rows: readonly StateRow[]): string {
   if (rows.length === 0) return 'Nothing is remembered.\n';
   const width = Math.max(...rows.map(({ id }) => clean(id).length));
@@ -130,7 +128,6 @@ export function stateText(rows: readonly StateRow[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The unusual facts about an object. */
 function marks({ pending, hasBase, liveKillSeenAt, request }: StateRow): string {
   return [
     ...(pending === null ? [] : [PENDING[pending]]),
@@ -140,7 +137,6 @@ function marks({ pending, hasBase, liveKillSeenAt, request }: StateRow): string 
   ].join(', ');
 }
 
-/** Columns for a value that was written. */
 const VALUE_COLUMNS = 60;
 
 /**

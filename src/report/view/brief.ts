@@ -29,7 +29,6 @@ interface Brief {
    * mentions.
    */
   readonly reasons: readonly Reason[];
-  /** The first share that changes; undefined if none does. */
   readonly share: ShareChange | undefined;
   /** The changes that the fact leaves out, one per line. */
   readonly others: readonly string[];
@@ -133,7 +132,6 @@ function fieldAt({ fields }: Change, path: string): FieldChange | undefined {
   return fields.find((field) => field.path === path);
 }
 
-/** The context for the lines about the fields of a change. */
 export function contextOf(change: Change, report: PlanReport, showKeys: boolean): FieldContext {
   const ruleNames = report.ruleNames?.get(change.id);
   return ruleNames ? { showKeys, ruleNames } : { showKeys };

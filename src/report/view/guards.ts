@@ -1,14 +1,13 @@
-import { firstOf } from '../values.js';
 import type { Change, GuardFinding, GuardName } from '../../model/plan.js';
 import { objectId } from '../../model/ref.js';
 import { guardRemedy } from '../../model/remedy.js';
 import { clean } from '../sanitize.js';
 import { cut } from '../text/layout.js';
 import { deedOf, type PlanReport } from '../plan-report.js';
+import { firstOf, shortSha } from '../values.js';
 import { briefOf } from './brief.js';
 import { remedyText } from './remedy.js';
 
-/** Columns for the reason of an allowance in the specs. */
 const REASON_COLUMNS = 200;
 
 /** The findings of guards about a plan, cleaned. */
@@ -17,7 +16,6 @@ export interface GuardTexts {
   readonly refusals: readonly string[];
   /** The command that lets this one plan pass. */
   readonly remedy: string;
-  /** The findings that the specs allow, with their reasons. */
   readonly allowed: readonly string[];
 }
 
@@ -77,11 +75,8 @@ function findingText(finding: GuardFinding, report: PlanReport): string {
   return place + GUARD_WORDS[guard](String(found), String(limit), finding, report);
 }
 
-/** The most changes to show for one finding; the others are counted. */
 const SHOWN_CHANGES = 3;
 const EVIDENCE_COLUMNS = 200;
-const SHORT_SHA = 7;
-
 /** What would pass with an approval: the size of each change, the users that it reaches, and its commit. */
 function evidenceText(finding: GuardFinding, report: PlanReport): string {
   const changes = changesOf(finding, report);
@@ -92,7 +87,7 @@ function evidenceText(finding: GuardFinding, report: PlanReport): string {
     const parts = [
       change.id === finding.id ? fact : `${change.id} ${fact}`,
       ...(reach === undefined ? [] : [`reaches ${reach}`]),
-      ...(commit === null ? [] : [`commit ${commit.slice(0, SHORT_SHA)}`]),
+      ...(commit === null ? [] : [`commit ${shortSha(commit)}`]),
     ];
     return cut(clean(parts.join(', ')), EVIDENCE_COLUMNS);
   });

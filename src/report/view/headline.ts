@@ -4,7 +4,7 @@ import type { Kind } from '../../model/ref.js';
 import { isUndone, KIND_TEXTS, type PlanReport, shownEnvironments } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { span, type Span } from '../text/layout.js';
-import { isRules, plural } from '../values.js';
+import { counted, isRules, plural } from '../values.js';
 import { servedText } from './brief.js';
 import { audienceText, byWeight, risksIn, risksOf, riskWord, weightOf } from './impact.js';
 import type { ChangeRow, Row } from './row.js';
@@ -29,12 +29,12 @@ interface Heading {
  * is. Empty if there is nothing to say. All text is cleaned.
  */
 export function headlineOf(report: PlanReport, heading: Heading): Span[] {
-  const parts = [...refusedParts(report), ...partsOf(report, heading)];
-  return parts.flatMap((part, index) => (index === 0 ? part : [span(' · '), ...part]));
-}
-
-function refusedParts({ guardFindings = [] }: PlanReport): Span[][] {
-  return guardFindings.length === 0 ? [] : [[span('A guard refuses this plan', 'alarm')]];
+  const refused = report.guardFindings?.length
+    ? [[span('A guard refuses this plan', 'alarm')]]
+    : [];
+  return [...refused, ...partsOf(report, heading)].flatMap((part, index) =>
+    index === 0 ? part : [span(' · '), ...part],
+  );
 }
 
 function partsOf(report: PlanReport, { folds, withheld, liveKills }: Heading): Span[][] {
@@ -94,7 +94,7 @@ function newParts(report: PlanReport, folds: readonly Headed[]): Span[][] {
   const rows = folds.flatMap((fold) => fold.rows);
   const changed = new Set(rows.map(({ change }) => change.ref.environment));
   const places = shownEnvironments(report).filter((place) => changed.has(place));
-  const where = places.length === 0 ? '' : ` in ${listOf(places.map(clean))}`;
+  const where = places.length === 0 ? '' : ` in ${LIST.format(places.map(clean))}`;
   const words = `${report.outcomes ? 'Created ' : ''}${texts.join(', ')}${where}`;
   return [[span(words, 'strong')], ...riskParts(report, rows), ...othersParts(report, rows)];
 }
@@ -130,10 +130,7 @@ function othersParts(
 }
 
 function restParts(changes: number, risks: number): Span[][] {
-  const texts = [
-    ...(changes > 0 ? [plural(changes, 'more change')] : []),
-    ...(risks > 0 ? [plural(risks, 'more risk')] : []),
-  ];
+  const texts = [...counted(changes, 'more change'), ...counted(risks, 'more risk')];
   return texts.length === 0 ? [] : [[span(`and ${texts.join(', ')}`)]];
 }
 
@@ -158,7 +155,7 @@ export function freshText(rows: readonly ChangeRow[], report: PlanReport): strin
     else places.push({ names: [subject], text });
   }
   if (places.length === 0) return 'in no environment yet';
-  const texts = places.map(({ names, text }) => `${listOf(names)} ${text}`);
+  const texts = places.map(({ names, text }) => `${LIST.format(names)} ${text}`);
   return texts.join(texts.some((text) => text.includes(', ')) ? '; ' : ', ');
 }
 
@@ -176,12 +173,5 @@ function definitionText(change: Change, report: PlanReport): string {
   return [served, ...parts].join(', ');
 }
 
-function counted(count: number, word: string): string[] {
-  return count === 0 ? [] : [plural(count, word)];
-}
-
 /** `a`, `a and b`, `a, b and c`. */
-function listOf(names: readonly string[]): string {
-  const [last = '', ...others] = names.toReversed();
-  return others.length === 0 ? last : `${others.toReversed().join(', ')} and ${last}`;
-}
+const LIST = new Intl.ListFormat('en-GB');

@@ -19,7 +19,6 @@ import { firstOf, itemText, plural } from '../values.js';
 const SHOWN_FLAGS = 3;
 const SHOWN_MOVES = 4;
 const SHOWN_NAMES = 5;
-/** The most objects with risks to name on a line; the others are counted. */
 const SHOWN_RISKS = 3;
 
 /**
@@ -68,7 +67,6 @@ export function sizeOf({ id }: Change, { impacts }: PlanReport): number {
   return Math.max(0, byRampEnd?.atMost ?? 0, ...flags.map(({ traffic }) => traffic.atMost));
 }
 
-/** One risk of one change. */
 interface PlannedRisk {
   readonly change: Change;
   readonly risk: Risk;
@@ -157,7 +155,6 @@ function sizesText(sizes: Pick<FlagImpact, 'traffic' | 'keys'>): string[] {
   return [...trafficText(sizes), ...keysText(sizes)];
 }
 
-/** The share of traffic in per cent. */
 function trafficText({ traffic }: { readonly traffic: Range }): string[] {
   return traffic.atMost === 0 ? [] : [`${rangeText(traffic)} %`];
 }

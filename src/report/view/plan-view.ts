@@ -24,7 +24,6 @@ const FOLD_FROM = 10;
 /** More folders than this are joined with those around them. */
 const MOST_FOLDERS = 12;
 
-/** The settings for the level of detail. */
 export interface ViewOptions {
   /** Names the first keys of each list; otherwise keys are counted. */
   readonly showKeys: boolean;
@@ -239,7 +238,6 @@ function isFresh(rows: readonly ChangeRow[], report: PlanReport): boolean {
   );
 }
 
-/** The weight of the heaviest change. */
 function foldWeight({ rows }: Fold, report: PlanReport): readonly number[] {
   return rows.map(({ change }) => weightOf(change, report)).toSorted(byWeight)[0] ?? [];
 }

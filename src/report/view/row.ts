@@ -20,7 +20,7 @@ import {
 } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { cut, type FieldLine, span, type Span, type Tone } from '../text/layout.js';
-import { keysText, plural } from '../values.js';
+import { placeText, shortSha, keysText, plural } from '../values.js';
 import { contextOf, factText } from './brief.js';
 import { fieldLabel, fieldLines, sideText, wholeLines } from './field.js';
 import { identityLines, stayingLines } from './identities.js';
@@ -30,8 +30,6 @@ import type { FieldContext } from './rule.js';
 
 /** Columns for the service's own message: enough for any that is meant to be read. */
 const MESSAGE_COLUMNS = 400;
-const SHORT_SHA = 7;
-
 /** A headline and the lines below it; all text is cleaned. */
 export interface Row {
   /** A symbol that says as much as its colour. */
@@ -48,7 +46,6 @@ export interface Row {
   readonly lines: readonly FieldLine[];
 }
 
-/** A planned or a withheld change. */
 export interface ChangeRow extends Row {
   readonly change: Change;
   /** The parts of `origin`; empty if they are not known. */
@@ -177,20 +174,17 @@ function originOf(
   change: Change | Withheld,
   report: PlanReport,
 ): Pick<ChangeRow, 'place' | 'commit' | 'origin'> {
-  const [place, commit] = [placeText(change), commitText(change, report)];
+  const { location } = change;
+  const place = location ? placeText(location) : '';
+  const commit = commitText(change, report);
   return { place, commit, origin: [place, commit].filter((text) => text !== '') };
-}
-
-/** File and line of the spec, cleaned; empty if the specs no longer contain the object. */
-function placeText({ location }: Change): string {
-  return location ? `${clean(location.file)}:${String(location.line)}` : '';
 }
 
 /** The newest commit of a change and the title of its writes, cleaned; empty if neither is known. */
 function commitText(change: Change | Withheld, report: PlanReport): string {
-  const commit = report.commits?.get(change.id)?.slice(0, SHORT_SHA);
+  const commit = report.commits?.get(change.id);
   const title = report.notes.get(noteKey(change))?.title;
-  return [commit, title]
+  return [commit && shortSha(commit), title]
     .filter((part) => part !== undefined)
     .map(clean)
     .join(' ');

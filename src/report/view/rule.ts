@@ -6,11 +6,9 @@ import { clean, quoted } from '../sanitize.js';
 import { type FieldLine, noBreak, span, type Tone } from '../text/layout.js';
 import { boundedJson, isTexts, listsKeys, listText, maskKeys, NONE, plural } from '../values.js';
 
-/** The settings for a matcher's lists. */
 interface MatcherOptions {
   /** Shows the keys of a matcher in full; otherwise their number and the beginning of their hash. */
   readonly showKeys: boolean;
-  /** The most values of a list to show. */
   readonly limit?: number;
 }
 
@@ -136,7 +134,6 @@ function dateText(value: unknown): string | undefined {
   return text.replace(/T00:00:00Z$/, '');
 }
 
-/** Type and fields as JSON. */
 function rawText(matcher: Matcher, { showKeys }: MatcherOptions): string {
   const shown = showKeys ? matcher : (maskKeys(matcher) as Matcher);
   const { type, ...fields } = shown;
@@ -180,7 +177,6 @@ export interface ShareChange {
   readonly after: number | undefined;
 }
 
-/** A headline shows this many shares. */
 const SHOWN_SHARES = 3;
 
 /**
@@ -238,7 +234,6 @@ function repeats(buckets: readonly Bucket[]): boolean {
   return sizes(buckets).size < buckets.length;
 }
 
-/** The context for lines about the fields of one change. */
 export interface FieldContext {
   /** Names the first keys of each list. */
   readonly showKeys: boolean;

@@ -175,7 +175,6 @@ function pairRules(before: readonly Rule[], after: readonly Rule[]): RulePairs {
   };
 }
 
-/** The features by which rules are similar. */
 function featuresOf(rule: Rule): string[] {
   return [jsonText(rule.buckets), ...rule.matchers.map(jsonText)];
 }

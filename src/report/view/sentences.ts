@@ -14,7 +14,7 @@ import type { ClosedEnvironment, LeftOut, Suspension } from '../../model/run.js'
 import { byEnvironment, type PlanReport, shownEnvironments } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { span } from '../text/layout.js';
-import { namesText, plural } from '../values.js';
+import { shortSha, namesText, plural } from '../values.js';
 import { commandText, remedyText } from './remedy.js';
 import type { Row } from './row.js';
 
@@ -231,8 +231,6 @@ export function rampText(standing: RampStanding): string {
 /** The title of live kills in every report. */
 export const LIVE_KILLS_TITLE = 'Killed on the service, not ordered by git; they stay so';
 
-const SHORT_SHA = 7;
-
 /** The time since which a live kill is known, if runs remember it; a clause that follows its id. */
 export function sinceText({
   seen,
@@ -241,14 +239,14 @@ export function sinceText({
   orderedIn,
 }: Pick<LiveKill, 'seen' | 'commit' | 'wasOrdered' | 'orderedIn'>): string {
   if (orderedIn !== undefined) {
-    const commit = clean(orderedIn.slice(0, SHORT_SHA));
+    const commit = clean(shortSha(orderedIn));
     return `git ordered it in commit ${commit} and took it back before a run saw it`;
   }
   if (wasOrdered) {
     return 'git ordered it until now, and HEAD does not take it back';
   }
   const moment = seen === null ? undefined : `${seen.slice(0, 16).replace('T', ' ')} UTC`;
-  const at = commit === null ? undefined : `commit ${commit.slice(0, SHORT_SHA)}`;
+  const at = commit === null ? undefined : `commit ${shortSha(commit)}`;
   const known = [moment, at].filter((each) => each !== undefined).map((each) => clean(each));
   return known.length === 0 ? 'since when no run remembers' : `seen since ${known.join(', ')}`;
 }

@@ -3,7 +3,7 @@ import { shareBar, shareTexts, type Shares } from '../../../src/report/html/defi
 
 const FLAG: Shares = {
   killed: false,
-  shares: [
+  defaultRule: [
     { treatment: 'off', size: 50 },
     { treatment: 'on', size: 30 },
     { treatment: 'new', size: 20 },
