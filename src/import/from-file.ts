@@ -11,6 +11,7 @@ import type {
   RepositoryToWrite,
   SegmentToWrite,
 } from './object-files.js';
+import { shownNames } from './object-files.js';
 import type { Imported, ImportOptions } from './import.js';
 import type { ConvertSource, Departure } from './sources/source.js';
 import { nameProblem, repositoryFiles } from './workspace-files.js';
@@ -72,7 +73,7 @@ export async function importFile(
   await prove(files, repository);
   const { workspace, flags, segments } = repository;
   const counts = { flags: flags.length, segments: segments.length };
-  const names = environments.map(({ name }) => name);
+  const names = shownNames(environments);
   return { workspace, environments: names, ...counts, files, departures };
 }
 

@@ -19,6 +19,7 @@ import { EMPTY_STATE } from '../model/state.js';
 import { OBSERVED_KINDS } from '../plan/objects/kinds.js';
 import { planChanges } from '../plan/plan.js';
 import { cannotSay, readBack } from './read-back.js';
+import { shownNames } from './object-files.js';
 import { nameProblems, workspaceFiles, type LiveEnvironment } from './workspace-files.js';
 import { objectsSeen, wholeScopeOf } from '../plan/scope.js';
 import { resolvePolicy } from '../reconcile/policy.js';
@@ -40,6 +41,7 @@ export interface ImportOptions {
 
 export interface Imported {
   readonly workspace: string;
+  /** The most protected first. */
   readonly environments: readonly string[];
   readonly flags: number;
   readonly segments: number;
@@ -72,7 +74,7 @@ export async function importWorkspace(
   await prove(files, actual, at);
   return {
     workspace: at.workspace.name,
-    environments: places,
+    environments: shownNames(environments),
     flags: actual.flags.size,
     segments: actual.segments.size,
     files,

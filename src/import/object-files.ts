@@ -9,6 +9,7 @@ import {
 } from '../model/flag/flag.js';
 import { ownMember } from '../model/collections.js';
 import { canonicalJson } from '../model/json.js';
+import { mostProtectedFirst } from '../report/plan-report.js';
 import {
   writtenBuckets,
   writtenFlagField,
@@ -211,6 +212,13 @@ export interface EnvironmentToWrite {
   readonly name: string;
   /** Whether the config marks it as protected. */
   readonly production: boolean;
+}
+
+/** The names as a person reads them. */
+export function shownNames(environments: readonly EnvironmentToWrite[]): string[] {
+  return mostProtectedFirst(
+    environments.map(({ name, production }) => ({ name, protected: production })),
+  );
 }
 
 export interface RepositoryToWrite {

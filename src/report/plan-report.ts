@@ -113,12 +113,20 @@ export function mostProtectedFirst(
     .map(({ name }) => name);
 }
 
-/** All environments of a report, the most protected first; environments without an order come at the end. */
+/** The environments of the config, the most protected first. */
+export function configuredEnvironments({
+  environments,
+  protectedEnvironments = new Set(),
+}: Pick<PlanReport, 'environments' | 'protectedEnvironments'>): string[] {
+  return mostProtectedFirst(
+    environments.map((name) => ({ name, protected: protectedEnvironments.has(name) })),
+  );
+}
+
+/** The same, and at the end those that changes name and the config does not order. */
 export function shownEnvironments(report: PlanReport): string[] {
-  const { environments, protectedEnvironments = new Set() } = report;
-  const known = environments.map((name) => ({ name, protected: protectedEnvironments.has(name) }));
   const others = report.plan.changes.flatMap(({ ref }) => ref.environment ?? []);
-  return [...new Set([...mostProtectedFirst(known), ...others.toSorted()])];
+  return [...new Set([...configuredEnvironments(report), ...others.toSorted()])];
 }
 
 /** Objects in the order of `places`; those outside of all of them come last. */

@@ -1,12 +1,14 @@
 import { FlagkeelError } from '../errors.js';
 import type { CommitStatus } from '../forge/forge.js';
 import { verdictIn, countsOf, type Verdict } from '../model/verdict.js';
-import type { PlanReport } from '../report/plan-report.js';
+import { configuredEnvironments, type PlanReport } from '../report/plan-report.js';
 import { appliedStatus } from '../report/view/verdict.js';
 import { OVERALL, statusContext } from './plan.js';
 import { appliedForge, type ForgeFlags } from './pull-request.js';
 
 const NAME = 'flagkeel-apply';
+
+type AppliedReport = Pick<PlanReport, 'verdict' | 'environments' | 'protectedEnvironments'>;
 
 /** What the statuses of an apply are set on. */
 export interface AppliedCommit {
@@ -24,7 +26,7 @@ export interface AppliedCommit {
  * @throws FlagkeelError `USAGE` as `appliedForge`; `FORGE`.
  */
 export async function setApplyStatuses(
-  report: Pick<PlanReport, 'verdict' | 'environments'> | undefined,
+  report: AppliedReport | undefined,
   { commit, prefix }: AppliedCommit,
   {
     flags,
@@ -41,18 +43,15 @@ export async function setApplyStatuses(
   for (const status of applyStatuses(report, prefix)) await forge.setStatus(status);
 }
 
-function applyStatuses(
-  report: Pick<PlanReport, 'verdict' | 'environments'> | undefined,
-  prefix: string,
-): CommitStatus[] {
+function applyStatuses(report: AppliedReport | undefined, prefix: string): CommitStatus[] {
   const context = statusContext(OVERALL, prefix, NAME);
   if (!report) {
     return [{ context, state: 'error', description: 'the apply broke off; its log says why' }];
   }
-  const { verdict, environments } = report;
+  const { verdict } = report;
   return [
     { context, ...statusOf(verdict) },
-    ...environments.map((name) => ({
+    ...configuredEnvironments(report).map((name) => ({
       context: statusContext(name, prefix, NAME),
       ...statusOf(verdictIn(verdict, name)),
     })),

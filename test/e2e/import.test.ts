@@ -88,7 +88,7 @@ describe('import', () => {
     // Nothing but the progress of a run that takes longer than half a second.
     expect(imported.stderr).toMatch(/^((reading the|looking|applying).*\n)*$/);
     expect(imported.stdout).toContain(
-      'Imported workspace "Default" (staging, production): 2 flags, 2 segments, 6 files.',
+      'Imported workspace "Default" (production, staging): 2 flags, 2 segments, 6 files.',
     );
     expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
     expect(text('flagkeel.yaml')).toBe(CONFIG);

@@ -19,7 +19,7 @@ async function until(happened: () => boolean): Promise<void> {
   while (!happened()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-const CONTEXTS = ['flagkeel', 'flagkeel/staging', 'flagkeel/production'];
+const CONTEXTS = ['flagkeel', 'flagkeel/production', 'flagkeel/staging'];
 
 describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
   const scenario = useScenario();

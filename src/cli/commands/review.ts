@@ -16,7 +16,7 @@ import {
 import { failureMarkdown, planMarkdown, summaryOf } from '../../report/markdown/plan.js';
 import { planDocument, planJson, type PlanDocument } from '../../report/json/plan.js';
 import { writeResult } from '../../report/output.js';
-import type { PlanReport } from '../../report/plan-report.js';
+import { mostProtectedFirst, type PlanReport } from '../../report/plan-report.js';
 import { errorText } from '../../report/text/error.js';
 import { readConfig } from '../../specs/read-config.js';
 import { exitCodeOfSignal } from '../../reconcile/result.js';
@@ -173,7 +173,7 @@ async function leniently(
 async function contextsOf(checkout: Checkout, prefix: string): Promise<string[]> {
   const { head } = checkout;
   const config = head === null ? null : await readConfig(await commitTree(checkout, head));
-  const names = config?.ok === true ? config.config.environments.map(({ name }) => name) : [];
+  const names = config?.ok === true ? mostProtectedFirst(config.config.environments) : [];
   return [OVERALL, ...names].map((name) => statusContext(name, prefix));
 }
 
