@@ -32,6 +32,7 @@ try {
     stderr: process.stderr,
     environment: process.env,
     signal: interrupt.signal,
+    startedAt: performance.timeOrigin,
     onHangup: (listener) => process.on('SIGHUP', listener),
   });
 } catch (error) {

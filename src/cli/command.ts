@@ -2,10 +2,10 @@ import { Command, Help } from 'commander';
 import type { ExitCode } from '../errors.js';
 import { packageVersion } from '../platform/version.js';
 import { examples, helpLayout } from './help.js';
-import type { Terminal } from './terminal.js';
+import type { Outside, Terminal } from './terminal.js';
 
 /** Runs a command line, without the interpreter and the script, as `runCli` does. */
-export type RunCommand = (args: readonly string[], terminal: Terminal) => Promise<ExitCode>;
+export type RunCommand = (args: readonly string[], outside: Outside) => Promise<ExitCode>;
 
 export interface Invocation {
   readonly terminal: Terminal;
@@ -34,6 +34,8 @@ export interface CommandRow {
   readonly group: string;
   /** The page of `docs/` that says most of it, without its ending. */
   readonly page: string;
+  /** Whether it asks a service, a forge or git's `origin`, as far as its options tell. Absent: never, or it is a daemon. */
+  readonly asks?: (has: (option: string) => boolean) => boolean;
   /** Imports the file of the command. It is called only where the command line names the command. */
   readonly load: () => Promise<DeclareCommand>;
 }
@@ -47,7 +49,7 @@ const PROGRAM_EXAMPLES = ['flagkeel init --example shop', 'flagkeel plan --embed
  */
 export function createProgram(commands: readonly CommandRow[], invocation: Invocation): Command {
   const rows = new Map(commands.map((row) => [row.synopsis.split(' ', 1)[0] ?? '', row]));
-  const { stdout, stderr } = invocation.terminal;
+  const { stdout, stderr, progress } = invocation.terminal;
   const program = new Command('flagkeel')
     .description('Feature flags in git: reviewed as pull requests, applied in a safe order.')
     .version(packageVersion(), '--version', 'print the version')
@@ -56,7 +58,9 @@ export function createProgram(commands: readonly CommandRow[], invocation: Invoc
     .showHelpAfterError('(flagkeel --help lists the commands)')
     .configureOutput({
       writeOut: (text) => stdout.write(text),
-      writeErr: (text) => stderr.write(text),
+      writeErr: (text) => {
+        progress.print(() => stderr.write(text));
+      },
     })
     // Commands copy these settings when they are added, so the settings have to come first.
     .exitOverride();

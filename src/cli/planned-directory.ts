@@ -4,7 +4,6 @@ import { InvalidSpecsError } from '../reconcile/context.js';
 import { exitCodeOfSignal } from '../reconcile/result.js';
 import { failureMarkdown } from '../report/markdown/plan.js';
 import { diagnosticsText } from '../report/text/diagnostics.js';
-import { errorText } from '../report/text/error.js';
 import type { PlanReport } from '../report/plan-report.js';
 import { killsText } from '../report/view/verdict.js';
 import type { DirectoryResult } from './directories.js';
@@ -44,12 +43,12 @@ export async function plannedOrRefused(
   { format, screen }: { readonly format: string | undefined; readonly screen: Screen },
   task: () => Promise<PlannedDirectory>,
 ): Promise<PlannedDirectory> {
-  const { stderr, signal } = screen.terminal;
+  const { signal } = screen.terminal;
   try {
     return await task();
   } catch (error) {
     if (!(error instanceof FlagkeelError)) throw error;
-    stderr.write(errorText(error));
+    screen.failure(error);
     const { code, message } = error;
     const said = { code, message };
     const diagnostics = error instanceof InvalidSpecsError ? error.diagnostics : undefined;

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { createProgram, type CommandRow } from './command.js';
-import type { Terminal } from './terminal.js';
+import { terminalFor, type Outside } from './terminal.js';
 import { EXIT, type ExitCode } from '../errors.js';
 
 /** Every command, in the order of `flagkeel --help`. */
@@ -17,6 +17,7 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'write what is live, or the file of another tool, as specs',
     group: 'Begin:',
     page: 'import',
+    asks: (has) => !has('--from'),
     load: async () => (await import('./commands/import.js')).declareImport,
   },
   {
@@ -24,6 +25,7 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'read and check specs offline; all problems at once',
     group: 'Write specs:',
     page: 'specs',
+    asks: (has) => has('--online'),
     load: async () => (await import('./commands/validate.js')).declareValidate,
   },
   {
@@ -45,6 +47,7 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'say who gets which treatment and why, or what a code means',
     group: 'Write specs:',
     page: 'diagnostics',
+    asks: (has) => has('--online'),
     load: async () => (await import('./commands/explain.js')).declareExplain,
   },
   {
@@ -59,6 +62,7 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'flags that are past their day or long the same; exit 2 if there are any',
     group: 'Write specs:',
     page: 'lint',
+    asks: (has) => has('--online') || has('--propose'),
     load: async () => (await import('./commands/stale.js')).declareStale,
   },
   {
@@ -80,6 +84,7 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'show what would change, why, and whom it reaches',
     group: 'Plan and apply:',
     page: 'plan',
+    asks: () => true,
     load: async () => (await import('./commands/reconcile.js')).declareReconcile,
   },
   {
@@ -87,6 +92,7 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'plan, apply, verify',
     group: 'Plan and apply:',
     page: 'plan',
+    asks: () => true,
     load: async () => (await import('./commands/reconcile.js')).declareReconcile,
   },
   {
@@ -94,6 +100,7 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'comment on a pull request what its merge would do; only reads',
     group: 'Plan and apply:',
     page: 'review',
+    asks: () => true,
     load: async () => (await import('./commands/review.js')).declareReview,
   },
   {
@@ -101,6 +108,7 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'show what is live and not in git; exit 2 if there is anything',
     group: 'Plan and apply:',
     page: 'import',
+    asks: () => true,
     load: async () => (await import('./commands/drift.js')).declareDrift,
   },
   {
@@ -115,6 +123,7 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'kill a flag at once, and prepare the commit for git',
     group: 'In an incident:',
     page: 'operations',
+    asks: () => true,
     load: async () => (await import('./commands/kill.js')).declareKill,
   },
   {
@@ -122,6 +131,7 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'take a kill back at once, and prepare the commit for git',
     group: 'In an incident:',
     page: 'operations',
+    asks: () => true,
     load: async () => (await import('./commands/kill.js')).declareKill,
   },
   {
@@ -129,6 +139,7 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'list what was written, newest first',
     group: 'In an incident:',
     page: 'state',
+    asks: () => true,
     load: async () => (await import('./commands/history.js')).declareHistory,
   },
   {
@@ -136,6 +147,7 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'look at what runs remember, forget it, or rebuild it',
     group: 'Run and connect:',
     page: 'state',
+    asks: () => true,
     load: async () => (await import('./commands/state.js')).declareState,
   },
   {
@@ -201,15 +213,24 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
  *   was then explained on standard error.
  * @throws FlagkeelError what the command could not do; its `exitCode` is that of the process.
  */
-export async function runCli(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
+export async function runCli(args: readonly string[], outside: Outside): Promise<ExitCode> {
   const meant = ELSEWHERE.get(args[0] ?? '');
   if (meant !== undefined) {
-    terminal.stderr.write(
+    outside.stderr.write(
       `error: there is no command '${args[0] ?? ''}'; here it is flagkeel ${meant}\n`,
     );
     return EXIT.usage;
   }
-  if (asksForDocument(args)) return printHelpDocument(args, terminal);
+  // What stands behind `--` is data.
+  const end = args.indexOf('--');
+  const own = end === -1 ? args : args.slice(0, end);
+  const asksForHelp = own.includes('--help') || own.includes('-h');
+  if (asksForHelp && /(?:^| )--format[ =]json(?: |$)/.test(own.join(' '))) {
+    return printHelpDocument(args, outside);
+  }
+  const terminal = terminalFor(own, outside);
+  using progress = terminal.progress;
+  if (!asksForHelp && asks(own)) progress.begin(outside.startedAt);
   let exitCode: ExitCode = EXIT.ok;
   const done = (code: ExitCode): void => {
     exitCode = code;
@@ -224,21 +245,20 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
   }
 }
 
-/** Whether the command line asks what it could say, for programs. What stands behind `--` is data. */
-function asksForDocument(args: readonly string[]): boolean {
-  const end = args.indexOf('--');
-  const own = end === -1 ? args : args.slice(0, end);
-  const asksForHelp = own.includes('--help') || own.includes('-h');
-  return asksForHelp && /(?:^| )--format[ =]json(?: |$)/.test(own.join(' '));
+function asks(own: readonly string[]): boolean {
+  const row = COMMANDS.find(({ synopsis }) => synopsis.split(' ', 1)[0] === own[0]);
+  const has = (option: string): boolean =>
+    own.some((word) => word === option || word.startsWith(`${option}=`));
+  return row?.asks?.(has) === true;
 }
 
-async function printHelpDocument(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
+async function printHelpDocument(args: readonly string[], outside: Outside): Promise<ExitCode> {
   const { helpDocument } = await import('./help-document.js');
   const document = await helpDocument(COMMANDS, args);
   if (document === undefined) {
-    terminal.stderr.write(`error: unknown command '${args[0] ?? ''}'\n`);
+    outside.stderr.write(`error: unknown command '${args[0] ?? ''}'\n`);
     return EXIT.usage;
   }
-  terminal.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+  outside.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
   return EXIT.ok;
 }

@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { collect, forgeOptions, momentOption, type CommonOptions } from './options.js';
 import type { RunFlags } from '../compose/run.js';
-import { type ForgeFlags, askedPullRequest } from '../review/pull-request.js';
+import { type Asking, type ForgeFlags, askedPullRequest } from '../review/pull-request.js';
 import { open } from 'node:fs/promises';
 import { FlagkeelError, messageOf } from '../errors.js';
 import type { RefusedApproval } from '../forge/approvals.js';
@@ -156,14 +156,15 @@ export async function readShown(
  */
 export async function readGivenApprovals(
   options: ReconcileOptions,
-  environment: Readonly<Record<string, string | undefined>>,
+  { environment, progress }: Asking,
   note: (text: string) => void,
 ): Promise<readonly Approval[]> {
   const own = options.approve === undefined ? [] : [{ hash: options.approve }];
   if (options.approveComment !== true) return own;
   const { place, token } = await askedPullRequest(options, environment, 'read approvals');
   const { readApprovals } = await import('../forge/open.js');
-  const { approvals, refused } = await readApprovals(place, { token, version: packageVersion() });
+  const known = { token, version: packageVersion(), progress };
+  const { approvals, refused } = await readApprovals(place, known);
   for (const each of refused) note(`warning: ${refusalText(each)}`);
   return [...own, ...approvals];
 }

@@ -6,6 +6,7 @@ import { FlagkeelError } from '../errors.js';
 import { linesWithName } from '../git/search.js';
 import type { AgedFlag, FlagUse } from '../lint/stale.js';
 import type { Desired } from '../model/desired.js';
+import type { Progress } from '../model/run.js';
 import { packageVersion } from '../platform/version.js';
 import { clean } from '../report/sanitize.js';
 import { CODE_OWNERS_PATHS, withCodeOwners } from '../specs/edit/code-owners.js';
@@ -111,6 +112,7 @@ export interface ProposalPlace {
   readonly forge: string;
   readonly forgeUrl: string | undefined;
   readonly token: string | undefined;
+  readonly progress: Progress;
 }
 
 /**
@@ -124,7 +126,7 @@ export async function proposeRemoval(
   aged: AgedFlag,
   facts: string,
   specs: RightSpecs,
-  { forge, forgeUrl, token }: ProposalPlace,
+  { forge, forgeUrl, token, progress }: ProposalPlace,
 ): Promise<{ readonly url: string } | { readonly refused: string }> {
   // Loads the clients of forges only for those who propose.
   const { parseForge, propose, statusTarget } = await import('../forge/open.js');
@@ -138,7 +140,7 @@ export async function proposeRemoval(
   if ('refused' in files) return files;
   const proposed = await propose(
     place,
-    { token, version: packageVersion() },
+    { token, version: packageVersion(), progress },
     {
       branch,
       title: `Remove flag/${name}`,

@@ -1,16 +1,15 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { planText } from '../report/text/plan.js';
-import type { PlanReport } from '../report/plan-report.js';
 import type { Command } from 'commander';
 import type { ExitCode } from '../errors.js';
+import { errorText } from '../report/text/error.js';
 import type { CommonOptions } from './options.js';
 import { createLog } from '../platform/log.js';
 import { resolveColor, resolveWidth, writeResult } from '../report/output.js';
 import { ProgressReporter, type ProgressSink } from '../report/progress.js';
 
-/** What a command talks to: the process, or a test's stand-in for it. */
-export interface Terminal {
+/** What the program talks to: the process, or a test's stand-in for it. */
+export interface Outside {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
@@ -18,7 +17,33 @@ export interface Terminal {
   /** Aborted by SIGINT or SIGTERM; the reason is the signal's name. */
   readonly signal: AbortSignal;
   /** Calls the listener at each SIGHUP from now on. */
-  readonly onHangup?: (listener: () => void) => void;
+  readonly onHangup?: ((listener: () => void) => void) | undefined;
+  /** When the process started, in milliseconds since the epoch. Default: now. */
+  readonly startedAt?: number;
+}
+
+/** The same for one command. */
+export interface Terminal extends Outside {
+  /**
+   * Of long work; nothing shows it with `--quiet`. A result ends it. It has to end before anything but notes and failures
+   * is written to standard error.
+   */
+  readonly progress: ProgressReporter;
+}
+
+/** @param args as the program got them: progress begins before they are parsed. */
+export function terminalFor(args: readonly string[], outside: Outside): Terminal {
+  const { stdout, stderr, environment, signal, onHangup } = outside;
+  const isJson = /(?:^| )--log-format[ =]json(?: |$)/.test(args.join(' '));
+  const sinks = args.includes('--quiet') ? [] : [sinkOn(outside, isJson)];
+  return {
+    // Opened on first use.
+    get stdin() {
+      return outside.stdin;
+    },
+    ...{ stdout, stderr, environment, signal, onHangup },
+    progress: new ProgressReporter(sinks),
+  };
 }
 
 /** Whether a person sits at the other end. Node leaves `isTTY` out, and not false, where a stream is a pipe or a file. */
@@ -35,7 +60,7 @@ export async function aborted(signal: AbortSignal): Promise<void> {
  * Shows a plan and asks on the terminal whether it may pass. Nothing but `yes` is one: no answer, the end of the input
  * and a signal are a no. Where standard input is no terminal nothing is asked.
  */
-export async function askToForce(report: PlanReport, screen: Screen): Promise<boolean> {
+export async function askToForce(plan: string, screen: Screen): Promise<boolean> {
   const { stdin, stderr, signal } = screen.terminal;
   if (!isTerminal(stdin)) {
     screen.note(
@@ -43,9 +68,7 @@ export async function askToForce(report: PlanReport, screen: Screen): Promise<bo
     );
     return false;
   }
-  stderr.write(
-    planText(report, { color: false, width: screen.width, showKeys: false, verbose: true }),
-  );
+  stderr.write(plan);
   stderr.write('Apply it all the same? Only "yes" is accepted: ');
   // Without its own handling of the terminal: Ctrl-C stays the signal that it is for the rest of the run.
   const lines = createInterface({ input: stdin, terminal: false, signal });
@@ -73,10 +96,8 @@ export interface Screen {
   readonly note: (text: string) => void;
   /** From now on the first signal is answered by a line: what is under way may take a while. */
   noteInterrupt(): void;
-  /**
-   * Of long work; nothing shows it with `--quiet`. A result ends it. It has to end before anything but notes is written
-   * to standard error.
-   */
+  /** An error that does not end the program, on standard error, with `--quiet` too. */
+  readonly failure: (error: unknown) => void;
   readonly progress: ProgressReporter;
 }
 
@@ -98,9 +119,8 @@ export function ending<Given extends readonly unknown[]>(
 }
 
 export function openScreen(options: ScreenOptions, terminal: Terminal): Screen {
-  const { stdout, stderr, environment } = terminal;
+  const { stdout, stderr, environment, progress } = terminal;
   const isQuiet = options.quiet === true;
-  const progress = new ProgressReporter(isQuiet ? [] : [sinkOn(terminal, options.logFormat)]);
   const note = (text: string): void => {
     if (!isQuiet) progress.print(() => stderr.write(`${text}\n`));
   };
@@ -114,6 +134,9 @@ export function openScreen(options: ScreenOptions, terminal: Terminal): Screen {
       await writeResult(text, { file: options.output, stdout });
     },
     note,
+    failure: (error) => {
+      progress.print(() => stderr.write(errorText(error)));
+    },
     noteInterrupt: () => {
       terminal.signal.addEventListener('abort', () => {
         note('interrupted: what is under way is finished, the rest skipped (again: end at once)');
@@ -123,12 +146,9 @@ export function openScreen(options: ScreenOptions, terminal: Terminal): Screen {
   };
 }
 
-function sinkOn(
-  { stderr, environment }: Terminal,
-  logFormat: CommonOptions['logFormat'],
-): ProgressSink {
+function sinkOn({ stderr, environment }: Outside, isJson: boolean): ProgressSink {
   const write = (text: string): unknown => stderr.write(text);
-  if (logFormat === 'json') {
+  if (isJson) {
     const log = createLog({ level: 'info', format: 'json', stream: stderr });
     return {
       kind: 'facts',

@@ -86,6 +86,8 @@ export interface ForgeOptions<P extends RepositoryTarget = ForgeTarget> {
   /** Milliseconds to wait for an answer. */
   readonly timeoutMs: number;
   readonly wait: (waitMs: number) => Promise<void>;
+  /** Called before each request. */
+  readonly asking?: (() => void) | undefined;
   readonly now: () => number;
   /** If aborted, waiting ends. A library that takes no signal ends by its timeout. */
   readonly signal?: AbortSignal | undefined;
@@ -164,6 +166,10 @@ const MOST_TRIES = 4;
 const LONGEST_WAIT_MS = 60_000;
 const FIRST_WAIT_MS = 1_000;
 
+interface Patience extends Pick<ForgeOptions, 'wait' | 'asking'> {
+  readonly repeatable: boolean;
+}
+
 /**
  * Sends a request again if the forge asks to wait and, for a repeatable request, after a fault of the forge or of the
  * network.
@@ -174,10 +180,11 @@ const FIRST_WAIT_MS = 1_000;
 export async function withRetry<T>(
   send: () => Promise<T>,
   refusalOf: (error: unknown) => ForgeRefusal,
-  { wait, repeatable }: Pick<ForgeOptions, 'wait'> & { readonly repeatable: boolean },
+  { wait, asking, repeatable }: Patience,
 ): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
+      asking?.();
       return await send();
     } catch (error) {
       const refusal = refusalOf(error);

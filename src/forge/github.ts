@@ -260,7 +260,7 @@ function annotationBody({ file, line, level, title, message }: Annotation) {
 }
 
 function githubClient(options: ForgeOptions<RepositoryTarget>): Octokit {
-  const { place, token, version, timeoutMs, wait, now, signal } = options;
+  const { place, token, version, timeoutMs, wait, asking, now, signal } = options;
   const silent = (): void => undefined;
   const octokit = new Octokit({
     request: { fetch: fetchFor(place.apiUrl) },
@@ -282,7 +282,7 @@ function githubClient(options: ForgeOptions<RepositoryTarget>): Octokit {
       });
     // These POST requests may be repeated: a status replaces the one before it, and a query changes nothing.
     const repeatable = asked.method !== 'POST' || /\/statuses\/|\/graphql$/.test(asked.url);
-    return withRetry(send, (error) => refusalOf(error, now), { wait, repeatable });
+    return withRetry(send, (error) => refusalOf(error, now), { wait, asking, repeatable });
   });
   return octokit;
 }

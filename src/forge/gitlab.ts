@@ -34,11 +34,9 @@ const STATES = {
 
 /** A merge request on GitLab. GitLab takes notes on lines from reports, so `annotate` does nothing. */
 export function openGitlab(options: ForgeOptions): Forge {
-  const { wait } = options;
   const gitlab = gitlabClient(options);
   const { repository: project, pullRequest } = options.place;
-  const ask = async <T>(send: () => Promise<T>, repeatable = true): Promise<T> =>
-    withRetry(send, gitlabRefusal, { wait, repeatable });
+  const ask = askWith(options);
   return {
     ...commitForge(gitlab, options),
     findComment: async (marker) => {
@@ -68,10 +66,10 @@ export function openGitlab(options: ForgeOptions): Forge {
 export async function gitlabApprovals(
   options: ForgeOptions<PullRequestTarget>,
 ): Promise<CommentApprovals> {
-  const { wait, place } = options;
+  const { place } = options;
   const { repository: project, pullRequest } = place;
   const gitlab = gitlabClient(options);
-  const ask: Ask = async (send) => withRetry(send, gitlabRefusal, { wait, repeatable: true });
+  const ask = askWith(options);
   const notes = await ask(async () =>
     gitlab.MergeRequestNotes.all(project, pullRequest, { perPage: PAGE, sort: 'asc' }),
   );
@@ -100,7 +98,14 @@ export async function gitlabApprovals(
   });
 }
 
-type Ask = <T>(send: () => Promise<T>) => Promise<T>;
+/** Sends a request, and again where that is no harm. A request is repeatable if nothing else is said. */
+type Ask = <T>(send: () => Promise<T>, repeatable?: boolean) => Promise<T>;
+
+function askWith({ wait, asking }: ForgeOptions<RepositoryTarget>): Ask {
+  return async (send, repeatable = true) =>
+    withRetry(send, gitlabRefusal, { wait, asking, repeatable });
+}
+
 type MayMerge = (userId: number) => Promise<boolean>;
 
 /** GitLab's default: developers may merge into a branch that is not protected. */
@@ -151,8 +156,7 @@ export async function proposeOnGitlab(
 ): Promise<Proposed> {
   const gitlab = gitlabClient(options);
   const { repository: project } = options.place;
-  const ask = async <T>(send: () => Promise<T>, repeatable = true): Promise<T> =>
-    withRetry(send, gitlabRefusal, { wait: options.wait, repeatable });
+  const ask = askWith(options);
   if (await absentIsNull(ask(async () => gitlab.Branches.show(project, branch)))) return null;
   const base = (await ask(async () => gitlab.Projects.show(project))).default_branch;
   const actions = [...files].map(([filePath, content]) =>
@@ -187,7 +191,9 @@ function gitlabClient({ place, token, timeoutMs }: ForgeOptions<RepositoryTarget
 
 type Client = ReturnType<typeof gitlabClient>;
 
-function commitForge(gitlab: Client, { place, wait }: ForgeOptions<CommitTarget>): CommitForge {
+function commitForge(gitlab: Client, options: ForgeOptions<CommitTarget>): CommitForge {
+  const { place } = options;
+  const ask = askWith(options);
   return {
     name: 'GitLab',
     setStatus: async ({ context, state, description }) => {
@@ -198,7 +204,7 @@ function commitForge(gitlab: Client, { place, wait }: ForgeOptions<CommitTarget>
           ...(place.runUrl !== undefined && { targetUrl: place.runUrl }),
         });
       try {
-        await withRetry(send, gitlabRefusal, { wait, repeatable: true });
+        await ask(send);
       } catch (error) {
         // GitLab refuses a status that the commit has already.
         if (state !== 'pending' || !(error instanceof ForgeError) || error.status !== 400) {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FlagkeelError } from '../errors.js';
+import type { Progress } from '../model/run.js';
 import type { CommentApprovals } from './approvals.js';
 import type {
   CommitForge,
@@ -20,16 +21,18 @@ export const DEFAULT_API = {
   gitlab: 'https://gitlab.com/api/v4',
 } as const;
 
+interface KnownOptions extends Pick<ForgeOptions, 'token' | 'version'> {
+  /** Is told of each request; whoever asks ends the phase. */
+  readonly progress?: Progress | undefined;
+}
+
 /**
  * Opens the forge of a review, and loads its library.
  *
  * @throws FlagkeelError `USAGE` if the address is not safe for a token.
  */
-export async function openForge(
-  place: ForgeTarget,
-  { token, version }: Pick<ForgeOptions, 'token' | 'version'>,
-): Promise<Forge> {
-  const options = optionsFor(place, { token, version });
+export async function openForge(place: ForgeTarget, known: KnownOptions): Promise<Forge> {
+  const options = optionsFor(place, known);
   if (place.kind === 'github') return (await import('./github.js')).openGithub(options);
   return (await import('./gitlab.js')).openGitlab(options);
 }
@@ -41,7 +44,7 @@ export async function openForge(
  */
 export async function readApprovals(
   place: PullRequestTarget,
-  known: Pick<ForgeOptions, 'token' | 'version'>,
+  known: KnownOptions,
 ): Promise<CommentApprovals> {
   const options = optionsFor(place, known);
   if (place.kind === 'github') return (await import('./github.js')).githubApprovals(options);
@@ -55,7 +58,7 @@ export async function readApprovals(
  */
 export async function propose(
   place: RepositoryTarget,
-  known: Pick<ForgeOptions, 'token' | 'version'>,
+  known: KnownOptions,
   proposal: Proposal,
 ): Promise<Proposed> {
   const options = optionsFor(place, known);
@@ -67,11 +70,16 @@ export async function propose(
 
 function optionsFor<P extends RepositoryTarget>(
   place: P,
-  { token, version }: Pick<ForgeOptions, 'token' | 'version'>,
+  { token, version, progress }: KnownOptions,
 ): ForgeOptions<P> {
   refuseUnsafeApi(place.apiUrl);
-  const wait = async (waitMs: number): Promise<void> => sleep(waitMs);
-  return { place, token, version, timeoutMs: TIMEOUT_MS, wait, now: Date.now };
+  const name = place.kind === 'github' ? 'GitHub' : 'GitLab';
+  const wait = async (waitMs: number): Promise<void> => {
+    progress?.waiting({ waitMs, why: `${name} did not take a request`, what: 'send it again' });
+    await sleep(waitMs);
+  };
+  const asking = (): void => progress?.phase('forge', `${name} (${new URL(place.apiUrl).host})`);
+  return { place, token, version, timeoutMs: TIMEOUT_MS, wait, asking, now: Date.now };
 }
 
 /** Opens the forge of a commit without a review. @throws FlagkeelError as `openForge`. */
@@ -90,7 +98,7 @@ export async function openCommitForge(options: ForgeOptions<CommitTarget>): Prom
  */
 export async function openAppliedForge(
   place: CommitTarget,
-  known: Pick<ForgeOptions, 'token' | 'version'>,
+  known: KnownOptions,
 ): Promise<CommitForge> {
   return openCommitForge(optionsFor(place, known));
 }

@@ -31,7 +31,7 @@ export interface Fence {
 
 export const DEFAULT_CONCURRENCY = 8;
 
-export type Phase = 'read' | 'look' | 'apply' | 'verify';
+export type Phase = 'read' | 'look' | 'apply' | 'verify' | 'forge';
 
 /** A pause because requests are throttled, or because one of them will be repeated. */
 export interface Wait {
@@ -44,8 +44,12 @@ export interface Wait {
 
 /** Receives the progress of long work. Implementations must be quick and must not throw. */
 export interface Progress {
-  /** Ends the previous phase and restarts the count. */
-  phase(phase: Phase): void;
+  /**
+   * Ends the previous phase and restarts the count.
+   *
+   * @param asked which forge, as `GitHub (api.github.com)`.
+   */
+  phase(phase: Phase, asked?: string): void;
   /** Progress of the phase: objects observed, or steps sent. */
   count(done: number, total: number): void;
   waiting(wait: Wait): void;
@@ -58,6 +62,8 @@ export interface Progress {
 /** How far the phase of a run has come. */
 export interface ProgressView {
   readonly phase: Phase;
+  /** Set in the phase `forge`. */
+  readonly asked?: string;
   /** Objects observed, or steps sent. */
   readonly done: number;
   /** 0 while unknown. */

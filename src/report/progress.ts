@@ -32,7 +32,9 @@ const realTicker: Ticker = {
 
 const REDRAWN_EACH_MS = 200;
 /** Where lines stay, the first comes after this time, so that a short run stays silent. A log has no one waiting. */
-const FIRST_AFTER_MS = { plain: 400, facts: 5_000 } as const;
+const FIRST_AFTER_MS = { plain: 600, facts: 5_000 } as const;
+/** To load a command takes so many times as long as all before it, and no tick comes meanwhile. */
+const LOADING_TAKES = 3;
 /** A person should never wait five seconds without a word, even if the machine is busy. A log has no one waiting. */
 const TOLD_EACH_MS = { plain: 4_000, facts: 60_000 } as const;
 /** A longer wait is reported at once, unless the last line was about a wait too. */
@@ -47,12 +49,14 @@ const DOING: Readonly<Record<Phase, string>> = {
   look: 'looking at the service',
   apply: 'applying',
   verify: 'looking again',
+  forge: 'asking',
 };
 const COUNTED: Readonly<Record<Phase, string>> = {
   read: 'files',
   look: 'objects',
   apply: 'steps',
   verify: 'objects',
+  forge: 'answers',
 };
 
 interface Told {
@@ -76,6 +80,7 @@ export class ProgressReporter implements Progress {
   #beganAt = 0;
   #phase: Phase | undefined;
   #phaseAt = 0;
+  #asked: string | undefined;
   #requestsBefore = 0;
   #done = 0;
   #total = 0;
@@ -100,8 +105,9 @@ export class ProgressReporter implements Progress {
   }
 
   /** Begins a phase; its numbers start at zero. */
-  phase(phase: Phase): void {
+  phase(phase: Phase, asked?: string): void {
     this.#phase = phase;
+    this.#asked = asked;
     this.#phaseAt = this.#ticker.now();
     this.#requestsBefore = this.#sent();
     this.#done = 0;
@@ -112,6 +118,19 @@ export class ProgressReporter implements Progress {
       this.#draw();
       this.#tell();
     });
+  }
+
+  /**
+   * Begins with what each command does first, before the command is loaded. On a busy machine the first line would be late
+   * after that, and comes now.
+   *
+   * @param startedAt when the process started.
+   */
+  begin(startedAt = this.#ticker.now()): void {
+    this.phase('read');
+    this.#beganAt = startedAt;
+    this.#draw();
+    this.#tell({ inMs: LOADING_TAKES * (this.#phaseAt - startedAt) });
   }
 
   count(done: number, total: number): void {
@@ -145,6 +164,7 @@ export class ProgressReporter implements Progress {
     const endMs = isCounted ? now + (passedMs / done) * (total - done) : null;
     return {
       ...{ phase, done, total, requests, waitMs },
+      ...(this.#asked !== undefined && { asked: this.#asked }),
       ...(waitMs > 0 && { why: this.#why }),
       ...(passedMs >= RATE_AFTER_MS && {
         perMinute: Math.round((requests - this.#requestsBefore) / minutes),
@@ -185,8 +205,13 @@ export class ProgressReporter implements Progress {
     }
   }
 
-  /** Tells each place where lines stay now and then. @param atOnce for a wait, of which the last line said nothing. */
-  #tell({ atOnce = false } = {}): void {
+  /**
+   * Tells each place where lines stay now and then.
+   *
+   * @param atOnce for a wait, of which the last line said nothing.
+   * @param inMs until the next occasion: what is due by then comes now.
+   */
+  #tell({ atOnce = false, inMs = 0 } = {}): void {
     const view = this.view();
     if (view === null) return;
     const now = this.#ticker.now();
@@ -195,7 +220,7 @@ export class ProgressReporter implements Progress {
       if (to.kind === 'terminal') continue;
       const dueAt =
         toldAt === null ? this.#beganAt + FIRST_AFTER_MS[to.kind] : toldAt + TOLD_EACH_MS[to.kind];
-      if (now < dueAt && !(atOnce && !saidWait)) continue;
+      if (now + inMs < dueAt && !(atOnce && !saidWait)) continue;
       sink.toldAt = now;
       sink.saidWait = view.waitMs > 0;
       if (to.kind === 'facts') to.tell(view);
@@ -212,12 +237,12 @@ export class ProgressReporter implements Progress {
 
 /** One line, without untrusted text. Parts without information are left out. */
 export function progressText(view: ProgressView): string {
-  const { phase, done, total, requests, perMinute, expectedEnd, waitMs, why } = view;
+  const { phase, asked, done, total, requests, perMinute, expectedEnd, waitMs, why } = view;
   const rate = perMinute === undefined ? '' : ` (${grouped(perMinute)} a minute)`;
   const parts = [
-    DOING[phase],
+    asked === undefined ? DOING[phase] : `${DOING[phase]} ${asked}`,
     ...(total > 0 ? [`${grouped(done)}/${grouped(total)} ${COUNTED[phase]}`] : []),
-    ...(phase === 'read'
+    ...(phase === 'read' || phase === 'forge'
       ? []
       : [`${grouped(requests)} ${requests === 1 ? 'request' : 'requests'}${rate}`]),
     ...(expectedEnd === undefined ? [] : [`until about ${expectedEnd.slice(11, 16)} UTC`]),

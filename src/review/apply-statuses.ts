@@ -4,7 +4,7 @@ import { verdictIn, countsOf, type Verdict } from '../model/verdict.js';
 import { configuredEnvironments, type PlanReport } from '../report/plan-report.js';
 import { appliedStatus } from '../report/view/verdict.js';
 import { OVERALL, statusContext } from './plan.js';
-import { appliedForge, type ForgeFlags } from './pull-request.js';
+import { appliedForge, type Asking, type ForgeFlags } from './pull-request.js';
 
 const NAME = 'flagkeel-apply';
 
@@ -28,18 +28,13 @@ export interface AppliedCommit {
 export async function setApplyStatuses(
   report: AppliedReport | undefined,
   { commit, prefix }: AppliedCommit,
-  {
-    flags,
-    environment,
-  }: {
-    readonly flags: ForgeFlags;
-    readonly environment: Readonly<Record<string, string | undefined>>;
-  },
+  flags: ForgeFlags,
+  asking: Asking,
 ): Promise<void> {
   if (commit === null) {
     throw new FlagkeelError('USAGE', 'cannot set statuses: what was applied is no commit');
   }
-  const forge = await appliedForge(flags, commit, environment);
+  const forge = await appliedForge(flags, commit, asking);
   for (const status of applyStatuses(report, prefix)) await forge.setStatus(status);
 }
 

@@ -9,6 +9,7 @@ import type {
   RepositoryTarget,
 } from '../forge/forge.js';
 import { DEFAULT_API, openAppliedForge, openForge } from '../forge/open.js';
+import type { Progress } from '../model/run.js';
 import { packageVersion } from '../platform/version.js';
 import type { ConnectionFlags, RunFlags } from '../compose/run.js';
 
@@ -24,6 +25,12 @@ export interface ReviewTarget {
   readonly isFork: boolean;
 }
 
+/** What a forge is asked with, beside the options. */
+export interface Asking {
+  readonly environment: Environment;
+  readonly progress: Progress;
+}
+
 /**
  * Reads options first, then the environment of the CI job; never the repository.
  *
@@ -32,7 +39,7 @@ export interface ReviewTarget {
  */
 export async function reviewTarget(
   flags: ReviewOptions,
-  { environment }: { readonly environment: Environment },
+  { environment, progress }: Asking,
 ): Promise<ReviewTarget> {
   const ci = ciContext(environment, await readEvent(environment['GITHUB_EVENT_PATH']));
   const base = flags.since ?? ci?.base;
@@ -40,7 +47,7 @@ export async function reviewTarget(
   if (base === undefined && merge === undefined) throw noBase();
   const place = forgeTarget(flags, ci);
   const token = forgeToken(environment) ?? ci?.token;
-  const forge = place && (await openAsked(place, token, flags));
+  const forge = place && (await openAsked(place, { token, progress }, flags));
   return {
     forge,
     ...{ base, merge },
@@ -77,7 +84,7 @@ export async function askedPullRequest(
 export async function appliedForge(
   flags: ForgeFlags,
   commit: string,
-  environment: Environment,
+  { environment, progress }: Asking,
 ): Promise<CommitForge> {
   const ci = ciContext(environment, undefined);
   const place =
@@ -85,7 +92,7 @@ export async function appliedForge(
     unknown('set statuses', 'repository (set --forge and --repository)');
   const token = forgeToken(environment) ?? ci?.token ?? noToken('set statuses');
   const target = { ...place, commit, runUrl: ci?.runUrl };
-  return openAppliedForge(target, { token, version: packageVersion() });
+  return openAppliedForge(target, { token, version: packageVersion(), progress });
 }
 
 function unknown(what: string, place: string): never {
@@ -107,10 +114,10 @@ export function noBase(): FlagkeelError {
 
 async function openAsked(
   place: ForgeTarget,
-  token: string | undefined,
+  { token, progress }: { readonly token: string | undefined; readonly progress: Progress },
   { forge: asked }: ReviewOptions,
 ): Promise<Forge | null> {
-  if (token !== undefined) return openForge(place, { token, version: packageVersion() });
+  if (token !== undefined) return openForge(place, { token, version: packageVersion(), progress });
   return asked === undefined ? null : noToken(`tell ${place.kind} of the review`);
 }
 

@@ -1,40 +1,50 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
-import { afterEach, expect, it } from 'vitest';
-import { runCli } from '../../src/cli/program.js';
+import { describe, expect, it } from 'vitest';
+import { helpDocument } from '../../src/cli/help-document.js';
+import { COMMANDS, runCli } from '../../src/cli/program.js';
 import { capturedTerminal } from '../support/captured-terminal.js';
 import { ConfigRepository } from '../support/config-repository.js';
-import { startTestService, type Fault } from '../support/service.js';
+import { startTestService } from '../support/service.js';
 
-const WATCHED_MS = 6_000;
-const FIRST_WORD_MS = 1_000;
-const LONGEST_SILENCE_MS = 5_000;
+type Side = 'service' | 'forge' | 'origin';
 
-/** Each command that asks the service, as it is called in its repository. */
-const COMMANDS = [
-  'plan',
-  'reconcile',
-  'drift',
-  'review --since HEAD',
-  'kill pay --environment production --reason test',
-  'restore pay --environment production --reason test',
-  'explain flag/pay --online',
-  'validate --online',
-  'stale --online',
-  'state rebuild',
-  'import --workspace Default --overwrite',
+const ON_PULL_REQUEST = '--forge github --repository acme/flags --pull-request 7';
+
+/** Each command that asks somebody, as it is called in its repository, and who does not answer. `CODE` reads no flag. */
+const WAITS: readonly (readonly [Side, string])[] = [
+  ['service', 'plan'],
+  ['service', 'reconcile'],
+  ['service', 'drift'],
+  ['service', 'review --since HEAD'],
+  ['service', 'kill pay --environment production --reason test'],
+  ['service', 'restore pay --environment production --reason test'],
+  ['service', 'explain flag/pay --online'],
+  ['service', 'validate --online'],
+  ['service', 'stale --online'],
+  ['service', 'state rebuild'],
+  ['service', 'import --workspace Default --overwrite'],
+  ['forge', `review --since HEAD --offline ${ON_PULL_REQUEST} --commit ${'a'.repeat(40)}`],
+  ['forge', `plan --approve-comment ${ON_PULL_REQUEST}`],
+  ['forge', 'reconcile --commit-statuses --forge github --repository acme/flags'],
+  ['forge', 'stale --code CODE --propose github:acme/flags'],
+  ['origin', 'plan'],
+  ['origin', 'reconcile'],
+  ['origin', 'drift'],
+  ['origin', 'review --since HEAD'],
+  ['origin', 'kill pay --environment production --reason test'],
+  ['origin', 'state list'],
+  ['origin', 'state rebuild'],
+  ['origin', 'history'],
 ];
 
-const closing: (() => unknown)[] = [];
+/** Of the commands that ask: these run on, and have a log. */
+const DAEMONS = ['watch', 'mcp'];
 
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-
-function aRepository(): string {
+/** A flag of long ago that no code reads, so that its removal can be proposed. */
+function aRepository(): ConfigRepository {
   const repository = new ConfigRepository();
-  closing.push(() => {
-    repository[Symbol.dispose]();
-  });
   repository.write({
     'flagkeel.yaml':
       'workspace: Default\nenvironments: { production: {} }\ndefaults: { trafficType: user }\n',
@@ -43,60 +53,125 @@ treatments: { "on": "", "off": "" }
 defaultTreatment: "off"
 environments: { production: { defaultRule: "off" } }
 `,
+    'code/shop.ts': '',
   });
-  repository.commit('Add pay');
-  return repository.directory;
+  const longAgo = 'GIT_AUTHOR_DATE=2024-01-05T09:00:00Z GIT_COMMITTER_DATE=2024-01-05T09:00:00Z';
+  repository.shell(`git add --all; ${longAgo} git commit --quiet --message 'Add pay'`);
+  return repository;
 }
 
-/** Milliseconds from the first request to each word on standard error, while every request meets the fault. */
-async function wordsWhile(fault: Fault, command: string, isTTY: boolean): Promise<number[]> {
-  const service = await startTestService();
-  closing.push(async () => service.stop());
-  const end = new AbortController();
-  const wordsAt: number[] = [];
-  const stderr = Object.assign(new PassThrough(), { isTTY, columns: 200 });
-  stderr.on('data', () => wordsAt.push(Date.now()));
-  const askedAt = new Promise<number>((resolve) => {
-    service.failAtRandom(() => {
-      resolve(Date.now());
-      return fault;
-    });
+/** A server that answers nothing before it is released, and then that nothing is there. */
+async function heldServer() {
+  const held: ServerResponse[] = [];
+  let isReleased = false;
+  const answer = (response: ServerResponse): void => {
+    response.writeHead(404).end();
+  };
+  const server = createServer((_, response) => {
+    if (isReleased) answer(response);
+    else held.push(response);
   });
-  const environment = { FLAGKEEL_API_KEY: service.key, FLAGKEEL_URL: service.origin };
+  const asked = once(server, 'request');
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as { readonly port: number };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked,
+    release: () => {
+      isReleased = true;
+      held.forEach(answer);
+    },
+    [Symbol.dispose]: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** The words on standard error that match, as they come. */
+function wordsOn(stderr: PassThrough) {
+  const words: string[] = [];
+  stderr.setEncoding('utf8').on('data', (text: string) => words.push(text));
+  const next = async (pattern: RegExp): Promise<void> => {
+    const from = words.length;
+    while (!words.slice(from).some((word) => pattern.test(word))) await once(stderr, 'data');
+  };
+  return { words, next };
+}
+
+const SAYS: Readonly<Record<Side, (host: string) => RegExp>> = {
+  service: () => /looking at the service/,
+  forge: (host) => new RegExp(`asking GitHub \\(${host}\\)`),
+  origin: () => /reading the specs|looking at the service|applying|looking again/,
+};
+
+async function saysSoWhileHeld(side: Side, command: string, isTTY: boolean): Promise<void> {
+  using repository = aRepository();
+  using held = await heldServer();
+  const service = side === 'service' ? undefined : await startTestService();
+  const environment = {
+    FLAGKEEL_API_KEY: service?.key ?? 'key',
+    FLAGKEEL_URL: service?.origin ?? held.url,
+    FLAGKEEL_FORGE_TOKEN: 'token',
+  };
   const { terminal } = capturedTerminal(environment);
-  const run = runCli([...command.split(' '), aRepository()], {
+  const { directory } = repository;
+  if (side === 'origin') {
+    // So that there is something to kill.
+    await runCli(['reconcile', directory], terminal);
+    repository.git('remote', 'add', 'origin', `${held.url}/flags.git`);
+  }
+  const stderr = Object.assign(new PassThrough(), { isTTY, columns: 200 });
+  const { words, next } = wordsOn(stderr);
+  const end = new AbortController();
+  const line = command.replace('CODE', `${directory}/code`).split(' ');
+  const forge = side === 'forge' ? ['--forge-url', held.url] : [];
+  const run = runCli([...line, ...forge, directory], {
     ...terminal,
     stderr: stderr as unknown as NodeJS.WriteStream,
     signal: end.signal,
-  }).catch(() => undefined);
-  const first = await askedAt;
-  await new Promise((resolve) => setTimeout(resolve, first + WATCHED_MS - Date.now()));
+  }).catch((error: unknown) => error);
+  const ended = run.then((how) => {
+    throw new Error(`it ended with ${String(how)} and said: ${words.join('')}`);
+  });
+  const said = SAYS[side](new URL(held.url).host);
+
+  await Promise.race([held.asked, ended]);
+  await Promise.race([next(said), ended]);
+  await Promise.race([next(said), ended]);
+
   end.abort('SIGTERM');
-  service.failAtRandom(() => undefined);
-  service.release();
-  await run;
-  return wordsAt.map((at) => at - first).filter((ms) => ms <= WATCHED_MS);
+  held.release();
+  await Promise.allSettled([run, ended]);
+  await service?.stop();
 }
 
-it.each<[Fault, boolean]>([
-  ['hold', false],
-  [429, true],
-])(
-  'every command says something within a second and then every five while requests meet %s (terminal: %s)',
-  async (fault, isTTY) => {
-    const waits = await Promise.all(
-      COMMANDS.map(async (command) => {
-        const words = await wordsWhile(fault, command, isTTY);
-        const moments = [...words.filter((ms) => ms >= 0), WATCHED_MS];
-        const silences = moments.slice(1).map((ms, at) => ms - (moments[at] ?? 0));
-        return { command, firstMs: words[0] ?? Infinity, silenceMs: Math.max(0, ...silences) };
-      }),
-    );
+describe.each([true, false])('on standard error that is a terminal: %s', (isTTY) => {
+  it.concurrent.each(WAITS)(
+    'while the %s does not answer, %s says whom it waits for, and again',
+    async (side, command) => {
+      await saysSoWhileHeld(side, command, isTTY);
+    },
+    240_000,
+  );
+});
 
-    const bad = waits.filter(
-      ({ firstMs, silenceMs }) => firstMs > FIRST_WORD_MS || silenceMs > LONGEST_SILENCE_MS,
-    );
-    expect(bad).toEqual([]);
-  },
-  60_000,
-);
+it('knows each command that can ask', async () => {
+  const asking = await Promise.all(
+    COMMANDS.map(async ({ synopsis }) => {
+      const [name = ''] = synopsis.split(' ', 1);
+      const subcommand = name === 'state' ? ['list'] : [];
+      const document = await helpDocument(COMMANDS, [name, ...subcommand]);
+      const options = document?.options.map((option) => option.name) ?? [];
+      return options.includes('--url') || options.includes('--forge-url') ? [name] : [];
+    }),
+  );
+
+  const known = COMMANDS.filter(({ asks }) => asks).map(
+    ({ synopsis }) => synopsis.split(' ', 1)[0],
+  );
+  expect([...known, ...DAEMONS].toSorted()).toEqual(asking.flat().toSorted());
+  expect([...new Set(WAITS.map(([, command]) => command.split(' ', 1)[0]))].toSorted()).toEqual(
+    known.toSorted(),
+  );
+});

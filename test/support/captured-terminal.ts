@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import type { Terminal } from '../../src/cli/terminal.js';
+import type { Outside } from '../../src/cli/terminal.js';
 
 /** What a command wrote so far. */
 export interface Captured {
@@ -9,7 +9,7 @@ export interface Captured {
 
 /** Streams that are no terminal, for a command that runs in the process of the test; nothing stands on its input. */
 export function capturedTerminal(environment: Readonly<Record<string, string>>): {
-  readonly terminal: Terminal;
+  readonly terminal: Outside;
   readonly texts: Captured;
 } {
   const texts: Captured = { stdout: '', stderr: '' };
@@ -18,7 +18,7 @@ export function capturedTerminal(environment: Readonly<Record<string, string>>):
     stream.on('data', (text: string) => (texts[name] += text));
     return stream as unknown as NodeJS.WriteStream;
   };
-  const terminal: Terminal = {
+  const terminal: Outside = {
     stdin: new PassThrough().end() as unknown as NodeJS.ReadStream,
     stdout: capture('stdout'),
     stderr: capture('stderr'),

@@ -2,7 +2,6 @@ import { Option } from 'commander';
 import { openReading } from '../../compose/run.js';
 import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
 import { clean } from '../../report/sanitize.js';
-import { errorText } from '../../report/text/error.js';
 import { plural } from '../../report/values.js';
 import { importWorkspace, type Imported, checkTarget, writeTarget } from '../../import/import.js';
 import {
@@ -188,8 +187,8 @@ async function importInto(
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof FlagkeelError)) throw error;
-    const { stderr, signal } = screen.terminal;
-    stderr.write(errorText(error));
+    screen.failure(error);
+    const { signal } = screen.terminal;
     return signal.aborted ? exitCodeOfSignal(signal) : error.exitCode;
   }
 }

@@ -3,7 +3,6 @@ import { openRun } from '../../compose/run.js';
 import type { ChangeNote } from '../../model/outcome.js';
 import { FLAG_NAME } from '../../model/ref.js';
 import { clean } from '../../report/sanitize.js';
-import { errorText } from '../../report/text/error.js';
 import { actLive, type LiveAct, commitCommands, prepareList } from '../../kill/now.js';
 import type { RunContext } from '../../reconcile/context.js';
 import { recordAct } from '../../reconcile/record.js';
@@ -85,7 +84,7 @@ async function killOrRestore(
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof FlagkeelError)) throw error;
-    screen.terminal.stderr.write(errorText(error));
+    screen.failure(error);
     return error.exitCode;
   }
 }

@@ -7,7 +7,6 @@ import { planDocument } from '../../report/json/plan.js';
 import { reviewedHash } from '../../report/json/reviewed-plan.js';
 import { killLine, planSummary, planText, type TextOptions } from '../../report/text/plan.js';
 import type { PlanReport } from '../../report/plan-report.js';
-import { errorText } from '../../report/text/error.js';
 import type { ApplyOptions } from '../../reconcile/apply.js';
 import { sendKillsAlone } from '../../reconcile/kills.js';
 import { plan, reconcile } from '../../reconcile/reconcile.js';
@@ -92,7 +91,7 @@ async function reconcileAll(
   const name = writes ? 'reconcile' : 'plan';
   const shown = await readShown(options, directories);
   const { note, terminal } = screen;
-  const approvals = await readGivenApprovals(options, terminal.environment, note);
+  const approvals = await readGivenApprovals(options, terminal, note);
   await using sink = await openEventSink(options.events, { stdout: terminal.stdout, note });
   const { format } = options;
   return await forEachDirectory(
@@ -154,7 +153,7 @@ async function runDirectory(
     return reported(directory, result, { ...reporting, report });
   } catch (error) {
     if (!(error instanceof PlanDiffersError)) throw error;
-    screen.terminal.stderr.write(errorText(error));
+    screen.failure(error);
     report = reportOf(error.planned, run);
     const refused = reported(directory, error.planned, { ...reporting, report });
     return { ...refused, exitCode: error.exitCode };
@@ -171,12 +170,10 @@ async function tellForge(
 ): Promise<void> {
   const { checkout, revision } = run.context.source;
   const applied = { commit: revision.commit, prefix: checkout.repository?.prefix ?? '' };
-  const { environment } = screen.terminal;
-  await setApplyStatuses(report, applied, { flags: options, environment }).catch(
-    (error: unknown) => {
-      screen.note(`warning: ${clean(messageOf(error))}`);
-    },
-  );
+  await setApplyStatuses(report, applied, options, screen.terminal).catch((error: unknown) => {
+    screen.note(`warning: ${clean(messageOf(error))}`);
+  });
+  screen.progress.end();
 }
 
 /**
@@ -235,7 +232,9 @@ function applyOptions(
 ): Omit<ApplyOptions, 'reviewed' | 'onKill'> {
   const ask = async (planned: Planned): Promise<boolean> => {
     screen.progress.end();
-    return askToForce(reportOf(planned, run), screen);
+    const { width } = screen;
+    const shown = { color: false, width, showKeys: false, verbose: true };
+    return askToForce(planText(reportOf(planned, run), shown), screen);
   };
   return {
     openWriter: run.openWriter,

@@ -17,7 +17,6 @@ import { failureMarkdown, planMarkdown, summaryOf } from '../../report/markdown/
 import { planDocument, planJson, type PlanDocument } from '../../report/json/plan.js';
 import { writeResult } from '../../report/output.js';
 import { mostProtectedFirst, type PlanReport } from '../../report/plan-report.js';
-import { errorText } from '../../report/text/error.js';
 import { readConfig } from '../../specs/read-config.js';
 import { exitCodeOfSignal } from '../../reconcile/result.js';
 import { InvalidSpecsError } from '../../reconcile/context.js';
@@ -141,7 +140,7 @@ async function review(directory: string, reviewing: Reviewing): Promise<Reviewed
     return { ...verdict, prefix };
   } catch (error) {
     if (!(error instanceof FlagkeelError)) throw error;
-    terminal.stderr.write(errorText(error));
+    screen.failure(error);
     const { exitCode, ...failed } = verdict ?? failure(error);
     if (terminal.signal.aborted) {
       return { ...failed, prefix, exitCode: exitCodeOfSignal(terminal.signal) };
@@ -208,7 +207,7 @@ async function judge(
   } catch (error) {
     // An interrupted run is to end, and not to be published.
     if (!(error instanceof FlagkeelError) || terminal.signal.aborted) throw error;
-    terminal.stderr.write(errorText(error));
+    screen.failure(error);
     return failure(error);
   }
 }

@@ -118,7 +118,7 @@ async function proposeAll(
       screen.note(`${name} is not proposed: ${why}`);
       continue;
     }
-    const place = { forge, forgeUrl, token };
+    const place = { forge, forgeUrl, token, progress: screen.progress };
     const done = await proposeRemoval(aged, factsOf(aged).join(' · '), specs, place);
     screen.note(
       'url' in done

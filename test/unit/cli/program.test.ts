@@ -1,7 +1,8 @@
 import { Command, Help } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../../src/cli/program.js';
+import { COMMANDS, runCli } from '../../../src/cli/program.js';
 import type { Terminal } from '../../../src/cli/terminal.js';
+import { capturedTerminal } from '../../support/captured-terminal.js';
 import { projectText } from '../docs/page.js';
 
 describe('the table of commands', () => {
@@ -15,17 +16,77 @@ describe('the table of commands', () => {
   });
 
   it('imports no file of a command before the command is called', () => {
-    const starts = ['src/main.ts', 'src/cli/program.ts', 'src/cli/command.ts'].map(projectText);
-    const before = starts.flatMap((text) => [...text.matchAll(/^import (?!type).*'(.+)';$/gm)]);
+    const starts = [
+      'src/main.ts',
+      'src/cli/program.ts',
+      'src/cli/command.ts',
+      'src/cli/terminal.ts',
+    ];
+    const before = starts
+      .map(projectText)
+      .flatMap((text) => [...text.matchAll(/^import (?!type).*'(.+)';$/gm)]);
 
     expect(before.map(([, path]) => path).toSorted()).toEqual([
       '../errors.js',
+      '../platform/log.js',
       '../platform/version.js',
+      '../report/output.js',
+      '../report/progress.js',
+      '../report/text/error.js',
       './command.js',
       './errors.js',
       './help.js',
+      './terminal.js',
       'commander',
       'commander',
+      'node:readline',
     ]);
+  });
+});
+
+describe('the first word', () => {
+  /** What stands on standard error before anything was waited for. */
+  function saidAtOnce(args: readonly string[], startedAt: number): string {
+    const { terminal, texts } = capturedTerminal({});
+    terminal.stderr.write = (text) => (texts.stderr += String(text)) !== '';
+    const { stderr } = terminal;
+    void runCli(args, { ...terminal, stderr, startedAt }).catch(() => undefined);
+    return texts.stderr;
+  }
+
+  const LONG_AGO = 0;
+  const NOWHERE = '/nonexistent';
+
+  it.each([
+    ['plan', NOWHERE],
+    ['state', 'list', NOWHERE],
+    ['validate', '--online', NOWHERE],
+    ['import', NOWHERE],
+  ])('of a command that asks somebody comes before it is loaded: %s %s', (...args) => {
+    expect(saidAtOnce(args, LONG_AGO)).toBe('reading the specs and the state\n');
+  });
+
+  it.each([
+    ['validate', NOWHERE],
+    ['import', '--from=split-yaml', NOWHERE],
+    ['plan', '--quiet', NOWHERE],
+    ['plan', '--log-format', 'json', '--quiet', NOWHERE],
+    ['plan', '--help'],
+    ['schema'],
+  ])('does not come of %s %s', (...args) => {
+    expect(saidAtOnce(args, LONG_AGO)).toBe('');
+  });
+
+  it('does not come of a process that started just now', () => {
+    expect(saidAtOnce(['plan', NOWHERE], Date.now())).toBe('');
+  });
+
+  it('is gone from a terminal before a command line is refused', async () => {
+    const { terminal, texts } = capturedTerminal({});
+    Object.assign(terminal.stderr, { isTTY: true, columns: 100 });
+
+    await runCli(['plan', '--nonsense'], terminal);
+
+    expect(texts.stderr).toMatch(/^\r\u001b\[Kreading the specs and the state\r\u001b\[Kerror: /);
   });
 });

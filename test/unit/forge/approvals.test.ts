@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readApprovals } from '../../../src/forge/open.js';
+import type { Progress } from '../../../src/model/run.js';
 import { gitlabId, OUR_ACCOUNT, startTestForge, type TestForge } from '../../support/forge.js';
 
 const HASH = `sha256:${'a'.repeat(64)}`;
@@ -7,10 +8,10 @@ const COMMAND = `/flagkeel approve ${HASH}`;
 
 type Kind = 'github' | 'gitlab';
 
-async function foundIn(forge: TestForge, kind: Kind) {
+async function foundIn(forge: TestForge, kind: Kind, progress?: Progress) {
   const repository = kind === 'github' ? 'acme/flags' : '42';
   const place = { kind, apiUrl: forge.url, repository, pullRequest: 7 };
-  return readApprovals(place, { token: forge.token, version: '0' });
+  return readApprovals(place, { token: forge.token, version: '0', progress });
 }
 
 describe.each<Kind>(['github', 'gitlab'])('comments on %s', (kind) => {
@@ -33,6 +34,17 @@ describe.each<Kind>(['github', 'gitlab'])('comments on %s', (kind) => {
       refused.map(({ hash, by, why }) => `${by} ${hash} ${why}`),
     ];
   }
+
+  it('are asked for in a phase that names the forge, before each request', async () => {
+    const asked: unknown[] = [];
+    const progress = { phase: (...of: unknown[]) => asked.push(of) } as unknown as Progress;
+
+    await foundIn(forge, kind, progress);
+
+    const name = kind === 'github' ? 'GitHub' : 'GitLab';
+    const phase = ['forge', `${name} (${new URL(forge.url).host})`];
+    expect(asked).toEqual(forge.requests.map(() => phase));
+  });
 
   it('have names that no other comment has', async () => {
     forge.members.set('ana', kind === 'github' ? 'write' : 30);

@@ -115,6 +115,13 @@ describe('progress on a terminal', () => {
     expect(written).toEqual([`${ERASE}looking at the serv`]);
   });
 
+  it('is there before the command is loaded', () => {
+    const { written, progress } = reporter('terminal');
+    progress.begin();
+
+    expect(written).toEqual([`${ERASE}reading the specs and the state`]);
+  });
+
   it('shows nothing of a run that is over before the first tick', () => {
     const { ticker, written, progress } = reporter('terminal');
     progress.phase('look');
@@ -132,14 +139,57 @@ describe('progress that is no terminal’s', () => {
     progress.phase('look');
     progress.count(5, 200);
     ticker.pass(1_000);
-    expect(written).toEqual(['looking at the service · 5/200 objects · 0 requests\n']);
+    expect(written).toEqual(['looking at the service · 5/200 objects · 1 request\n']);
     ticker.pass(60_000);
     progress.end();
 
     expect(written).toHaveLength(16);
     expect(written.at(-1)).toBe(
-      'looking at the service · 5/200 objects · 120 requests (119 a minute) · until about 00:40 UTC\n',
+      'looking at the service · 5/200 objects · 121 requests (120 a minute) · until about 00:40 UTC\n',
     );
+  });
+
+  it('is silent where a quick machine begins a command', () => {
+    const { ticker, written, progress } = reporter('plain');
+    ticker.nowMs = 100;
+    progress.begin(0);
+    ticker.pass(400);
+    progress.end();
+
+    expect(written).toEqual([]);
+  });
+
+  it('comes before a command is loaded where a busy machine would load it for long', () => {
+    const { ticker, written, progress } = reporter('plain');
+    ticker.nowMs = 200;
+    progress.begin(0);
+
+    expect(written).toEqual(['reading the specs and the state\n']);
+  });
+
+  it('counts its first second from the start of the process', () => {
+    const { ticker, written, progress } = reporter('plain');
+    ticker.nowMs = 100;
+    progress.begin(0);
+    ticker.nowMs += 300;
+    ticker.tick();
+
+    expect(written).toEqual(['reading the specs and the state\n']);
+  });
+
+  it('says which forge it asks, and why it asks again', () => {
+    const { ticker, written, progress } = reporter('plain');
+    progress.phase('forge', 'GitHub (api.github.com)');
+    ticker.pass(1_000);
+    progress.waiting({ waitMs: 60_000, why: 'it is busy', what: 'send it again' });
+    progress.phase('read');
+    ticker.pass(5_000);
+
+    expect(written).toEqual([
+      'asking GitHub (api.github.com)\n',
+      'asking GitHub (api.github.com) · waiting 60 s: it is busy\n',
+      'reading the specs and the state · waiting 56 s: it is busy\n',
+    ]);
   });
 
   it('says at once that a service makes it wait, and then how long it still does', () => {
