@@ -16,7 +16,7 @@ const ROOMS: Record<string, readonly string[]> = {
   model: ['errors.ts', 'admin-api/wire.ts', 'generated'],
   platform: ['errors.ts'],
   timing: ['model', 'platform'],
-  forge: ['errors.ts', 'platform'],
+  forge: ['errors.ts', 'model', 'platform'],
   'admin-api': ['errors.ts', 'admin-api/wire.ts', 'model', 'platform'],
   git: ['errors.ts', 'model', 'platform'],
   plan: ['admin-api/wire.ts', 'model'],

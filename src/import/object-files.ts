@@ -9,7 +9,7 @@ import {
 } from '../model/flag/flag.js';
 import { ownMember } from '../model/collections.js';
 import { canonicalJson } from '../model/json.js';
-import { mostProtectedFirst } from '../report/plan-report.js';
+import { mostProtectedFirst } from '../model/desired.js';
 import {
   writtenBuckets,
   writtenFlagField,

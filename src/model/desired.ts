@@ -229,3 +229,17 @@ export interface DesiredKill {
   readonly since?: string;
   readonly review?: string;
 }
+
+/**
+ * Environments for people, the protected ones first, and within each group the one that is applied last.
+ *
+ * @param environments in the order of application.
+ */
+export function mostProtectedFirst(
+  environments: readonly { readonly name: string; readonly protected?: boolean }[],
+): string[] {
+  const latest = environments.toReversed();
+  return latest
+    .toSorted((a, b) => Number(b.protected ?? false) - Number(a.protected ?? false))
+    .map(({ name }) => name);
+}

@@ -1,3 +1,4 @@
+import { mostProtectedFirst } from '../model/desired.js';
 import type { RampStanding } from '../model/flag/ramp.js';
 import type { Impact } from '../model/impact.js';
 import type { Outcome, Outcomes, Revision, Unknown } from '../model/outcome.js';
@@ -97,20 +98,6 @@ export function outcomeOf(report: PlanReport, id: ObjectId): Outcome | undefined
 /** Whether the apply failed to write a change, or did not come to it. */
 export function isUndone({ id }: Pick<Change, 'id'>, report: PlanReport): boolean {
   return (outcomeOf(report, id)?.status ?? 'applied') !== 'applied';
-}
-
-/**
- * Environments for people, the protected ones first, and within each group the one that is applied last.
- *
- * @param environments in the order of application.
- */
-export function mostProtectedFirst(
-  environments: readonly { readonly name: string; readonly protected?: boolean }[],
-): string[] {
-  const latest = environments.toReversed();
-  return latest
-    .toSorted((a, b) => Number(b.protected ?? false) - Number(a.protected ?? false))
-    .map(({ name }) => name);
 }
 
 /** The environments of the config, the most protected first. */

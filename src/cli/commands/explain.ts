@@ -2,7 +2,12 @@ import { FlagkeelError, EXIT, type ExitCode } from '../../errors.js';
 import { newestCommits } from '../../git/log.js';
 import { look } from '../../admin-api/look.js';
 import { findEnvironment, findWorkspace } from '../../admin-api/workspace.js';
-import type { Desired, DesiredDefinition, DesiredFlag } from '../../model/desired.js';
+import {
+  mostProtectedFirst,
+  type Desired,
+  type DesiredDefinition,
+  type DesiredFlag,
+} from '../../model/desired.js';
 import type { DesiredRamp } from '../../model/flag/ramp.js';
 import { definitionFromWire, differingFields } from '../../model/flag/wire.js';
 import { bucketOf, seedsOf, type Seeds } from '../../plan/impact/serving.js';
@@ -17,7 +22,6 @@ import {
   type ExplainedFlag,
   type ExplainedRule,
 } from '../../report/text/explain.js';
-import { mostProtectedFirst } from '../../report/plan-report.js';
 import { didYouMean } from '../../specs/parse/suggest.js';
 import { conditionsBehind } from '../../specs/usage.js';
 import { examples } from '../help.js';

@@ -16,7 +16,8 @@ import {
 import { failureMarkdown, planMarkdown, summaryOf } from '../../report/markdown/plan.js';
 import { planDocument, planJson, type PlanDocument } from '../../report/json/plan.js';
 import { writeResult } from '../../report/output.js';
-import { mostProtectedFirst, type PlanReport } from '../../report/plan-report.js';
+import { mostProtectedFirst } from '../../model/desired.js';
+import type { PlanReport } from '../../report/plan-report.js';
 import { readConfig } from '../../specs/read-config.js';
 import { exitCodeOfSignal } from '../../reconcile/result.js';
 import { InvalidSpecsError } from '../../reconcile/context.js';

@@ -4,7 +4,7 @@ import { documentOf, lookOf } from '../../platform/page.js';
 import type { Rule } from '../../model/flag/flag.js';
 import type { DesiredRamp } from '../../model/flag/ramp.js';
 import { clean } from '../sanitize.js';
-import { mostProtectedFirst } from '../plan-report.js';
+import { mostProtectedFirst } from '../../model/desired.js';
 import { plural } from '../values.js';
 import { definitionBlock, rampSteps, ruleTexts, type ShownDefinition } from './definition.js';
 

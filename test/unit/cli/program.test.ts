@@ -39,6 +39,7 @@ describe('the table of commands', () => {
       './terminal.js',
       'commander',
       'commander',
+      'node:events',
       'node:readline',
     ]);
   });
