@@ -128,8 +128,8 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
     expect(forge.comments[0]?.body).not.toMatch(/@octocat(?![^`]*```)|^\s*::/m);
     expect(lastStatuses()).toEqual([
       `flagkeel success: 0 to create, 2 to update, 0 to delete`,
-      `flagkeel/staging success: 0 to create, 1 to update, 0 to delete`,
       `flagkeel/production success: 0 to create, 1 to update, 0 to delete`,
+      `flagkeel/staging success: 0 to create, 1 to update, 0 to delete`,
     ]);
 
     ramp(50);
@@ -397,7 +397,7 @@ describe('a review on github', () => {
       expect(forge.annotations[0]?.path).toMatch(/^conf\/flags\/f-\d+\.yaml$/);
       expect(forge.requests.filter((each) => each.includes('check-runs'))).toHaveLength(2);
       expect(forge.statuses.at(-1)).toMatchObject({
-        context: 'flagkeel/production (conf)',
+        context: 'flagkeel/staging (conf)',
         state: 'success',
         description:
           '30 to create, 0 to update, 0 to delete; made offline, the service was not asked',
