@@ -239,6 +239,21 @@ describe('a patch', () => {
     expect(after).toMatchObject({ trafficAllocation: 7, seed, trafficAllocationSeed });
   });
 
+  it('replaces the whole document by what it showed, whose seeds it ignores as a PUT does', async () => {
+    const before = await created('shown-whole');
+    const { seed, trafficAllocationSeed } = before;
+
+    const value = { ...before, trafficAllocation: 7, trafficAllocationSeed: 2 };
+    const after = await client.ok<WireDefinition>('PATCH', pathOf('shown-whole'), [
+      { op: 'replace', path: '', value },
+    ]);
+
+    expect(after).toMatchObject({ trafficAllocation: 7, seed, trafficAllocationSeed });
+    expect(
+      await refused('PATCH', pathOf('shown-whole'), [{ op: 'add', path: '/seed', value: 2 }]),
+    ).toBe('Definition has no member seed');
+  });
+
   it.each([
     ['a list of another length', ['a'], ['a', 'b'], false],
     ['a list with another element', ['a', 'b'], ['a', 'c'], false],

@@ -182,10 +182,10 @@ const FIXED = [
 ];
 
 /** All names of members. A misspelt one would be dropped, and the patch would seem to succeed. */
-const KNOWN: ReadonlySet<string> = new Set([
-  ...FIXED,
-  ...Object.keys(DEFINITION_SCHEMA.properties),
-]);
+const KNOWN = [...FIXED, ...Object.keys(DEFINITION_SCHEMA.properties)];
+
+/** A patch of the whole document may repeat the seeds that answers show; like those of a PUT, they are ignored. */
+const KNOWN_OF_WHOLE = [...KNOWN, 'seed', 'trafficAllocationSeed'];
 
 /**
  * Applies a patch to a definition. It may remove optional members, such as `rules` or the description of a treatment.
@@ -207,7 +207,8 @@ export function definitionPatched(
   const after = patched as GivenDefinition;
   checkRules(after, before);
   checkUntouched(before, after, FIXED);
-  const unknown = Object.keys(after).find((name) => !KNOWN.has(name));
+  const known = operations.some(({ path }) => path === '') ? KNOWN_OF_WHOLE : KNOWN;
+  const unknown = Object.keys(after).find((name) => !known.includes(name));
   if (unknown !== undefined) throw badRequest(`Definition has no member ${unknown}`);
   return contentOf(addsKeys ? withoutEmptyLists(after, before) : after);
 }
