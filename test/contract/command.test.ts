@@ -297,6 +297,32 @@ describe('the audit command', () => {
     expect(output[0]).toContain('\n    keys: +2 −0 keys: + k1, "k2<U+001B>"\n');
   });
 
+  it('prints what a removed treatment and a deleted definition had', async () => {
+    const configurations = '{"color":"red"}';
+    await whileServing({}, async (service) => {
+      const client = callsOf(service);
+      await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'a' });
+      const at = '/splits/ws/Default/a/environments/staging';
+      const treatments = [
+        { name: 'on', description: 'The new way' },
+        { name: 'off' },
+        { name: 'old', description: 'The old way', configurations },
+      ];
+      await client.ok('POST', at, aDefinition({ treatments }));
+      await client.ok('PATCH', at, [{ op: 'remove', path: '/treatments/2' }]);
+      await client.ok('DELETE', at);
+    });
+    output = [];
+
+    await runServiceAudit({ directory }, { object: 'flag/a', format: 'text' }, { write });
+    const [deleted, patched] = output.map((text) => text.replaceAll('\u00A0', ' '));
+
+    expect(patched).toContain(
+      '\n    - treatment old: description "The old way"; configuration {"color":"red"}\n',
+    );
+    expect(deleted).toContain('\n    - treatment on: description "The new way"\n');
+  });
+
   it('prints the log of a running service', async () => {
     await whileServing({}, async (service) => {
       await callsOf(service).ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'now' });

@@ -513,6 +513,9 @@ describe('change requests', () => {
     };
     await ask('dev', 'checkout-v2', { operationType: 'KILL' });
     await ask('production', 'recommendations', { operationType: 'RESTORE' });
+    await client().ok('PATCH', '/splits/ws/Shop/new-search/environments/dev', [
+      { op: 'replace', path: '/treatments/0/description', value: 'Searches by meaning' },
+    ]);
     await ask('dev', 'new-search', { operationType: 'ARCHIVE' });
     const split = aDefinition({ name: 'new-search' });
     await ask('staging', 'new-search', { operationType: 'CREATE', split });
@@ -525,9 +528,9 @@ describe('change requests', () => {
         .replaceAll('\u00A0', ' ');
     expect(await textOf('Kill checkout-v2 in dev')).toContain('killed: no → YES');
     expect(await textOf('Restore recommendations in production')).toContain('killed: yes → NO');
-    expect(await textOf('Delete the definition of new-search in dev')).toMatch(
-      /treatments on, off · .*defaultRule /,
-    );
+    const deletion = await textOf('Delete the definition of new-search in dev');
+    expect(deletion).toMatch(/treatments on, off · .*defaultRule /);
+    expect(deletion).toContain('- treatment on: description &quot;Searches by meaning&quot;');
     expect(await textOf('Create the definition of new-search in staging')).toMatch(
       /treatments on, off · .*defaultRule /,
     );

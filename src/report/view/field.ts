@@ -202,37 +202,51 @@ function treatmentLines(
     after.map(({ name }) => name),
   );
   return [
-    ...gone.map(({ name }) => [span(`- ${noBreak(`treatment ${quoted(name)}`)}`, 'remove')]),
+    ...gone.flatMap((treatment) => treatmentLine(treatment, undefined, context)),
     ...after.flatMap((treatment) => treatmentLine(held.get(treatment.name), treatment, context)),
     ...order.map((text) => [span('~ treatments:', 'change'), span(` ${text}`)]),
   ];
 }
 
-/** Empty if the treatment did not change. */
+/**
+ * Empty if the treatment did not change. What a removed treatment had is shown only in full.
+ *
+ * @param before undefined if the treatment is new.
+ * @param after undefined if it is removed.
+ */
 function treatmentLine(
   before: Treatment | undefined,
-  after: Treatment,
+  after: Treatment | undefined,
   context: FieldContext,
 ): FieldLine[] {
-  const label = noBreak(`treatment ${quoted(after.name)}`);
+  const label = noBreak(`treatment ${quoted((after ?? before)?.name ?? '')}`);
+  if (!after && context.inFull !== true) return [[span(`- ${label}`, 'remove')]];
+  const [held, shown] = after ? [before, after] : [undefined, before && withTexts(before)];
   const linesOfText = (name: 'description' | 'configuration'): FieldLine[] =>
-    after[name] === undefined
+    shown?.[name] === undefined
       ? []
-      : severalLines(`${label} ${name}`, before?.[name], after[name], context);
+      : severalLines(`${label} ${name}`, before?.[name], after?.[name], context);
   const [description, configuration] = [linesOfText('description'), linesOfText('configuration')];
   const parts = [
     ...(description.length > 0
       ? []
-      : descriptionChange(before?.description, after.description, context)),
+      : descriptionChange(held?.description, shown?.description, context)),
     ...(configuration.length > 0
       ? []
-      : configurationChange(before?.configuration, after.configuration)),
+      : configurationChange(held?.configuration, shown?.configuration)),
   ];
   const text = parts.join('; ');
   const lines = [...description, ...configuration];
-  if (!before) return [[span(`+ ${label}`, 'add'), span(text === '' ? '' : `: ${text}`)], ...lines];
-  if (text === '') return lines;
-  return [[span(`~ ${label}:`, 'change'), span(` ${text}`)], ...lines];
+  if (before && after) {
+    return text === '' ? lines : [[span(`~ ${label}:`, 'change'), span(` ${text}`)], ...lines];
+  }
+  const head = after ? span(`+ ${label}`, 'add') : span(`- ${label}`, 'remove');
+  return [[head, span(text === '' ? '' : `: ${text}`)], ...lines];
+}
+
+/** Services show an empty description where there is none. */
+function withTexts({ description = '', ...treatment }: Treatment): Treatment {
+  return { ...treatment, ...(description !== '' && { description }) };
 }
 
 /** Empty if the new side has no description, because git then does not manage it. */
@@ -290,18 +304,27 @@ export function wholeLines(
   return [
     ...(killed && side === 'after' ? [killedLine(true, 'YES')] : []),
     ...(parts.length > 0 ? [[span(parts.join(' · '))]] : []),
-    ...change.fields.flatMap((field) => wholeTreatments(field, context)),
+    ...change.fields.flatMap((field) => wholeTreatments(field, side, context)),
     ...change.fields.flatMap((field) => wholeRules(field, side, context)),
   ];
 }
 
-/** Only in full: the treatments of a new object that have texts. */
-function wholeTreatments({ path, after }: FieldChange, context: FieldContext): FieldLine[] {
-  if (context.inFull !== true || path !== '/treatments' || !isTreatments(after)) return [];
-  return after.flatMap(({ description = '', ...treatment }) => {
-    const texts = { ...treatment, ...(description !== '' && { description }) };
-    return Object.keys(texts).length > 1 ? treatmentLine(undefined, texts, context) : [];
-  });
+/** Only in full: the treatments that have texts. */
+function wholeTreatments(
+  field: FieldChange,
+  side: 'before' | 'after',
+  context: FieldContext,
+): FieldLine[] {
+  const treatments = field[side];
+  if (context.inFull !== true || field.path !== '/treatments' || !isTreatments(treatments)) {
+    return [];
+  }
+  const texts = treatments.map(withTexts).filter((each) => Object.keys(each).length > 1);
+  return texts.flatMap((each) =>
+    side === 'after'
+      ? treatmentLine(undefined, each, context)
+      : treatmentLine(each, undefined, context),
+  );
 }
 
 /** One line for each rule, in the order in which they are tried; empty for other fields. */

@@ -177,6 +177,25 @@ describe('treatments', () => {
     ]);
   });
 
+  it('show what a removed one had where everything is shown', () => {
+    const before = [
+      { name: 'on', description: '' },
+      { name: 'old', description: 'Old way', configuration: { color: 'red' } },
+      { name: 'long', description: 'a\nb' },
+      { name: 'bare', description: '' },
+    ];
+
+    const field = aField('/treatments', before, before.slice(0, 1));
+    expect(lines(field, { showKeys: true, inFull: true })).toEqual([
+      '- treatment old: description "Old way"; configuration {"color":"red"}',
+      '- treatment long',
+      'treatment long description: from line 1',
+      '- a',
+      '- b',
+      '- treatment bare',
+    ]);
+  });
+
   it('show texts of a configuration that differ in a line break alone as JSON', () => {
     const on = (configuration: unknown) => [{ name: 'on', configuration }];
     expect(changed('/treatments', on('a b'), on('a\nb'))).toEqual([
