@@ -15,7 +15,7 @@ import { DOCS_POLICY, docsPageOf } from './docs-page.js';
 import { JsonText, type ApiRequest, type Endpoint } from './endpoint.js';
 import { KeyCheck, scopeOf, type EphemeralKeys, type ServiceLog } from './key-check.js';
 import type { ServiceMetrics } from '../metrics.js';
-import { API_TITLE, checkNothingElse, checkQuery, openApiOf } from './openapi.js';
+import { API_TITLE, checkNothingElse, checkQuery, openApiOf, parametersOf } from './openapi.js';
 import { badRequest, Problem, storeProblem, unauthorised } from './problem.js';
 import { keyFromHeaders } from '../rules/admin-key.js';
 import { RequestCounter, type RateLimit } from '../rules/rate-limit.js';
@@ -124,12 +124,15 @@ export function createApp(options: AppOptions): FastifyInstance {
     answerError(error, request, reply, options),
   );
   // This runs before the framework looks at the body, because it demands one for some methods.
-  app.addHook('onRequest', async (request, reply) => {
-    if (!request.is404) return;
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) {
+      done();
+      return;
+    }
     const path = request.url.split('?')[0] ?? '';
     const methods = methodsOf(path, options.endpoints);
     if (methods.length > 0) void reply.header('allow', methods.join(', '));
-    throw new Problem(methods.length > 0 ? 405 : 404, `There is no ${request.method} ${path}`);
+    done(new Problem(methods.length > 0 ? 405 : 404, `There is no ${request.method} ${path}`));
   });
   logAnswers(app, options.log);
   countAnswers(app, options);
@@ -230,6 +233,7 @@ function addEndpoint(
   cache: ResponseCache,
 ): void {
   const lookUp = cache.lookUpWith(store.lookUp);
+  const parameters = parametersOf(endpoint);
   app.route({
     method: [...endpoint.methods],
     // The router takes any colon for the start of a parameter, and two colons for one.
@@ -241,9 +245,9 @@ function addEndpoint(
     bodyLimit: endpoint.takesMany === true ? MAX_MANY_BYTES : MAX_BODY_BYTES,
     config: { takesText: endpoint.takesText ?? false, takesFile: endpoint.takesFile ?? false },
     handler: async (request, reply) => {
-      checkQuery(request.query as Record<string, unknown>, endpoint);
+      checkQuery(request.query as Record<string, unknown>, parameters);
       if (strict) checkNothingElse(request, endpoint);
-      const apiRequest = { ...apiRequestOf(request, clock()), isStrict: strict };
+      const apiRequest = apiRequestOf(request, clock(), strict);
       const answer = async (): Promise<string> =>
         textOf(
           'read' in endpoint
@@ -269,17 +273,18 @@ function textOf(answer: unknown): string {
  *
  * @throws Problem (400) the path or query holds the null character, which PostgreSQL cannot hold.
  */
-function apiRequestOf(request: FastifyRequest, now: number): ApiRequest {
+function apiRequestOf(request: FastifyRequest, now: number, isStrict: boolean): ApiRequest {
   const { adminKey } = request;
   if (adminKey === null) throw unauthorised();
   const query = request.query as Record<string, unknown>;
-  if (JSON.stringify([request.params, query]).includes('\\u0000')) {
+  if (request.url.includes('%00')) {
     throw badRequest('Paths and queries must not hold a null character');
   }
   return {
     params: request.params as Record<string, string>,
     query,
     body: request.body,
+    isStrict,
     caller: {
       keyId: adminKey.id,
       keyName: adminKey.name,

@@ -173,8 +173,11 @@ export function parametersOf(endpoint: Endpoint): readonly Parameter[] {
 }
 
 /** @throws Problem (400) the query repeats a parameter that has one value. */
-export function checkQuery(query: Readonly<Record<string, unknown>>, endpoint: Endpoint): void {
-  for (const { name, schema } of parametersOf(endpoint)) {
+export function checkQuery(
+  query: Readonly<Record<string, unknown>>,
+  parameters: readonly Parameter[],
+): void {
+  for (const { name, schema } of parameters) {
     if (schema['type'] === 'array' || !Array.isArray(query[name])) continue;
     throw badRequest(`${name} must stand once`);
   }
