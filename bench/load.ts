@@ -32,12 +32,13 @@ function percentile(percent: number): number {
   return latencies[Math.floor((latencies.length * percent) / 100)] ?? NaN;
 }
 
-/** Sends `count` requests, never more than the concurrency at a time. */
-async function run(first: number, count: number): Promise<void> {
+/** Sends `count` requests, and more until `leastMs` have passed; never more than the concurrency at a time. */
+async function run(first: number, count: number, leastMs = 0): Promise<void> {
+  const end = performance.now() + leastMs;
   let next = first;
   await Promise.all(
     Array.from({ length: job.concurrency }, async () => {
-      while (next < first + count) await send(next++);
+      while (next < first + count || performance.now() < end) await send(next++);
     }),
   );
 }
@@ -45,12 +46,12 @@ async function run(first: number, count: number): Promise<void> {
 const warmUp = Math.ceil(job.count / 5);
 await run(job.first, warmUp);
 latencies.length = 0;
-const start = process.hrtime.bigint();
-await run(job.first + warmUp, job.count);
-const seconds = Number(process.hrtime.bigint() - start) / 1e9;
+const start = performance.now();
+await run(job.first + warmUp, job.count, job.leastMs);
+const seconds = (performance.now() - start) / 1_000;
 latencies.sort((a, b) => a - b);
 const result: LoadResult = {
-  perSecond: job.count / seconds,
+  perSecond: latencies.length / seconds,
   p50: percentile(50),
   p95: percentile(95),
 };
