@@ -1,11 +1,25 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { FlagkeelError } from '../errors.js';
 import { openSource } from '../git/spec-source.js';
 import type { Checkout } from '../git/checkout.js';
 import type { Desired } from '../model/desired.js';
 import { diagnosticsText } from '../report/text/diagnostics.js';
+import { CODE_OWNERS_PATHS } from '../specs/edit/code-owners.js';
 import { readWithParts, type SpecParts } from '../specs/read-specs.js';
 import { configDirectoryOf, type ConfigDirectory } from './directories.js';
 import type { Screen } from './terminal.js';
+
+/** The CODEOWNERS of a repository, its path from the top; null without one. */
+export async function readCodeOwners(
+  root: string,
+): Promise<{ readonly path: string; readonly text: string } | null> {
+  for (const path of CODE_OWNERS_PATHS) {
+    const text = await readFile(join(root, path), 'utf8').catch(() => null);
+    if (text !== null) return { path, text };
+  }
+  return null;
+}
 
 /** Specs of which nothing is wrong, as they lie on disk. */
 export interface RightSpecs {

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { AdminReader } from '../admin-api/reader.js';
 import { findEnvironment, findWorkspace } from '../admin-api/workspace.js';
 import { FlagkeelError } from '../errors.js';
@@ -9,12 +7,12 @@ import type { Desired } from '../model/desired.js';
 import type { Progress } from '../model/run.js';
 import { packageVersion } from '../platform/version.js';
 import { clean } from '../report/sanitize.js';
-import { CODE_OWNERS_PATHS, withCodeOwners } from '../specs/edit/code-owners.js';
+import { withCodeOwners } from '../specs/edit/code-owners.js';
 import { readWithParts } from '../specs/read-specs.js';
 import { validOf } from '../specs/resolve/spec-set.js';
 import type { SpecTestSpec } from '../generated/spec-test.schema.d.js';
 import { directoryTree } from '../git/directory-tree.js';
-import type { RightSpecs } from './right-specs.js';
+import { readCodeOwners, type RightSpecs } from './right-specs.js';
 
 /** Names of flags that occur in none of the directories of code, as names by themselves. */
 export async function unreadIn(
@@ -96,13 +94,10 @@ async function filesWithout(
   }
   const files = new Map<string, string | null>(gone.map((path) => [prefix + path, null]));
   const root = checkout.repository?.root ?? checkout.directory;
-  for (const path of CODE_OWNERS_PATHS) {
-    const before = await readFile(join(root, path), 'utf8').catch(() => null);
-    if (before === null) continue;
-    const after = withCodeOwners(before, prefix, rest.specs.loaded);
-    if (after !== before) files.set(path, after);
-    break;
-  }
+  const owners = await readCodeOwners(root);
+  if (owners === null) return files;
+  const after = withCodeOwners(owners.text, prefix, rest.specs.loaded);
+  if (after !== owners.text) files.set(owners.path, after);
   return files;
 }
 

@@ -92,6 +92,8 @@ export interface Screen {
   readonly color: boolean;
   readonly width: number;
   result(text: string): Promise<void>;
+  /** @throws FlagkeelError `OUTPUT` */
+  writeFile(file: string, text: string): Promise<void>;
   /** A line for people on standard error; silent with `--quiet`. */
   readonly note: (text: string) => void;
   /** From now on the first signal is answered by a line: what is under way may take a while. */
@@ -133,6 +135,7 @@ export function openScreen(options: ScreenOptions, terminal: Terminal): Screen {
       progress.end();
       await writeResult(text, { file: options.output, stdout });
     },
+    writeFile: async (file, text) => writeResult(text, { file, stdout }),
     note,
     failure: (error) => {
       progress.print(() => stderr.write(errorText(error)));

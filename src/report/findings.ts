@@ -17,6 +17,14 @@ export interface Finding {
   readonly message: string;
 }
 
+/** Findings with their files as they are seen from the top of the repository. */
+export function underPrefix(prefix: string, findings: readonly Finding[]): Finding[] {
+  return findings.map((finding) => ({
+    ...finding,
+    place: finding.place && { ...finding.place, file: `${prefix}${finding.place.file}` },
+  }));
+}
+
 const MESSAGE_COLUMNS = 600;
 
 export function diagnosticFindings(diagnostics: readonly Diagnostic[]): Finding[] {

@@ -8,7 +8,6 @@ import type { Planned } from '../../reconcile/context.js';
 import { clean } from '../../report/sanitize.js';
 import { byEnvironment, shownEnvironments } from '../../report/plan-report.js';
 import { driftText } from '../../report/text/drift.js';
-import { writeResult } from '../../report/output.js';
 import { planDocument } from '../../report/json/plan.js';
 import { adoptDrift, type Adoption } from '../../import/adopt.js';
 import { driftOf, type Drift } from '../../import/drift.js';
@@ -108,7 +107,7 @@ async function adopt(
   drift: Drift,
   { input }: Planned,
   { context: { source } }: Run,
-  { terminal: { stdout } }: Screen,
+  screen: Screen,
 ): Promise<Adoption> {
   const adoption = await adoptDrift(drift.differences, input, source.tree);
   const changed = await localChanges(source.checkout);
@@ -121,7 +120,7 @@ async function adopt(
   }
   for (const [path, text] of adoption.files) {
     // In sequence, so that a failure leaves the later ones as they are.
-    await writeResult(text, { file: join(source.checkout.directory, path), stdout });
+    await screen.writeFile(join(source.checkout.directory, path), text);
   }
   return adoption;
 }

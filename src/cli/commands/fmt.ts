@@ -1,13 +1,11 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EXIT, type ExitCode } from '../../errors.js';
 import { openCheckout } from '../../git/checkout.js';
 import { directoryTree } from '../../git/directory-tree.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
-import { writeResult } from '../../report/output.js';
 import { clean } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
-import { CODE_OWNERS_PATHS, withCodeOwners } from '../../specs/edit/code-owners.js';
+import { withCodeOwners } from '../../specs/edit/code-owners.js';
 import { formattedKeys, formattedSpec } from '../../specs/edit/format.js';
 import { loadFiles, type LoadedFiles } from '../../specs/parse/load-files.js';
 import type { SpecFile, FileKind } from '../../specs/parse/parse-file.js';
@@ -15,6 +13,7 @@ import { forEachDirectory, configDirectoryOf, isNamed } from '../directories.js'
 import type { DeclareCommand } from '../command.js';
 import { examples } from '../help.js';
 import { commonOptions, type CommonOptions } from '../options.js';
+import { readCodeOwners } from '../right-specs.js';
 import { ending, prettyJson, type Screen } from '../terminal.js';
 
 interface FmtOptions extends CommonOptions {
@@ -70,7 +69,6 @@ async function formatDirectory(
 ): Promise<Formatted> {
   const named = await configDirectoryOf(path);
   const { directory } = named;
-  const { stdout } = screen.terminal;
   const loaded = await loadFiles(await directoryTree(directory));
   const diagnostics = loaded.diagnostics.filter(({ location }) => isNamed(location.file, named));
   noteErrors(diagnostics, screen);
@@ -82,7 +80,7 @@ async function formatDirectory(
       if (formatted === text) continue;
       changed.push(file.path);
       if (check) continue;
-      await writeResult(formatted, { file: join(directory, file.path), stdout });
+      await screen.writeFile(join(directory, file.path), formatted);
     }
   }
   const isWrong = diagnostics.some(({ severity }) => severity === 'error');
@@ -90,8 +88,7 @@ async function formatDirectory(
   const owners = isWrong || named.within !== null ? null : await codeOwners(directory, loaded);
   if (owners !== null && owners.before !== owners.after) {
     changed.push(owners.path);
-    const { file, after } = owners;
-    if (!check) await writeResult(after, { file, stdout });
+    if (!check) await screen.writeFile(owners.file, owners.after);
   }
   const exitCode = isWrong
     ? EXIT.invalidSpecs
@@ -110,13 +107,10 @@ async function codeOwners(
   await checkout.close();
   if (checkout.repository === null) return null;
   const { root, prefix } = checkout.repository;
-  for (const path of CODE_OWNERS_PATHS) {
-    const file = join(root, path);
-    const before = await readFile(file, 'utf8').catch(() => null);
-    if (before !== null)
-      return { path, file, before, after: withCodeOwners(before, prefix, loaded) };
-  }
-  return null;
+  const found = await readCodeOwners(root);
+  if (found === null) return null;
+  const { path, text: before } = found;
+  return { path, file: join(root, path), before, after: withCodeOwners(before, prefix, loaded) };
 }
 
 /** Notes errors alone: warnings are no matter of the form of a file. */

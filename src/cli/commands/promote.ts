@@ -5,7 +5,6 @@ import { bindEnvironments } from '../../model/bound-desired.js';
 import { isSelected } from '../../model/run.js';
 import { filesTree } from '../../import/read-back.js';
 import { selectedKeys } from '../../reconcile/selection.js';
-import { writeResult } from '../../report/output.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { differentLines } from '../../specs/edit/lines.js';
@@ -97,7 +96,7 @@ async function promote(
   if (changed.length === 0) return EXIT.ok;
   if (options.write === true) {
     for (const { path, after } of changed) {
-      await writeResult(after, { file: join(root, path), stdout: screen.terminal.stdout });
+      await screen.writeFile(join(root, path), after);
       screen.note(`${clean(path)} is written: review and commit it`);
     }
   } else screen.note('nothing is written (add --write)');

@@ -11,11 +11,11 @@ import {
   junit,
   planFindings,
   sarif,
+  underPrefix,
   type Finding,
 } from '../../report/findings.js';
 import { failureMarkdown, planMarkdown, summaryOf } from '../../report/markdown/plan.js';
 import { planDocument, planJson, type PlanDocument } from '../../report/json/plan.js';
-import { writeResult } from '../../report/output.js';
 import { mostProtectedFirst } from '../../model/desired.js';
 import type { PlanReport } from '../../report/plan-report.js';
 import { readConfig } from '../../specs/read-config.js';
@@ -107,21 +107,20 @@ interface Reviewing {
   readonly place: ReviewTarget;
 }
 
-interface Reviewed {
+/** What the pull request gets to read; `document` and `report` are absent where there is no plan. */
+interface Verdict {
   readonly exitCode: ExitCode;
   readonly markdown: string;
   readonly findings: readonly Finding[];
-  /** Absent where there is no plan. */
   readonly document?: PlanDocument;
-  /** Of the directory, from the top of the repository. */
-  readonly prefix: string;
-}
-
-/** What the pull request gets to read; `report` is absent where there is no plan. */
-interface Verdict extends Omit<Reviewed, 'prefix'> {
   readonly report?: PlanReport;
   readonly summary: string;
   readonly offline?: boolean;
+}
+
+interface Reviewed extends Verdict {
+  /** Of the directory, from the top of the repository. */
+  readonly prefix: string;
 }
 
 /**
@@ -296,21 +295,16 @@ async function annotate(
 async function writeReports(
   results: readonly Reviewed[],
   { json: jsonFile, sarif: sarifFile, junit: junitFile }: ReviewCommandOptions,
-  { terminal: { stdout } }: Screen,
+  screen: Screen,
 ): Promise<void> {
-  const findings = results.flatMap(({ findings: each, prefix }) =>
-    each.map((finding) => ({
-      ...finding,
-      place: finding.place && { ...finding.place, file: `${prefix}${finding.place.file}` },
-    })),
-  );
+  const findings = results.flatMap((each) => underPrefix(each.prefix, each.findings));
   const documents = results.flatMap(({ document }) => document ?? []);
   // A part of the directories would be taken for all of them.
   if (jsonFile !== undefined && documents.length === results.length) {
-    await writeResult(planJson(documents), { file: jsonFile, stdout });
+    await screen.writeFile(jsonFile, planJson(documents));
   }
   if (sarifFile !== undefined) {
-    await writeResult(sarif(findings, packageVersion()), { file: sarifFile, stdout });
+    await screen.writeFile(sarifFile, sarif(findings, packageVersion()));
   }
-  if (junitFile !== undefined) await writeResult(junit(findings), { file: junitFile, stdout });
+  if (junitFile !== undefined) await screen.writeFile(junitFile, junit(findings));
 }

@@ -9,6 +9,7 @@ import {
   diagnosticFindings,
   junit,
   sarif,
+  underPrefix,
   workflowCommands,
   type Finding,
 } from '../../report/findings.js';
@@ -124,10 +125,7 @@ async function check(
       exitCode: isValid ? EXIT.ok : invalid,
       text: `${diagnosticsText(diagnostics, screen)}${isValid ? summaryOf(desired) : ''}`,
       document: () => ({ directory, valid: isValid, diagnostics }),
-      findings: diagnosticFindings(diagnostics).map((finding) => ({
-        ...finding,
-        place: finding.place && { ...finding.place, file: `${prefix}${finding.place.file}` },
-      })),
+      findings: underPrefix(prefix, diagnosticFindings(diagnostics)),
     };
   } catch (error) {
     if (!(error instanceof FlagkeelError)) throw error;
@@ -156,7 +154,6 @@ function unreadable(directory: string, error: FlagkeelError): Checked {
   };
 }
 
-/** All that there is to say of a directory. */
 interface Findings {
   readonly all: readonly Diagnostic[];
   /** Null where the specs are invalid. */
