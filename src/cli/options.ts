@@ -4,6 +4,7 @@ import type { ConnectionFlags, RunFlags } from '../compose/run.js';
 import type { HelpDocument } from '../generated/help.schema.d.js';
 import { DEFINITION_FIELDS, FLAG_FIELDS } from '../model/flag/flag.js';
 import { parseKey } from '../model/ref.js';
+import { parseDuration } from '../platform/clock.js';
 import { parseMoment } from '../platform/zoned-time.js';
 
 /**
@@ -165,11 +166,9 @@ function wholeNumber(least: number, most: number, expected: string): (text: stri
   };
 }
 
-const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
 /** `30s`, `5m`, `250ms`, `7d`, or `0`. In milliseconds. */
 export function duration(text: string): number {
-  const ms = parseDuration(text);
+  const ms = text === '0' ? 0 : parseDuration(text);
   if (ms !== undefined) return ms;
   // People mean seconds as often as minutes, so that a number alone says too little.
   const number = /^\d+$/.test(text) ? text : undefined;
@@ -178,13 +177,6 @@ export function duration(text: string): number {
       ? 'Expected a duration such as 30s or 5m.'
       : `Expected a duration with its unit: ${number}s, ${number}m or ${number}h.`,
   );
-}
-
-/** As `duration`; undefined where the text is none. */
-export function parseDuration(text: string): number | undefined {
-  if (text === '0') return 0;
-  const match = /^(\d+)(ms|s|m|h|d)$/.exec(text);
-  return match ? Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS] : undefined;
 }
 
 /** A day or a time of ISO 8601, or how long ago: `24h`, `7d`. Milliseconds since the epoch. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { parseDuration } from './options.js';
+import { parseDuration } from '../platform/clock.js';
 import type { ConnectionFlags, RunFlags } from '../compose/run.js';
 import type { WatchedSource } from '../compose/watch.js';
 import { secretInFile, type OperatorSettings } from '../compose/settings.js';

@@ -187,8 +187,7 @@ function runsOf(
 /** Equal in all replicas of one daemon; different for the same source and another service. */
 function leaseName({ name, run, settings }: WatchedSource, { location, branch }: Upstream): string {
   const { url = settings.url ?? null, environment } = run;
-  const words = JSON.stringify([name, location, branch, url, environment]);
-  return `source-${createHash('sha256').update(words).digest('hex').slice(0, 16)}`;
+  return `source-${hashOf(name, location, branch, url, environment)}`;
 }
 
 /** @throws FlagkeelError `USAGE` if the place is unusable. */
@@ -197,7 +196,7 @@ function upstreamOf({ place, settings }: WatchedSource): Upstream {
   const { repo, branch = null, path = '' } = place;
   return new RemoteUpstream({
     remote: remoteAccess({ ...settings.git, url: repo }),
-    directory: join(clonesFolder(settings), `${cloneName(repo, branch, path)}.git`),
+    directory: join(clonesFolder(settings), `${hashOf(repo, branch, path)}.git`),
     branch,
     path,
   });
@@ -210,7 +209,7 @@ function clonesFolder({ stateDir }: OperatorSettings): string {
     : join(resolve(stateDir), 'flagkeel', 'clones');
 }
 
-function cloneName(...words: readonly (string | null)[]): string {
+function hashOf(...words: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(words)).digest('hex').slice(0, 16);
 }
 

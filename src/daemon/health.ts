@@ -1,6 +1,6 @@
 import type { SourceView, Phase, RunRecord, RunResult, Trouble } from './view.js';
 import type { ChangeDocument, PlanDocument } from '../report/json/plan.js';
-import { keyOfId, type ObjectId } from '../model/ref.js';
+import { placeOf } from './standings.js';
 import { isNotLookedAt } from '../model/plan.js';
 import type { Environment, Verdict as WrittenVerdict } from '../generated/status.schema.d.js';
 import type { Frozen } from '../model/json.js';
@@ -278,16 +278,12 @@ function environmentOf(
     waiting: open.filter(({ outcome }) => outcome !== 'failed').length,
     drift: new Set(drifted.map(({ id }) => id)).size,
     withheld: withheld.length,
-    liveKills: liveKills.filter(({ id }) => environmentIn(id) === name).length,
+    liveKills: liveKills.filter(({ id }) => placeOf(id) === name).length,
     lastChange:
       runs.find((run) => run.plan?.changes.some((each) => isHere(each) && isApplied(each))) ?? null,
     standing: place?.whole ?? null,
     counts: place?.counts ?? null,
   };
-}
-
-function environmentIn(id: ObjectId): string {
-  return id.slice(keyOfId(id).length + 1);
 }
 
 const SHORT_SHA = 7;

@@ -115,7 +115,7 @@ export function isAmong(keys: ReadonlySet<string>, id: ObjectId): boolean {
   return keys.has(key) || keys.has(key.replace(/\/.*/s, '/*'));
 }
 
-function placeOf(id: ObjectId): string | null {
+export function placeOf(id: ObjectId): string | null {
   return refOfId(id)?.environment ?? null;
 }
 

@@ -19,6 +19,14 @@ export const realTime: Time = {
   random: () => Math.random(),
 };
 
+export const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** `250ms`, `30s`, `5m`, `2h`, `7d` in milliseconds; undefined for other texts. */
+export function parseDuration(text: string): number | undefined {
+  const [, count, unit] = /^(\d+)(ms|s|m|h|d)$/.exec(text) ?? [];
+  return unit === undefined ? undefined : Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
+}
+
 /** Monotonic clock, for durations only: `now` is no time of day, and setting the machine's clock does not move it. */
 export const steadyTime: Time = { ...realTime, now: () => performance.now() };
 

@@ -5,7 +5,7 @@ import { pendingWithheld } from '../../plan/plan.js';
 import { planMarkdown } from '../../report/markdown/plan.js';
 import { planDocument } from '../../report/json/plan.js';
 import { reviewedHash } from '../../report/json/reviewed-plan.js';
-import { killLine, planSummary, planText, type TextOptions } from '../../report/text/plan.js';
+import { killLine, planSummary, planText } from '../../report/text/plan.js';
 import type { PlanReport } from '../../report/plan-report.js';
 import type { ApplyOptions } from '../../reconcile/apply.js';
 import { sendKillsAlone } from '../../reconcile/kills.js';
@@ -269,10 +269,11 @@ function reported(
   });
   const showKeys = options.showKeys === true;
   const verbose = options.verbose === true;
+  const textOf = options.quiet === true ? planSummary : planText;
   const text =
     options.format === 'markdown'
       ? planMarkdown(report)
-      : textOf(report, options.quiet === true, {
+      : textOf(report, {
           color: screen.color,
           width: screen.width,
           showKeys,
@@ -288,11 +289,6 @@ function reported(
     report,
     document: () => planDocument(report, { showKeys }),
   };
-}
-
-/** The report for people, or its summary alone. */
-function textOf(report: PlanReport, isQuiet: boolean, options: TextOptions): string {
-  return isQuiet ? planSummary(report, options) : planText(report, options);
 }
 
 /** With `--detailed-exitcode`, of a dry run that is to say whether there is anything to do. */

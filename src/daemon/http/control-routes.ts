@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { parseDuration, UNIT_MS } from '../../platform/clock.js';
 import type { Log } from '../../platform/log.js';
 import { FORCED_GUARDS } from '../../model/plan.js';
 import { newestPlan, newestPlanned } from '../health.js';
@@ -72,7 +73,6 @@ export function addControlRoutes(app: FastifyInstance, options: ControlOptions):
   addApproveRoute(app, options);
 }
 
-/** A request as the answer and the log repeat it. */
 interface Asked {
   /** null for all sources. */
   readonly source: string | null;
@@ -110,11 +110,8 @@ function oneSourceOf(view: DaemonView, fields: Fields): string {
   throw new Refusal(400, `cannot tell which source is meant (say "source": ${names.join(', ')})`);
 }
 
-const MINUTE_MS = 60_000;
-const UNITS_MS = { s: 1_000, m: MINUTE_MS, h: 60 * MINUTE_MS, d: 24 * 60 * MINUTE_MS } as const;
-
 /** Longer than any incident. Permanent changes belong in git. */
-const LONGEST_MS = 30 * UNITS_MS.d;
+const LONGEST_MS = 30 * UNIT_MS.d;
 const LONGEST_REASON = 500;
 
 function commitOf(fields: Fields): string {
@@ -177,9 +174,9 @@ function untilOf(fields: Fields, now: number): string {
 }
 
 function lengthOf(text: string): number {
-  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-  if (count === undefined) throw unusable('"for" must be such as "90s", "30m", "2h" or "1d"');
-  return Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS];
+  const ms = /^\d{1,9}[smhd]$/.test(text) ? parseDuration(text) : undefined;
+  if (ms !== undefined) return ms;
+  throw unusable('"for" must be such as "90s", "30m", "2h" or "1d"');
 }
 
 /** Requires an offset: a time without one depends on the reader's zone. */

@@ -1,6 +1,7 @@
 import type { CheckSpec, ConfigSpec } from '../../generated/config.schema.d.js';
 import type { LongRampSpec, RampSpec } from '../../generated/flag.schema.d.js';
 import { ownMember } from '../../model/collections.js';
+import { parseDuration } from '../../platform/clock.js';
 import type { Config, RampCheck } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import type { Bucket, Rule } from '../../model/flag/flag.js';
@@ -167,12 +168,9 @@ function shortSteps(text: string, path: readonly string[], wrong: Wrong[]): read
   return [];
 }
 
-const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** `90m`, `12h`, `7d` in milliseconds; undefined for other texts. */
+/** Of `90m`, `12h`, `7d`; undefined for other texts. */
 function durationMs(text: string): number | undefined {
-  const [, count, unit = ''] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? [];
-  return count === undefined ? undefined : Number(count) * (UNIT_MS[unit] ?? 0);
+  return /^[1-9]\d{0,4}[mhd]$/.test(text) ? parseDuration(text) : undefined;
 }
 
 function notGrowing(
