@@ -70,7 +70,6 @@ async function documentOf(command: Command, links: readonly string[]): Promise<H
   };
 }
 
-/** The program first. */
 function lineageOf(command: Command): readonly Command[] {
   return command.parent ? [...lineageOf(command.parent), command] : [command];
 }
@@ -157,7 +156,6 @@ async function variablesOf(
     .filter(({ name }) => isRead(name));
 }
 
-/** What a page says of one code. */
 export interface CodeEntry {
   readonly code: string;
   /** Path in the package, and the heading below which it stands: `docs/diagnostics.md#fields`. */
@@ -220,15 +218,13 @@ export function codeEntries(text: string, page: string): CodeEntry[] {
     else if (heads.length === 0) heads = cellsOf(line, page);
     else if (CODE_HEADS.has(heads[0] ?? '') && !/^\|[ :|-]+$/.test(line)) {
       const [code = '', ...cells] = cellsOf(line, page);
-      const said = cells.flatMap((cell, i) => (cell === '' ? [] : [[heads[i + 1] ?? '', cell]]));
-      entries.push({ code: code.replaceAll('`', ''), page: place, said: fromEntries(said) });
+      const said = cells.flatMap((cell, i) =>
+        cell === '' ? [] : [[heads[i + 1] ?? '', cell] as const],
+      );
+      entries.push({ code: code.replaceAll('`', ''), page: place, said: Object.fromEntries(said) });
     }
   }
   return entries;
-}
-
-function fromEntries(entries: readonly (readonly string[])[]): Record<string, string> {
-  return Object.fromEntries(entries.map(([head = '', cell = '']) => [head, cell]));
 }
 
 /** Cells as text: a link stands behind its words. */

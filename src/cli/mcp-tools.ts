@@ -131,7 +131,6 @@ function schemaOf({ description, value, repeatable }: OptionDocument): object {
     : { ...TEXT, description };
 }
 
-/** `maxCount` of `max-count`. */
 function memberOf(option: string): string {
   return option.replaceAll(/-./g, (part) => part.slice(1).toUpperCase());
 }

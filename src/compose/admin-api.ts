@@ -47,7 +47,6 @@ export interface ServiceAccess {
   /** The name of the service in the state; an embedded service is named after its store. */
   readonly stateName: string;
   openWriter(): AdminWriter;
-  /** Number of requests sent so far; each try counts. */
   requests(): number;
 }
 

@@ -29,7 +29,6 @@ import type { WatchedSource } from './watch.js';
 
 /** The options of the daemon's surface and messages; an absent one is off. */
 export interface OperationsRequest {
-  /** `[HOST:]PORT`. */
   readonly listen?: string;
   readonly allowHost: readonly string[];
   readonly tokenFile?: string;
@@ -37,9 +36,7 @@ export interface OperationsRequest {
   readonly webhookSecretFile?: string;
   /** See `parseNotifyTarget`. */
   readonly notify: readonly string[];
-  /** One target a line. */
   readonly notifyFile?: string;
-  /** File with the text of messages to `plain` targets. */
   readonly notifyTemplate?: string;
 }
 

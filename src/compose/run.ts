@@ -86,7 +86,6 @@ export interface Surroundings extends Pick<AccessOptions, Shared> {
 }
 
 export interface Run extends OpenedRun {
-  /** The name of the service in plans. */
   readonly originName: () => string;
 }
 

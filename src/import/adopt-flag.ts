@@ -38,7 +38,6 @@ interface BlockToEdit {
   };
   /** Positions of the rules that have a ramp; null for the default rule. */
   readonly ramped: ReadonlySet<number | null>;
-  /** Text of the file with the block. */
   readonly text: string;
   /** Path of the environment's block; empty in an overlay. */
   readonly at: readonly string[];

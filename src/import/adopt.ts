@@ -95,7 +95,6 @@ type Read = (path: string) => Promise<string>;
 interface KindAdoption {
   /** Why only a person can do it; undefined if this code can. */
   readonly whyNot: (change: Change, desired: BoundDesired) => string | undefined;
-  /** Path → new text. */
   readonly files: (
     change: Change,
     input: PlanInput,

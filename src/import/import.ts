@@ -34,7 +34,6 @@ export interface ImportOptions {
   readonly environments: readonly string[];
   /** `KIND/NAME`; empty for all. */
   readonly only: readonly string[];
-  /** Fields that the files leave to people. Default: none. */
   readonly unmanaged?: readonly string[] | undefined;
   readonly progress?: Progress | undefined;
 }

@@ -18,17 +18,14 @@ import type { Matcher } from '../model/flag/flag.js';
 import { dependencyOf, segmentOf } from '../model/matcher/canonical.js';
 
 export interface LiveEnvironment extends EnvironmentToWrite {
-  /** Its name in the specs. */
   readonly configName: string;
 }
 
 interface WorkspaceToWrite {
-  /** Name or id, as in the config. */
   readonly workspace: string;
   readonly environments: readonly LiveEnvironment[];
   /** Only its flags and segments in these environments are written. */
   readonly actual: Actual;
-  /** Fields that the files leave to people. Default: none. */
   readonly unmanaged?: readonly string[] | undefined;
 }
 

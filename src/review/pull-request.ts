@@ -182,7 +182,6 @@ export interface ForgeFlags {
   readonly pullRequest?: number;
 }
 
-/** Options of a review: those of the planned run, and of the pull request. */
 export interface ReviewOptions
   extends
     ForgeFlags,
@@ -204,9 +203,7 @@ export interface CiContext {
   readonly apiUrl?: string | undefined;
   readonly repository?: string | undefined;
   readonly pullRequest?: number | undefined;
-  /** The newest commit of the pull request's own branch. */
   readonly commit?: string | undefined;
-  /** A commit of the target branch. */
   readonly base?: string | undefined;
   /**
    * The merge that the forge made for testing, if the job runs on one: its first parent is the newest commit of the

@@ -44,7 +44,6 @@ import { entriesOf, entriesText } from '../help-document.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { ending, prettyJson, type Screen } from '../terminal.js';
 
-/** Which environments, and the key that it is asked about, if any. */
 interface ExplainOptions extends CommonOptions, OnlineOptions {
   readonly environment: readonly string[];
   readonly key?: string;
@@ -95,7 +94,6 @@ async function explainCode(
   return EXIT.ok;
 }
 
-/** The newest commits that are shown. */
 const MOST_COMMITS = 5;
 
 /**
@@ -203,7 +201,6 @@ function explainedDefinition(
   };
 }
 
-/** Adds what the service has of the flag. */
 async function withLive(
   explained: ExplainedFlag,
   { name, environments: declared }: DesiredFlag,

@@ -48,7 +48,6 @@ export const declareState: DeclareCommand = (state, invocation) => {
 
 type LockedStateOptions = StateOptions & LockOptions;
 
-/** Prints the inventory: every object with the commit of its base, and what is pending. */
 async function listState(
   directory: string,
   options: StateOptions,
@@ -147,7 +146,6 @@ async function unlockState(
   });
 }
 
-/** The refusal of an object that the state does not know. */
 function notThere(verb: string, object: string): FlagkeelError {
   const why = object.includes('@') ? 'an object has no environment in its id' : 'it is not there';
   return new FlagkeelError(

@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Source, Status } from '../../generated/status.schema.d.js';
+import type { Frozen } from '../../model/json.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { flagPage } from '../page/flag-page.js';
 import { PAGE_POLICY, runPage, statusPage } from '../page/status-page.js';
@@ -12,7 +14,6 @@ export interface ViewOptions {
   readonly view: DaemonView;
   readonly metrics: Metrics;
   readonly now: () => number;
-  /** Whether the write endpoints are on. */
   readonly takesRequests: boolean;
 }
 
@@ -69,13 +70,13 @@ function findRun(view: DaemonView, id: string): { source: SourceView; run: RunRe
   throw new Refusal(404, 'cannot find that run: the last 100 of each source are kept');
 }
 
-/** The answer of `/status`; `schemas/status.schema.json` describes every field. */
-export type StatusDocument = ReturnType<typeof statusDocument>;
+/** The answer of `/status`. */
+export type StatusDocument = Frozen<Status>;
 
-function statusDocument(view: DaemonView, now: number) {
+function statusDocument(view: DaemonView, now: number): StatusDocument {
   const sources = view.sources().map(sourceDocument);
   return {
-    formatVersion: 1 as const,
+    formatVersion: 1,
     version: view.version,
     startedAt: view.startedAt,
     asOf: new Date(now).toISOString(),
@@ -92,7 +93,7 @@ function standingsDocument({ lookedAt, doubt, whole, counts, objects }: Standing
 }
 
 /** Leaves out report and plan of each run, which have addresses of their own. */
-function sourceDocument(source: SourceView) {
+function sourceDocument(source: SourceView): Frozen<Source> {
   const { runs, flags, firstSync, standings, ...plain } = source;
   const { verdict, environments } = healthOf(source);
   const missing = missingFor(source);

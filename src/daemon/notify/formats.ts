@@ -99,7 +99,6 @@ const WORDS: Readonly<Record<MessageKind, (count: string) => string>> = {
   unsigned: () => 'has a newer commit that is not signed, and stays',
 };
 
-/** One line, cleaned. */
 function titleOf(message: Message): string {
   const { kind, source, run, objects } = message;
   const event = `${clean(source.name)} ${WORDS[kind](plural(objects.length, 'object'))}`;

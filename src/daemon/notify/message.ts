@@ -19,22 +19,18 @@ type RunKind =
   | 'failed'
   /** The first successful run after a failure. */
   | 'recovered'
-  /** Something in the specs is due for another look. */
   | 'reminder';
 
 /** Reasons for a message about objects, sent once each time that one begins. */
 type NoticeKind =
   /** A person has to act. */
   | 'held'
-  /** Tried and not done. */
   | 'not-done'
   /** Not known any more; for a whole source, after three failed confirmations. */
   | 'unknown'
   /** Held, failed or unknown before, and now as git orders. */
   | 'live-again'
-  /** Changed outside git and not put back. */
   | 'drift'
-  /** Killed on the service, and not by git. */
   | 'live-kill'
   /** A ramp takes no step, even if one is due. */
   | 'held-ramp'

@@ -6,7 +6,6 @@ export interface DatabaseOptions {
   /** Timeout of connecting and of one statement. */
   readonly timeoutMs: number;
   readonly connections: number;
-  /** Called when an idle connection breaks. */
   readonly onTrouble: (why: string) => void;
 }
 

@@ -194,7 +194,6 @@ export class LeaseKeeper {
     return performance.now() - askedAt < leftMs - this.ttlMs * MARGIN_PART;
   }
 
-  /** Releases leases. Repeating it is safe. */
   async giveBack(...held: readonly HeldLease[]): Promise<void> {
     const ours = held.filter((each) => this.#kept.get(each.name)?.held === each);
     if (ours.length === 0) return;

@@ -128,7 +128,6 @@ export class SharedLeadership implements Leadership {
     this.#events = events;
   }
 
-  /** Tries to become the leader. @returns whether it succeeded. */
   async take(): Promise<boolean> {
     const { keeper, log } = this.#options;
     const lease = await keeper.take(this.key);

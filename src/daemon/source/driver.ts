@@ -49,7 +49,6 @@ export class Driver {
     this.#send({ type: 'trigger', trigger });
   }
 
-  /** Ends the run after its request under way. */
   interrupt(reason: unknown): void {
     this.#run?.abort(reason);
   }

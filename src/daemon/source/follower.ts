@@ -5,7 +5,6 @@ import type { Trigger } from '../view.js';
 
 export interface FollowerOptions {
   readonly time: Time;
-  /** Time between two polls. */
   readonly intervalMs: number;
   /** Upper bound of the random time added to each interval. */
   readonly jitterMs: number;

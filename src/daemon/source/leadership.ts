@@ -24,10 +24,8 @@ export const NOTHING_HELD: ActiveOverrides = {
 
 /** Events of the election for its source. Handlers never throw. */
 export interface LeadershipEvents {
-  /** This replica now keeps the source. */
   readonly onLead: () => void;
   readonly onLost: () => void;
-  /** Another replica received this request. */
   readonly onTrigger: (trigger: Trigger) => void;
   /** Runs of other replicas, oldest first, each once. */
   readonly onRuns: (runs: readonly SharedRun[]) => void;

@@ -10,7 +10,6 @@ export class Overrides {
     this.#now = now;
   }
 
-  /** null without a suspension, or after its expiry. */
   get suspended(): Hold | null {
     return this.#current(this.#state.suspension);
   }

@@ -57,7 +57,6 @@ export class SourceRuns {
     this.#known = known;
   }
 
-  /** Of the run under way; null between runs. */
   get progress(): ProgressView | null {
     return this.#progress?.view() ?? null;
   }

@@ -173,7 +173,6 @@ async function isLink(path: string): Promise<boolean> {
   }
 }
 
-/** A folder and a filter of its paths. */
 interface WatchedFolder {
   readonly folder: string;
   /** Takes a path relative to the folder, with forward slashes. A subfolder that does not count is not entered. */

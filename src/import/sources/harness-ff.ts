@@ -50,7 +50,6 @@ const KNOWN = {
 interface FileFacts {
   readonly path: string;
   readonly trafficType: string;
-  /** All flags of the file, by identifier. */
   readonly known: ReadonlyMap<string, ForeignNode>;
 }
 

@@ -29,9 +29,7 @@ export interface Departure {
 }
 
 interface Converted extends Omit<RepositoryToWrite, 'workspace'> {
-  /** Not set if the file does not name it. */
   readonly workspace?: string | undefined;
-  /** In the order found. */
   readonly departures: readonly Departure[];
 }
 
@@ -62,7 +60,6 @@ export class Conversion {
     return this.#flags.has(name);
   }
 
-  /** As `flag`. */
   segment(segment: Omit<SegmentToWrite, 'environments'>): { environments: Map<string, Keys> } {
     return openIn(this.#segments, segment);
   }

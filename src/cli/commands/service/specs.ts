@@ -19,7 +19,6 @@ import type { CommandIo } from './store.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where the specs are, and which part of them applications get. */
 export interface SpecsOptions {
   readonly specs?: string;
   readonly repo?: string;
