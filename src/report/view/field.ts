@@ -3,10 +3,10 @@ import { ownMember } from '../../model/collections.js';
 import { type FieldType, flagFieldType } from '../../model/flag/fields.js';
 import type { Treatment } from '../../model/flag/flag.js';
 import { isRecord, type Json, partsOf } from '../../model/json.js';
-import type { Change, FieldChange } from '../../model/plan.js';
+import type { FieldChange } from '../../model/plan.js';
 import { keyDifference } from '../../model/segment-keys.js';
 import { clean, quoted } from '../sanitize.js';
-import { cut, type FieldLine, noBreak, span } from '../text/layout.js';
+import { type FieldLine, noBreak, span } from '../text/layout.js';
 import {
   isBuckets,
   isRules,
@@ -21,13 +21,7 @@ import {
   valueText,
   yesNo,
 } from '../values.js';
-import {
-  bucketsChange,
-  bucketsText,
-  type FieldContext,
-  orderChange,
-  wholeRuleLines,
-} from './rule.js';
+import { bucketsChange, bucketsText, type FieldContext, orderChange } from './rule.js';
 import { ruleLines } from './rules.js';
 
 /**
@@ -127,7 +121,7 @@ function linesOf(path: string): Lines | undefined {
 }
 
 /** A kill or its end is marked in the text and not by colour alone, because it stops or restores everything at once. */
-function killedLine(isKilled: boolean, words: string): FieldLine {
+export function killedLine(isKilled: boolean, words: string): FieldLine {
   const effect = isKilled
     ? 'everyone gets the default treatment'
     : 'rules and targets decide again';
@@ -214,7 +208,7 @@ function treatmentLines(
  * @param before undefined if the treatment is new.
  * @param after undefined if it is removed.
  */
-function treatmentLine(
+export function treatmentLine(
   before: Treatment | undefined,
   after: Treatment | undefined,
   context: FieldContext,
@@ -245,7 +239,7 @@ function treatmentLine(
 }
 
 /** Services show an empty description where there is none. */
-function withTexts({ description = '', ...treatment }: Treatment): Treatment {
+export function withTexts({ description = '', ...treatment }: Treatment): Treatment {
   return { ...treatment, ...(description !== '' && { description }) };
 }
 
@@ -282,102 +276,4 @@ function configurationChange(before: Json | undefined, after: Json | undefined):
 /** Whether two values are equal as JSON, in any order of members. */
 function sameValue(a: Json | undefined, b: Json | undefined): boolean {
   return a === undefined || b === undefined ? a === b : jsonText(a) === jsonText(b);
-}
-
-const DESCRIPTION_COLUMNS = 60;
-const LONG_VALUE_COLUMNS = 80;
-
-/**
- * An object that is created or deleted, in one paragraph, because there is no second side to compare. A kill of a new
- * object has a line of its own, and so has each rule, because they decide which users get which treatment.
- *
- * @param side of the fields that contains the object: `after` for a created one, `before` for a deleted one.
- */
-export function wholeLines(
-  change: Pick<Change, 'fields' | 'keys'>,
-  side: 'before' | 'after',
-  context: FieldContext,
-): FieldLine[] {
-  const killed = change.fields.some((field) => field.path === '/killed' && field[side] === true);
-  const parts = change.fields.flatMap((field) => wholeText(field, side, context));
-  if (change.keys) parts.push(keysText(change.keys, context));
-  return [
-    ...(killed && side === 'after' ? [killedLine(true, 'YES')] : []),
-    ...(parts.length > 0 ? [[span(parts.join(' · '))]] : []),
-    ...change.fields.flatMap((field) => wholeTreatments(field, side, context)),
-    ...change.fields.flatMap((field) => wholeRules(field, side, context)),
-  ];
-}
-
-/** Only in full: the treatments that have texts. */
-function wholeTreatments(
-  field: FieldChange,
-  side: 'before' | 'after',
-  context: FieldContext,
-): FieldLine[] {
-  const treatments = field[side];
-  if (context.inFull !== true || field.path !== '/treatments' || !isTreatments(treatments)) {
-    return [];
-  }
-  const texts = treatments.map(withTexts).filter((each) => Object.keys(each).length > 1);
-  return texts.flatMap((each) =>
-    side === 'after'
-      ? treatmentLine(undefined, each, context)
-      : treatmentLine(each, undefined, context),
-  );
-}
-
-/** One line for each rule, in the order in which they are tried; empty for other fields. */
-function wholeRules(
-  field: FieldChange,
-  side: 'before' | 'after',
-  { ruleNames, ...context }: FieldContext,
-): FieldLine[] {
-  const rules = field[side];
-  if (field.path !== '/rules' || !isRules(rules)) return [];
-  // The names belong to the rules after the change.
-  const isNamed = side === 'after' && ruleNames !== undefined;
-  return wholeRuleLines(rules, { ...context, ...(isNamed && { ruleNames }) });
-}
-
-/** One field in words; empty if the value is the usual one. */
-function wholeText(field: FieldChange, side: 'before' | 'after', context: FieldContext): string[] {
-  const value = field[side];
-  if (field.keys) return [`${fieldLabel(field.path)} ${keysText(field.keys, context)}`];
-  if (value === undefined) return [];
-  switch (field.path) {
-    case '/killed':
-      return value === true && side === 'before' ? ['killed'] : [];
-    case '/treatments':
-      return [`treatments ${treatmentNames(value)}`];
-    case '/rules':
-      if (!isRules(value)) return [`rules ${sideText(value, context)}`];
-      return value.length === 0 ? [noBreak('no rules')] : [];
-    case '/defaultRule':
-      return [
-        `${noBreak('defaultRule ')}${isBuckets(value) ? bucketsText(value) : valueText(value)}`,
-      ];
-    case '/trafficAllocation':
-      return value === 100 ? [] : [noBreak(`trafficAllocation ${valueText(value)} %`)];
-    default:
-      return [`${fieldLabel(field.path)} ${plainText(field.path, value, context)}`];
-  }
-}
-
-function plainText(path: string, value: unknown, { inFull = false }: FieldContext): string {
-  switch (flagFieldType(path)) {
-    case 'prose':
-      return `"${cut(clean(typeof value === 'string' ? value : valueText(value)), inFull ? Infinity : DESCRIPTION_COLUMNS)}"`;
-    case 'names':
-      return isTexts(value) ? value.map(quoted).join(', ') : valueText(value);
-    case 'name':
-    case undefined:
-      return valueText(value, inFull ? Infinity : LONG_VALUE_COLUMNS);
-  }
-}
-
-/** Names in bucket order. */
-function treatmentNames(value: unknown): string {
-  if (!isTreatments(value)) return valueText(value);
-  return value.map(({ name }) => quoted(name)).join(', ');
 }
