@@ -16,12 +16,17 @@ import type {
   WireSegmentDefinition,
   WireSegmentKeys,
 } from '../../admin-api/wire.js';
-import { keyDifference } from '../../model/segment-keys.js';
 import { recordChange } from '../change-log.js';
 import type { ApiRequest, Demands, Endpoint, Work } from '../http/endpoint.js';
 import { at } from '../http/place.js';
 import { keysDifference } from '../rules/difference.js';
-import { checkSegmentSize, keysToAdd, keysToRemove, wantsReplacement } from '../rules/keys.js';
+import {
+  checkSegmentSize,
+  keysLacking,
+  keysToAdd,
+  keysToRemove,
+  wantsReplacement,
+} from '../rules/keys.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
 import type { AuditAction } from '../store/audit.js';
 import { addKeys, allKeys, presentKeys, removeAllKeys, removeKeys } from '../store/keys.js';
@@ -161,9 +166,10 @@ async function replaceKeys(
   { db, store, activation: { activation_id: id } }: Work<'activation'>,
   keys: readonly string[],
 ): Promise<ChangedKeys> {
-  const before = await allKeys(db, store.dialect, id);
   // The store sorts by bytes, which can be another order.
-  const { added, removed } = keyDifference(keys, before.toSorted());
+  const before = (await allKeys(db, store.dialect, id)).toSorted();
+  const added = keysLacking(keys, before);
+  const removed = keysLacking(before, keys);
   if (removed.length * REMOVAL_IN_ADDITIONS > keys.length) {
     await removeAllKeys(db, id);
     await addKeys(db, store.dialect, id, keys);

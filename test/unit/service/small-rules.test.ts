@@ -14,6 +14,7 @@ import {
 } from '../../../src/service/rules/difference.js';
 import { problemOfText } from '../../../src/service/http/bodies.js';
 import {
+  keysLacking,
   keysToAdd,
   keysToRemove,
   readIdentity,
@@ -140,7 +141,17 @@ describe('keys of a request', () => {
     expect(keysToRemove(['', 'a', ''])).toEqual(['a']);
   });
 
+  it('are found that another list lacks, where the lists share some, all or none', () => {
+    expect(keysLacking(['a', 'b', 'd', 'e'], ['b', 'c', 'e'])).toEqual(['a', 'd']);
+    expect(keysLacking(['a', 'b'], ['a', 'b'])).toEqual([]);
+    expect(keysLacking(['c', 'd'], ['a', 'b'])).toEqual(['c', 'd']);
+    expect(keysLacking(['a'], [])).toEqual(['a']);
+    expect(keysLacking([], ['a'])).toEqual([]);
+  });
+
   it('are text that can be kept as it is', () => {
+    // Two halves that would be a pair side by side.
+    expect(() => keysToAdd(['\ud83d', '\ude00'])).toThrow(Problem);
     expect(keysToAdd(['ä', '\u{1F600}'])).toEqual(['ä', '\u{1F600}']);
     expect(() => keysToAdd(['\ud83d'])).toThrow(Problem);
     expect(keysToRemove(['\ud83d', 'a'])).toEqual(['a']);
