@@ -23,8 +23,8 @@ import { keysDifference } from '../rules/difference.js';
 import {
   checkSegmentSize,
   keysLacking,
-  keysToAdd,
   keysToRemove,
+  keysToUpload,
   wantsReplacement,
 } from '../rules/keys.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
@@ -135,7 +135,7 @@ async function readKeys({ db, activation, query }: Work<'activation'>): Promise<
  * @throws Problem (400) too many keys, or a key that cannot be stored.
  */
 async function addGiven(work: Work<'activation'>): Promise<WireSegmentDefinition> {
-  const keys = keysToAdd(keysOf(work));
+  const keys = keysToUpload(keysOf(work));
   const { added, removed } = wantsReplacement(work.query)
     ? await replaceKeys(work, keys)
     : await addMissing(work, keys);

@@ -17,6 +17,7 @@ import {
   keysLacking,
   keysToAdd,
   keysToRemove,
+  keysToUpload,
   readIdentity,
   wantsReplacement,
 } from '../../../src/service/rules/keys.js';
@@ -133,8 +134,9 @@ describe('names', () => {
 });
 
 describe('keys of a request', () => {
-  it('are sorted, each once', () => {
-    expect(keysToAdd(['b', 'a', 'b'])).toEqual(['a', 'b']);
+  it('are each taken once, in the order given or sorted for the store', () => {
+    expect(keysToAdd(['b', 'a', 'b'])).toEqual(['b', 'a']);
+    expect(keysToUpload(['b', 'a', 'b'])).toEqual(['a', 'b']);
   });
 
   it('are passed over where they are empty and removed', () => {
