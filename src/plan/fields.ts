@@ -132,10 +132,14 @@ function reasonOf(path: string, states: ThreeStates, wanted: Json): Reason {
   if (states.base === undefined) return states.withoutBase;
   const base = states.base.get(path);
   if (base === undefined) return 'commit';
-  const gitChanged = !sameJson(base, wanted);
-  const liveChanged = !satisfies(path, states.actual.get(path), base);
-  if (gitChanged && liveChanged) return 'conflict';
-  return gitChanged ? 'commit' : 'drift';
+  const live = !satisfies(path, states.actual.get(path), base);
+  return reasonOfChange({ git: !sameJson(base, wanted), live });
+}
+
+/** The reason for a difference that has a base, by the sides that left it. */
+export function reasonOfChange({ git, live }: { git: boolean; live: boolean }): Reason {
+  if (git && live) return 'conflict';
+  return git ? 'commit' : 'drift';
 }
 
 /** Every field of a created object, as additions. */

@@ -15,7 +15,8 @@ import {
 import { keyOf, objectId, type Kind, type ObjectId } from '../model/ref.js';
 import { flagEntry } from '../model/state.js';
 import type { PlannedChange, ObjectPlan } from './planned-change.js';
-import { KINDS_BY_RANK, plannedKind } from './objects/kinds.js';
+import { KINDS_BY_RANK, observedKind, plannedKind } from './objects/kinds.js';
+import { planRemoval } from './objects/removal.js';
 import { renamesAmong } from './objects/renames.js';
 import { asking, withdrawalsIn, withRequests } from './requests.js';
 import { withoutUsed } from './order/in-use.js';
@@ -79,9 +80,10 @@ function planObjects(input: PlanInput): ObjectPlan[] {
   const { state, policy } = input;
   return [
     ...KINDS_BY_RANK.flatMap((kind) => plannedKind(kind).plan(input)),
-    ...wantedEntries(policy, state).flatMap(({ kind, name }) =>
-      plannedKind(kind).planRemoval(name, input),
-    ),
+    ...wantedEntries(policy, state).flatMap((entry) => {
+      const rules = observedKind(entry.kind);
+      return rules ? planRemoval(entry, rules, input) : [];
+    }),
     ...planUnmanagedRestores(input),
   ];
 }

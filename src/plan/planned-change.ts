@@ -67,6 +67,30 @@ export function withheld(subject: ChangeSubject, what: Deed, held: WithheldReaso
   return { ...changeOf(subject, what), dependsOn: [], ...held };
 }
 
+/** An object of which one act is planned, or held back as a whole. @param others parts that are held back anyway. */
+export function heldOrPlanned(
+  subject: ChangeSubject,
+  what: Deed,
+  held: WithheldReason | undefined,
+  requests: () => readonly StepRequest[],
+  others: readonly Withheld[] = [],
+): ObjectPlan {
+  const id = objectId(subject.ref);
+  if (held) return { id, withheld: [withheld(subject, what, held), ...others] };
+  return { id, withheld: others, change: plannedChange(subject, what, requests()) };
+}
+
+/** An object of which the allowed fields are updated. */
+export function plannedUpdate(
+  subject: ChangeSubject,
+  { allowed, withheld: others }: SplitFields,
+  requests: (allowed: readonly FieldChange[]) => readonly StepRequest[],
+): ObjectPlan {
+  if (allowed.length === 0) return { id: objectId(subject.ref), withheld: others };
+  const what = { action: 'update' as const, fields: allowed };
+  return heldOrPlanned(subject, what, undefined, () => requests(allowed), others);
+}
+
 function changeOf({ ref, location }: ChangeSubject, what: Deed): Omit<Change, 'dependsOn'> {
   const { action, fields, keys, archive } = what;
   return {
@@ -153,6 +177,11 @@ export function strongest(reasons: readonly Reason[]): Reason {
   return REASONS.find((reason) => reasons.includes(reason)) ?? 'commit';
 }
 
+export interface SplitFields {
+  readonly allowed: readonly FieldChange[];
+  readonly withheld: readonly Withheld[];
+}
+
 /**
  * Splits the differences of one object into those to write and those to hold back, by reason.
  *
@@ -165,7 +194,7 @@ export function splitFields(
   rules: FieldRules,
   base: Base<unknown> | undefined,
   holdOf: (field: FieldChange) => WithheldReason | undefined = () => undefined,
-): { allowed: FieldChange[]; withheld: Withheld[] } {
+): SplitFields {
   const allowed: FieldChange[] = [];
   const groups = new Map<string, { held: WithheldReason; fields: FieldChange[] }>();
   for (const field of fields) {

@@ -2,15 +2,9 @@ import { identitiesDifference, identityGroups, withWritten } from '../../model/i
 import { objectId, type ObjectId } from '../../model/ref.js';
 import type { Change } from '../../model/plan.js';
 import type { IdentitiesAnswer, Outcomes } from '../../model/outcome.js';
-import {
-  entriesOf,
-  identitiesEntry,
-  type Base,
-  type IdentitiesBase,
-  type State,
-} from '../../model/state.js';
+import { identitiesEntry, type Base, type IdentitiesBase, type State } from '../../model/state.js';
 import { baseOf } from './compare.js';
-import { identitiesIn } from '../objects/identities.js';
+import { identitiesIn, trafficTypesOfIdentities } from '../objects/identities.js';
 import { baseIn, emptyEntry, keepEntry, withBase } from '../place.js';
 import { isPlanned, type PlannedEnvironment } from '../policy.js';
 import type { PlanInput } from '../input.js';
@@ -26,7 +20,9 @@ export function identitiesAfterVerify(
   head: string | null,
 ): State {
   const { desired, policy } = input;
-  const names = namesIn(input, state).filter((name) => isPlanned(policy, 'identities', name));
+  const names = [...trafficTypesOfIdentities(desired, state)].filter((name) =>
+    isPlanned(policy, 'identities', name),
+  );
   if (names.length === 0) return state;
   const next = new Map(state);
   for (const name of names) {
@@ -87,11 +83,4 @@ function baseAfter(
   const { added, changed } = identitiesDifference(wanted, groups);
   const isWhole = added.length + changed.length === 0;
   return { spec: { groups }, commit: isWhole ? head : (before?.commit ?? null) };
-}
-
-/** Traffic types with identities in the specs or the state. */
-function namesIn({ desired }: PlanInput, state: State): string[] {
-  const names = new Set(desired.identities.map(({ trafficType }) => trafficType));
-  for (const { name } of entriesOf(state, 'identities')) names.add(name);
-  return [...names];
 }

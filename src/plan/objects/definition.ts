@@ -8,78 +8,66 @@ import {
   definitionFromWire,
   withFields,
 } from '../../model/flag/wire.js';
-import type { ActualFlag } from '../../model/actual.js';
 import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
 import { objectId } from '../../model/ref.js';
 import type { FieldChange, Withheld } from '../../model/plan.js';
-import type { Base, FlagEntry } from '../../model/state.js';
-import {
-  plannedChange,
-  splitFields,
-  withheld,
-  type ObjectPlan,
-  type ChangeSubject,
-} from '../planned-change.js';
-import { WHOLE_OBJECT } from '../bases/corrections.js';
-import { definitionFields, targetPath, createdFields, threeWay } from '../fields.js';
+import { flagEntry, type Base } from '../../model/state.js';
+import { plannedUpdate, splitFields, withheld, type ObjectPlan } from '../planned-change.js';
+import { definitionFields, targetPath, threeWay } from '../fields.js';
 import { isKillOrdered } from '../kills/orders.js';
 import { effectiveFields, plannedRestore, type PlannedRestore } from '../kills/plan.js';
-import { creationReason, withoutBase, type PlanInput } from '../input.js';
-import { environmentRules, withholdReason, type PlannedEnvironment } from '../policy.js';
+import { withoutBase, type PlanInput } from '../input.js';
+import type { PlannedEnvironment } from '../policy.js';
 import { requestHold } from '../requests.js';
 import { baseOfFound } from './flag-base.js';
+import { planCreation, type PlacedObject } from './placed-object.js';
 import { usesOf } from '../order/references.js';
 
-export interface DefinitionSubject {
+/** A declared definition in its environment. */
+interface PlacedDefinition extends PlacedObject {
   readonly flag: DesiredFlag;
   readonly definition: DesiredDefinition;
-  readonly actual: ActualFlag;
-  readonly entry: FlagEntry | undefined;
   readonly environment: PlannedEnvironment;
 }
 
-/** Plans one definition: its creation, or an update of the fields that differ. */
-export function planDefinition(of: DefinitionSubject, input: PlanInput): ObjectPlan {
-  const { flag, definition, actual, environment } = of;
-  const subject: ChangeSubject = {
-    ref: { kind: 'flag', name: flag.name, environment: environment.name },
-    location: definition.location,
-    after: [objectId({ kind: 'flag', name: flag.name, environment: null })],
-    uses: usesOf(definition.creation.rules, environment.name),
-  };
-  const id = objectId(subject.ref);
-  const live = actual.definitions.get(environment.name);
-  if (live === undefined) throw new Error(`bug: ${id} was not observed`);
+/** Plans one definition: its creation, or an update of the fields that differ. Undefined if it was left unread. */
+export function planDefinition(
+  flag: DesiredFlag,
+  placed: PlacedObject & { readonly environment: PlannedEnvironment },
+  input: PlanInput,
+): ObjectPlan | undefined {
+  const { environment } = placed;
+  const definition = flag.environments.get(environment.name);
+  const actual = input.actual.flags.get(flag.name);
+  if (!definition || actual?.unread?.has(environment.name)) return undefined;
+  const live = actual?.definitions.get(environment.name);
+  if (live === undefined) throw new Error(`bug: ${objectId(placed.ref)} was not observed`);
+  const uses = usesOf(definition.creation.rules, environment.name);
+  const subject = { ...placed, flag, definition, uses };
   const isKilled = isKillOrdered(input.desired, flag.name, environment.name);
-  if (live === null) return planCreation(of, subject, isKilled, input);
+  if (live === null) return planDefinitionCreation(subject, isKilled, input);
   // The kill goes first, in a request of its own.
-  return planUpdate(of, isKilled ? { ...live, killed: true } : live, subject, input);
+  return planUpdate(subject, isKilled ? { ...live, killed: true } : live, input);
 }
 
 /** @param live includes the kill, if one is ordered. */
-function planUpdate(
-  of: DefinitionSubject,
-  live: WireDefinition,
-  subject: ChangeSubject,
-  input: PlanInput,
-): ObjectPlan {
-  const { flag, definition, entry, environment } = of;
-  const id = objectId(subject.ref);
-  const base = baseIn(entry, environment, live);
-  const restore = plannedRestore(of, live.killed, input);
-  const differences = definitionDifferences(of, live, input);
+function planUpdate(of: PlacedDefinition, live: WireDefinition, input: PlanInput): ObjectPlan {
+  const { flag, definition, environment, rules } = of;
+  const base = of.base && baseOfFound(of.base as Base<Definition>, live);
+  const entry = flagEntry(input.state, flag.name);
+  const restore = plannedRestore({ ...of, entry }, live.killed, input);
+  const differences = definitionDifferences(definition, base, live, input);
   const fields = [...restore.changes, ...differences, ...baselineToFollow(of, live, differences)];
-  const rules = environmentRules(input.policy, environment);
-  const hold = requestHold(live, input.actual.requests?.get(id));
-  const parted = splitFields(subject, fields, rules, base, ({ path }) => {
+  const hold = requestHold(live, input.actual.requests?.get(objectId(of.ref)));
+  const parted = splitFields(of, fields, rules, base, ({ path }) => {
     // A restore passes the change request of another change.
     if (hold !== undefined) return path === '/killed' ? undefined : hold;
     return rules.revertDrift ? undefined : definition.timed?.get(path)?.held;
   });
   const withheldFields = [
     ...parted.withheld,
-    ...restore.withheld(subject),
-    ...(restore.changes.length === 0 ? takenBack(subject, definition) : []),
+    ...restore.withheld(of),
+    ...(restore.changes.length === 0 ? takenBack(of) : []),
   ];
   let { allowed } = parted;
   let target = targetOf(definition, live, allowed, restore);
@@ -88,74 +76,46 @@ function planUpdate(
     const because = `what stays of the live definition names "${dangling}", which would be no treatment any more`;
     const broken = allowed.filter(({ path }) => path !== '/killed');
     const what = { action: 'update' as const, fields: broken };
-    withheldFields.push(withheld(subject, what, { why: 'still-in-use', because }));
+    withheldFields.push(withheld(of, what, { why: 'still-in-use', because }));
     allowed = allowed.filter(({ path }) => path === '/killed');
     target = targetOf(definition, live, allowed, restore);
   }
-  if (allowed.length === 0) return { id, withheld: withheldFields };
-  const operations = patchOperations(live, target);
-  return {
-    id,
-    withheld: withheldFields,
-    change: plannedChange(subject, { action: 'update', fields: allowed }, [
-      {
-        action: 'patch-definition',
-        flag: flag.name,
-        environment: environment.name,
-        operations,
-        expected: live,
-      },
-    ]),
-  };
+  const place = { flag: flag.name, environment: environment.name };
+  return plannedUpdate(of, { allowed, withheld: withheldFields }, () => [
+    {
+      action: 'patch-definition',
+      ...place,
+      operations: patchOperations(live, target),
+      expected: live,
+    },
+  ]);
 }
 
-function planCreation(
-  of: DefinitionSubject,
-  subject: ChangeSubject,
+function planDefinitionCreation(
+  of: PlacedDefinition,
   isKilled: boolean,
-  { desired, policy }: PlanInput,
+  { desired }: PlanInput,
 ): ObjectPlan {
-  const { flag, definition, entry, environment } = of;
-  const id = objectId(subject.ref);
-  const said = canonicalDefinition(definition.creation) as Required<Definition>;
+  const place = { flag: of.flag.name, environment: of.environment.name };
+  const said = canonicalDefinition(of.definition.creation) as Required<Definition>;
   // Created killed, so that it never serves what git has ordered off.
   const creation = isKilled ? { ...said, killed: true } : said;
-  const wanted = effectiveFields(of, desired);
-  const base = entry?.environments[environment.id];
-  const reason = creationReason(base, wanted);
-  const fields = createdFields(definitionFields(creation, []), reason);
-  const rules = environmentRules(policy, environment);
-  const held = withholdReason({ reason }, rules, base?.corrections?.[WHOLE_OBJECT]);
-  if (held) return { id, withheld: [withheld(subject, { action: 'create', fields }, held)] };
-  const body = definitionBody(creation);
-  return {
-    id,
-    withheld: [],
-    change: plannedChange(subject, { action: 'create', fields }, [
-      { action: 'create-definition', flag: flag.name, environment: environment.name, body },
-    ]),
-  };
+  const created = { spec: effectiveFields(of, desired), fields: definitionFields(creation, []) };
+  return planCreation(of, created, () => [
+    { action: 'create-definition', ...place, body: definitionBody(creation) },
+  ]);
 }
 
 /** The steps that git orders after a failed check took their ramps back. */
-function takenBack(subject: ChangeSubject, { fields, timed }: DesiredDefinition): Withheld[] {
+function takenBack(of: PlacedDefinition): Withheld[] {
+  const { fields, timed } = of.definition;
   return [...(timed ?? [])].flatMap(([path, { waits }]) => {
     if (waits === undefined) return [];
     const before = definitionFields(canonicalDefinition(fields), []).get(path);
     const field = { path, reason: 'ramp' as const, before, after: waits.for };
     const held = { why: 'check-failed' as const, because: waits.because };
-    return [withheld(subject, { action: 'update', fields: [field] }, held)];
+    return [withheld(of, { action: 'update', fields: [field] }, held)];
   });
-}
-
-/** The base of a definition that exists. */
-function baseIn(
-  entry: FlagEntry | undefined,
-  { id }: PlannedEnvironment,
-  live: WireDefinition,
-): Base<Definition> | undefined {
-  const base = entry?.environments[id];
-  return base && baseOfFound(base, live);
 }
 
 /** The live definition after the allowed changes. */
@@ -195,7 +155,7 @@ function withoutBucketsOfNothing(target: WireDefinition, managed: Definition): W
  * definition at every run.
  */
 function baselineToFollow(
-  { definition: { fields, creation } }: DefinitionSubject,
+  { definition: { fields, creation } }: PlacedDefinition,
   live: WireDefinition,
   differences: readonly FieldChange[],
 ): FieldChange[] {
@@ -219,12 +179,12 @@ function danglingTreatment(definition: WireDefinition): string | undefined {
 
 /** Leaves out the kill, which has rules of its own. */
 function definitionDifferences(
-  { definition, entry, environment }: DefinitionSubject,
+  definition: DesiredDefinition,
+  base: Base<Definition> | undefined,
   live: WireDefinition,
   { policy }: PlanInput,
 ): FieldChange[] {
   const names = live.treatments.map((treatment) => treatment.name);
-  const base = baseIn(entry, environment, live);
   // Earlier versions may have stored the base in an older form.
   const baseFields = base?.spec && definitionFields(canonicalDefinition(base.spec), names);
   return threeWay({

@@ -5,37 +5,16 @@ import type { BoundDesired } from '../../model/bound-desired.js';
 import type { DesiredFlag } from '../../model/desired.js';
 import { objectId } from '../../model/ref.js';
 import type { FieldChange, StepRequest } from '../../model/plan.js';
-import {
-  entriesOfKind,
-  flagEntry,
-  type Base,
-  type FlagBase,
-  type FlagEntry,
-} from '../../model/state.js';
+import { entriesOfKind, flagEntry, type Base, type FlagBase } from '../../model/state.js';
 import { planDefinition } from './definition.js';
-import {
-  plannedChange,
-  splitFields,
-  withheld,
-  type ObjectPlan,
-  type ChangeSubject,
-} from '../planned-change.js';
-import { WHOLE_OBJECT } from '../bases/corrections.js';
-import {
-  flagFields,
-  flagFieldsChange,
-  definitionFields,
-  createdFields,
-  threeWay,
-} from '../fields.js';
-import { creationReason, withoutBase, type PlanInput } from '../input.js';
+import { plannedUpdate, splitFields, type ObjectPlan } from '../planned-change.js';
+import { flagFields, flagFieldsChange, definitionFields, threeWay } from '../fields.js';
+import { withoutBase, type PlanInput } from '../input.js';
 import type { PlacedName } from '../place.js';
 import {
   inventoryEnvironments,
   plannedObjects,
   wantedEntries,
-  withholdReason,
-  workspaceRules,
   type PlanPolicy,
 } from '../policy.js';
 import { canonicalDefinition, definitionFromWire } from '../../model/flag/wire.js';
@@ -52,106 +31,52 @@ import {
   rememberedOf,
   withEqualFields,
 } from './flag-base.js';
-import type { KindFiles, KindScope, PlannedKind, ScopeInput } from './planned-kind.js';
+import { immutable, planCreation, planDeclared, type PlacedObject } from './placed-object.js';
+import type { KindFiles, KindScope, Parts, PlannedKind, ScopeInput } from './planned-kind.js';
 import { basename, isUnder } from './spec-paths.js';
-import { isArchived, NOT_OURS, plannedRemoval, removedFields, type Parts } from './removal.js';
+import { isArchived, NOT_OURS, removedFields } from './removal.js';
 
-/** Plans one flag: its workspace level, then each selected environment that the spec names. */
-function planFlag(flag: DesiredFlag, input: PlanInput): ObjectPlan[] {
+/** Plans the workspace level of a flag. */
+function planWorkspaceLevel(flag: DesiredFlag, placed: PlacedObject, input: PlanInput): ObjectPlan {
   const actual = input.actual.flags.get(flag.name);
   if (!actual) throw new Error(`bug: flag "${flag.name}" was not observed`);
-  const entry = flagEntry(input.state, flag.name);
-  const blocked = otherTrafficType(flag, actual);
-  if (blocked) return [blocked];
-  return [
-    planWorkspaceLevel(flag, actual, entry, input),
-    ...input.policy.environments.flatMap((environment) => {
-      const definition = flag.environments.get(environment.name);
-      if (!definition || !environment.selected || actual.unread?.has(environment.name)) return [];
-      return [planDefinition({ flag, definition, actual, entry, environment }, input)];
-    }),
-  ];
-}
-
-/** The service cannot change a traffic type, so no other change of this flag would reach the right object. */
-function otherTrafficType(flag: DesiredFlag, actual: ActualFlag): ObjectPlan | undefined {
-  const live = liveTrafficType(actual);
-  if (live === undefined || live === flag.trafficType) return undefined;
-  const subject = workspaceSubject(flag);
-  const fields: FieldChange[] = [
-    { path: '/trafficType', reason: 'conflict', before: live, after: flag.trafficType },
-  ];
-  const because = 'the traffic type of a flag is set at its creation';
-  return {
-    id: objectId(subject.ref),
-    withheld: [withheld(subject, { action: 'update', fields }, { why: 'immutable', because })],
-  };
-}
-
-function workspaceSubject(flag: DesiredFlag): ChangeSubject {
-  return {
-    ref: { kind: 'flag', name: flag.name, environment: null },
-    location: flag.location,
-  };
-}
-
-function planWorkspaceLevel(
-  flag: DesiredFlag,
-  actual: ActualFlag,
-  entry: FlagEntry | undefined,
-  input: PlanInput,
-): ObjectPlan {
-  const subject = workspaceSubject(flag);
-  const id = objectId(subject.ref);
-  if (isToBeCreated(actual, entry)) return planCreation(flag, { actual, entry }, subject, input);
-  const differences = workspaceDifferences(flag, actual, entry?.workspace, input);
-  const parted = splitFields(subject, differences, workspaceRules(input.policy), entry?.workspace);
-  if (parted.allowed.length === 0) return { id, withheld: parted.withheld };
-  const requests = patchRequests(flag, flagFieldsChange(parted.allowed), input);
-  const change = plannedChange(subject, { action: 'update', fields: parted.allowed }, requests);
-  return { id, withheld: parted.withheld, change };
+  const { trafficType: after } = flag;
+  const before = liveTrafficType(actual) ?? after;
+  if (before !== after) {
+    const because = 'the traffic type of a flag is set at its creation';
+    const held = immutable(placed, [{ path: '/trafficType', before, after }], because);
+    return { id: objectId(placed.ref), withheld: held };
+  }
+  const base = placed.base as Base<FlagBase> | undefined;
+  if (isToBeCreated(actual, base)) return planFlagCreation(flag, actual, placed, input);
+  const differences = workspaceDifferences(flag, actual, base, input);
+  return plannedUpdate(placed, splitFields(placed, differences, placed.rules, base), (allowed) =>
+    patchRequests(flag, flagFieldsChange(allowed), input),
+  );
 }
 
 /** If the service cannot return a single flag, trusts the inventory: creating an existing flag would be refused. */
-function isToBeCreated(actual: ActualFlag, entry: FlagEntry | undefined): boolean {
-  if (actual.existence === 'unknown') return entry?.workspace?.spec === undefined;
+function isToBeCreated(actual: ActualFlag, base: Base<FlagBase> | undefined): boolean {
+  if (actual.existence === 'unknown') return base?.spec === undefined;
   return actual.existence === 'absent';
 }
 
-function planCreation(
+function planFlagCreation(
   flag: DesiredFlag,
-  { actual, entry }: { actual: ActualFlag; entry: FlagEntry | undefined },
-  subject: ChangeSubject,
+  { existence }: ActualFlag,
+  placed: PlacedObject,
   input: PlanInput,
 ): ObjectPlan {
-  const id = objectId(subject.ref);
-  const { trafficType, creation: sent = flag.fields } = flag;
+  const { name, trafficType, creation: sent = flag.fields } = flag;
   // A flag that the service cannot show may have tags already, which one tag must not replace.
-  const creation = actual.existence === 'absent' ? withTag(sent, flag.ownershipTag) : sent;
-  const reason = creationReason(entry?.workspace, baseOfFlag(flag));
-  const fields: FieldChange[] = [
-    { path: '/trafficType', reason, after: trafficType },
-    ...createdFields(flagFields(creation), reason),
-  ];
-  const corrections = entry?.workspace?.corrections?.[WHOLE_OBJECT];
-  const held = withholdReason({ reason }, workspaceRules(input.policy), corrections);
-  if (held) return { id, withheld: [withheld(subject, { action: 'create', fields }, held)] };
-  const { description, ...later } = creation;
-  const requests: StepRequest[] = [
-    {
-      action: 'create-flag',
-      flag: flag.name,
-      trafficType,
-      description: description ?? '',
-      mayExist: actual.existence === 'unknown',
-    },
-  ];
-  requests.push(...patchRequests(flag, { before: OF_NEW_FLAG, after: later }, input));
-  return {
-    id,
-    withheld: [],
-    change: plannedChange(subject, { action: 'create', fields }, requests),
-  };
+  const creation = existence === 'absent' ? withTag(sent, flag.ownershipTag) : sent;
+  const fields = new Map([['/trafficType', trafficType], ...flagFields(creation)]);
+  const { description = '', ...later } = creation;
+  const place = { flag: name, trafficType, description, mayExist: existence === 'unknown' };
+  return planCreation(placed, { spec: baseOfFlag(flag), fields }, () => [
+    { action: 'create-flag', ...place },
+    ...patchRequests(flag, { before: OF_NEW_FLAG, after: later }, input),
+  ]);
 }
 
 /** Without a rollout status, because a service may give a new flag one of its own. */
@@ -241,14 +166,9 @@ export const FLAG_KIND: PlannedKind = {
   inScope: ({ flags }, policy) => ({
     flags: new Map(plannedObjects(policy, 'flag', flags).map((flag) => [flag.name, flag])),
   }),
-  plan: (input) =>
-    plannedObjects(input.policy, 'flag', input.desired.flags).flatMap((flag) =>
-      planFlag(flag, input),
-    ),
-  planRemoval: (name, input) => {
-    const entry = flagEntry(input.state, name);
-    if (!entry) return [];
-    return plannedRemoval(entry, flagParts(name, input), input.desired.flags.get(name), input);
+  plan: (input) => {
+    const levels = { workspace: planWorkspaceLevel, environment: planDefinition };
+    return planDeclared('flag', input.desired.flags, levels, input);
   },
   fingerprint: writtenForm,
   fieldsOf: declaredFields,
@@ -268,6 +188,7 @@ export const FLAG_KIND: PlannedKind = {
       };
     },
     spec: flagSpec,
+    parts: flagParts,
     created: createdDefinition,
     withEqualFields,
     completed: (base, { ref: { name: flag, environment }, before, head, now }, input) => {

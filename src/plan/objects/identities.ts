@@ -4,8 +4,8 @@ import type { BoundDesired } from '../../model/bound-desired.js';
 import type { DesiredIdentities } from '../../model/desired.js';
 import { objectId } from '../../model/ref.js';
 import type { KeyChange, Withheld, StepRequest } from '../../model/plan.js';
-import { identitiesEntry, type IdentitiesBase, type IdentitiesEntry } from '../../model/state.js';
-import { plannedChange, withheld, type ObjectPlan, type ChangeSubject } from '../planned-change.js';
+import { entriesOf, identitiesEntry, type IdentitiesBase, type State } from '../../model/state.js';
+import { heldOrPlanned, withheld, type ObjectPlan, type ChangeSubject } from '../planned-change.js';
 import type { PlanInput } from '../input.js';
 import {
   environmentRules,
@@ -24,33 +24,29 @@ const NO_IDENTITIES: Identities = new Map();
 const NO_BASE: IdentitiesBase = { groups: [] };
 
 /**
- * Plans the identities of one traffic type in one environment. The service cannot show identities, so they are compared
- * with those that it accepted last. Identities that left git are reported but never deleted.
+ * Plans the identities of a traffic type in the selected environments where the specs or the state have them. The
+ * service cannot show identities, so they are compared with those that it accepted last. Identities that left git are
+ * reported but never deleted.
  */
-function planIdentities(identities: DesiredIdentities, input: PlanInput): ObjectPlan[] {
-  const { trafficType, location, keys } = identities;
-  const environment = input.policy.environments.find(({ name }) => name === identities.environment);
-  if (environment?.selected !== true) return [];
-  const base = identitiesEntry(input.state, trafficType)?.environments[environment.id]?.spec;
-  const subject: ChangeSubject = {
-    ref: { kind: 'identities', name: trafficType, environment: environment.name },
-    location,
-  };
-  return [planned({ subject, keys, base, environment }, input)];
+function planIdentities(trafficType: string, input: PlanInput): ObjectPlan[] {
+  const entry = identitiesEntry(input.state, trafficType);
+  return input.policy.environments.flatMap((environment) => {
+    const declared = identitiesIn(input.desired, trafficType, environment.name);
+    const base = entry?.environments[environment.id]?.spec;
+    if (!environment.selected || (!declared && !base)) return [];
+    const { keys, location } = declared ?? { keys: NO_IDENTITIES, location: null };
+    const ref = { kind: 'identities' as const, name: trafficType, environment: environment.name };
+    return [planned({ subject: { ref, location }, keys, base, environment }, input)];
+  });
 }
 
-/** Identities of a traffic type in an environment that git no longer declares. */
-function identitiesRemoval(entry: IdentitiesEntry, input: PlanInput): ObjectPlan[] {
-  return input.policy.environments.flatMap((environment) => {
-    const base = entry.environments[environment.id]?.spec;
-    if (!environment.selected || !base) return [];
-    if (identitiesIn(input.desired, entry.name, environment.name)) return [];
-    const subject: ChangeSubject = {
-      ref: { kind: 'identities', name: entry.name, environment: environment.name },
-      location: null,
-    };
-    return [planned({ subject, keys: NO_IDENTITIES, base, environment }, input)];
-  });
+/** Traffic types with identities in the specs or the state. */
+export function trafficTypesOfIdentities(
+  { identities }: BoundDesired,
+  state: State,
+): ReadonlySet<string> {
+  const remembered = entriesOf(state, 'identities').map(({ name }) => name);
+  return new Set([...identities.map(({ trafficType }) => trafficType), ...remembered]);
 }
 
 export function identitiesIn(
@@ -101,15 +97,12 @@ function planned(of: Planning, input: PlanInput): ObjectPlan {
     keys: keyChange(sent, { added, changed: others }),
     reason: isKnown(of, { added, changed }, input) ? ('commit' as const) : ('unknown' as const),
   };
-  const held = identitiesWithholdReason(of, input);
-  if (held) return { id, withheld: [withheld(subject, change, held), ...staying] };
   const { name: trafficType } = subject.ref;
   const trafficTypeId = input.actual.trafficTypeIds.get(trafficType) ?? trafficType;
   const place = { trafficType, trafficTypeId, environment: environment.name };
-  const requests = batches(sent).map((identities): StepRequest => {
-    return { action: 'write-identities', ...place, identities };
-  });
-  return { id, withheld: staying, change: plannedChange(subject, change, requests) };
+  const requests = (): StepRequest[] =>
+    batches(sent).map((identities) => ({ action: 'write-identities', ...place, identities }));
+  return heldOrPlanned(subject, change, identitiesWithholdReason(of, input), requests, staying);
 }
 
 function keysBut(keys: Identities, some: readonly string[]): string[] {
@@ -194,13 +187,9 @@ export const IDENTITIES_KIND: PlannedKind = {
   // All of them, because comparing them with the base needs no request.
   inScope: ({ identities }) => ({ identities }),
   plan: (input) =>
-    input.desired.identities
-      .filter(({ trafficType }) => isPlanned(input.policy, 'identities', trafficType))
-      .flatMap((identities) => planIdentities(identities, input)),
-  planRemoval: (name, input) => {
-    const entry = identitiesEntry(input.state, name);
-    return entry ? identitiesRemoval(entry, input) : [];
-  },
+    [...trafficTypesOfIdentities(input.desired, input.state)]
+      .filter((name) => isPlanned(input.policy, 'identities', name))
+      .flatMap((name) => planIdentities(name, input)),
   fingerprint: (desired, { name, environment }) => {
     const declared = identitiesIn(desired, name, environment);
     return declared ? { sha256: identitiesSha256(declared.keys) } : undefined;

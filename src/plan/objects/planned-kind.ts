@@ -2,13 +2,13 @@ import type { Actual, ScopedObjects } from '../../model/actual.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
 import type { DesiredObjects } from '../../model/desired.js';
 import type { Location } from '../../model/diagnostic.js';
-import type { Reason } from '../../model/plan.js';
+import type { Action, FieldChange, KeyChange, Reason, StepRequest } from '../../model/plan.js';
 import type { Kind, ObjectRef } from '../../model/ref.js';
 import type { Base, State } from '../../model/state.js';
 import type { Fields } from '../fields.js';
 import type { PlanInput } from '../input.js';
 import type { ObjectPlan } from '../planned-change.js';
-import type { PlanPolicy } from '../policy.js';
+import type { PlannedEnvironment, PlanPolicy, WithheldReason } from '../policy.js';
 
 /** The planner's rules for one kind of objects. `kinds.ts` lists the kinds. */
 export interface PlannedKind {
@@ -20,8 +20,6 @@ export interface PlannedKind {
   readonly inScope: (desired: BoundDesired, policy: PlanPolicy) => Partial<DesiredObjects>;
   /** Plans the declared objects that the policy accepts. */
   readonly plan: (input: PlanInput) => ObjectPlan[];
-  /** Plans the removal of the parts of an inventory object that git no longer declares. */
-  readonly planRemoval: (name: string, input: PlanInput) => ObjectPlan[];
   /**
    * The specs of an object in an environment, or at workspace level (null), as JSON: a change of the specs that leaves
    * this text equal does not concern the object. Undefined if it is not declared there.
@@ -86,6 +84,8 @@ export interface ObservedKind {
     place: RememberedPlace,
     input: PlanInput,
   ) => Base<unknown>;
+  /** How to remove an object of the inventory; undefined if it is gone. */
+  readonly parts: (name: string, input: PlanInput) => Parts | undefined;
   /** Undefined if the object was not observed. */
   readonly seen: (actual: Actual, name: string) => SeenObject | undefined;
 }
@@ -97,6 +97,25 @@ export interface SeenObject {
   readonly existence: 'present' | 'absent' | 'unknown';
   /** Environment name → whether the object exists there, for every environment that was read. */
   readonly places: ReadonlyMap<string, boolean>;
+}
+
+/** The writes that remove an object, whole or in one place. */
+export interface Part {
+  readonly action: Action;
+  readonly fields: readonly FieldChange[];
+  readonly keys?: KeyChange;
+  /** Empty if it is removed together with the whole. */
+  readonly requests: readonly StepRequest[];
+  /** Set if the service archives it instead of deleting it. */
+  readonly archive?: true;
+  readonly held?: WithheldReason | undefined;
+}
+
+/** How to remove an object of one kind. */
+export interface Parts {
+  /** Undefined if the service has nothing there. */
+  readonly placeIn: (environment: PlannedEnvironment) => Part | undefined;
+  readonly whole: () => Part;
 }
 
 export interface DeclaredObject {

@@ -1,30 +1,22 @@
 import { keyOf, objectId, type ObjectId, type ObjectRef } from '../../model/ref.js';
-import type { Action, FieldChange, KeyChange, StepRequest } from '../../model/plan.js';
+import type { FieldChange } from '../../model/plan.js';
 import type { StateEntry } from '../../model/state.js';
-import { plannedChange, withheld, type ObjectPlan, type ChangeSubject } from '../planned-change.js';
+import { heldOrPlanned, type ObjectPlan, type ChangeSubject } from '../planned-change.js';
 import { isTargetPath, type Fields } from '../fields.js';
 import type { PlanInput } from '../input.js';
-import {
-  removalClosed,
-  suspendedReason,
-  type PlannedEnvironment,
-  type WithheldReason,
-} from '../policy.js';
-import type { DeclaredObject } from './planned-kind.js';
+import { removalClosed, suspendedReason, type WithheldReason } from '../policy.js';
+import type { DeclaredObject, ObservedKind, Part } from './planned-kind.js';
 
-/**
- * Plans the removal of the parts of an inventory object that git no longer declares.
- *
- * @param parts how its kind is removed; undefined if the object is gone.
- */
-export function plannedRemoval(
+/** Plans the removal of the parts of an inventory object that git no longer declares. */
+export function planRemoval(
   entry: StateEntry,
-  parts: Parts | undefined,
-  declared: DeclaredObject | undefined,
+  rules: ObservedKind,
   input: PlanInput,
 ): ObjectPlan[] {
-  if (!parts) return [];
   const { kind, name } = entry;
+  const parts = rules.parts(name, input);
+  if (!parts) return [];
+  const declared = rules.declared(input.desired).get(name);
   const ref: ObjectRef = { kind, name, environment: null };
   const planned = input.policy.environments.flatMap((environment) => {
     const { selected, id, name: place } = environment;
@@ -43,30 +35,11 @@ export function plannedRemoval(
   return [...planned, planDeletion({ ref, declared, after, ...whole }, input)];
 }
 
-/** The writes that remove an object, whole or in one place. */
-interface Part {
-  readonly action: Action;
-  readonly fields: readonly FieldChange[];
-  readonly keys?: KeyChange;
-  /** Empty if it is removed together with the whole. */
-  readonly requests: readonly StepRequest[];
-  /** Set if the service archives it instead of deleting it. */
-  readonly archive?: true;
-  readonly held?: WithheldReason | undefined;
-}
-
 interface Removal extends Part {
   readonly ref: ObjectRef;
   /** The part of the object that the specs still declare, if any. */
   readonly declared: DeclaredObject | undefined;
   readonly after: readonly ObjectId[];
-}
-
-/** How to remove an object of one kind. */
-export interface Parts {
-  /** Undefined if the service has nothing there. */
-  readonly placeIn: (environment: PlannedEnvironment) => Part | undefined;
-  readonly whole: () => Part;
 }
 
 /** A removal as a planned change, or withheld for the first rule that forbids it. */
@@ -75,10 +48,7 @@ function planDeletion(removal: Removal, input: PlanInput): ObjectPlan {
   const subject: ChangeSubject = { ref, location: null, after };
   const reason = 'prune' as const;
   const what = { action, fields, reason, ...(keys && { keys }), ...(archive && { archive }) };
-  const held = removalWithholdReason(removal, input);
-  const id = objectId(ref);
-  if (held) return { id, withheld: [withheld(subject, what, held)] };
-  return { id, withheld: [], change: plannedChange(subject, what, requests) };
+  return heldOrPlanned(subject, what, removalWithholdReason(removal, input), () => requests);
 }
 
 const PROTECTED: WithheldReason = { why: 'protected' };

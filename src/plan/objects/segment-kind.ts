@@ -8,9 +8,9 @@ import {
   type ActivationBase,
   type Base,
   type SegmentBase,
-  type SegmentEntry,
 } from '../../model/state.js';
 import type { PlanInput } from '../input.js';
+import { planDeclared } from './placed-object.js';
 import type { PlacedName } from '../place.js';
 import {
   inventoryEnvironments,
@@ -18,10 +18,9 @@ import {
   wantedEntries,
   type WithheldReason,
 } from '../policy.js';
-import type { KeyCounting, KindScope, PlannedKind, ScopeInput } from './planned-kind.js';
+import type { KeyCounting, KindScope, Parts, PlannedKind, ScopeInput } from './planned-kind.js';
 import { basename, isUnder } from './spec-paths.js';
-import { plannedRemoval, type Parts } from './removal.js';
-import { baseSpec, chunks, planSegment } from './segment.js';
+import { baseSpec, chunks, planActivation, planWorkspaceLevel } from './segment.js';
 
 /** Segments: created at workspace level, active with keys in each environment. */
 export const SEGMENT_KIND: PlannedKind = {
@@ -32,15 +31,9 @@ export const SEGMENT_KIND: PlannedKind = {
       plannedObjects(policy, 'segment', segments).map((segment) => [segment.name, segment]),
     ),
   }),
-  plan: (input) =>
-    plannedObjects(input.policy, 'segment', input.desired.segments).flatMap((segment) =>
-      planSegment(segment, input),
-    ),
-  planRemoval: (name, input) => {
-    const entry = segmentEntry(input.state, name);
-    if (!entry) return [];
-    const declared = input.desired.segments.get(name);
-    return plannedRemoval(entry, segmentParts(entry, input), declared, input);
+  plan: (input) => {
+    const levels = { workspace: planWorkspaceLevel, environment: planActivation };
+    return planDeclared('segment', input.desired.segments, levels, input);
   },
   fingerprint: ({ segments }, { name, environment }) => {
     const segment = segments.get(name);
@@ -70,6 +63,7 @@ export const SEGMENT_KIND: PlannedKind = {
     wholeScope: (names, environments) => ({
       segments: new Map(names.map((name) => [name, { environments: allKeysIn(environments) }])),
     }),
+    parts: segmentParts,
     spec: segmentSpec,
     seen: ({ segments }, name) => {
       const found = segments.get(name);
@@ -142,9 +136,10 @@ function segmentSpec(
 }
 
 /** Undefined if the segment is gone. */
-function segmentParts({ name, environments }: SegmentEntry, input: PlanInput): Parts | undefined {
+function segmentParts(name: string, input: PlanInput): Parts | undefined {
   const actual = input.actual.segments.get(name);
   if (!actual?.segment) return undefined;
+  const entry = segmentEntry(input.state, name);
   const trafficType = actual.segment.trafficType.name;
   const unseenUsers = input.actual.allFlags === null ? UNSEEN_USERS : undefined;
   return {
@@ -161,7 +156,7 @@ function segmentParts({ name, environments }: SegmentEntry, input: PlanInput): P
           ...chunks(held).map((keys) => ({ action: 'remove-keys' as const, ...place, keys })),
           { action: 'deactivate-segment', ...place },
         ],
-        held: unseenUsers ?? keysOfOthers(live.keys, environments[id]?.spec),
+        held: unseenUsers ?? keysOfOthers(live.keys, entry?.environments[id]?.spec),
       };
     },
     whole: () => ({

@@ -3,153 +3,75 @@ import { sortedSet } from '../../model/json.js';
 import { keyDifference, NO_KEYS, sameKeys, type KeyList } from '../../model/segment-keys.js';
 import type { ActualActivation, ActualSegment } from '../../model/actual.js';
 import type { DesiredActivation, DesiredSegment } from '../../model/desired.js';
-import { objectId, type ObjectId } from '../../model/ref.js';
-import type { FieldChange, KeyChange, Reason, StepRequest } from '../../model/plan.js';
-import { segmentEntry, type ActivationBase, type SegmentEntry } from '../../model/state.js';
-import { plannedChange, withheld, type ChangeSubject, type ObjectPlan } from '../planned-change.js';
+import { objectId } from '../../model/ref.js';
+import type { KeyChange, Reason, StepRequest } from '../../model/plan.js';
+import type { ActivationBase, Base } from '../../model/state.js';
+import { heldOrPlanned, type ObjectPlan } from '../planned-change.js';
 import { SEGMENT_KEYS, WHOLE_OBJECT } from '../bases/corrections.js';
 import { creationReason, withoutBase, type PlanInput } from '../input.js';
 import { requestHold } from '../requests.js';
-import {
-  environmentRules,
-  withholdReason,
-  workspaceRules,
-  type PlannedEnvironment,
-  type WithheldReason,
-} from '../policy.js';
+import { withholdReason, type PlannedEnvironment, type PlanPolicy } from '../policy.js';
+import { reasonOfChange } from '../fields.js';
+import { immutable, planCreation, type PlacedObject } from './placed-object.js';
 
-/** Plans one segment: its workspace level, then each selected environment that the spec names. */
-export function planSegment(segment: DesiredSegment, input: PlanInput): ObjectPlan[] {
-  const actual = input.actual.segments.get(segment.name);
-  if (!actual) throw new Error(`bug: segment "${segment.name}" was not observed`);
-  const entry = segmentEntry(input.state, segment.name);
-  const level = planWorkspaceLevel(segment, { actual, entry }, input);
-  if (level.blocked) return [level.planned];
-  return [
-    level.planned,
-    ...input.policy.environments.flatMap((environment) => {
-      const activation = segment.environments.get(environment.name);
-      if (!activation || !environment.selected) return [];
-      return [planActivation({ segment, activation, actual, entry, environment }, input)];
-    }),
-  ];
-}
-
-function planWorkspaceLevel(
+/** Plans the workspace level of a segment, which is only ever created. */
+export function planWorkspaceLevel(
   segment: DesiredSegment,
-  { actual, entry }: { actual: ActualSegment; entry: SegmentEntry | undefined },
-  input: PlanInput,
-): { planned: ObjectPlan; blocked: boolean } {
-  const subject: ChangeSubject = {
-    ref: { kind: 'segment', name: segment.name, environment: null },
-    location: segment.location,
-  };
-  const id = objectId(subject.ref);
-  if (!actual.segment) {
-    return { planned: planCreation(segment, entry, subject, input), blocked: false };
-  }
-  const immutable = immutableFields(segment, actual.segment);
-  const held = immutable.map((field) =>
-    withheld(
-      subject,
-      { action: 'update', fields: [field] },
-      { why: 'immutable', because: 'the service sets it when the segment is created' },
-    ),
-  );
-  const blocked = immutable.some((field) => field.path === '/trafficType');
-  return { planned: { id, withheld: held }, blocked };
-}
-
-function planCreation(
-  segment: DesiredSegment,
-  entry: SegmentEntry | undefined,
-  subject: ChangeSubject,
+  placed: PlacedObject,
   input: PlanInput,
 ): ObjectPlan {
-  const id = objectId(subject.ref);
   const { name, trafficType, description } = segment;
-  const reason = creationReason(entry?.workspace, { trafficType });
-  const fields: FieldChange[] = [
-    { path: '/trafficType', reason, after: trafficType },
-    ...(description === '' ? [] : [{ path: '/description', reason, after: description }]),
-  ];
-  const corrections = entry?.workspace?.corrections?.[WHOLE_OBJECT];
-  const held = withholdReason({ reason }, workspaceRules(input.policy), corrections);
-  if (held) return { id, withheld: [withheld(subject, { action: 'create', fields }, held)] };
-  return {
-    id,
-    withheld: [],
-    change: plannedChange(subject, { action: 'create', fields }, [
+  const { segment: live } = observedSegment(segment, input);
+  if (!live) {
+    const described = description === '' ? [] : [['/description', description] as const];
+    const fields = new Map([['/trafficType', trafficType], ...described]);
+    return planCreation(placed, { spec: { trafficType }, fields }, () => [
       { action: 'create-segment', segment: name, trafficType, description },
-    ]),
-  };
-}
-
-function immutableFields(
-  segment: DesiredSegment,
-  live: ActualSegment['segment'] & object,
-): FieldChange[] {
-  const pairs = [
-    { path: '/trafficType', before: live.trafficType.name, after: segment.trafficType },
-    { path: '/description', before: live.description ?? '', after: segment.description },
+    ]);
+  }
+  const before = live.description ?? '';
+  const differences = [
+    { path: '/trafficType', before: live.trafficType.name, after: trafficType },
+    { path: '/description', before, after: description === '' ? before : description },
   ];
-  return pairs
-    .filter(
-      ({ path, before, after }) => before !== after && !(path === '/description' && after === ''),
-    )
-    .map((pair) => ({ ...pair, reason: 'conflict' as const }));
+  const because = 'the service sets it when the segment is created';
+  return { id: objectId(placed.ref), withheld: immutable(placed, differences, because) };
 }
 
-interface ActivationSubject {
-  readonly segment: DesiredSegment;
-  readonly activation: DesiredActivation;
-  readonly actual: ActualSegment;
-  readonly entry: SegmentEntry | undefined;
-  readonly environment: PlannedEnvironment;
+function observedSegment({ name }: DesiredSegment, { actual }: PlanInput): ActualSegment {
+  const found = actual.segments.get(name);
+  if (!found) throw new Error(`bug: segment "${name}" was not observed`);
+  return found;
 }
 
-function planActivation(of: ActivationSubject, input: PlanInput): ObjectPlan {
-  const { segment, activation, actual, environment } = of;
-  const subject: ChangeSubject = {
-    ref: { kind: 'segment', name: segment.name, environment: environment.name },
-    location: activation.location,
-    after: [objectId({ kind: 'segment', name: segment.name, environment: null })],
-  };
-  const id = objectId(subject.ref);
-  const live = actual.environments.get(environment.name);
-  if (!live) throw new Error(`bug: ${id} was not observed`);
-  const difference = keysToChange(activation, live);
-  if (live.active && !difference) return { id, withheld: [] };
-  const base = of.entry?.environments[environment.id];
-  const reason = live.active
-    ? keysReason(of, live, input, difference)
-    : creationReason(base, baseSpec(activation));
-  const change = {
-    action: live.active ? ('update' as const) : ('activate' as const),
-    fields: [],
-    reason,
-    ...(difference && { keys: difference }),
-  };
-  const corrections = base?.corrections?.[live.active ? SEGMENT_KEYS : WHOLE_OBJECT];
-  const held = activationWithholdReason(id, live, { reason, corrections }, environment, input);
-  if (held) return { id, withheld: [withheld(subject, change, held)] };
-  const place = { segment: segment.name, environment: environment.name };
-  const requests: StepRequest[] = live.active ? [] : [{ action: 'activate-segment', ...place }];
-  if (difference) requests.push(...keyRequests(place, difference, live.keys ?? NO_KEYS));
-  return { id, withheld: [], change: plannedChange(subject, change, requests) };
-}
-
-function activationWithholdReason(
-  id: ObjectId,
-  live: ActualActivation,
-  { reason, corrections }: { reason: Reason; corrections: readonly string[] | undefined },
-  environment: PlannedEnvironment,
+/** Plans a segment in one environment: its activation, or an update of its keys. */
+export function planActivation(
+  segment: DesiredSegment,
+  placed: PlacedObject & { readonly environment: PlannedEnvironment },
   input: PlanInput,
-): WithheldReason | undefined {
-  return (
+): ObjectPlan | undefined {
+  const { base, rules, environment } = placed;
+  const id = objectId(placed.ref);
+  const activation = segment.environments.get(environment.name);
+  if (!activation) return undefined;
+  const live = observedSegment(segment, input).environments.get(environment.name);
+  if (!live) throw new Error(`bug: ${id} was not observed`);
+  const keys = keysToChange(activation, live);
+  if (live.active && !keys) return { id, withheld: [] };
+  const known = base as Base<ActivationBase> | undefined;
+  const reason = live.active
+    ? keysReason(activation, known, live, { keys, policy: input.policy })
+    : creationReason(known, baseSpec(activation));
+  const action = live.active ? ('update' as const) : ('activate' as const);
+  const corrections = base?.corrections?.[live.active ? SEGMENT_KEYS : WHOLE_OBJECT];
+  const held =
     requestHold(live, input.actual.requests?.get(id)) ??
-    withholdReason({ reason }, environmentRules(input.policy, environment), corrections)
-  );
+    withholdReason({ reason }, rules, corrections);
+  const place = { segment: segment.name, environment: environment.name };
+  return heldOrPlanned(placed, { action, fields: [], reason, ...(keys && { keys }) }, held, () => [
+    ...(live.active ? [] : [{ action: 'activate-segment' as const, ...place }]),
+    ...(keys ? keyRequests(place, keys, live.keys ?? NO_KEYS) : []),
+  ]);
 }
 
 /** The base of an activation. */
@@ -172,31 +94,24 @@ function keysToChange(
 }
 
 function keysReason(
-  of: ActivationSubject,
+  { mode, keys }: DesiredActivation,
+  base: Base<ActivationBase> | undefined,
   live: ActualActivation,
-  input: PlanInput,
-  difference: KeyChange | undefined,
+  {
+    keys: difference,
+    policy,
+  }: { readonly keys: KeyChange | undefined; readonly policy: PlanPolicy },
 ): Reason {
-  const { activation, entry, environment } = of;
-  const remembered = entry?.environments[environment.id];
-  const base: ActivationBase | undefined = remembered?.spec;
   // Without a base, keys may come from an interrupted upload, which is continued; any other keys are foreign.
-  if (!base) {
-    const isOurs = difference?.removed.length === 0;
-    return withoutBase(input.policy, isOurs ? remembered : undefined);
-  }
-  if (!base.keys || !activation.keys) return 'commit';
-  const gitChanged = !sameKeys(base.keys, activation.keys.digest);
+  if (!base?.spec) return withoutBase(policy, difference?.removed.length === 0 ? base : undefined);
+  const { keys: last } = base.spec;
+  if (!last || !keys) return 'commit';
   // A change request of ours may have been published.
-  const asked = remembered?.request?.asked?.keys;
-  const isKnown = [base.keys, asked].some(
-    (keys) => keys && live.keys && sameKeys(keys, live.keys.digest),
-  );
-  const liveChanged = live.keys !== undefined && !isKnown;
-  // In this mode other keys in the segment do not count, so they are neither drift nor conflict.
-  if (activation.mode === 'add-only') return gitChanged ? 'commit' : 'drift';
-  if (gitChanged && liveChanged) return 'conflict';
-  return gitChanged ? 'commit' : 'drift';
+  const known = [last, base.request?.asked?.keys];
+  const isKnown = known.some((each) => each && live.keys && sameKeys(each, live.keys.digest));
+  // In the mode `add-only` other keys in the segment do not count.
+  const liveChanged = mode !== 'add-only' && live.keys !== undefined && !isKnown;
+  return reasonOfChange({ git: !sameKeys(last, keys.digest), live: liveChanged });
 }
 
 /**
