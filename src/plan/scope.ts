@@ -5,11 +5,17 @@ import { sameJson } from '../model/json.js';
 import type { Progress } from '../model/run.js';
 import { keyOfId, parseKey, type Kind } from '../model/ref.js';
 import { NOTHING_IN_SCOPE, type Scope, type ScopedObjects } from '../model/actual.js';
-import { entriesOf, flagEntry, type State } from '../model/state.js';
+import { entriesOf, entriesOfKind, flagEntry, type State } from '../model/state.js';
 import { observedKind, OBSERVED_KINDS } from './objects/kinds.js';
-import type { ScopeInput } from './objects/planned-kind.js';
+import type { ObservedKind, ObservedPlaces, ScopeInput } from './objects/planned-kind.js';
 import { usesOf } from './order/references.js';
-import { matchesFilter, plannedObjects, type PlanPolicy } from './policy.js';
+import {
+  inventoryEnvironments,
+  matchesFilter,
+  plannedObjects,
+  wantedEntries,
+  type PlanPolicy,
+} from './policy.js';
 
 export interface ScopeOptions extends Pick<ScopeInput, 'allEnvironments' | 'counting'> {
   /** See `Scope`. */
@@ -29,13 +35,36 @@ export function scopeOf(
 ): Scope {
   const needed = neededIn(desired, state, policy);
   const input = { desired, state, policy, allEnvironments, counting, needed };
-  const kinds = OBSERVED_KINDS.map(([, { scope }]) => scope(input));
-  const objects = joinedScopes(kinds.map((each) => each.objects));
+  const kinds = OBSERVED_KINDS.map(([kind, rules]) => ({ rules, places: placesOf(kind, rules, input) }));
+  const objects = joinedScopes(kinds.map(({ rules, places }) => rules.scope(places, input)));
   // Users of objects matter only if a removal is possible.
-  const hasRemovals = kinds.some((each) => each.hasRemovals);
+  const hasRemovals = kinds.some(({ places }) =>
+    [...places.values()].some(({ removed }) => removed.length > 0),
+  );
   const users = hasRemovals && policy.prune && policy.suspended === null;
   const kept = entriesOf(state, 'flag').length;
   return { ...objects, users, whole, flagsKnown: Math.max(kept, objects.flags.size) };
+}
+
+/** The places of declared objects, and those of the inventory that the specs no longer declare. */
+function placesOf(
+  kind: Kind,
+  { declared }: ObservedKind,
+  { desired, state, policy, allEnvironments }: ScopeInput,
+): Map<string, ObservedPlaces> {
+  const places = new Map<string, ObservedPlaces>();
+  for (const { name, environments } of plannedObjects(policy, kind, declared(desired))) {
+    const own = policy.environments.filter((each) => each.selected && environments.has(each.name));
+    places.set(name, { declared: own, removed: [] });
+  }
+  for (const entry of entriesOfKind(wantedEntries(policy, state), kind)) {
+    const own = places.get(entry.name)?.declared;
+    const ours = own ? inventoryEnvironments(policy, entry) : allEnvironments;
+    const names = new Set(own?.map(({ name }) => name));
+    const removed = ours.filter((name) => !names.has(name));
+    places.set(entry.name, { declared: own ?? [], removed });
+  }
+  return places;
 }
 
 /**

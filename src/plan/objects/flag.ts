@@ -32,7 +32,7 @@ import {
   withEqualFields,
 } from './flag-base.js';
 import { immutable, planCreation, planDeclared, type PlacedObject } from './placed-object.js';
-import type { KindFiles, KindScope, Parts, PlannedKind, ScopeInput } from './planned-kind.js';
+import type { KindFiles, ObservedPlaces, Parts, PlannedKind, ScopeInput } from './planned-kind.js';
 import { basename, isUnder } from './spec-paths.js';
 import { isArchived, NOT_OURS, removedFields } from './removal.js';
 
@@ -107,31 +107,22 @@ function workspaceDifferences(
   });
 }
 
-/** Declared flags in the environments that they name, managed ones that are no longer declared, and flags of kills. */
-function flagScope({ desired, state, policy, allEnvironments, needed }: ScopeInput): KindScope {
+/** The places of flags, and those of kills. */
+function flagScope(
+  places: ReadonlyMap<string, ObservedPlaces>,
+  { desired, state, policy, needed }: ScopeInput,
+): Partial<ScopedObjects> {
   const flags = new Map<string, FlagScope>();
-  const selected = policy.environments.flatMap((each) => (each.selected ? [each.name] : []));
-  for (const { name, environments: declared } of plannedObjects(policy, 'flag', desired.flags)) {
-    const environments = new Set(selected.filter((each) => declared.has(each)));
-    flags.set(name, { ...rememberedOf(flagEntry(state, name), policy), environments });
-  }
-  let hasRemovals = false;
-  for (const entry of entriesOfKind(wantedEntries(policy, state), 'flag')) {
-    const declared = flags.get(entry.name)?.environments;
-    const ours = declared ? inventoryEnvironments(policy, entry) : allEnvironments;
-    const removed = [...ours].filter((name) => declared?.has(name) !== true);
-    hasRemovals ||= removed.length > 0;
-    const { id, known } = rememberedOf(entry, policy);
-    const environments = new Set([...(declared ?? []), ...removed]);
-    flags.set(entry.name, { id, known: new Set([...known, ...removed]), environments });
+  for (const [name, { declared, removed }] of places) {
+    const { id, known } = rememberedOf(flagEntry(state, name), policy);
+    const environments = new Set([...declared.map((each) => each.name), ...removed]);
+    flags.set(name, { id, known: new Set([...known, ...removed]), environments });
   }
   addKills(flags, desired, policy);
-  for (const [name, places] of needed.get('flag') ?? []) {
-    const scope = flags.get(name) ?? { id: flagEntry(state, name)?.id, known: places };
-    const environments = new Set([...(flags.get(name)?.environments ?? []), ...places]);
-    flags.set(name, { ...scope, environments });
+  for (const [name, environments] of needed.get('flag') ?? []) {
+    flags.set(name, { id: flagEntry(state, name)?.id, known: environments, environments });
   }
-  return { objects: { flags }, hasRemovals };
+  return { flags };
 }
 
 /** Definitions of any flag of the workspace that are read only because git kills them, or takes a kill back. */
@@ -163,9 +154,6 @@ export const FLAG_KIND: PlannedKind = {
   rank: 1,
   declarations: ({ flags }) =>
     [...flags.values()].map((flag) => ({ ...flag, fields: flag.creation ?? flag.fields })),
-  inScope: ({ flags }, policy) => ({
-    flags: new Map(plannedObjects(policy, 'flag', flags).map((flag) => [flag.name, flag])),
-  }),
   plan: (input) => {
     const levels = { workspace: planWorkspaceLevel, environment: planDefinition };
     return planDeclared('flag', input.desired.flags, levels, input);

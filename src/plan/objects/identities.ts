@@ -184,8 +184,6 @@ export const IDENTITIES_KIND: PlannedKind = {
       trafficType,
       environments: new Map([[environment, keys]]),
     })),
-  // All of them, because comparing them with the base needs no request.
-  inScope: ({ identities }) => ({ identities }),
   plan: (input) =>
     [...trafficTypesOfIdentities(input.desired, input.state)]
       .filter((name) => isPlanned(input.policy, 'identities', name))

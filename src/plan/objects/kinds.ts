@@ -2,7 +2,7 @@ import type { BoundDesired } from '../../model/bound-desired.js';
 import { KINDS, type Kind } from '../../model/ref.js';
 import { FLAG_KIND } from './flag.js';
 import { IDENTITIES_KIND } from './identities.js';
-import type { PlanPolicy } from '../policy.js';
+import { plannedObjects, type PlanPolicy } from '../policy.js';
 import type { DeclaredObject, ObservedKind, PlannedKind } from './planned-kind.js';
 import { SEGMENT_KIND } from './segment-kind.js';
 
@@ -38,10 +38,13 @@ export function declarationsIn(desired: BoundDesired): DeclaredObject[] {
   return KINDS.flatMap((kind) => plannedKind(kind).declarations(desired));
 }
 
-/** The specs reduced to the objects that the policy's filters accept. */
+/**
+ * The specs reduced to the objects that the policy's filters accept, and all identities: comparing those with their base
+ * needs no request.
+ */
 export function desiredInScope(desired: BoundDesired, policy: PlanPolicy): BoundDesired {
-  return KINDS.reduce(
-    (narrowed, kind) => ({ ...narrowed, ...plannedKind(kind).inScope(desired, policy) }),
-    desired,
-  );
+  const planned = <T extends DeclaredObject>(kind: Kind, objects: ReadonlyMap<string, T>) =>
+    new Map(plannedObjects(policy, kind, objects).map((each) => [each.name, each]));
+  const { flags, segments } = desired;
+  return { ...desired, flags: planned('flag', flags), segments: planned('segment', segments) };
 }

@@ -1,6 +1,5 @@
 import type { Actual, ScopedObjects } from '../../model/actual.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
-import type { DesiredObjects } from '../../model/desired.js';
 import type { Location } from '../../model/diagnostic.js';
 import type { Action, FieldChange, KeyChange, Reason, StepRequest } from '../../model/plan.js';
 import type { Kind, ObjectRef } from '../../model/ref.js';
@@ -16,8 +15,6 @@ export interface PlannedKind {
   readonly rank: number;
   /** All declared objects of the kind, in the order of the specs; an object may occur once per environment. */
   readonly declarations: (desired: BoundDesired) => readonly DeclaredObject[];
-  /** The member of the specs that holds the kind, reduced to the objects that a run observes. */
-  readonly inScope: (desired: BoundDesired, policy: PlanPolicy) => Partial<DesiredObjects>;
   /** Plans the declared objects that the policy accepts. */
   readonly plan: (input: PlanInput) => ObjectPlan[];
   /**
@@ -55,8 +52,11 @@ export interface KindFiles {
 export interface ObservedKind {
   /** By name. */
   readonly declared: (desired: BoundDesired) => ReadonlyMap<string, DeclaredObject>;
-  /** The objects of the kind to observe for a plan; see `scopeOf`. */
-  readonly scope: (input: ScopeInput) => KindScope;
+  /** The objects of the kind to observe for a plan; see `scopeOf`. @param places by the object's name. */
+  readonly scope: (
+    places: ReadonlyMap<string, ObservedPlaces>,
+    input: ScopeInput,
+  ) => Partial<ScopedObjects>;
   /** The named objects with everything that the service has of them in these environments. */
   readonly wholeScope: (
     names: readonly string[],
@@ -148,10 +148,12 @@ export interface ScopeInput {
   readonly needed: ReadonlyMap<Kind, ReadonlyMap<string, ReadonlySet<string>>>;
 }
 
-export interface KindScope {
-  readonly objects: Partial<ScopedObjects>;
-  /** Whether the specs no longer declare some part of the inventory. */
-  readonly hasRemovals: boolean;
+/** The environments in which an object is observed. */
+export interface ObservedPlaces {
+  /** The selected ones that the specs name. */
+  readonly declared: readonly PlannedEnvironment[];
+  /** Those from which the specs have removed it. */
+  readonly removed: readonly string[];
 }
 
 export interface RememberedPlace {

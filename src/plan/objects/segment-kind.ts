@@ -18,7 +18,13 @@ import {
   wantedEntries,
   type WithheldReason,
 } from '../policy.js';
-import type { KeyCounting, KindScope, Parts, PlannedKind, ScopeInput } from './planned-kind.js';
+import type {
+  KeyCounting,
+  ObservedPlaces,
+  Parts,
+  PlannedKind,
+  ScopeInput,
+} from './planned-kind.js';
 import { basename, isUnder } from './spec-paths.js';
 import { baseSpec, chunks, planActivation, planWorkspaceLevel } from './segment.js';
 
@@ -26,11 +32,6 @@ import { baseSpec, chunks, planActivation, planWorkspaceLevel } from './segment.
 export const SEGMENT_KIND: PlannedKind = {
   rank: 0,
   declarations: ({ segments }) => [...segments.values()],
-  inScope: ({ segments }, policy) => ({
-    segments: new Map(
-      plannedObjects(policy, 'segment', segments).map((segment) => [segment.name, segment]),
-    ),
-  }),
   plan: (input) => {
     const levels = { workspace: planWorkspaceLevel, environment: planActivation };
     return planDeclared('segment', input.desired.segments, levels, input);
@@ -77,32 +78,27 @@ export const SEGMENT_KIND: PlannedKind = {
   },
 };
 
-/** Declared segments in the environments that they name, and managed ones no longer declared, with all keys. */
-function segmentScope(input: ScopeInput): KindScope {
-  const { desired, state, policy, allEnvironments, counting } = input;
+/** Removed segments with all their keys. */
+function segmentScope(
+  places: ReadonlyMap<string, ObservedPlaces>,
+  { desired, state, counting, needed }: ScopeInput,
+): Partial<ScopedObjects> {
   const segments = new Map<string, SegmentScope>();
-  for (const segment of plannedObjects(policy, 'segment', desired.segments)) {
-    const entry = segmentEntry(state, segment.name);
-    const environments = policy.environments.flatMap(({ name, id, selected }) => {
-      const activation = segment.environments.get(name);
-      if (!activation || !selected) return [];
-      return [[name, keyDetail(activation, entry?.environments[id], counting)] as const];
-    });
-    segments.set(segment.name, { environments: new Map(environments) });
+  for (const [name, { declared, removed }] of places) {
+    const activations = desired.segments.get(name)?.environments;
+    const bases = segmentEntry(state, name)?.environments;
+    const environments = allKeysIn(removed);
+    for (const { name: place, id } of declared) {
+      const activation = activations?.get(place);
+      if (activation) environments.set(place, keyDetail(activation, bases?.[id], counting));
+    }
+    segments.set(name, { environments });
   }
-  let hasRemovals = false;
-  for (const entry of entriesOfKind(wantedEntries(policy, state), 'segment')) {
-    const declared = segments.get(entry.name)?.environments;
-    const ours = declared ? inventoryEnvironments(policy, entry) : allEnvironments;
-    const environments = new Map([...allKeysIn(ours), ...(declared ?? [])]);
-    hasRemovals ||= environments.size > (declared?.size ?? 0);
-    segments.set(entry.name, { environments });
-  }
-  for (const [name, places] of input.needed.get('segment') ?? []) {
+  for (const [name, places] of needed.get('segment') ?? []) {
     const environments = new Map([...places].map((place) => [place, 'activation' as const]));
     segments.set(name, { environments, placesAlone: true });
   }
-  return { objects: { segments }, hasRemovals };
+  return { segments };
 }
 
 function allKeysIn(environments: readonly string[]): Map<string, KeyDetail> {
