@@ -66,7 +66,9 @@ export async function applyOnce(
   const begun = stateBeforeApply(input, planned.plan.changes, head);
   const { message: beginning } = runMessage('Begin', planned, head);
   // Only the second write records this HEAD as applied.
-  const ramps = recordsBefore(input.moment, planned.remembered.ramps);
+  const { ramps: known } = planned.remembered;
+  const isTakingBack = input.moment.facts.setbacks.size > 0;
+  const ramps = isTakingBack ? recordsBefore(input.moment, known) : known;
   await home?.write(begun, { head: before, message: beginning, ramps });
   const notes = overridden(planned.notes, options.note);
   const sent = await send({ ...planned, notes }, context, options);
