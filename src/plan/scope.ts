@@ -35,7 +35,10 @@ export function scopeOf(
 ): Scope {
   const needed = neededIn(desired, state, policy);
   const input = { desired, state, policy, allEnvironments, counting, needed };
-  const kinds = OBSERVED_KINDS.map(([kind, rules]) => ({ rules, places: placesOf(kind, rules, input) }));
+  const kinds = OBSERVED_KINDS.map(([kind, rules]) => ({
+    rules,
+    places: placesOf(kind, rules, input),
+  }));
   const objects = joinedScopes(kinds.map(({ rules, places }) => rules.scope(places, input)));
   // Users of objects matter only if a removal is possible.
   const hasRemovals = kinds.some(({ places }) =>

@@ -1,22 +1,17 @@
 import type { FlagFields, FlagFieldsChange, Definition } from '../../model/flag/flag.js';
 import { flagFieldsFromWire, flagFieldsPatch, withTag } from '../../model/flag/fields.js';
-import type { ActualFlag, FlagScope } from '../../model/actual.js';
+import type { ActualFlag, FlagScope, ScopedObjects } from '../../model/actual.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
 import type { DesiredFlag } from '../../model/desired.js';
 import { objectId } from '../../model/ref.js';
 import type { FieldChange, StepRequest } from '../../model/plan.js';
-import { entriesOfKind, flagEntry, type Base, type FlagBase } from '../../model/state.js';
+import { flagEntry, type Base, type FlagBase } from '../../model/state.js';
 import { planDefinition } from './definition.js';
 import { plannedUpdate, splitFields, type ObjectPlan } from '../planned-change.js';
 import { flagFields, flagFieldsChange, definitionFields, threeWay } from '../fields.js';
 import { withoutBase, type PlanInput } from '../input.js';
 import type { PlacedName } from '../place.js';
-import {
-  inventoryEnvironments,
-  plannedObjects,
-  wantedEntries,
-  type PlanPolicy,
-} from '../policy.js';
+import type { PlanPolicy } from '../policy.js';
 import { canonicalDefinition, definitionFromWire } from '../../model/flag/wire.js';
 import { rememberingKills } from '../kills/base.js';
 import { killOrders } from '../kills/orders.js';

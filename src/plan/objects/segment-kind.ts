@@ -1,9 +1,8 @@
 import type { BoundDesired } from '../../model/bound-desired.js';
 import type { DesiredActivation } from '../../model/desired.js';
-import type { KeyDetail, SegmentScope } from '../../model/actual.js';
+import type { KeyDetail, ScopedObjects, SegmentScope } from '../../model/actual.js';
 import { NO_KEYS, sameKeys, type KeyList } from '../../model/segment-keys.js';
 import {
-  entriesOfKind,
   segmentEntry,
   type ActivationBase,
   type Base,
@@ -12,12 +11,7 @@ import {
 import type { PlanInput } from '../input.js';
 import { planDeclared } from './placed-object.js';
 import type { PlacedName } from '../place.js';
-import {
-  inventoryEnvironments,
-  plannedObjects,
-  wantedEntries,
-  type WithheldReason,
-} from '../policy.js';
+import type { WithheldReason } from '../policy.js';
 import type {
   KeyCounting,
   ObservedPlaces,
