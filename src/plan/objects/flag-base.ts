@@ -35,6 +35,13 @@ export function flagSpec(
   return flag && baseOfFlag(flag);
 }
 
+/** The specs of a flag in a place, with the steps that its shares take. */
+export function writtenForm(desired: BoundDesired, ref: PlacedName): unknown {
+  const spec = flagSpec(desired, ref);
+  const definition = desired.flags.get(ref.name)?.environments.get(ref.environment ?? '');
+  return definition?.ramps ? { ...spec, steps: definition.ramps } : spec;
+}
+
 /**
  * Both sides that a live flag is compared with, with all its tags where git owns only one of them: the live ones, with
  * that tag, and without the one that git owned before.

@@ -10,7 +10,6 @@ import { planDefinition } from './definition.js';
 import { plannedUpdate, splitFields, type ObjectPlan } from '../planned-change.js';
 import { flagFields, flagFieldsChange, definitionFields, threeWay } from '../fields.js';
 import { withoutBase, type PlanInput } from '../input.js';
-import type { PlacedName } from '../place.js';
 import type { PlanPolicy } from '../policy.js';
 import { canonicalDefinition, definitionFromWire } from '../../model/flag/wire.js';
 import { rememberingKills } from '../kills/base.js';
@@ -25,6 +24,7 @@ import {
   liveTrafficType,
   rememberedOf,
   withEqualFields,
+  writtenForm,
 } from './flag-base.js';
 import { immutable, planCreation, planDeclared, type PlacedObject } from './placed-object.js';
 import type { KindFiles, ObservedPlaces, Parts, PlannedKind, ScopeInput } from './planned-kind.js';
@@ -192,13 +192,6 @@ export const FLAG_KIND: PlannedKind = {
     },
   },
 };
-
-/** The specs of a flag in a place, with the steps that its shares take. */
-function writtenForm(desired: BoundDesired, ref: PlacedName): unknown {
-  const spec = flagSpec(desired, ref);
-  const definition = desired.flags.get(ref.name)?.environments.get(ref.environment ?? '');
-  return definition?.ramps ? { ...spec, steps: definition.ramps } : spec;
-}
 
 /** Undefined if the flag is gone. */
 function flagParts(name: string, input: PlanInput): Parts | undefined {
