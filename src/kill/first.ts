@@ -4,11 +4,11 @@ import type { AdminReader } from '../admin-api/reader.js';
 import type { Source } from '../git/spec-source.js';
 import type { Actual } from '../model/actual.js';
 import { NOTHING_DESIRED, type Config, type Desired, type DesiredKill } from '../model/desired.js';
-import { keyOf, objectId, type ObjectId } from '../model/ref.js';
+import { definitionId, keyOf, objectId, type ObjectId } from '../model/ref.js';
 import type { ChangeNote, KillResults } from '../model/outcome.js';
 import type { Change, Plan, PlanNotes } from '../model/plan.js';
 import { isSelected, type RunOptions } from '../model/run.js';
-import { killOrders, orderKey, type KillOrder } from '../plan/kills/orders.js';
+import { killOrders, type KillOrder } from '../plan/kills/orders.js';
 import type { SpecCache } from '../specs/cache.js';
 import { killsAdded } from './in-git.js';
 import {
@@ -283,7 +283,7 @@ export class KillSender {
     if (before === null || commit === null) return [];
     // On a fault of git none counts as added, and `sendFirst` looks at all.
     const added = await killsAdded(source.checkout, before, commit).catch(() => new Set());
-    return unknown.filter(({ order }) => added.has(orderKey(order)));
+    return unknown.filter(({ order }) => added.has(definitionId(order)));
   }
 
   /** @param reader null sends without a look. */

@@ -1,13 +1,13 @@
 import type { Checkout } from '../git/checkout.js';
 import { commitTree } from '../git/commit-tree.js';
 import { type SpecTree, topOf } from '../model/spec-tree.js';
-import { killOrders, orderKey, isKillListed, isKillOrdered } from '../plan/kills/orders.js';
+import { killOrders, isKillListed, isKillOrdered } from '../plan/kills/orders.js';
 import type { SpecsResult } from '../specs/read-specs.js';
 import { SpecHistory } from '../history/spec-history.js';
 import { byCodeUnits } from '../model/json.js';
 import type { Source } from '../git/spec-source.js';
 import type { BoundDesired } from '../model/bound-desired.js';
-import { objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
+import { definitionId, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { LiveKill } from '../model/plan.js';
 import { flagEntry, type State } from '../model/state.js';
 import { seenLiveKills } from '../plan/kills/base.js';
@@ -23,7 +23,7 @@ export async function addsKill(
 }
 
 /**
- * The kills that a commit orders and an earlier one does not, by `orderKey`. Reads only the files that differ, to be
+ * The kills that a commit orders and an earlier one does not, by the ids of their definitions. Reads only the files that differ, to be
  * much faster than a plan.
  *
  * @throws FlagkeelError `GIT` a commit is not here.
@@ -32,7 +32,7 @@ export async function killsAdded(
   checkout: Checkout,
   before: string,
   after: string,
-): Promise<ReadonlySet<string>> {
+): Promise<ReadonlySet<ObjectId>> {
   const history = new SpecHistory(checkout, after);
   const changed = new Set((await history.pathsChanged(before, after)).filter(mayKill));
   if (changed.size === 0) return new Set();
@@ -47,9 +47,9 @@ function mayKill(path: string): boolean {
 }
 
 /** Invalid specs order their kills too. */
-function killsIn(specs: SpecsResult): ReadonlySet<string> {
+function killsIn(specs: SpecsResult): ReadonlySet<ObjectId> {
   const orders = specs.ok ? killOrders(specs.desired) : specs.kills;
-  return new Set(orders.map(orderKey));
+  return new Set(orders.map(definitionId));
 }
 
 /**

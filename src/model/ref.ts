@@ -27,6 +27,14 @@ export function objectId({ kind, name, environment }: ObjectRef): ObjectId {
   return environment === null ? key : `${key}@${environment}`;
 }
 
+/** The id of a flag's definition. */
+export function definitionId(at: {
+  readonly flag: string;
+  readonly environment: string;
+}): ObjectId {
+  return objectId({ kind: 'flag', name: at.flag, environment: at.environment });
+}
+
 /** Undefined for an unknown kind. For an id the environment stays a part of the name: see `keyOfId`. */
 export function parseKey(
   key: ObjectKey,

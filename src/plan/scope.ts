@@ -8,7 +8,7 @@ import { NOTHING_IN_SCOPE, type Scope, type ScopedObjects } from '../model/actua
 import { entriesOf, entriesOfKind, flagEntry, type State } from '../model/state.js';
 import { observedKind, OBSERVED_KINDS } from './objects/kinds.js';
 import type { ObservedKind, ObservedPlaces, ScopeInput } from './objects/planned-kind.js';
-import { usesOf } from './order/references.js';
+import { usesOf } from './planned-change.js';
 import {
   inventoryEnvironments,
   matchesFilter,

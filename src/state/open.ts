@@ -8,7 +8,7 @@ import { type Git, runGit } from '../git/git.js';
 import type { ObjectReader } from '../git/objects.js';
 import type { GitCredentials } from '../git/remote-access.js';
 import type { Fence, StateSharing } from '../model/run.js';
-import { entriesOf, entryId } from '../model/state.js';
+import { entriesOf } from '../model/state.js';
 import type { Disposables } from '../platform/closers.js';
 import { knownIn, type KnownState, type StateKey } from './known-state.js';
 import { hasOrigin, openStateOrigin } from './origin.js';
@@ -290,10 +290,9 @@ function idsOfFlags({
   state,
   flagIds,
 }: Pick<KnownState, 'state' | 'flagIds'>): ReadonlyMap<string, string> {
-  const ours = entriesOf(state, 'flag').flatMap((entry): [string, string][] => {
-    const id = entryId(entry);
-    return id === undefined ? [] : [[entry.name, id]];
-  });
+  const ours = entriesOf(state, 'flag').flatMap(({ name, id }): [string, string][] =>
+    id === undefined ? [] : [[name, id]],
+  );
   return new Map([...Object.entries(flagIds), ...ours]);
 }
 

@@ -8,6 +8,7 @@ import type { PlannedEnvironment } from '../policy.js';
 import type { FlagImpact, Impact } from '../../model/impact.js';
 import { keyOf, objectId, type ObjectId, type ObjectRef } from '../../model/ref.js';
 import { planImpact } from '../impact/impact.js';
+import { withKilled } from '../kills/plan.js';
 
 /** Limits where the config sets none. */
 export const DEFAULT_GUARDS: Required<Guards> = {
@@ -295,16 +296,4 @@ function killsAndRestores(plan: Plan): Map<ObjectId, boolean> {
     if (act) acts.set(id, act.after === true);
   }
   return acts;
-}
-
-/** The observed objects, with these definitions killed or restored. */
-function withKilled(acts: ReadonlyMap<ObjectId, boolean>, input: PlanInput): PlanInput {
-  const flags = [...input.actual.flags].map(([name, flag]) => {
-    const definitions = [...flag.definitions].map(([environment, live]) => {
-      const killed = acts.get(objectId({ kind: 'flag', name, environment }));
-      return [environment, live && killed !== undefined ? { ...live, killed } : live] as const;
-    });
-    return [name, { ...flag, definitions: new Map(definitions) }] as const;
-  });
-  return { ...input, actual: { ...input.actual, flags: new Map(flags) } };
 }

@@ -18,7 +18,7 @@ import {
   type WholeDefinition,
 } from './served-definition.js';
 import { plannedKind } from '../objects/kinds.js';
-import { namesIn, namesInLive } from '../order/references.js';
+import { namesIn, namesInLive } from '../planned-change.js';
 
 /** One environment before and after the plan, as far as it decides which key gets which treatment. */
 export interface EnvironmentSides {

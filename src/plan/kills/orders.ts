@@ -1,3 +1,4 @@
+import { definitionId, type ObjectId } from '../../model/ref.js';
 import type { Desired, DesiredFlag, DesiredKill } from '../../model/desired.js';
 
 /** A kill that git orders, in a flag itself or in the break-glass list; of any flag of the workspace. */
@@ -15,13 +16,15 @@ export interface KillOrder extends Pick<
  */
 export function killOrders({ flags, kills }: Pick<Desired, 'flags' | 'kills'>): KillOrder[] {
   const orders = new Map(
-    kills.map((kill): [string, KillOrder] => {
+    kills.map((kill): [ObjectId, KillOrder] => {
       const isDeclared = flags.get(kill.flag)?.environments.has(kill.environment) === true;
-      return [orderKey(kill), { ...kill, isDeclared }];
+      return [definitionId(kill), { ...kill, isDeclared }];
     }),
   );
-  for (const order of ordersOfFlags(flags))
-    if (!orders.has(orderKey(order))) orders.set(orderKey(order), order);
+  for (const order of ordersOfFlags(flags)) {
+    const id = definitionId(order);
+    if (!orders.has(id)) orders.set(id, order);
+  }
   return [...orders.values()];
 }
 
@@ -48,11 +51,6 @@ function ownOrders(of: DesiredFlag): readonly KillOrder[] {
   });
   ordersOfFlag.set(of, orders.length === 0 ? NO_ORDERS : orders);
   return orders;
-}
-
-/** Equal for all orders about one definition, wherever they stand. */
-export function orderKey({ flag, environment }: Pick<KillOrder, 'flag' | 'environment'>): string {
-  return `${flag}@${environment}`;
 }
 
 /** Whether the break-glass list has an entry for the flag. */

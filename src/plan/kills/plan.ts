@@ -3,7 +3,7 @@ import { canonicalDefinition } from '../../model/flag/wire.js';
 import type { Definition } from '../../model/flag/flag.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
 import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
-import { objectId, type ObjectRef } from '../../model/ref.js';
+import { definitionId, objectId, type ObjectId, type ObjectRef } from '../../model/ref.js';
 import { byCodeUnits } from '../../model/json.js';
 import {
   takesKillBack,
@@ -224,4 +224,16 @@ export function liveKillsIn(input: PlanInput, changes: readonly Change[]): LiveK
     )
     .filter(({ id }) => !restored.has(id))
     .sort((a, b) => byCodeUnits(a.id, b.id));
+}
+
+/** The observed objects, with these definitions killed or restored. */
+export function withKilled(acts: ReadonlyMap<ObjectId, boolean>, input: PlanInput): PlanInput {
+  const flags = [...input.actual.flags].map(([name, flag]) => {
+    const definitions = [...flag.definitions].map(([environment, live]) => {
+      const killed = acts.get(definitionId({ flag: name, environment }));
+      return [environment, live && killed !== undefined ? { ...live, killed } : live] as const;
+    });
+    return [name, { ...flag, definitions: new Map(definitions) }] as const;
+  });
+  return { ...input, actual: { ...input.actual, flags: new Map(flags) } };
 }

@@ -12,7 +12,13 @@ import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
 import { objectId } from '../../model/ref.js';
 import type { FieldChange, Withheld } from '../../model/plan.js';
 import { flagEntry, type Base } from '../../model/state.js';
-import { plannedUpdate, splitFields, withheld, type ObjectPlan } from '../planned-change.js';
+import {
+  plannedUpdate,
+  splitFields,
+  usesOf,
+  withheld,
+  type ObjectPlan,
+} from '../planned-change.js';
 import { definitionFields, targetPath, threeWay } from '../fields.js';
 import { isKillOrdered } from '../kills/orders.js';
 import { effectiveFields, plannedRestore, type PlannedRestore } from '../kills/plan.js';
@@ -21,7 +27,6 @@ import type { PlannedEnvironment } from '../policy.js';
 import { requestHold } from '../requests.js';
 import { baseOfFound } from './flag-base.js';
 import { planCreation, type PlacedObject } from './placed-object.js';
-import { usesOf } from '../order/references.js';
 
 /** A declared definition in its environment. */
 interface PlacedDefinition extends PlacedObject {

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import type { FlagFields, FlagFieldsChange, Definition } from '../../model/flag/flag.js';
 import { flagFieldsFromWire, flagFieldsPatch, withTag } from '../../model/flag/fields.js';
 import type { ActualFlag, FlagScope, ScopedObjects } from '../../model/actual.js';
@@ -28,7 +29,6 @@ import {
 } from './flag-base.js';
 import { immutable, planCreation, planDeclared, type PlacedObject } from './placed-object.js';
 import type { KindFiles, ObservedPlaces, Parts, PlannedKind, ScopeInput } from './planned-kind.js';
-import { basename, isUnder } from './spec-paths.js';
 import { isArchived, NOT_OURS, removedFields } from './removal.js';
 
 /** Plans the workspace level of a flag. */
@@ -136,12 +136,13 @@ const FLAG_FILES: KindFiles = {
   isOwn: (path, { name, environment }, reason) => {
     const isKill = reason === 'kill' || reason === 'restore';
     if (isKill && path === `kills/${environment ?? ''}.yaml`) return true;
-    if (!isUnder(path, 'flags')) return false;
-    return [`${name}.yaml`, `${name}@${environment ?? ''}.yaml`].includes(basename(path));
+    if (!path.startsWith('flags/')) return false;
+    return [`${name}.yaml`, `${name}@${environment ?? ''}.yaml`].includes(posix.basename(path));
   },
   // The file may be named after the id of an environment instead of its name.
   mayShape: (path, { name }) =>
-    isUnder(path, 'kills') || (isUnder(path, 'flags') && basename(path).startsWith(`${name}@`)),
+    path.startsWith('kills/') ||
+    (path.startsWith('flags/') && posix.basename(path).startsWith(`${name}@`)),
 };
 
 /** Flags: fields at workspace level, and a definition in each environment. */

@@ -15,7 +15,6 @@ import {
   isPlanned,
 } from '../policy.js';
 import type { PlannedKind } from './planned-kind.js';
-import { isUnder } from './spec-paths.js';
 
 /** Approximate bytes of one request: far below the limit of services, even with long attributes. */
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
@@ -194,8 +193,8 @@ export const IDENTITIES_KIND: PlannedKind = {
   },
   namesInBase: (state, name) => identitiesEntry(state, name) && { trafficType: name },
   files: {
-    isOwn: (path) => isUnder(path, 'identities'),
-    mayShape: (path) => isUnder(path, 'identities'),
+    isOwn: (path) => path.startsWith('identities/'),
+    mayShape: (path) => path.startsWith('identities/'),
   },
   reaches: 'nobody',
   observed: null,

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import type { BoundDesired } from '../../model/bound-desired.js';
 import type { DesiredActivation } from '../../model/desired.js';
 import type { KeyDetail, ScopedObjects, SegmentScope } from '../../model/actual.js';
@@ -19,7 +20,6 @@ import type {
   PlannedKind,
   ScopeInput,
 } from './planned-kind.js';
-import { basename, isUnder } from './spec-paths.js';
 import { baseSpec, chunks, planActivation, planWorkspaceLevel } from './segment.js';
 
 /** Segments: created at workspace level, active with keys in each environment. */
@@ -44,8 +44,8 @@ export const SEGMENT_KIND: PlannedKind = {
   },
   files: {
     isOwn: (path, { name }) => {
-      if (!isUnder(path, 'segments')) return false;
-      const file = basename(path);
+      if (!path.startsWith('segments/')) return false;
+      const file = posix.basename(path);
       return file === `${name}.yaml` || (file.startsWith(`${name}.`) && file.endsWith('.keys'));
     },
     // Several segments may share a key file, whatever its name.

@@ -4,14 +4,17 @@ import {
   isCarried,
   isCreation,
   isRemoval,
-  type PlannedChange,
+  liveUsesOf,
+  targetedSegments,
   treatmentChange,
+  usesOf,
+  type PlannedChange,
+  type Use,
 } from '../planned-change.js';
 import { circleAmong } from './order.js';
 import { observedKind } from '../objects/kinds.js';
 import type { PlanInput } from '../input.js';
 import type { WithheldReason } from '../policy.js';
-import { liveUsesOf, targetedSegments, usesOf, type Use } from './references.js';
 
 /**
  * Withholds changes that would break others: removals of objects or treatments that remain in use (or of a flag that

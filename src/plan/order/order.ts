@@ -8,11 +8,12 @@ import {
   isCarried,
   isCreation,
   isRemoval,
+  liveUsesOf,
   treatmentChange,
   type PlannedChange,
   type TreatmentChange,
+  type Use,
 } from '../planned-change.js';
-import { liveUsesOf, type Use } from './references.js';
 
 /**
  * Puts changes in an order in which they can be applied, by real references and not by kind:

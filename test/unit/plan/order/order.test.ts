@@ -5,7 +5,7 @@ import { patchOperations, withFields } from '../../../../src/model/flag/wire.js'
 import type { Action, StepRequest } from '../../../../src/model/plan.js';
 import type { PlannedChange } from '../../../../src/plan/planned-change.js';
 import { ordered } from '../../../../src/plan/order/order.js';
-import type { Use } from '../../../../src/plan/order/references.js';
+import type { Use } from '../../../../src/plan/planned-change.js';
 import {
   anActual,
   DEFINITION,

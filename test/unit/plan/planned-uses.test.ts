@@ -5,8 +5,8 @@ import {
   namesInLive,
   targetedSegments,
   usesOf,
-} from '../../../../src/plan/order/references.js';
-import { dependingOn, inSegment, liveDefinition } from '../../../support/builders.js';
+} from '../../../src/plan/planned-change.js';
+import { dependingOn, inSegment, liveDefinition } from '../../support/builders.js';
 
 const BETA = { id: 'segment/beta@staging', treatments: [] };
 const CART = { id: 'flag/cart@staging', treatments: ['on'] };
