@@ -47,7 +47,7 @@ if (process.env['TMPDIR'] === undefined && hasRoomInMemory('/dev/shm')) {
 
 const contractFiles = (names: readonly string[]) => names.map((name) => `test/contract/${name}`);
 
-/** Browsers, whole forges, several daemons, hundreds of drawn histories: `npm run test:slow`, and the gate. */
+/** Browsers, whole forges, proxies, several programs at once, long stories: `npm run test:slow`, and the gate. */
 const SLOW = 'test/**/*.slow.test.ts';
 
 const memoryGit = new URL('test/model/memory-git.ts', import.meta.url);

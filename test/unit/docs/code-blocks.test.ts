@@ -174,7 +174,7 @@ it('blocks of README.md and docs/ are of languages that are held to something', 
   const languages = new Set(BLOCKS.map(({ language }) => language));
 
   // Those without a language, and text, show what is printed and what files hold. The one of js is loaded by
-  // test/e2e/telemetry.test.ts.
+  // test/e2e/telemetry.slow.test.ts.
   const known = ['', 'csv', 'dockerfile', 'js', 'json', 'sh', 'text', 'yaml'];
   expect([...languages].toSorted()).toEqual(known);
   expect(blocksOf('js').map(({ page }) => page)).toEqual(['docs/watch-operations.md']);
