@@ -6,7 +6,6 @@ import type { ChangeDocument } from '../../report/json/plan.js';
 import { clean } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';
 import { fieldLines } from '../../report/view/field.js';
-import { remedyText } from '../../report/view/remedy.js';
 import { whyText } from '../../report/view/verdict.js';
 import { isApplied } from '../health.js';
 import type { StandingView } from '../standings.js';
@@ -14,7 +13,7 @@ import type { LiveFlag, RunRecord, Serving, SourceView } from '../view.js';
 import { flagRows, STATES, type FlagPlace, type FlagRow, type RampView } from './flag-places.js';
 import { forgePages } from './forge-pages.js';
 import { PLAIN_LOOK, stateMark } from './kit.js';
-import { rowList } from './object-lists.js';
+import { rowList, wayOut } from './object-lists.js';
 import { commitOf, linkTo, moment, subjectOf, untrusted } from './phrases.js';
 
 /** One flag: what it serves in each environment in words, what is open, and its last writes. null: no run saw it. */
@@ -48,7 +47,7 @@ function placeSection(place: FlagPlace, source: SourceView, now: number): Html {
 
 function remedyOf(standing: StandingView['standing'] | undefined): Html {
   const { remedy } = { remedy: null, ...standing };
-  return remedy === null ? html`` : html`<p>→ ${untrusted(remedyText(remedy))}</p>`;
+  return remedy === null ? html`` : html`<p>${wayOut(remedy)}</p>`;
 }
 
 function statesOf({ states, standing, isKilledByHand }: FlagPlace): Html[] {

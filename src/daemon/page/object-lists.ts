@@ -2,6 +2,7 @@ import { html, type Html } from '../../platform/html.js';
 import { rowHtml } from '../../report/html/rows.js';
 import type { FirstRows, PlacedRow } from '../../report/view/open-rows.js';
 import type { Row } from '../../report/view/row.js';
+import type { Remedy } from '../../model/remedy.js';
 import { STANDINGS } from '../../model/verdict.js';
 import { remedyText } from '../../report/view/remedy.js';
 import { LIVE_KILLS_TITLE, sinceText } from '../../report/view/sentences.js';
@@ -54,10 +55,23 @@ export function standingList({ standings }: SourceView, now: number): Html {
         until === null ? [] : html`, until ${moment(until, now)}`
       }${since === null ? [] : html`, since ${moment(since, now)}`}
       <span class="soft">as of ${moment(asOf, now)}</span>${
-        remedy === null ? [] : html`<div>→ ${untrusted(remedyText(remedy))}</div>`
+        remedy === null ? [] : html`<div>${wayOut(remedy)}</div>`
       }`;
   });
   return listUnder('Not as git orders', items, all.length);
+}
+
+/** Characters: a command that is cut would do something else. */
+const LONGEST_WAY = 4_000;
+
+/** A remedy, with its commands and lines of files as code. */
+export function wayOut(remedy: Remedy): Html {
+  const parts = remedyText(remedy).split('`');
+  const shown = parts.map((part, at) => {
+    const text = untrusted(part, LONGEST_WAY);
+    return at % 2 === 0 ? text : html`<code>${text}</code>`;
+  });
+  return html`→ ${shown}`;
 }
 
 /** What the newest plan leaves open: reminders, ramps, and the rows of objects that are not as git has them. */

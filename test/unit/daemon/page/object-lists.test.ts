@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openLists } from '../../../../src/daemon/page/object-lists.js';
+import { openLists, wayOut } from '../../../../src/daemon/page/object-lists.js';
 import { planText } from '../../../../src/report/text/plan.js';
 import { aRun, aSource } from '../../../support/daemon-view.js';
 import { aChange, aField, aReport, aWithheld } from '../../../support/plan-builder.js';
@@ -65,3 +65,12 @@ function bucketsOf(on: number): object[] {
     { treatment: 'off', size: 100 - on },
   ];
 }
+
+it('shows the command of a way out as code, and never cuts it', () => {
+  const only = Array.from({ length: 60 }, (_, at) => ['--only', `flag/f${String(at)}`]).flat();
+  const run = ['drift', '--adopt', ...only];
+  const way = wayOut({ because: null, ways: [{ run, to: 'keep it' }] }).text;
+
+  expect(way).toContain(`<code><bdi>flagkeel ${run.join(' ')}</bdi></code>`);
+  expect(words(way)).toMatch(/^→ run flagkeel drift .* to keep it$/);
+});
