@@ -45,11 +45,10 @@ type Members = Readonly<Record<string, unknown>>;
 
 /** An undefined member counts as missing. */
 function sameMembers(a: Members, b: Members): boolean {
-  const names = Object.keys(a).filter((name) => a[name] !== undefined);
-  const others = Object.keys(b).filter((name) => b[name] !== undefined);
   return (
-    names.length === others.length &&
-    names.every((name) => Object.hasOwn(b, name) && sameJson(a[name], b[name]))
+    Object.keys(a).every((name) =>
+      sameJson(a[name], Object.hasOwn(b, name) ? b[name] : undefined),
+    ) && Object.keys(b).every((name) => b[name] === undefined || Object.hasOwn(a, name))
   );
 }
 

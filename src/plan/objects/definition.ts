@@ -19,7 +19,7 @@ import {
   withheld,
   type ObjectPlan,
 } from '../planned-change.js';
-import { definitionFields, targetPath, threeWay } from '../fields.js';
+import { definitionFields, satisfies, targetPath, threeWay } from '../fields.js';
 import { isKillOrdered } from '../kills/orders.js';
 import { effectiveFields, plannedRestore, type PlannedRestore } from '../kills/plan.js';
 import { withoutBase, type PlanInput } from '../input.js';
@@ -63,7 +63,8 @@ function planUpdate(of: PlacedDefinition, live: WireDefinition, input: PlanInput
   const restore = plannedRestore({ ...of, entry }, live.killed, input);
   const differences = definitionDifferences(definition, base, live, input);
   const fields = [...restore.changes, ...differences, ...baselineToFollow(of, live, differences)];
-  const hold = requestHold(live, input.actual.requests?.get(objectId(of.ref)));
+  const id = objectId(of.ref);
+  const hold = requestHold(live, input.actual.requests?.get(id));
   const parted = splitFields(of, fields, rules, base, ({ path }) => {
     // A restore passes the change request of another change.
     if (hold !== undefined) return path === '/killed' ? undefined : hold;
@@ -75,6 +76,7 @@ function planUpdate(of: PlacedDefinition, live: WireDefinition, input: PlanInput
     ...(restore.changes.length === 0 ? takenBack(of) : []),
   ];
   let { allowed } = parted;
+  if (allowed.length === 0) return { id, withheld: withheldFields };
   let target = targetOf(definition, live, allowed, restore);
   const dangling = danglingTreatment(target);
   if (dangling !== undefined) {
@@ -190,14 +192,13 @@ function definitionDifferences(
   { policy }: PlanInput,
 ): FieldChange[] {
   const names = live.treatments.map((treatment) => treatment.name);
+  const desired = definitionFields(canonicalDefinition(definition.fields), names);
+  const actual = definitionFields(definitionFromWire(live), names);
+  // Most definitions are as git wants them, whatever their base says.
+  if ([...desired].every(([path, wanted]) => satisfies(path, actual.get(path), wanted))) return [];
   // Earlier versions may have stored the base in an older form.
   const baseFields = base?.spec && definitionFields(canonicalDefinition(base.spec), names);
-  return threeWay({
-    base: baseFields,
-    desired: definitionFields(canonicalDefinition(definition.fields), names),
-    actual: definitionFields(definitionFromWire(live), names),
-    withoutBase: withoutBase(policy, base),
-  })
+  return threeWay({ base: baseFields, desired, actual, withoutBase: withoutBase(policy, base) })
     .filter(({ path }) => path !== '/killed')
     .map((each) => ({ ...each, reason: definition.timed?.get(each.path)?.reason ?? each.reason }));
 }
