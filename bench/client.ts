@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MAIN, measured, median, type Measured, type Service } from './client/measure.js';
 import { apply } from './client/apply.js';
+import { clone } from './client/clone.js';
 import { kill } from './client/kill.js';
 import { limited } from './client/limited.js';
 import { once } from './client/once.js';
@@ -24,7 +25,19 @@ const BEFORE = process.env['BENCH_BEFORE'] ?? '';
 const TSX = ['--import', 'tsx'];
 const HERE = import.meta.dirname;
 
-const PARTS = { startup, validate, noop, strict, touched, once, segments, limited, apply, kill };
+const PARTS = {
+  startup,
+  validate,
+  clone,
+  noop,
+  strict,
+  touched,
+  once,
+  segments,
+  limited,
+  apply,
+  kill,
+};
 /** These have data of their own. */
 const OWN_DATA: ReadonlySet<string> = new Set(['startup', 'segments', 'limited', 'apply', 'kill']);
 type Part = keyof typeof PARTS;
@@ -133,8 +146,8 @@ async function floorOf(
 ): Promise<number> {
   const file = join(folder, 'paths.txt');
   writeFileSync(file, lines.map((line) => line.replace(/^GET /, '')).join('\n'));
-  const script = join(HERE, 'client/bare-client.ts');
-  const client = await measured([...TSX, script, origin, key, file, String(atOnce)], { folder });
+  const script = join(HERE, 'client/bare-client.mjs');
+  const client = await measured([script, origin, key, file, String(atOnce)], { folder });
   const read = await measured([MAIN, 'validate', repository], { folder });
   return client.wallMs + read.wallMs;
 }

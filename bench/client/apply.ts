@@ -9,7 +9,7 @@ import { commit, withService, type Workspace } from './workspace.js';
 const FLAGS = Number(process.env['BENCH_APPLY_FLAGS'] ?? 1_000);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
 const AT_ONCE = (process.env['BENCH_APPLY_AT_ONCE'] ?? '1,8').split(',').map(Number);
-const CLIENT = join(import.meta.dirname, 'bare-client.ts');
+const CLIENT = join(import.meta.dirname, 'bare-client.mjs');
 const RECORDED = join(import.meta.dirname, 'recorded.mjs');
 
 /**
@@ -62,7 +62,7 @@ async function firstApply(atOnce: number): Promise<Round> {
     });
     const bare = await withService(twin, false, async ({ origin, key }) => {
       await fetch(`${origin}/bench/slow`);
-      const script = ['--import', 'tsx', CLIENT, origin, key, file, String(atOnce)];
+      const script = [CLIENT, origin, key, file, String(atOnce)];
       return measured(script, { folder });
     });
     // One that overtook another on which it depends may be refused; it was answered as slowly.

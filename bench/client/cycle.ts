@@ -8,6 +8,7 @@ import { LocalUpstream } from '../../src/daemon/upstream/local.js';
 import { reconcile } from '../../src/reconcile/reconcile.js';
 import { RunCache } from '../../src/reconcile/cache.js';
 import { flagName } from '../fill.js';
+import { childrenCpuMs } from './measure.js';
 import { commit } from './workspace.js';
 
 /**
@@ -27,16 +28,6 @@ childProcess.spawn = ((...args: Parameters<typeof spawn>) => {
 }) as typeof spawn;
 syncBuiltinESMExports();
 
-/** The kernel's account of the children that have ended, in steps of 10 ms; Linux alone. */
-function childrenCpuMs(): number {
-  const stat = readFileSync('/proc/self/stat', 'utf8');
-  const [user = 0, system = 0] = stat
-    .slice(stat.lastIndexOf(')'))
-    .split(' ')
-    .slice(14, 16)
-    .map(Number);
-  return (user + system) * 10;
-}
 const { signal } = new AbortController();
 const upstream = new LocalUpstream(repository);
 

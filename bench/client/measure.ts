@@ -12,6 +12,8 @@ export interface Measured {
   readonly wallMs: number;
   readonly cpuMs: number;
   readonly peakMiB: number;
+  /** The git commands that it started, as words. */
+  readonly git: readonly string[];
   readonly stdout: string;
 }
 
@@ -36,8 +38,19 @@ export async function measured(
   return {
     wallMs,
     stdout,
-    ...(JSON.parse(readFileSync(file, 'utf8')) as { cpuMs: number; peakMiB: number }),
+    ...(JSON.parse(readFileSync(file, 'utf8')) as Pick<Measured, 'cpuMs' | 'peakMiB' | 'git'>),
   };
+}
+
+/** CPU time of children that have ended, and of theirs, as the kernel counts it in steps of 10 ms; Linux alone. */
+export function childrenCpuMs(): number {
+  const stat = readFileSync('/proc/self/stat', 'utf8');
+  const [user = 0, system = 0] = stat
+    .slice(stat.lastIndexOf(')'))
+    .split(' ')
+    .slice(14, 16)
+    .map(Number);
+  return (user + system) * 10;
 }
 
 export interface Service {

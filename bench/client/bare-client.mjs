@@ -1,17 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { Pool } from 'undici';
+import { parseFiles } from './bare-yaml.mjs';
 
 /**
- * The floor of a run's wall time: the same requests, as many at once, and nothing made of their answers. Says how many were
- * refused. The file has a line for each: a path to GET, or JSON with method, path and body.
+ * The floor of a run: the same requests, as many at once, and nothing made of their answers. Says how many were refused.
+ * The file has a line for each: a path to GET, or JSON with method, path and body. With a directory, it parses that
+ * directory's YAML files first.
+ *
+ * Usage: `bare-client.mjs ORIGIN KEY FILE AT_ONCE [DIRECTORY]`.
  */
-interface Bare {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  readonly path: string;
-  readonly body: string | null;
-}
-
-const [origin = '', key = '', file = '', atOnce = '1'] = process.argv.slice(2);
+const [origin, key, file, atOnce, directory] = process.argv.slice(2);
+if (directory !== undefined) parseFiles(directory);
 const requests = readFileSync(file, 'utf8').split('\n').map(parsed);
 const pool = new Pool(origin, { connections: Number(atOnce), pipelining: 1 });
 let [next, refused] = [0, 0];
@@ -29,7 +28,7 @@ await Promise.all(
 await pool.close();
 process.stdout.write(String(refused));
 
-function parsed(line: string): Bare {
+function parsed(line) {
   if (!line.startsWith('{')) return { method: 'GET', path: line, body: null };
-  return JSON.parse(line) as Bare;
+  return JSON.parse(line);
 }
