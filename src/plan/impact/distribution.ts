@@ -120,7 +120,7 @@ function settled(open: Unsettled['open'], flag: string, at: Case, walk: Walk): D
 function settledFlag(asked: string, flag: string, at: Case, walk: Walk): Distribution {
   const distribution = walkFlag(asked, walk);
   if (!distribution.whole) return UNBOUNDED;
-  const pairs = [...distribution.pairs].filter(([, { most }]) => most > 0);
+  const pairs = [...distribution.pairs];
   const behind = flagsBehind(asked, walk.sides);
   const isDraw =
     pairs.every(([, parts]) => isExact(parts)) && [...behind].every((each) => !at.drawn.has(each));
@@ -189,7 +189,7 @@ function given(answer: string, { answers }: Case): boolean | Unsettled {
 
 /** The treatments that the keys of a group get before and after: parts of `WHOLE`, with bounds. */
 export interface Distribution {
-  /** By `pairKey`; pairs that are missing here cannot occur. */
+  /** By `pairKey`; pairs that are missing here cannot occur, and each that is here may. */
   readonly pairs: ReadonlyMap<string, Bounds>;
   /** Of all moves together: the bounds of single pairs need not occur at the same time. */
   readonly moved: Bounds;
@@ -221,7 +221,7 @@ export function certainDistribution(shares: Shares): Distribution {
 
 /** Whether keys of the group may get different results, and few enough cases that their places would tell them apart. */
 export function dependsOnPlace({ pairs, whole }: Distribution): boolean {
-  return whole && [...pairs.values()].filter(({ most }) => most > 0).length > 1;
+  return whole && pairs.size > 1;
 }
 
 /** Combines cases whose sizes are unknown. */

@@ -236,9 +236,9 @@ function sharesOf(
     const names = sides.flags.get(flag)?.after?.whole.fields.treatments ?? [];
     return new Map(names.map(({ name }) => [name, { least: 0, most: 100 }]));
   }
-  const shares = [...pairs].flatMap(([key, { least, most }]) => {
+  const shares = [...pairs].map(([key, { least, most }]) => {
     const bounds = { least: percent(least), most: percent(most) };
-    return most === 0 ? [] : [[pairOf(key).to?.treatment ?? null, bounds] as const];
+    return [pairOf(key).to?.treatment ?? null, bounds] as const;
   });
   return new Map(shares);
 }

@@ -257,5 +257,5 @@ function servesNobody(
 }
 
 function possiblePairs({ pairs }: Distribution): Pair[] {
-  return [...pairs].filter(([, { most }]) => most > 0).map(([key]) => pairOf(key));
+  return [...pairs.keys()].map(pairOf);
 }
