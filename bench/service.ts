@@ -18,13 +18,13 @@ import { JOB_NAMES, JOBS, requestOf, SERVICE_PREFIX, type JobName, type LoadJob 
  * result is the median of the rounds' ratios. Requests per second are those of this machine.
  *
  * Usage: `bench/service.ts [embedded|postgres]… [JOB]…`; default: all stores, all jobs. `BENCH_FLAGS`,
- * `BENCH_ROUNDS` and `BENCH_SHARE` (of requests and time) make it smaller.
+ * `BENCH_ROUNDS` and `BENCH_SHARE` (of the requests) make it smaller; `BENCH_LEAST_MS` makes each side last longer.
  */
 const FLAGS = Number(process.env['BENCH_FLAGS'] ?? 10_000);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 7);
 const SHARE = Number(process.env['BENCH_SHARE'] ?? 1);
 /** In less time a server answers only some hundred uploads, and its rate varies by a third from round to round. */
-const LEAST_MS = 2_500 * SHARE;
+const LEAST_MS = Number(process.env['BENCH_LEAST_MS'] ?? 0);
 /** More than the requests of one round, so that rounds that write never write the same. */
 const NUMBERS_PER_ROUND = 1_000_000;
 const TSX = ['--import', 'tsx'];
