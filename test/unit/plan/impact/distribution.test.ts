@@ -51,7 +51,8 @@ function linesOf({ pairs, moved, whole }: Distribution): string[] {
 }
 
 function percents({ least, most }: Bounds): string {
-  const [from, to] = [least, most].map((parts) => Math.round(parts) / 100);
+  const from = Math.round(least) / 100;
+  const to = Math.round(most) / 100;
   return from === to ? `${from}` : `${from}–${to}`;
 }
 
