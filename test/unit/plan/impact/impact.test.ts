@@ -534,6 +534,51 @@ describe('risks', () => {
     expect(impacts.get(id)?.byRampEnd).toEqual({ atLeast: 100, atMost: 100 });
   });
 
+  it.each<[string, Definition, Definition, string[]]>([
+    ['half moves back', onShare(60), onShare(10), ['most-of-production']],
+    ['less than half moves back', onShare(60), onShare(11), []],
+    ['all get the default', onShare(50), onShare(0), ['most-of-production']],
+    ['all stay where they were', onShare(100), { ...onShare(100), targets: { off: ['ana'] } }, []],
+    ['all but one place get the same', onShare(50), onShare(99), []],
+    [
+      'all get the default, and only the default is named',
+      onShare(100),
+      { defaultRule: [{ treatment: 'off', size: 100 }] },
+      ['most-of-production'],
+    ],
+    ['a kill moves most', onShare(90), { ...onShare(90), killed: true }, ['kills']],
+    [
+      'a target serves something else than the default',
+      onShare(10),
+      { ...onShare(0), targets: { on: ['ana'] } },
+      [],
+    ],
+    [
+      'targets of another treatment are emptied',
+      { targets: { on: ['ana'] } },
+      { targets: { on: [] } },
+      [],
+    ],
+    [
+      'the default changes of a flag that is killed, with its configuration alone',
+      { ...configured(undefined, { limit: 1 }), killed: true },
+      { ...configured(undefined, { limit: 2 }), killed: true },
+      ['most-of-production'],
+    ],
+    [
+      'the default changes of a flag that is alive',
+      onShare(10),
+      { ...onShare(10), defaultTreatment: 'on' },
+      [],
+    ],
+  ])('of a protected environment are told where %s', (_situation, before, after, expected) => {
+    const input = inputOf({ flags: { shop: [before, after] } }, true);
+
+    const impacts = planImpact(planChanges(input), input);
+
+    expect(impacts.get('flag/shop@production')?.risks.toSorted()).toEqual(expected.toSorted());
+  });
+
   it('tell where a definition that served most of a protected environment is deleted', () => {
     const input = inputOf({ flags: { pay: [{ ...DEFINITION, ...onShare(90) }, null] } }, true);
     const gone = aChange('flag/pay@production', 'delete');
