@@ -3,7 +3,7 @@ import type { Location } from '../model/diagnostic.js';
 import { patchOperations } from '../model/flag/wire.js';
 import type { Matcher, Rule } from '../model/flag/flag.js';
 import { canonicalMatcher, dependencyOf, segmentOf } from '../model/matcher/canonical.js';
-import { keyOf, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
+import { definitionId, keyOf, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import {
   REASONS,
   type Action,
@@ -282,7 +282,7 @@ function useOf(raw: WireMatcher | Matcher, environment: string): Use[] {
   const dependency = dependencyOf(matcher);
   if (!dependency) return [];
   const { flag, treatments } = dependency;
-  return [{ id: objectId({ kind: 'flag', name: flag, environment }), treatments }];
+  return [{ id: definitionId({ flag, environment }), treatments }];
 }
 
 function nameIn(raw: WireMatcher | Matcher): string[] {

@@ -1,4 +1,4 @@
-import { keyOfId, objectId } from '../model/ref.js';
+import { definitionId, keyOfId, objectId } from '../model/ref.js';
 import { EXIT, type ExitCode } from '../errors.js';
 import type { Outcome, Outcomes } from '../model/outcome.js';
 import { planOptionsOf } from '../model/remedy.js';
@@ -147,7 +147,7 @@ function ruleNamesOf({ desired, policy }: Planned['input']): PlanReport['ruleNam
 function killReasonsOf({ kills }: Planned['input']['desired']): PlanReport['killReasons'] & object {
   return new Map(
     kills.map(({ flag, environment, reason, by }) => [
-      objectId({ kind: 'flag', name: flag, environment }),
+      definitionId({ flag, environment }),
       by === undefined ? reason : `${reason}, by ${by}`,
     ]),
   );

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../model/diagnostic.js';
 import { byCodeUnits } from '../../model/json.js';
 import type { Approval, Fence, Progress, Suspension } from '../../model/run.js';
 import type { ChangeNote, KillResult, Outcome } from '../../model/outcome.js';
-import { objectId } from '../../model/ref.js';
+import { definitionId, objectId } from '../../model/ref.js';
 import { isNotLookedAt, type Change, type Plan } from '../../model/plan.js';
 import { isDone, type Verdict } from '../../model/verdict.js';
 import { plan, reconcile } from '../../reconcile/reconcile.js';
@@ -220,7 +220,7 @@ function firstDue(result: Planned | Applied): string | null {
 function killsOf({ input }: Planned | Applied): OrderedKill[] {
   const { kills, flags } = input.desired;
   const listed = kills.map(({ flag, environment, reason, by, since }): OrderedKill => {
-    const id = objectId({ kind: 'flag', name: flag, environment });
+    const id = definitionId({ flag, environment });
     return { id, reason, by: by ?? null, since: since ?? null };
   });
   const known = new Set(listed.map(({ id }) => id));

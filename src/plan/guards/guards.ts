@@ -6,7 +6,7 @@ import type { PlanInput } from '../input.js';
 import { observedKind } from '../objects/kinds.js';
 import type { PlannedEnvironment } from '../policy.js';
 import type { FlagImpact, Impact } from '../../model/impact.js';
-import { keyOf, objectId, type ObjectId, type ObjectRef } from '../../model/ref.js';
+import { definitionId, keyOf, objectId, type ObjectId, type ObjectRef } from '../../model/ref.js';
 import { planImpact } from '../impact/impact.js';
 import { withKilled } from '../kills/plan.js';
 
@@ -227,7 +227,7 @@ export function shiftFindings(
   const flags = new Map<ObjectId, FlagImpact>();
   for (const { flags: felt } of counted.values()) {
     for (const each of felt) {
-      const id = objectId({ kind: 'flag', name: each.flag, environment: each.environment });
+      const id = definitionId(each);
       const other = flags.get(id);
       if (!other || each.traffic.atMost > other.traffic.atMost) flags.set(id, each);
     }

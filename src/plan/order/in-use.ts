@@ -1,4 +1,11 @@
-import { keyOfId, objectId, parseKey, type ObjectId, type ObjectRef } from '../../model/ref.js';
+import {
+  definitionId,
+  keyOfId,
+  objectId,
+  parseKey,
+  type ObjectId,
+  type ObjectRef,
+} from '../../model/ref.js';
 import type { Withheld } from '../../model/plan.js';
 import {
   isCarried,
@@ -190,7 +197,7 @@ function usersAfter(
   const users = new Map<ObjectId, User[]>();
   for (const [flag, { definitions }] of actual.flags) {
     for (const [environment, live] of definitions) {
-      const id = objectId({ kind: 'flag', name: flag, environment });
+      const id = definitionId({ flag, environment });
       if (!live || removed.has(id)) continue;
       const spec = desired.flags.get(flag)?.environments.get(environment);
       const rules = written.has(id) ? spec?.fields.rules : undefined;

@@ -1,5 +1,5 @@
 import type { Change, GuardFinding, GuardName } from '../../model/plan.js';
-import { objectId } from '../../model/ref.js';
+import { definitionId } from '../../model/ref.js';
 import { guardRemedy } from '../../model/remedy.js';
 import { clean } from '../sanitize.js';
 import { cut } from '../text/layout.js';
@@ -103,7 +103,7 @@ function changesOf({ guard, id, environment }: GuardFinding, report: PlanReport)
     return changes.filter((change) => {
       const felt = report.impacts?.get(change.id)?.flags ?? [];
       return felt.some(({ flag, environment: place }) => {
-        return objectId({ kind: 'flag', name: flag, environment: place }) === id;
+        return definitionId({ flag, environment: place }) === id;
       });
     });
   }
