@@ -1,4 +1,5 @@
 import {
+  DEFINITION_FIELDS,
   FLAG_FIELDS,
   type Definition,
   type FlagFields,
@@ -51,7 +52,6 @@ export function definitionEdits(fields: readonly FieldChange[], block: BlockToEd
   const changed = new Set(fields.map(({ path }) => path));
   const targets = fields.filter(({ path }) => path.startsWith('/targets/'));
   return [
-    ...(changed.has('/killed') ? [set(block, 'killed', block.live.killed)] : []),
     ...(changed.has('/treatments') ? treatmentEdits(block) : []),
     ...plainEdits(block, changed),
     ...targetEdits(targets, block),
@@ -69,11 +69,12 @@ function set({ at }: BlockToEdit, member: string, value: Written): Edit {
   return { kind: 'set', path: [...at, member], value };
 }
 
+/** The fields whose value is no list or mapping, which a file writes as it is. */
 function plainEdits(block: BlockToEdit, changed: ReadonlySet<string>): Edit[] {
-  const names = ['defaultTreatment', 'baselineTreatment', 'trafficAllocation'] as const;
-  return names.flatMap((name) =>
-    changed.has(`/${name}`) ? [set(block, name, block.live[name])] : [],
-  );
+  return DEFINITION_FIELDS.flatMap((name) => {
+    const value = block.live[name];
+    return changed.has(`/${name}`) && typeof value !== 'object' ? [set(block, name, value)] : [];
+  });
 }
 
 /** Names of the treatments in the file's future order, on which sizes by treatment depend. */

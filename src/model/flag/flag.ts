@@ -74,6 +74,18 @@ export const DEFINITION_FIELDS = [
   'defaultRule',
 ] as const satisfies readonly DefinitionField[];
 
+/** The fields in the order in which a file has them. */
+export const DEFINITION_FIELDS_IN_FILE = [
+  'treatments',
+  'defaultTreatment',
+  'baselineTreatment',
+  'killed',
+  'trafficAllocation',
+  'targets',
+  'rules',
+  'defaultRule',
+] as const satisfies readonly DefinitionField[];
+
 export type FlagField = keyof FlagFields;
 
 export const FLAG_FIELDS = [

@@ -10,6 +10,7 @@ import {
   type YAMLSeq,
 } from 'yaml';
 import { FLAG_FIELDS_IN_FILE } from '../../model/flag/fields.js';
+import { DEFINITION_FIELDS_IN_FILE } from '../../model/flag/flag.js';
 import { commonLines } from './lines.js';
 import { DOCUMENT_OPTIONS, nodeOf, TEXT_OPTIONS, type Written, mapping } from './yaml-text.js';
 
@@ -48,14 +49,7 @@ const MEMBER_ORDER = [
   'description',
   'trafficType',
   ...FLAG_FIELDS_IN_FILE.filter((field) => field !== 'description'),
-  'treatments',
-  'defaultTreatment',
-  'baselineTreatment',
-  'killed',
-  'trafficAllocation',
-  'targets',
-  'rules',
-  'defaultRule',
+  ...DEFINITION_FIELDS_IN_FILE,
   'unmanaged',
 ] as const;
 
