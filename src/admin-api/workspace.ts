@@ -52,10 +52,9 @@ type Listing = (
   workspaceId: string,
 ) => Promise<readonly { readonly name: string }[] | null>;
 
-const LISTINGS: Readonly<Record<Kind, Listing>> = {
+const LISTINGS: Readonly<Partial<Record<Kind, Listing>>> = {
   flag: async (reader, workspaceId) => reader.listFlags(workspaceId),
   segment: async (reader, workspaceId) => reader.listSegments(workspaceId),
-  identities: async () => Promise.resolve(null),
 };
 
 /** Names of all objects of a kind, in the service's order; null if the service has no list of them. */
@@ -64,7 +63,7 @@ export async function namesOnService(
   { workspace }: Catalog,
   kind: Kind,
 ): Promise<readonly string[] | null> {
-  const listed = await LISTINGS[kind](reader, workspace.id);
+  const listed = await LISTINGS[kind]?.(reader, workspace.id);
   return listed?.map(({ name }) => name) ?? null;
 }
 

@@ -52,10 +52,8 @@ export async function adoptDrift(
       before.get(path) ?? (await tree.read(path)).toString('utf8');
     const refused = whyNot(difference, input);
     // One by one, because two objects may share a file.
-    const written =
-      refused === undefined
-        ? await ADOPTIONS[change.ref.kind].files(change, input, read)
-        : new Map<string, string>();
+    const adoption = refused === undefined ? ADOPTIONS[change.ref.kind] : undefined;
+    const written = (await adoption?.files(change, input, read)) ?? new Map<string, string>();
     const after = new Map([...before, ...written]);
     const why = refused ?? (await faultOf(after, tree));
     if (why !== undefined) {
@@ -87,7 +85,8 @@ function whyNot(
   if (change.fields.some(({ path }) => path === '/trafficType')) {
     return 'a traffic type is set at creation only';
   }
-  return ADOPTIONS[change.ref.kind].whyNot(change, desired);
+  const adoption = ADOPTIONS[change.ref.kind];
+  return adoption ? adoption.whyNot(change, desired) : 'only a person can edit its file';
 }
 
 type Read = (path: string) => Promise<string>;
@@ -102,15 +101,10 @@ interface KindAdoption {
   ) => Promise<ReadonlyMap<string, string>>;
 }
 
-const ADOPTIONS: Readonly<Record<Kind, KindAdoption>> = {
+/** Objects of other kinds are left to people. */
+const ADOPTIONS: Readonly<Partial<Record<Kind, KindAdoption>>> = {
   flag: { whyNot: lacksOwnershipTag, files: writtenFlag },
   segment: { whyNot: sharedKeyFile, files: writtenSegment },
-  identities: {
-    whyNot: () => undefined,
-    files: (change) => {
-      throw new Error(`bug: ${change.id} cannot have been seen`);
-    },
-  },
 };
 
 /** The reason to leave a flag that differs in nothing but the tag of flagkeel.yaml, which every flag of the specs has. */
