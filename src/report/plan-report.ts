@@ -220,39 +220,32 @@ interface KindText {
   readonly reachesNobody: string;
   readonly counted: (count: number) => string;
   readonly countedNew: (count: number) => string;
-  /** Whether a base contains keys in clear text, which are shown on demand only. */
-  readonly hasKeysInBase: boolean;
 }
 
-const NOTHING_REMEMBERED = 'unknown: nothing is remembered that would tell why';
-const NOBODY_KNOWN = 'nobody, by the flags that are known here';
-
-export const KIND_TEXTS: Readonly<Record<Kind, KindText>> = {
+/** What differs from the usual texts of a kind. */
+const OWN_TEXTS: Readonly<Partial<Record<Kind, Partial<KindText>>>> = {
   flag: {
-    details: 'fields',
-    unknown: NOTHING_REMEMBERED,
     renameCost: 'to the service another flag, so users are distributed anew',
     reachesNobody: 'nobody',
-    counted: (count) => plural(count, 'flag'),
-    countedNew: (count) => plural(count, 'new flag'),
-    hasKeysInBase: false,
   },
-  segment: {
-    details: 'fields',
-    unknown: NOTHING_REMEMBERED,
-    renameCost: 'to the service another segment, so rules have to name it',
-    reachesNobody: NOBODY_KNOWN,
-    counted: (count) => plural(count, 'segment'),
-    countedNew: (count) => plural(count, 'new segment'),
-    hasKeysInBase: false,
-  },
+  segment: { renameCost: 'to the service another segment, so rules have to name it' },
   identities: {
     details: 'identities',
     unknown: 'unknown: --identities asks for all of them',
     renameCost: 'to the service another traffic type',
-    reachesNobody: NOBODY_KNOWN,
     counted: (count) => `${String(count)} identities`,
     countedNew: (count) => `identities of ${plural(count, 'traffic type')}`,
-    hasKeysInBase: true,
   },
 };
+
+export function kindText(kind: Kind): KindText {
+  return {
+    details: 'fields',
+    unknown: 'unknown: nothing is remembered that would tell why',
+    renameCost: `to the service another ${kind}`,
+    reachesNobody: 'nobody, by the flags that are known here',
+    counted: (count) => plural(count, kind),
+    countedNew: (count) => plural(count, `new ${kind}`),
+    ...OWN_TEXTS[kind],
+  };
+}

@@ -1,5 +1,4 @@
 import { requestText } from '../../model/change-request.js';
-import { KIND_TEXTS } from '../plan-report.js';
 import { objectId } from '../../model/ref.js';
 import type { Definition } from '../../model/flag/flag.js';
 import type { ActivationBase, Base, IdentitiesBase, State, StateEntry } from '../../model/state.js';
@@ -104,7 +103,7 @@ type ShownEntry = Omit<StateEntry, 'environments'> & {
 
 /** An entry for display: without `showKeys` the keys of identities are counted and not named. */
 export function shownEntry(entry: StateEntry, { showKeys }: { showKeys: boolean }): ShownEntry {
-  if (showKeys || !KIND_TEXTS[entry.kind].hasKeysInBase) return entry;
+  if (showKeys) return entry;
   const bases = Object.entries<Base<Definition | ActivationBase | IdentitiesBase>>(
     entry.environments,
   );

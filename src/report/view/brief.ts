@@ -1,6 +1,6 @@
 import type { Change, FieldChange, Reason } from '../../model/plan.js';
 import { isBuckets, isRules, keysText } from '../values.js';
-import { KIND_TEXTS, type PlanReport } from '../plan-report.js';
+import { kindText, type PlanReport } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { cut, noBreak, plainText } from '../text/layout.js';
 import {
@@ -115,7 +115,7 @@ function withKeys(word: string, change: Change): string {
 /** Numbers of keys or identities; empty if the change has none. */
 function keysFacts(change: Change): string[] {
   if (!change.keys) return [];
-  switch (KIND_TEXTS[change.ref.kind].details) {
+  switch (kindText(change.ref.kind).details) {
     case 'fields':
       return [keysText(change.keys, { showKeys: false })];
     case 'identities':
@@ -143,7 +143,7 @@ export function contextOf(change: Change, report: PlanReport, showKeys: boolean)
  */
 export function factText(change: Change, report: PlanReport): string {
   const { action, ref, fields, keys } = change;
-  if (action !== 'update' || KIND_TEXTS[ref.kind].details === 'identities') return '';
+  if (action !== 'update' || kindText(ref.kind).details === 'identities') return '';
   const facts = fields
     .toSorted((a, b) => FACT_PATHS.indexOf(a.path) - FACT_PATHS.indexOf(b.path))
     .map((field) => fieldFact(field, change, report))

@@ -1,7 +1,7 @@
 import { grouped } from '../../model/collections.js';
 import type { Change } from '../../model/plan.js';
 import type { Kind } from '../../model/ref.js';
-import { isUndone, KIND_TEXTS, type PlanReport, shownEnvironments } from '../plan-report.js';
+import { isUndone, kindText, type PlanReport, shownEnvironments } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { span, type Span } from '../text/layout.js';
 import { counted, isRules, plural } from '../values.js';
@@ -59,7 +59,7 @@ function isNew({ kind, fresh, rows }: Headed, report: PlanReport): boolean {
   if (fresh !== '') return true;
   const isAdded = rows.every(({ change: { action } }) => action === 'create');
   const hasFailed = rows.some(({ change }) => isUndone(change, report));
-  return KIND_TEXTS[kind].details === 'identities' && isAdded && !hasFailed;
+  return kindText(kind).details === 'identities' && isAdded && !hasFailed;
 }
 
 function changeParts(report: PlanReport, fold: Headed): Span[][] {
@@ -74,7 +74,7 @@ function changeParts(report: PlanReport, fold: Headed): Span[][] {
     byWeight(weightOf(a.change, report), weightOf(b.change, report)),
   );
   if (!row) return [];
-  const subject = keys.length === 1 ? one : KIND_TEXTS[kind].counted(keys.length);
+  const subject = keys.length === 1 ? one : kindText(kind).counted(keys.length);
   const place = row.change.ref.environment === null ? '' : ` in ${row.subject}`;
   const fact = row.fact ? `: ${row.fact}` : '';
   return [
@@ -89,7 +89,7 @@ function changeParts(report: PlanReport, fold: Headed): Span[][] {
 /** Only new objects: their numbers by kind, their environments, and the largest risk. */
 function newParts(report: PlanReport, folds: readonly Headed[]): Span[][] {
   const texts = [...grouped(folds, ({ kind }) => kind)].map(([kind, all]) =>
-    KIND_TEXTS[kind].countedNew(all.flatMap(({ keys }) => keys).length),
+    kindText(kind).countedNew(all.flatMap(({ keys }) => keys).length),
   );
   const rows = folds.flatMap((fold) => fold.rows);
   const changed = new Set(rows.map(({ change }) => change.ref.environment));

@@ -11,7 +11,7 @@ import {
 import { keyOf } from '../../model/ref.js';
 import { isKill, type Change } from '../../model/plan.js';
 import { clean, quoted } from '../sanitize.js';
-import { deedOf, isUndone, KIND_TEXTS, type PlanReport } from '../plan-report.js';
+import { deedOf, isUndone, kindText, type PlanReport } from '../plan-report.js';
 import { noBreak, span, type FieldLine } from '../text/layout.js';
 import { firstOf, itemText, plural } from '../values.js';
 
@@ -108,7 +108,7 @@ export function risksOf(change: Change, report: PlanReport): Risk[] {
  * that are known here are counted.
  */
 export function audienceText({ ref }: Change, { flags }: Impact, showKeys: boolean): string {
-  if (flags.length === 0) return KIND_TEXTS[ref.kind].reachesNobody;
+  if (flags.length === 0) return kindText(ref.kind).reachesNobody;
   const shown = flags.slice(0, SHOWN_FLAGS).map((each) => {
     const isOwn = keyOf(ref.kind, ref.name) === keyOf('flag', each.flag);
     return `${isOwn ? '' : `${quoted(each.flag)} `}${movesText(each, showKeys)}`;

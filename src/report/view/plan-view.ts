@@ -4,7 +4,7 @@ import { noteKey, type Change } from '../../model/plan.js';
 import { keyOf, type Kind, type ObjectKey } from '../../model/ref.js';
 import {
   byEnvironment,
-  KIND_TEXTS,
+  kindText,
   isUndone,
   type PlanReport,
   shownEnvironments,
@@ -244,7 +244,7 @@ function foldWeight({ rows }: Fold, report: PlanReport): readonly number[] {
 
 /** The number of objects in a fold: `12 flags`, `12 new flags in flags/checkout`. */
 export function countText({ kind, keys, place, members }: Fold): string {
-  const { counted, countedNew } = KIND_TEXTS[kind];
+  const { counted, countedNew } = kindText(kind);
   return members ? `${countedNew(keys.length)} in ${clean(place)}` : counted(keys.length);
 }
 

@@ -11,7 +11,7 @@ import {
 import { remedyOf } from '../../model/remedy.js';
 import {
   ACTIONS,
-  KIND_TEXTS,
+  kindText,
   outcomeOf,
   phrasesOf,
   type PlanReport,
@@ -105,7 +105,7 @@ function kindLines(
   outcome: Outcome | undefined,
   context: DetailContext,
 ): FieldLine[] {
-  switch (KIND_TEXTS[change.ref.kind].details) {
+  switch (kindText(change.ref.kind).details) {
     case 'fields':
       return detailLines(change, context);
     case 'identities':
@@ -127,7 +127,7 @@ function renameLines({ rename, ref }: Change): FieldLine[] {
   const text =
     'to' in rename
       ? `looks like a rename to ${clean(rename.to)}: this one stays until it is pruned`
-      : `looks like a rename of ${clean(rename.from)}: ${KIND_TEXTS[ref.kind].renameCost}`;
+      : `looks like a rename of ${clean(rename.from)}: ${kindText(ref.kind).renameCost}`;
   return [[span(text, 'faint')]];
 }
 
@@ -136,7 +136,7 @@ function renameLines({ rename, ref }: Change): FieldLine[] {
  */
 function reasonText({ reason, ref }: Change): string {
   if (reason === 'commit') return '';
-  return reason === 'unknown' ? KIND_TEXTS[ref.kind].unknown : REASON_WORDS[reason];
+  return reason === 'unknown' ? kindText(ref.kind).unknown : REASON_WORDS[reason];
 }
 
 /** The mark of a change: that of its action, or that of its result if it was not applied. */
@@ -258,7 +258,7 @@ export function leftRow(change: Change, showKeys: boolean): Row {
 }
 
 function detailTexts({ ref, action, fields, keys }: Change, showKeys: boolean): string[] {
-  if (KIND_TEXTS[ref.kind].details === 'identities') {
+  if (kindText(ref.kind).details === 'identities') {
     const count = (keys?.added.length ?? 0) + (keys?.changed?.length ?? 0);
     return [`${plural(count, 'key')} wanted, and not taken by the service`];
   }
