@@ -13,7 +13,7 @@ import {
   insertSegment,
   touchActivation,
 } from '../src/service/store/segments.js';
-import { openStore, type Store, type StoreLocation } from '../src/service/store/store.js';
+import { openStore, type StoreLocation } from '../src/service/store/store.js';
 import type { Db, EnvironmentRow, WorkspaceRow } from '../src/service/store/tables.js';
 import {
   findWorkspace,
@@ -44,7 +44,7 @@ export async function fillStore(location: StoreLocation, flags: number): Promise
   try {
     const now = Date.now();
     await store.write(async (db) => plantSeed(db, BENCH_SEED, now));
-    await store.write(async (db) => fillSegments(db, store, now));
+    await store.write(async (db) => fillSegments(db, now));
     await store.write(async (db) => fillFlags(db, flags, now));
     // As PostgreSQL does by itself within a minute of such a change.
     if (store.dialect === 'postgres') {
@@ -72,7 +72,7 @@ async function placeOf(db: Db): Promise<Place> {
   };
 }
 
-async function fillSegments(db: Db, store: Store, now: number): Promise<void> {
+async function fillSegments(db: Db, now: number): Promise<void> {
   const place = await placeOf(db);
   for (const name of [FULL_SEGMENT, EMPTY_SEGMENT]) {
     await insertSegment(db, {
@@ -92,7 +92,7 @@ async function fillSegments(db: Db, store: Store, now: number): Promise<void> {
   const full = await findActivation(db, place.environments[0]?.id ?? '', FULL_SEGMENT);
   const id = full?.activation_id ?? 0;
   const keys = Array.from({ length: MAX_KEYS_PER_SEGMENT }, (_, index) => `user-${index}`);
-  await addKeys(db, store.dialect, id, keys);
+  await addKeys(db, id, keys.sort());
   await touchActivation(db, id, { keyCount: keys.length, now });
 }
 

@@ -6,13 +6,8 @@ import {
   wireDefinition,
   type StoredDefinition,
 } from '../service/store/definitions.js';
-import {
-  KEY_CHANGES_KEPT,
-  keptKeyChanges,
-  keyChangesAfter,
-  segmentsHolding,
-} from '../service/store/key-changes.js';
-import { allKeys } from '../service/store/keys.js';
+import { KEY_CHANGES_KEPT, keptKeyChanges, keyChangesAfter } from '../service/store/key-changes.js';
+import { allKeys, segmentsHolding } from '../service/store/keys.js';
 import { findActivation } from '../service/store/segments.js';
 import type { Store } from '../service/store/store.js';
 import type { Db, KeyChangeRow } from '../service/store/tables.js';
@@ -80,7 +75,7 @@ export class StoredEnvironment implements ServedEnvironment {
   async #keysOf(db: Db, segment: string): Promise<readonly string[]> {
     const activation = await findActivation(db, this.#ids.environmentId, segment);
     if (activation === undefined) return [];
-    return allKeys(db, this.#store.dialect, activation.activation_id);
+    return allKeys(db, activation.activation_id);
   }
 
   /** Reads once, until anything in the store changes. */

@@ -17,6 +17,9 @@ const processes: ChildProcess[] = [];
 
 /** Makes the tables of the first schema of those of today. */
 const SINCE_FIRST = [
+  'create table segment_keys (activation_id integer not null references activations (id), key text not null, primary key (activation_id, key)) without rowid',
+  'insert into segment_keys select activation_id, value from key_blocks, json_each(keys_json)',
+  'drop table key_blocks',
   'alter table audit drop column key_id',
   'alter table admin_keys drop column expiration_time',
   'alter table admin_keys drop column last_use_time',
@@ -123,8 +126,12 @@ describe('a store in a directory', () => {
     });
   });
 
-  it('of the first schema is brought up to date, and its log stays', async () => {
+  it('of the first schema is brought up to date, and its keys and its log stay', async () => {
+    const keys = Array.from({ length: 1_234 }, (_, index) => `key-${String(index)}`).sort();
     const first = await start();
+    await callsOf(first).ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'seg' });
+    await callsOf(first).ok('POST', '/segments/staging/seg');
+    await callsOf(first).ok('PUT', '/segments/staging/seg/upload', keys);
     await callsOf(first).ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'old' });
     await callsOf(first).ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'asked' });
     await callsOf(first).ok('POST', '/splits/ws/Default/asked/environments/staging', aDefinition());
@@ -139,6 +146,11 @@ describe('a store in a directory', () => {
     await callsOf(second).ok('POST', '/splits/ws/Default/old/unarchive');
     const path = '/splits/ws/Default/asked/environments/staging';
     expect(await callsOf(second).ok('GET', path)).toMatchObject({ name: 'asked', killed: false });
+    const list = '/segments/staging/seg/keys?limit=100&offset=1200';
+    expect(await callsOf(second).ok('GET', list)).toMatchObject({
+      keys: keys.slice(1_200).map((key) => ({ key })),
+      count: keys.length,
+    });
     await callsOf(second).ok('POST', '/changeRequests/ws/Default/environments/staging', {
       split: { name: 'asked' },
       operationType: 'KILL',

@@ -15,6 +15,7 @@ export const ON_BOTH_STORES = [
   'console.test.ts',
   'contract.test.ts',
   'integrity.test.ts',
+  'keys-law.test.ts',
   'log-expiry.test.ts',
   'memory.test.ts',
   'metrics.test.ts',

@@ -20,20 +20,13 @@ import { recordChange } from '../change-log.js';
 import type { ApiRequest, Demands, Endpoint, Work } from '../http/endpoint.js';
 import { at } from '../http/place.js';
 import { keysDifference } from '../rules/difference.js';
-import {
-  checkSegmentSize,
-  keysLacking,
-  keysToRemove,
-  keysToUpload,
-  wantsReplacement,
-} from '../rules/keys.js';
+import { checkSegmentSize, keysToRemove, keysToUpload, wantsReplacement } from '../rules/keys.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
 import type { AuditAction } from '../store/audit.js';
-import { addKeys, allKeys, presentKeys, removeAllKeys, removeKeys } from '../store/keys.js';
+import { addKeys, listKeys, removeKeys, replaceKeys, type ChangedKeys } from '../store/keys.js';
 import { noteKeyChange } from '../store/key-changes.js';
 import {
   findActivation,
-  listKeys,
   touchActivation,
   wireSegmentDefinition,
   type StoredActivation,
@@ -136,56 +129,12 @@ async function readKeys({ db, activation, query }: Work<'activation'>): Promise<
  */
 async function addGiven(work: Work<'activation'>): Promise<WireSegmentDefinition> {
   const keys = keysToUpload(keysOf(work));
+  const { db, activation } = work;
   const { added, removed } = wantsReplacement(work.query)
-    ? await replaceKeys(work, keys)
-    : await addMissing(work, keys);
+    ? await replaceKeys(db, activation.activation_id, keys)
+    : { added: await addKeys(db, activation.activation_id, keys), removed: [] };
   const action = removed.length > 0 ? 'replace-keys' : 'add-keys';
   return wireSegmentDefinition(await changed(work, { action, added, removed }));
-}
-
-interface ChangedKeys {
-  readonly added: string[];
-  readonly removed: string[];
-}
-
-async function addMissing(work: Work<'activation'>, keys: readonly string[]): Promise<ChangedKeys> {
-  const { db, store, activation } = work;
-  const present = await presentOf(work, keys);
-  const added = keys.filter((key) => !present.has(key));
-  await addKeys(db, store.dialect, activation.activation_id, added);
-  return { added, removed: [] };
-}
-
-/**
- * Removing one key takes about as long as adding this many to an empty segment. If much is removed, it is faster to
- * empty the segment and add everything again.
- */
-const REMOVAL_IN_ADDITIONS = 6;
-
-async function replaceKeys(
-  { db, store, activation: { activation_id: id } }: Work<'activation'>,
-  keys: readonly string[],
-): Promise<ChangedKeys> {
-  // The store sorts by bytes, which can be another order.
-  const before = (await allKeys(db, store.dialect, id)).toSorted();
-  const added = keysLacking(keys, before);
-  const removed = keysLacking(before, keys);
-  if (removed.length * REMOVAL_IN_ADDITIONS > keys.length) {
-    await removeAllKeys(db, id);
-    await addKeys(db, store.dialect, id, keys);
-  } else {
-    await removeKeys(db, store.dialect, id, removed);
-    await addKeys(db, store.dialect, id, added);
-  }
-  return { added, removed };
-}
-
-async function presentOf(
-  { db, store, activation }: Work<'activation'>,
-  keys: readonly string[],
-): Promise<ReadonlySet<string>> {
-  if (activation.key_count === 0) return new Set();
-  return presentKeys(db, store.dialect, activation.activation_id, keys);
 }
 
 /**
@@ -193,11 +142,8 @@ async function presentOf(
  * the keys that were really removed.
  */
 async function removeGiven(work: Work<'activation'>): Promise<WireRemoveKeysResult> {
-  const keys = keysToRemove(keysOf(work));
-  const present = await presentOf(work, keys);
-  const removed = keys.filter((key) => present.has(key));
-  const { db, store, activation } = work;
-  await removeKeys(db, store.dialect, activation.activation_id, removed);
+  const { db, activation } = work;
+  const removed = await removeKeys(db, activation.activation_id, keysToRemove(keysOf(work)));
   await changed(work, { action: 'remove-keys', added: [], removed });
   return {
     code: 200,

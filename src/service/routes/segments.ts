@@ -20,7 +20,7 @@ import { differenceOf, keysGone, SAMPLE_SIZE } from '../rules/difference.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
 import { usersOf } from '../store/definitions.js';
 import { noteKeyChange } from '../store/key-changes.js';
-import { allKeys } from '../store/keys.js';
+import { allKeys, listKeys } from '../store/keys.js';
 import {
   deleteActivation,
   deleteSegment,
@@ -29,7 +29,6 @@ import {
   insertActivation,
   insertSegment,
   listActivations,
-  listKeys,
   listSegments,
   wireActivation,
   wireSegment,
@@ -174,12 +173,12 @@ async function removeSegment(work: Work<'segmentEverywhere'>): Promise<true> {
 
 /** Applications learn that a deleted segment holds none of its keys any more. */
 async function noteKeysGone(
-  { db, store, segment }: Work<'segmentEverywhere'>,
+  { db, segment }: Work<'segmentEverywhere'>,
   environmentId: string,
 ): Promise<void> {
   const activation = await findActivation(db, environmentId, segment.name);
   if (activation === undefined || activation.key_count === 0) return;
-  const removed = await allKeys(db, store.dialect, activation.activation_id);
+  const removed = await allKeys(db, activation.activation_id);
   await noteKeyChange(db, { environmentId, segment: segment.name }, { added: [], removed });
 }
 

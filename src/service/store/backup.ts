@@ -39,7 +39,10 @@ interface End {
   readonly sha256: string;
 }
 
-export type BackupSummary = Pick<Head, 'takenAt'> & Pick<End, 'rows'>;
+export interface BackupSummary extends Pick<Head, 'takenAt'>, Pick<End, 'rows'> {
+  /** Keys of all segments, which have no rows of their own. */
+  readonly keys: number;
+}
 
 type TableName = keyof typeof PRIMARY_KEYS;
 
@@ -117,16 +120,24 @@ async function copyInto(handle: FileHandle, store: Store, now: number): Promise<
     if (steps.length === 0) throw noStore();
     await write({ format: FORMAT, flagkeel: packageVersion(), steps, takenAt });
     const rows: Record<string, number> = {};
+    let keys = 0;
     for (const table of await tablesOf(db)) {
       rows[table] = 0;
       for await (const part of linesOf(db, table)) {
         rows[table] += part.rows.length;
+        keys += keysCounted(part);
         await write(part);
       }
     }
     await write({ rows, sha256: digest.copy().digest('hex') });
-    return { takenAt, rows };
+    return { takenAt, rows, keys };
   });
+}
+
+function keysCounted({ table, columns, rows }: Rows): number {
+  if (table !== 'activations') return 0;
+  const at = columns.indexOf('key_count');
+  return rows.reduce((sum, row) => sum + Number(row[at]), 0);
 }
 
 function noStore(): FlagkeelError {
@@ -142,22 +153,20 @@ async function tablesOf(db: Db): Promise<TableName[]> {
   return (Object.keys(PRIMARY_KEYS) as TableName[]).filter((name) => names.has(name));
 }
 
-/** Rows of one page. Rows of keys are small, so that their pages hold more; other rows may be large. */
+/** Rows of one page: a row may be large. */
 const ROWS_AT_ONCE = 100;
-const KEYS_AT_ONCE = 5_000;
 
 /** The rows of a table, sorted by primary key, read page by page and given as lines of bounded length. */
 async function* linesOf(db: Db, table: TableName): AsyncGenerator<Rows> {
-  const limit = table === 'segment_keys' ? KEYS_AT_ONCE : ROWS_AT_ONCE;
   let page: Record<string, string | number | null>[];
   let last: Record<string, string | number | null> | undefined;
   do {
-    page = await pageOf(db, table, last, limit);
+    page = await pageOf(db, table, last, ROWS_AT_ONCE);
     const columns = Object.keys(page[0] ?? {});
     const rows = page.map((record) => columns.map((column) => record[column] ?? null));
     for (const part of inLines(rows)) yield { table, columns, rows: part };
     last = page.at(-1);
-  } while (page.length === limit);
+  } while (page.length === ROWS_AT_ONCE);
 }
 
 async function pageOf(
@@ -198,7 +207,7 @@ export async function restore(location: StoreLocation, file: string): Promise<Ba
   if (location.kind === 'memory') {
     throw new FlagkeelError('USAGE', 'cannot restore into memory (name a directory or database)');
   }
-  const { head, end } = await checkWhole(file);
+  const { head, end, keys } = await checkWhole(file);
   await checkFree(location, head);
   const upTo = head.steps.at(-1) ?? '';
   await within(await openStore(location, { tables: { upTo }, isPatient: true }), async (store) =>
@@ -212,7 +221,7 @@ export async function restore(location: StoreLocation, file: string): Promise<Ba
   );
   // Opening the store takes the steps that are newer than the backup, like the start of a service does.
   await within(await openStore(location), async (store) => store.ping());
-  return { takenAt: head.takenAt, rows: end.rows };
+  return { takenAt: head.takenAt, rows: end.rows, keys };
 }
 
 async function within(store: Store, work: (store: Store) => Promise<void>): Promise<void> {
@@ -245,16 +254,19 @@ function notEmpty(): FlagkeelError {
 }
 
 /** Reads a whole backup. @throws FlagkeelError (STATE_UNREADABLE) it is incomplete, or no backup at all. */
-async function checkWhole(file: string): Promise<{ head: Head; end: End }> {
+async function checkWhole(file: string): Promise<{ head: Head; end: End; keys: number }> {
   const digest = createHash('sha256');
   const rows: Record<string, number> = {};
+  let keys = 0;
   let head: Head | undefined;
   let end: End | undefined;
   for await (const { line, value } of valuesOf(file)) {
     if (end !== undefined) throw unreadable(file, 'something stands behind its end');
     if ('format' in value) head = value;
-    else if ('table' in value) rows[value.table] = (rows[value.table] ?? 0) + value.rows.length;
-    else end = value;
+    else if ('table' in value) {
+      rows[value.table] = (rows[value.table] ?? 0) + value.rows.length;
+      keys += keysCounted(value);
+    } else end = value;
     if (head === undefined) break;
     if (end === undefined) digest.update(`${line}\n`);
   }
@@ -263,7 +275,7 @@ async function checkWhole(file: string): Promise<{ head: Head; end: End }> {
   if (unknown !== undefined) throw unreadable(file, `${NEWER} (step ${unknown})`);
   if (end === undefined) throw unreadable(file, 'it is cut off');
   if (end.sha256 !== digest.digest('hex')) throw unreadable(file, 'it was changed or is damaged');
-  return { head, end };
+  return { head, end, keys };
 }
 
 const NEWER = 'a newer version wrote it';

@@ -68,19 +68,3 @@ export async function keptKeyChanges(
 const keptChanges = statement<KeptKeyChanges>(`
   select min(number) as oldest, max(number) as newest, count(*) as kept
   from key_changes where environment_id = $1 and segment = $2`);
-
-/** The names of the segments of an environment that hold a key, sorted by their bytes. */
-export async function segmentsHolding(
-  db: Db,
-  environmentId: string,
-  key: string,
-): Promise<string[]> {
-  const rows = await holding(db, key, environmentId);
-  return rows.map(({ name }) => name);
-}
-
-const holding = statement<{ name: string }>(`
-  select segments.name from activations
-  join segments on segments.id = activations.segment_id
-  join segment_keys on segment_keys.activation_id = activations.id and segment_keys.key = $1
-  where activations.environment_id = $2 order by segments.name`);

@@ -54,6 +54,7 @@ export function migrations(dialect: Dialect): Record<string, Migration> {
       `alter table admin_keys add column key_type ${text} not null default 'admin'`,
     ]),
     '0013-what-applications-are-served': step(servingTables(types, dialect)),
+    '0014-keys-in-blocks': step(keysInBlocks(types, dialect)),
   };
 }
 
@@ -81,6 +82,31 @@ function keysWithoutReference({ text, time, clustered }: DialectTypes): string[]
     'alter table keys_without_reference rename to segment_keys',
   ];
 }
+
+/** An upload of 10,000 keys writes 20 rows, and not a row for each key. */
+function keysInBlocks({ text, time, clustered }: DialectTypes, dialect: Dialect): string[] {
+  const list = {
+    sqlite: 'json_group_array(key order by key)',
+    postgres: 'json_agg(key order by key)::text',
+  };
+  return [
+    `create table key_blocks (
+      activation_id ${time} not null,
+      first ${text} not null,
+      key_count integer not null,
+      keys_json ${text} not null,
+      primary key (activation_id, first))${clustered}`,
+    `insert into key_blocks (activation_id, first, key_count, keys_json)
+      select activation_id, min(key), count(*), ${list[dialect]}
+      from (
+        select activation_id, key,
+          (row_number() over (partition by activation_id order by key) - 1) / 500 as block
+        from segment_keys) as numbered
+      group by activation_id, block`,
+    'drop table segment_keys',
+  ];
+}
+
 /** Seeds of definitions, random for those that exist, and the changes of the keys of segments. */
 function servingTables({ text, time }: DialectTypes, dialect: Dialect): string[] {
   const seed =

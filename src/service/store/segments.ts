@@ -7,6 +7,7 @@ import type {
 import { partsOf } from '../parts.js';
 import { sortName } from '../rules/names.js';
 import type { Page } from '../rules/paging.js';
+import { removeAllKeys } from './keys.js';
 import { statement } from './statement.js';
 import { NAMES_AT_ONCE, type Db, type EnvironmentRow, type SegmentRow } from './tables.js';
 import { countUses } from './workspaces.js';
@@ -162,7 +163,7 @@ export async function insertActivation(
 }
 
 export async function deleteActivation(db: Db, activationId: number): Promise<void> {
-  await db.deleteFrom('segment_keys').where('activation_id', '=', activationId).execute();
+  await removeAllKeys(db, activationId);
   await db.deleteFrom('activations').where('id', '=', activationId).execute();
 }
 
@@ -178,34 +179,6 @@ export async function touchActivation(
 const updateActivation = statement(
   'update activations set key_count = $1, last_update_time = $2 where id = $3',
 );
-
-/** One page of keys, sorted by their bytes. */
-export async function listKeys(db: Db, activationId: number, page: Page): Promise<string[]> {
-  const { rows } = await sql<{ key: string }>`
-    select key from segment_keys where activation_id = ${activationId}
-    order by key limit ${page.limit} offset ${page.offset}`.execute(db);
-  return rows.map(({ key }) => key);
-}
-
-/**
- * Keys sorted by their bytes, starting with the one after `after`.
- *
- * @param wanted `contains` is a part of the key, in upper or lower case of ASCII; if empty, any key matches.
- */
-export async function searchKeys(
-  db: Db,
-  activationId: number,
-  wanted: { readonly contains: string; readonly after: string; readonly limit: number },
-): Promise<string[]> {
-  const escaped = wanted.contains.replaceAll(/[\\%_]/g, '\\$&');
-  // Lower case for ASCII alone, because both databases know no other letters.
-  const part = `%${escaped.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())}%`;
-  const { rows } = await sql<{ key: string }>`
-    select key from segment_keys
-    where activation_id = ${activationId} and key > ${wanted.after} and lower(key) like ${part} escape '\\'
-    order by key limit ${wanted.limit}`.execute(db);
-  return rows.map(({ key }) => key);
-}
 
 /** A segment as the contract shows it: null in place of an empty list of tags. */
 export function wireSegment(segment: StoredSegment): WireSegment {

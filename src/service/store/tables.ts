@@ -18,6 +18,7 @@ export interface Tables {
   segments: SegmentRow;
   activations: ActivationTable;
   segment_keys: SegmentKeyRow;
+  key_blocks: KeyBlockRow;
   key_changes: KeyChangeRow;
   identities: IdentityRow;
   admin_keys: AdminKeyRow;
@@ -45,6 +46,7 @@ export const PRIMARY_KEYS: {
   segments: ['id'],
   activations: ['id'],
   segment_keys: ['activation_id', 'key'],
+  key_blocks: ['activation_id', 'first'],
   key_changes: ['environment_id', 'segment', 'number'],
   identities: ['environment_id', 'traffic_type_id', 'key'],
   admin_keys: ['id'],
@@ -171,9 +173,19 @@ export interface ActivationTable {
   open_change_request_id: string | null;
 }
 
+/** Only stores of earlier versions have this table, and backups of them. */
 export interface SegmentKeyRow {
   activation_id: number;
   key: string;
+}
+
+export interface KeyBlockRow {
+  activation_id: number;
+  /** The first of the keys. */
+  first: string;
+  key_count: number;
+  /** Sorted by bytes. */
+  keys_json: string;
 }
 
 /** One change of a segment's keys, for applications that ask for the changes since their last question. */

@@ -85,8 +85,8 @@ function addBackup(service: Command, terminal: Terminal): void {
     .argument('<file>')
     .action(async (file: string, _own: unknown, command: Command) => {
       const options = command.optsWithGlobals<StoreOptions>();
-      const { rows } = await backUp(storeLocation(options), file, Date.now());
-      writer(terminal)(`wrote ${file}: ${countsText(rows)}\n`);
+      const summary = await backUp(storeLocation(options), file, Date.now());
+      writer(terminal)(`wrote ${file}: ${countsText(summary)}\n`);
     });
   service
     .command('restore')
@@ -94,16 +94,16 @@ function addBackup(service: Command, terminal: Terminal): void {
     .argument('<file>')
     .action(async (file: string, _own: unknown, command: Command) => {
       const options = command.optsWithGlobals<StoreOptions>();
-      const { rows, takenAt } = await restore(storeLocation(options), file);
-      writer(terminal)(`restored ${file}, taken at ${takenAt}: ${countsText(rows)}\n`);
+      const summary = await restore(storeLocation(options), file);
+      const { takenAt } = summary;
+      writer(terminal)(`restored ${file}, taken at ${takenAt}: ${countsText(summary)}\n`);
     });
 }
 
 /** What an operator looks for to see that it is the right store. */
-function countsText(rows: BackupSummary['rows']): string {
-  const counted = { flags: 'flags', segments: 'segments', segment_keys: 'keys of segments' };
-  const parts = Object.entries({ ...counted, audit: 'entries of the audit log' });
-  return parts.map(([table, words]) => `${rows[table] ?? 0} ${words}`).join(', ');
+function countsText({ rows, keys }: BackupSummary): string {
+  const { flags = 0, segments = 0, audit = 0 } = rows;
+  return `${flags} flags, ${segments} segments, ${keys} keys of segments, ${audit} entries of the audit log`;
 }
 
 /** `service keys`. Its subcommands read the options of `service` too, which is why they ask for the global ones. */
