@@ -55,8 +55,12 @@ function eachOnce(keys: readonly string[]): string[] {
 /** In the order of both databases. */
 export function sortedByBytes(keys: readonly string[]): string[] {
   const sorted = keys.toSorted();
-  // The order of code units is another one only where surrogates stand.
-  return sorted.some((key) => /[\uD800-\uDFFF]/.test(key)) ? sorted.sort(compareBytes) : sorted;
+  return hasSurrogates(keys) ? sorted.sort(compareBytes) : sorted;
+}
+
+/** Without surrogates the bytes of UTF-8 have the order of code units, which the engine compares much faster. */
+function hasSurrogates(keys: readonly string[]): boolean {
+  return keys.some((key) => /[\uD800-\uDFFF]/.test(key));
 }
 
 /** Compares the bytes of UTF-8 without making them: surrogates stand for characters behind all others. */
@@ -69,10 +73,8 @@ export function compareBytes(a: string, b: string): number {
   return a.length - b.length;
 }
 
-const SURROGATES = { from: 0xd800, to: 0xdfff };
-
 function rankOf(unit: number): number {
-  return unit >= SURROGATES.from && unit <= SURROGATES.to ? unit + 0x10000 : unit;
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
 
 /**
@@ -85,9 +87,13 @@ function isStorable(key: string): boolean {
 
 /** The keys of one list that another does not have; both sorted by bytes. */
 export function keysLacking(keys: readonly string[], others: readonly string[]): string[] {
+  const isBefore =
+    hasSurrogates(keys) || hasSurrogates(others)
+      ? (other: string, key: string) => compareBytes(other, key) < 0
+      : (other: string, key: string) => other < key;
   let at = 0;
   return keys.filter((key) => {
-    while (compareBytes(others[at] ?? key, key) < 0) at += 1;
+    while (isBefore(others[at] ?? key, key)) at += 1;
     return others[at] !== key;
   });
 }
