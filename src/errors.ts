@@ -119,18 +119,6 @@ export class RejectedError extends FlagkeelError {
     this.serviceMessage = answer.serviceMessage;
     this.transactionId = answer.transactionId;
   }
-
-  get wantsApproval(): boolean {
-    return wantsApproval(this.status, this.serviceMessage);
-  }
-}
-
-/**
- * Whether a service refused a write because it wants an approval first. The service documents no code for this refusal,
- * only its status and first words.
- */
-export function wantsApproval(status: number | null, serviceMessage = ''): boolean {
-  return status === 403 && serviceMessage.startsWith('Approvals are required');
 }
 
 /** Message of any thrown value, which need not be an `Error`. */

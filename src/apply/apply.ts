@@ -1,4 +1,5 @@
 import { FlagkeelError, messageOf, RejectedError } from '../errors.js';
+import { wantsApproval } from '../admin-api/http/response.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
 import { DEFAULT_CONCURRENCY } from '../model/run.js';
 import { withdrawStepId, type Change, type Plan, type Step, type StepId } from '../model/plan.js';
@@ -219,7 +220,8 @@ async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> 
     return { status: 'succeeded', ...answer, isAside: step.action === 'withdraw-request' };
   } catch (error) {
     if (isFateUnknown(error)) return { status: 'failed', error, fateUnknown: true };
-    if (error instanceof RejectedError && error.wantsApproval) return approvalResult(step, context);
+    if (error instanceof RejectedError && wantsApproval(error))
+      return approvalResult(step, context);
     if (step.action === 'withdraw-request' && isForbidden(error)) {
       return { ...WAITS, why: messageOf(error) + OTHERS_REQUEST };
     }

@@ -303,7 +303,7 @@ const SPECS: Readonly<Record<Kind, { readonly workspace: Check; readonly environ
     environment: record({ keys: optional(record({ count: isCount, sha256: isText })) }),
   },
   identities: {
-    // Identities have no base in the workspace.
+    // The workspace has none of them.
     workspace: () => false,
     environment: record({
       groups: listOf(record({ attributes: listOf(isText), keys: isTextMap })),

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
-import { FlagkeelError, messageOf, RejectedError, wantsApproval } from '../../errors.js';
+import { FlagkeelError, messageOf, RejectedError } from '../../errors.js';
 import { NoAnswerError, type Answer, type Fault, type Method } from '../../platform/http-client.js';
-import { isThrottle, classify, type ServiceAnswer } from './response.js';
+import { isThrottle, classify, wantsApproval, type ServiceAnswer } from './response.js';
 import { PauseTooLong, remainingRequests, RequestLimiter, type Lane } from './rate-limiter.js';
 import {
   askedWaitMs,
@@ -259,8 +259,7 @@ export class AdminClient implements GetOnly {
     const isRead = request.kind === 'read';
     const fateUnknown = isRead ? undefined : gaveUp.uncertain;
     const cannot = `cannot ${request.what} ${isRead ? 'from' : 'on'} ${this.origin}`;
-    const isApprovalWanted = !isRead && wantsApproval(last.status, last.serviceMessage);
-    const why = isApprovalWanted ? APPROVAL_WANTED : whyGivenUp(gaveUp, isRead);
+    const why = !isRead && wantsApproval(last) ? APPROVAL_WANTED : whyGivenUp(gaveUp, isRead);
     const message = `${cannot}: ${why}`;
     const isRefusal = last.failure === 'refused' || (!isRead && (last.status ?? 0) >= 400);
     if (!isRefusal || last.status === null) {

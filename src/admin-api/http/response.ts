@@ -42,6 +42,17 @@ export function classify(answer: Answer, expected: Expected): Try<ServiceAnswer>
   };
 }
 
+/**
+ * Whether a service refused a write because it wants an approval first. The service documents no code for this refusal,
+ * only its status and first words.
+ */
+export function wantsApproval({
+  status,
+  serviceMessage = '',
+}: Pick<FailedTry, 'status' | 'serviceMessage'>): boolean {
+  return status === 403 && serviceMessage.startsWith('Approvals are required');
+}
+
 /** Whether the answer is a refusal by the rate limit, including its disguises. */
 export function isThrottle(answer: Answer): boolean {
   return answer.status === 429 || answer.status === 503 || answer.status === 202;
