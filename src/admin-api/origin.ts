@@ -8,8 +8,6 @@ export type AuthHeader = (typeof AUTH_HEADERS)[number];
 
 /** Possible sources of the URL of the service, strongest first. */
 export interface OriginChoice {
-  /** URL of the service that runs in this process. */
-  readonly embedded?: string | undefined;
   /** `--url`. */
   readonly cliUrl?: string | undefined;
   /** `FLAGKEEL_URL`. */
@@ -28,7 +26,6 @@ export interface OriginChoice {
  * @throws FlagkeelError ORIGIN_NOT_ALLOWED, with the setting that would allow it. No request was made.
  */
 export function decideOrigin(choice: OriginChoice): { url: string } {
-  if (choice.embedded !== undefined) return accept(choice.embedded, 'the embedded service');
   if (choice.cliUrl !== undefined) return accept(choice.cliUrl, '--url');
   if (choice.envUrl !== undefined) return accept(choice.envUrl, 'FLAGKEEL_URL');
   if (choice.proposedUrl === undefined) {

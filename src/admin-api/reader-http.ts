@@ -4,19 +4,9 @@ import { isNoEndpoint, type ServiceAnswer } from './http/response.js';
 import type { GetOnly, ReadRequest } from './http/admin-client.js';
 import { FlagIds } from './look.js';
 import { KeysCount, readPages, type Page } from './paging.js';
-import type { AdminReader, FlagSaid, ListedKeys } from './reader.js';
+import type { AdminReader } from './reader.js';
 import * as shapes from './decode.js';
-import type {
-  WireDefinition,
-  WireEnvironment,
-  WireFlag,
-  WirePage,
-  WireRolloutStatus,
-  WireSegment,
-  WireSegmentKeys,
-  WireTrafficType,
-  WireWorkspace,
-} from './wire.js';
+import type { WireEnvironment, WirePage, WireSegmentKeys } from './wire.js';
 
 /** Largest page sizes that the service accepts; its answers show the sizes that it uses. */
 const WORKSPACES_PER_PAGE = 200;
@@ -58,25 +48,25 @@ export class HttpAdminReader implements AdminReader {
     this.origin = client.origin;
   }
 
-  async listWorkspaces(): Promise<readonly WireWorkspace[]> {
+  listWorkspaces: AdminReader['listWorkspaces'] = async () => {
     const request = { path: ['workspaces'], what: 'read workspaces' };
     const check = shapes.workspace;
     return this.#whole(
       request,
       await this.#pages(request, check, WORKSPACES_PER_PAGE, ({ id }) => id),
     );
-  }
+  };
 
-  async listEnvironments(workspaceId: string): Promise<readonly WireEnvironment[]> {
+  listEnvironments: AdminReader['listEnvironments'] = async (workspaceId) => {
     const environments = await this.#read(
       { path: ['environments', 'ws', workspaceId], what: 'read environments' },
       shapes.list(shapes.environment),
     );
     this.#answered.set(workspaceId, environments);
     return environments;
-  }
+  };
 
-  async listRolloutStatuses(workspaceId: string): Promise<readonly WireRolloutStatus[]> {
+  listRolloutStatuses: AdminReader['listRolloutStatuses'] = async (workspaceId) => {
     return this.#read(
       {
         path: ['rolloutStatuses'],
@@ -85,19 +75,19 @@ export class HttpAdminReader implements AdminReader {
       },
       shapes.list(shapes.rolloutStatus),
     );
-  }
+  };
 
-  async listSegments(workspaceId: string): Promise<readonly WireSegment[]> {
+  listSegments: AdminReader['listSegments'] = async (workspaceId) => {
     const request = { path: ['segments', 'ws', workspaceId], what: 'read segments' };
     const pages = this.#pages(request, shapes.segment, OBJECTS_PER_PAGE, ({ name }) => name);
     return this.#whole(request, await pages);
-  }
+  };
 
-  async getDefinition(
-    workspaceId: string,
-    environmentId: string,
-    { name, key }: { readonly name: string; readonly key: string },
-  ): Promise<WireDefinition | undefined> {
+  getDefinition: AdminReader['getDefinition'] = async (
+    workspaceId,
+    environmentId,
+    { name, key },
+  ) => {
     const request = {
       path: ['splits', 'ws', workspaceId, key, 'environments', environmentId],
       what: `read the definition of flag ${JSON.stringify(name)}`,
@@ -109,21 +99,20 @@ export class HttpAdminReader implements AdminReader {
     // A definition of another flag must not be taken for this one, because it would be overwritten.
     if (definition.name === key || definition.id === key) return definition;
     throw this.#unreadable(request, `it answered flag ${JSON.stringify(definition.name)}`);
-  }
+  };
 
-  learnFlag(workspaceId: string, flag: Pick<WireFlag, 'name' | 'id'>): void {
+  learnFlag: AdminReader['learnFlag'] = (workspaceId, flag) => {
     this.#flagIds.learn(workspaceId, flag);
-  }
+  };
 
-  learnAbsence(workspaceId: string, flag: string): void {
+  learnAbsence: AdminReader['learnAbsence'] = (workspaceId, flag) => {
     this.#flagIds.learnAbsent(workspaceId, flag);
-  }
+  };
 
-  flagSaid(workspaceId: string, flag: string): FlagSaid {
-    return this.#flagIds.saidOf(workspaceId, flag);
-  }
+  flagSaid: AdminReader['flagSaid'] = (workspaceId, flag) =>
+    this.#flagIds.saidOf(workspaceId, flag);
 
-  async listKeys(environmentId: string, segment: string): Promise<ListedKeys | undefined> {
+  listKeys: AdminReader['listKeys'] = async (environmentId, segment) => {
     const request = keysRequest(environmentId, segment);
     let openChangeRequestId: string | null = null;
     const keys = await this.#readPages<string>(
@@ -143,14 +132,14 @@ export class HttpAdminReader implements AdminReader {
       (key) => key,
     );
     return keys === undefined ? undefined : { keys, openChangeRequestId };
-  }
+  };
 
-  async countKeys(environmentId: string, segment: string): Promise<number | null | undefined> {
+  countKeys: AdminReader['countKeys'] = async (environmentId, segment) => {
     const found = await this.#keysPage(keysRequest(environmentId, segment), 0, 1);
     return found && this.#keysCount.provenCount(found.page);
-  }
+  };
 
-  async listTrafficTypes(workspaceId: string): Promise<readonly WireTrafficType[] | null> {
+  listTrafficTypes: AdminReader['listTrafficTypes'] = async (workspaceId) => {
     const request: OptionalRequest = {
       list: 'traffic types',
       workspaceId,
@@ -162,18 +151,18 @@ export class HttpAdminReader implements AdminReader {
       if (isNoEndpoint(answer.status)) return answer.status;
       return this.#checked(request, answer, shapes.list(shapes.trafficType));
     });
-  }
+  };
 
-  async listFlags(workspaceId: string): Promise<readonly WireFlag[] | null> {
+  listFlags: AdminReader['listFlags'] = async (workspaceId) => {
     const found = await this.#optionalPages(
       { list: 'flags', workspaceId, path: ['splits', 'ws', workspaceId], what: 'read flags' },
       shapes.flag,
     );
     for (const flag of found ?? []) this.learnFlag(workspaceId, flag);
     return found;
-  }
+  };
 
-  async getFlag(workspaceId: string, flag: string): Promise<WireFlag | null | undefined> {
+  getFlag: AdminReader['getFlag'] = async (workspaceId, flag) => {
     const request = {
       path: ['splits', 'ws', workspaceId, flag],
       what: `read flag ${JSON.stringify(flag)}`,
@@ -189,17 +178,13 @@ export class HttpAdminReader implements AdminReader {
     this.#showsFlags = true;
     this.learnFlag(workspaceId, found);
     return found;
-  }
+  };
 
-  async listDefinitions(
-    workspaceId: string,
-    environmentId: string,
-    onEach: (definition: WireDefinition) => void = () => undefined,
-  ): Promise<readonly WireDefinition[] | null> {
+  listDefinitions: AdminReader['listDefinitions'] = async (workspaceId, environmentId, onEach) => {
     const check = shapes.inEnvironment(shapes.definition, environmentId);
     const checkAndReport: typeof check = (value) => {
       const definition = check(value);
-      onEach(definition);
+      onEach?.(definition);
       return definition;
     };
     return this.#optionalPages(
@@ -212,11 +197,10 @@ export class HttpAdminReader implements AdminReader {
       },
       checkAndReport,
     );
-  }
+  };
 
-  async listChangeRequests(environmentId: string): ReturnType<AdminReader['listChangeRequests']> {
-    return listChangeRequests(this.#client, environmentId);
-  }
+  listChangeRequests: AdminReader['listChangeRequests'] = async (environmentId) =>
+    listChangeRequests(this.#client, environmentId);
 
   async #keysPage(
     request: ReadRequest,

@@ -1,7 +1,6 @@
 import { FlagkeelError, messageOf } from '../errors.js';
-import type { FlagFieldsChange } from '../model/flag/flag.js';
 import { sameJson } from '../model/json.js';
-import type { IdentitiesAnswer, ChangeNote } from '../model/outcome.js';
+import type { ChangeNote } from '../model/outcome.js';
 import { submitOnce, withdrawRequest } from './change-requests.js';
 import type { AdminClient, WriteRequest } from './http/admin-client.js';
 import * as lookup from './writer-lookup.js';
@@ -9,19 +8,13 @@ import * as requests from './writer-requests.js';
 import { isNoEndpoint, type ServiceAnswer } from './http/response.js';
 import type { AdminReader } from './reader.js';
 import * as shapes from './decode.js';
-import {
-  KILL,
-  type WireDefinition,
-  type WireDefinitionBody,
-  type WireFlag,
-  type WireIdentity,
-  type WirePatchOperation,
-  type WireSegment,
-  type WireSegmentInEnvironment,
-} from './wire.js';
-import type { AdminWriter, DefinitionTarget, IdentitiesTarget, NewObject } from './writer.js';
+import { KILL } from './wire.js';
+import type { AdminWriter } from './writer.js';
 
 type WritingClient = Pick<AdminClient, 'origin' | 'write' | 'clean'>;
+
+/** Statuses of a service without an endpoint to archive. */
+const NO_ARCHIVE: ReadonlySet<number> = new Set([404, 405, 501]);
 
 /** Writes over HTTP. The reader looks up the effect of requests of unknown fate. */
 export class HttpAdminWriter implements AdminWriter {
@@ -38,7 +31,7 @@ export class HttpAdminWriter implements AdminWriter {
     this.#bodyNotes = new requests.BodyNotes(client);
   }
 
-  async createFlag(workspaceId: string, flag: NewObject, note: ChangeNote): Promise<WireFlag> {
+  createFlag: AdminWriter['createFlag'] = async (workspaceId, flag, note) => {
     const { name, trafficType, description } = flag;
     const created = await this.#create(
       {
@@ -55,15 +48,9 @@ export class HttpAdminWriter implements AdminWriter {
     );
     this.#reader.learnFlag(workspaceId, created);
     return created;
-  }
+  };
 
-  async patchFlag(
-    workspaceId: string,
-    flag: string,
-    operations: readonly WirePatchOperation[],
-    note: ChangeNote,
-    fields?: FlagFieldsChange,
-  ): Promise<WireFlag> {
+  patchFlag: AdminWriter['patchFlag'] = async (workspaceId, flag, operations, note, fields) => {
     const request: WriteRequest = {
       // Repeating an empty patch is safe.
       kind: operations.length === 0 ? 'write' : 'patch',
@@ -82,24 +69,38 @@ export class HttpAdminWriter implements AdminWriter {
     const patched = this.#checked(request, json, shapes.flag);
     this.#reader.learnFlag(workspaceId, patched);
     return patched;
-  }
+  };
 
-  async deleteFlag(workspaceId: string, flag: string, note: ChangeNote): Promise<void> {
+  deleteFlag: AdminWriter['deleteFlag'] = async (workspaceId, flag, note) => {
     const what = `delete flag ${JSON.stringify(flag)}`;
     const path = ['splits', 'ws', workspaceId, flag];
     await requests.aboutFlag(this.#reader, { workspaceId, flag }, this.#delete(path, note, what));
-  }
+  };
 
-  async archiveFlag(workspaceId: string, flag: string, note: ChangeNote): Promise<void> {
-    const wanted = { workspaceId, flag, note };
-    await requests.archiveFlag(this.#client, this.#bodyNotes, this, this.#reader, wanted);
-  }
+  archiveFlag: AdminWriter['archiveFlag'] = async (workspaceId, flag, note) => {
+    const what = `archive flag ${JSON.stringify(flag)}`;
+    const request = {
+      // Repeating is safe, because an archived flag stays archived.
+      kind: 'delete' as const,
+      method: 'POST' as const,
+      path: ['splits', 'ws', workspaceId, flag, 'archive'],
+      query: { ...note },
+      body: {},
+      what,
+      accepts: (answered: number) => NO_ARCHIVE.has(answered),
+    };
+    const { status } = await this.#bodyNotes.write('archiveFlag', request, note);
+    if (status < 400) return;
+    // 404 may mean a missing endpoint, or a flag that is gone.
+    const place = { workspaceId, flag, note };
+    if (status === 404 && !(await lookup.shownFlag(this, this.#reader, place))) return;
+    throw new FlagkeelError(
+      'NOT_ON_SERVICE',
+      `cannot ${what} on ${this.#client.origin}: the service answered ${status}, as one that cannot archive (with \`onRemove: delete\` in flagkeel.yaml it is deleted)`,
+    );
+  };
 
-  async createDefinition(
-    place: DefinitionTarget,
-    body: WireDefinitionBody,
-    note: ChangeNote,
-  ): Promise<WireDefinition> {
+  createDefinition: AdminWriter['createDefinition'] = async (place, body, note) => {
     const request = {
       kind: 'create' as const,
       method: 'POST' as const,
@@ -114,14 +115,9 @@ export class HttpAdminWriter implements AdminWriter {
     const created = this.#checked(request, json, shapes.definition);
     this.#reader.learnFlag(place.workspaceId, created);
     return created;
-  }
+  };
 
-  async patchDefinition(
-    place: DefinitionTarget,
-    operations: readonly WirePatchOperation[],
-    note: ChangeNote,
-    expected?: WireDefinition,
-  ): Promise<WireDefinition | null> {
+  patchDefinition: AdminWriter['patchDefinition'] = async (place, operations, note, expected) => {
     const isKill = sameJson(operations, KILL);
     const { json } = await this.#client.write({
       // Repeating a kill is safe; any other patch could undo a foreign change in between.
@@ -137,18 +133,14 @@ export class HttpAdminWriter implements AdminWriter {
       }),
     });
     return requests.asDefinition(json, place);
-  }
+  };
 
-  async deleteDefinition(place: DefinitionTarget, note: ChangeNote): Promise<void> {
+  deleteDefinition: AdminWriter['deleteDefinition'] = async (place, note) => {
     const what = `delete the definition of flag ${JSON.stringify(place.flag)}`;
     await this.#delete(requests.definitionPath(place), note, what);
-  }
+  };
 
-  async createSegment(
-    workspaceId: string,
-    segment: NewObject,
-    note: ChangeNote,
-  ): Promise<WireSegment> {
+  createSegment: AdminWriter['createSegment'] = async (workspaceId, segment, note) => {
     const { name, trafficType, description } = segment;
     return this.#create(
       {
@@ -163,13 +155,9 @@ export class HttpAdminWriter implements AdminWriter {
       },
       shapes.segment,
     );
-  }
+  };
 
-  async activateSegment(
-    environmentId: string,
-    segment: string,
-    note: ChangeNote,
-  ): Promise<WireSegmentInEnvironment> {
+  activateSegment: AdminWriter['activateSegment'] = async (environmentId, segment, note) => {
     return this.#create(
       {
         path: ['segments', environmentId, segment],
@@ -183,14 +171,9 @@ export class HttpAdminWriter implements AdminWriter {
       },
       shapes.segmentInEnvironment,
     );
-  }
+  };
 
-  async uploadKeys(
-    environmentId: string,
-    segment: string,
-    keys: readonly string[],
-    note: ChangeNote,
-  ): Promise<void> {
+  uploadKeys: AdminWriter['uploadKeys'] = async (environmentId, segment, keys, note) => {
     const what = `upload keys to segment ${JSON.stringify(segment)}`;
     const place = ['segments', environmentId, segment];
     if (this.#hasAppend) {
@@ -210,27 +193,18 @@ export class HttpAdminWriter implements AdminWriter {
     });
     // Only now it is certain that the 404 was about the endpoint and not about the segment.
     this.#hasAppend = false;
-  }
+  };
 
-  async removeKeys(
-    environmentId: string,
-    segment: string,
-    keys: readonly string[],
-    note: ChangeNote,
-  ): Promise<void> {
+  removeKeys: AdminWriter['removeKeys'] = async (environmentId, segment, keys, note) => {
     const request = {
       path: ['segments', environmentId, segment, 'removeKeys'],
       query: { ...note },
       what: `remove keys from segment ${JSON.stringify(segment)}`,
     };
     await this.#putKeys('removeKeys', keys, request, note);
-  }
+  };
 
-  async deactivateSegment(
-    environmentId: string,
-    segment: string,
-    note: ChangeNote,
-  ): Promise<true | null> {
+  deactivateSegment: AdminWriter['deactivateSegment'] = async (environmentId, segment, note) => {
     if (!this.#hasDeactivation) return null;
     const request: WriteRequest = {
       kind: 'delete',
@@ -250,19 +224,16 @@ export class HttpAdminWriter implements AdminWriter {
     if (status === 404 && !isActive) return true;
     this.#hasDeactivation = false;
     return null;
-  }
+  };
 
-  async deleteSegment(workspaceId: string, segment: string, note: ChangeNote): Promise<void> {
+  deleteSegment: AdminWriter['deleteSegment'] = async (workspaceId, segment, note) => {
     const what = `delete segment ${JSON.stringify(segment)}`;
     await this.#delete(['segments', 'ws', workspaceId, segment], note, what);
-  }
+  };
 
-  async writeIdentities(
-    { trafficTypeId, trafficType, environmentId }: IdentitiesTarget,
-    identities: readonly WireIdentity[],
-    note: ChangeNote,
-  ): Promise<IdentitiesAnswer> {
+  writeIdentities: AdminWriter['writeIdentities'] = async (place, identities, note) => {
     requests.assertFits(identities);
+    const { trafficTypeId, trafficType, environmentId } = place;
     const request: WriteRequest = {
       // The operation creates and updates, so that repeating is safe.
       kind: 'write',
@@ -276,7 +247,7 @@ export class HttpAdminWriter implements AdminWriter {
     return this.#checked(request, json, (value) =>
       shapes.identitiesAnswer(value, identities, (text) => this.#client.clean(text)),
     );
-  }
+  };
 
   submitChangeRequest: AdminWriter['submitChangeRequest'] = async (submission) =>
     submitOnce(this.#client, this.#reader, submission);

@@ -150,9 +150,9 @@ export function activation(environmentId: string, segment: string): WireSegmentI
   };
 }
 
-export type FlagPatcher = Pick<AdminWriter, 'patchFlag'>;
+type FlagPatcher = Pick<AdminWriter, 'patchFlag'>;
 
-export interface FlagPlace {
+interface FlagPlace {
   readonly workspaceId: string;
   readonly flag: string;
   readonly note: ChangeNote;

@@ -1,11 +1,10 @@
-import { FlagkeelError, RejectedError } from '../errors.js';
+import { RejectedError } from '../errors.js';
 import type { ChangeNote } from '../model/outcome.js';
 import * as shapes from './decode.js';
 import type { AdminClient, WriteRequest } from './http/admin-client.js';
 import type { ServiceAnswer } from './http/response.js';
 import type { AdminReader } from './reader.js';
 import { MAX_KEYS_PER_REQUEST, type WireDefinition } from './wire.js';
-import { shownFlag, type FlagPatcher, type FlagPlace } from './writer-lookup.js';
 import type { DefinitionTarget } from './writer.js';
 
 /** What the requests of the writer have in common, and what their answers are worth. */
@@ -127,34 +126,3 @@ export class BodyNotes {
     return answer;
   }
 }
-
-export async function archiveFlag(
-  client: Pick<AdminClient, 'origin'>,
-  bodyNotes: BodyNotes,
-  writer: FlagPatcher,
-  reader: AdminReader,
-  wanted: FlagPlace,
-): Promise<void> {
-  const { workspaceId, flag, note } = wanted;
-  const what = `archive flag ${JSON.stringify(flag)}`;
-  const request = {
-    // Repeating is safe, because an archived flag stays archived.
-    kind: 'delete' as const,
-    method: 'POST' as const,
-    path: ['splits', 'ws', workspaceId, flag, 'archive'],
-    query: { ...note },
-    body: {},
-    what,
-    accepts: (answered: number) => NO_ARCHIVE.has(answered),
-  };
-  const { status } = await bodyNotes.write('archiveFlag', request, note);
-  // 404 may mean a missing endpoint, or a flag that is gone.
-  if (status < 400 || (status === 404 && !(await shownFlag(writer, reader, wanted)))) return;
-  throw new FlagkeelError(
-    'NOT_ON_SERVICE',
-    `cannot ${what} on ${client.origin}: the service answered ${status}, as one that cannot archive (with \`onRemove: delete\` in flagkeel.yaml it is deleted)`,
-  );
-}
-
-/** Statuses of a service without an endpoint to archive. */
-const NO_ARCHIVE: ReadonlySet<number> = new Set([404, 405, 501]);

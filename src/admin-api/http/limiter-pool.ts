@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../model/json.js';
 import { RequestLimiter } from './rate-limiter.js';
 import { BoundedMap } from '../../platform/bounded-map.js';
 import { steadyTime } from '../../platform/clock.js';
@@ -16,7 +16,7 @@ export class Limiters {
     { concurrency, note }: { concurrency?: number | undefined; note: (text: string) => void },
   ): RequestLimiter {
     // A hash, so that the key itself is not kept.
-    const id = `${origin} ${createHash('sha256').update(key).digest('hex')}`;
+    const id = `${origin} ${sha256(key)}`;
     const known = this.#limiters.get(id);
     if (known) return known;
     const limiter = new RequestLimiter({

@@ -11,10 +11,7 @@ export interface TransportOptions {
   readonly authHeader?: AuthHeader | undefined;
   /** Version of flagkeel, for the User-Agent. */
   readonly version: string;
-  readonly connectTimeoutMs?: number;
   readonly headersTimeoutMs?: number;
-  /** Limit between two chunks of the body. */
-  readonly bodyTimeoutMs?: number;
   /** Limit of the whole request, including the wait for a connection, so that slow trickles end as well. */
   readonly totalTimeoutMs?: number;
   readonly maxAnswerBytes?: number;
@@ -51,9 +48,9 @@ export class HttpTransport {
     this.#client = new HttpClient({
       url: options.url,
       connections: CONNECTIONS,
-      connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
+      connectTimeoutMs: 5_000,
       headersTimeoutMs: options.headersTimeoutMs ?? 30_000,
-      bodyTimeoutMs: options.bodyTimeoutMs ?? 30_000,
+      bodyTimeoutMs: 30_000,
       maxAnswerBytes: options.maxAnswerBytes ?? 64 * MiB,
     });
     this.origin = this.#client.origin;
@@ -91,6 +88,7 @@ export class HttpTransport {
   }
 
   #headers(hasBody: boolean): Record<string, string> {
+    const { authHeader = 'authorization' } = this.#options;
     const key = this.#options.key();
     // Checked here, because the error of the library would quote the key.
     if (!/^[\x21-\x7e]+$/.test(key)) {
@@ -100,16 +98,12 @@ export class HttpTransport {
       );
     }
     return {
-      ...authHeaders(key, this.#options.authHeader),
+      [authHeader]: authHeader === 'authorization' ? `Bearer ${key}` : key,
       accept: 'application/json',
       'user-agent': `flagkeel/${this.#options.version}`,
       ...(hasBody ? { 'content-type': 'application/json' } : {}),
     };
   }
-}
-
-function authHeaders(key: string, name: AuthHeader = 'authorization'): Record<string, string> {
-  return { [name]: name === 'authorization' ? `Bearer ${key}` : key };
 }
 
 /**

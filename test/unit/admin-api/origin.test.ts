@@ -60,15 +60,13 @@ describe('decideOrigin', () => {
     expect(decideOrigin(choice)).toEqual({ url: 'http://localhost:8080' });
   });
 
-  it('lets the embedded service win, then --url, then FLAGKEEL_URL', () => {
+  it('lets --url win, then FLAGKEEL_URL', () => {
     const env = { ...proposal, envUrl: 'https://env.example.com' };
     const cli = { ...env, cliUrl: 'https://cli.example.com' };
-    const embedded = { ...cli, embedded: 'http://127.0.0.1:1' };
 
-    expect([env, cli, embedded].map((choice) => decideOrigin(choice).url)).toEqual([
+    expect([env, cli].map((choice) => decideOrigin(choice).url)).toEqual([
       'https://env.example.com',
       'https://cli.example.com',
-      'http://127.0.0.1:1',
     ]);
   });
 
