@@ -73,11 +73,10 @@ export function desiredAt(desired: BoundDesired, facts: Facts, nowMs: number): M
     const own = laddersOf(ramps, { desired, facts, nowMs, name, environment, id })
       .map((each) => (killed.has(id) ? { ...each, isKilled: true } : each))
       .map((each) => {
-        const key = rampId(name, idIn(facts, environment) ?? '', each.ramp.key);
         const seen = facts.actual && sides;
-        const setback = facts.setbacks.get(key) ?? setbackOf(each, seen, nowMs);
+        const setback = facts.setbacks.get(each.id) ?? setbackOf(each, seen, nowMs);
         if (setback === undefined || facts.ordered.has(id)) return each;
-        setbacks.set(key, setback);
+        setbacks.set(each.id, setback);
         return setBack(each, setback);
       });
     ladders.set(id, own);
@@ -141,7 +140,7 @@ function laddersOf(
   return ramps.map((ramp) => {
     const key = rampId(name, place, ramp.key);
     const record = ownMember(records, key);
-    const known = { ...facts, nowMs, record, isKilled: ordered.has(id) };
+    const known = { ...facts, id: key, nowMs, record, isKilled: ordered.has(id) };
     const ladder = ladderOf(ramp, known, calendarsOf(ramp, desired.config, calendar));
     const heirOf = record === undefined ? left.get(ramp.key) : undefined;
     const own = heirOf === undefined ? ladder : { ...ladder, heirOf };
@@ -213,12 +212,12 @@ export function stepsToCheck({ ladders, facts }: Moment): StepToCheck[] {
     const { name = '', environment } = refOfId(id) ?? {};
     const place = idIn(facts, environment ?? '') ?? '';
     const base = flagEntry(facts.state, name)?.environments[place]?.spec;
-    return own.flatMap(({ ramp, step, held }): StepToCheck[] => {
+    return own.flatMap(({ id: key, ramp, step, held }): StepToCheck[] => {
       const due = ramp.steps[step]?.percent;
       const { checks } = ramp;
       if (checks === undefined || held !== null || facts.ordered.has(id)) return [];
       if (due === undefined || (base && shareIn(base, ramp)) === due) return [];
-      return [{ id, key: rampId(name, place, ramp.key), checks }];
+      return [{ id, key, checks }];
     });
   });
 }

@@ -68,6 +68,8 @@ export function stepAt(dueMs: readonly (number | null)[], ms: number): number {
 
 /** The facts besides its specs that decide the position of a ramp. */
 export interface RampFacts {
+  /** See `rampId`. */
+  readonly id: string;
   /** The state's record; undefined for a ramp that begins now. */
   readonly record: RampRecord | undefined;
   /** Why the ramp cannot be remembered, as a clause for people; null if it can. */
@@ -84,32 +86,31 @@ export function ladderOf(
   facts: RampFacts,
   calendars: ReturnType<typeof calendarsOf>,
 ): Ladder {
-  const { record, unkept, isKilled, nowMs } = facts;
+  const { id, record, unkept, isKilled, nowMs } = facts;
   // The wait after a setback counts from the commit that answers it, as after a kill.
   const isStopped = isKilled || standingSetback(ramp, record) !== undefined;
   const [calendar, within] = calendars;
   const zone = [...within.windows, ...calendar.windows][0]?.zone ?? 'UTC';
-  const anchors = unkept === null ? anchorsOf(ramp, facts) : null;
+  const anchors =
+    unkept === null
+      ? {
+          alive: anchorOf(ramp, { ...facts, isKilled: false }),
+          killed: anchorOf(ramp, { ...facts, isKilled: true }),
+        }
+      : null;
   const anchor = anchors && (isStopped ? anchors.killed : anchors.alive);
   const sinceMs = anchor === null ? (ramp.startMs ?? null) : Date.parse(anchor.since);
   const dueMs = dueMoments(ramp, { sinceMs, from: anchor?.from ?? 0 }, calendars);
   const isExplicit = sinceMs !== null || ramp.steps.some(({ atMs }) => atMs !== undefined);
   const held = ramp.hold ? 'its spec says `hold: true`' : isExplicit ? null : unkept;
   const step = stepAt(dueMs, nowMs);
-  return { ramp, dueMs, step, held, zone, anchors, isKilled, ...(record && { record }) };
+  return { id, ramp, dueMs, step, held, zone, anchors, isKilled, ...(record && { record }) };
 }
 
 /**
  * The record of a ramp. It begins with the run that first sees it, or with its `start`. If its steps change, or a hold
  * or a kill ends, the next wait counts from now, and the reached share stays.
  */
-function anchorsOf(ramp: DesiredRamp, facts: RampFacts): Ladder['anchors'] {
-  return {
-    alive: anchorOf(ramp, { ...facts, isKilled: false }),
-    killed: anchorOf(ramp, { ...facts, isKilled: true }),
-  };
-}
-
 function anchorOf(ramp: DesiredRamp, { record, isKilled, nowMs, head }: RampFacts): RampAnchor {
   const { hold, treatment, startMs, steps } = ramp;
   const ladder = formOf({ treatment, steps, startMs });

@@ -1,5 +1,5 @@
 import type { Definition } from '../model/flag/flag.js';
-import { rampId, type DesiredRamp } from '../model/flag/ramp.js';
+import type { DesiredRamp } from '../model/flag/ramp.js';
 import { canonicalDefinition } from '../model/flag/wire.js';
 import { sameJson } from '../model/json.js';
 import { refOfId, type ObjectId } from '../model/ref.js';
@@ -38,8 +38,7 @@ export function recordsAfter(
     const said = desired.flags.get(name)?.environments.get(environment)?.fields ?? {};
     const { live, base } = sidesOf({ ...facts, state }, name, environment);
     for (const ladder of own) {
-      const { ramp, anchors, isKilled, record } = ladder;
-      const key = rampId(name, place, ramp.key);
+      const { id: key, ramp, anchors, isKilled, record } = ladder;
       const before = record ?? known[key];
       const reached = isEqualOn(base, said, ramp)
         ? shareOn(said, ramp)
@@ -60,14 +59,12 @@ export function recordsAfter(
 }
 
 /** The memory before a run takes ramps back, so that the next run recognises what a run did that was cut off. */
-export function recordsBefore({ ladders, facts }: Moment, known: RampRecords): RampRecords {
-  const begun = [...ladders].flatMap(([id, own]) => {
-    const { name = '', environment = '' } = refOfId(id) ?? {};
-    return own.flatMap(({ ramp, record, setback }): [string, RampRecord][] => {
-      const key = rampId(name, idIn(facts, environment ?? '') ?? '', ramp.key);
-      return record && setback?.begun ? [[key, { ...record, setback }]] : [];
-    });
-  });
+export function recordsBefore({ ladders }: Moment, known: RampRecords): RampRecords {
+  const begun = [...ladders.values()]
+    .flat()
+    .flatMap(({ id, record, setback }): [string, RampRecord][] =>
+      record && setback?.begun ? [[id, { ...record, setback }]] : [],
+    );
   return { ...known, ...Object.fromEntries(begun) };
 }
 

@@ -54,22 +54,20 @@ export function standingsOf(
           : back
             ? 'its share was changed on the service'
             : null);
+      const isWritten = held === null && written.get(id)?.has(pathOf(ramp)) === true;
+      const reached = isWritten ? ramp.steps[step]?.percent : undefined;
       return {
-        id,
-        rule,
-        treatment,
-        steps,
-        step,
-        held,
-        served:
-          written.get(id)?.has(rule === null ? '/defaultRule' : '/rules') === true && held === null
-            ? (ramp.steps[step]?.percent ?? servedOf(facts.actual, id, ramp))
-            : servedOf(facts.actual, id, ramp),
+        ...{ id, rule, treatment, steps, step, held },
+        served: reached ?? servedOf(facts.actual, id, ramp),
         ...(ladder.checks && { checks: ladder.checks, ...failureOf(ladder) }),
       };
     }),
   );
   return found.sort((a, b) => byCodeUnits(a.id, b.id) || (a.rule ?? -1) - (b.rule ?? -1));
+}
+
+function pathOf({ rule }: DesiredRamp): string {
+  return rule === null ? '/defaultRule' : '/rules';
 }
 
 /** What a failure of the checks would do, while the step is to be taken. */
@@ -96,8 +94,7 @@ export function withSteps(
   for (const change of [...changes, ...withheld]) {
     const paths = change.fields.filter(({ reason }) => reason === 'ramp').map(({ path }) => path);
     const moved = (ladders.get(change.id) ?? []).filter(({ ramp, step, setback }) => {
-      const path = ramp.rule === null ? '/defaultRule' : '/rules';
-      return step >= 0 && paths.includes(setback?.act === 'kill' ? '/killed' : path);
+      return step >= 0 && paths.includes(setback?.act === 'kill' ? '/killed' : pathOf(ramp));
     });
     const back = 'why' in change ? [] : moved.filter(({ setback }) => setback?.begun);
     const steps = moved.filter((each) => !back.includes(each));

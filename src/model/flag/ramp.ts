@@ -46,6 +46,8 @@ export interface RampStep {
 export type RampAnchor = Omit<RampRecord, 'reached' | 'setback'>;
 
 export interface Ladder {
+  /** See `rampId`. */
+  readonly id: string;
   readonly ramp: DesiredRamp;
   /** When each step is due, in milliseconds since the epoch; null if no such moment was found. */
   readonly dueMs: readonly (number | null)[];
