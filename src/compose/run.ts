@@ -13,7 +13,7 @@ import { RunCache } from '../reconcile/cache.js';
 import { askCheck } from '../reconcile/checks.js';
 import { signedLine, unsignedError } from '../git/signatures.js';
 import { openSource, type Source } from '../git/spec-source.js';
-import { fenceState, stateAccess, stateSharing, type StateAccess } from '../state/open.js';
+import { fenceState, stateAccess, stateSharing } from '../state/open.js';
 import { lockState } from '../state/locks.js';
 
 /**
@@ -85,9 +85,7 @@ export interface Surroundings extends Pick<AccessOptions, Shared> {
   readonly asksNoChecks?: boolean;
 }
 
-export interface Run extends OpenedRun {
-  readonly originName: () => string;
-}
+export type Run = OpenedRun;
 
 /** A network that is silent for this time counts as dead. */
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -138,9 +136,9 @@ export async function openRun(
       return opened.service.reader;
     },
     originName: () => service().name,
-    ...lookups(state),
+    ...state,
     openState: async (place) => {
-      const home = await state.open(place);
+      const home = await state.openRecords(place);
       const origin = service().stateName;
       return isDryRun ? home : fenceState(home, { place, origin, wait, fence, closers });
     },
@@ -151,7 +149,6 @@ export async function openRun(
   return {
     context,
     openWriter: () => service().openWriter(),
-    originName: () => service().name,
     requests: () => opened.service?.requests() ?? 0,
     [Symbol.asyncDispose]: async () => closers[Symbol.asyncDispose](),
   };
@@ -203,21 +200,6 @@ function checkAsking({ settings, signal, asksNoChecks }: Surroundings): RunConte
   if (asksNoChecks === true) return undefined;
   return async (check) =>
     askCheck(check, { allowedOrigins: parseOrigins(settings.allowedOrigins), signal });
-}
-
-function lookups(
-  state: StateAccess,
-): Pick<
-  RunContext,
-  'peekState' | 'flagIdsOf' | 'openRecords' | 'rememberedPlace' | 'appliedToOthers'
-> {
-  return {
-    peekState: async (place) => state.peek(place),
-    flagIdsOf: async (place) => state.flagIds(place),
-    openRecords: async (place) => state.open(place),
-    rememberedPlace: async (workspace) => state.remembered(workspace),
-    appliedToOthers: async (place) => state.elsewhere(place),
-  };
 }
 
 function present(service: ServiceAccess | undefined): ServiceAccess {

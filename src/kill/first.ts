@@ -1,7 +1,6 @@
 import { findEnvironment, findWorkspace, type Workspace } from '../admin-api/workspace.js';
 import { FlagkeelError } from '../errors.js';
 import type { AdminReader } from '../admin-api/reader.js';
-import type { Source } from '../git/spec-source.js';
 import type { Actual } from '../model/actual.js';
 import { NOTHING_DESIRED, type Config, type Desired, type DesiredKill } from '../model/desired.js';
 import { definitionId, keyOf, objectId, type ObjectId } from '../model/ref.js';
@@ -16,20 +15,14 @@ import {
   sendKills,
   type Killing,
   type PlacedKill,
-  type RememberedPlace,
+  type KillSurroundings,
 } from './send.js';
 
-interface KillContext {
-  readonly source: Source;
+interface KillContext extends KillSurroundings {
   readonly options: RunOptions;
   readonly memory: { readonly specs: SpecCache; readonly kills: KnownKills };
-  readonly openReader: (desired: Desired) => Promise<AdminReader>;
-  /** The only workspace of this name or id in the states; null if none or several have it. Sends no request. */
-  readonly rememberedPlace: (workspace: string) => Promise<RememberedPlace | null>;
   /** The commit whose kills were sent last, by an apply or before one that failed; null if the state has neither. */
   readonly killsSentOf: (place: Workspace) => Promise<string | null>;
-  /** Name → id of the flags that the state knows; empty if it cannot be read. */
-  readonly flagIdsOf: (place: Workspace) => Promise<ReadonlyMap<string, string>>;
   /** Whether HEAD comes before the commit that was applied there, so that its orders may be outdated. */
   readonly isOutdated: (place: Workspace) => Promise<boolean>;
   /** Records the results before the run goes on. Never throws. */
@@ -193,7 +186,10 @@ export class KillSender {
     readonly config?: Config;
   }): Promise<{ readonly results: KillResults; readonly due: readonly ObjectId[] }> {
     const killing = this.#killing;
-    if (!killing) return { results: NONE.results, due: this.#inReach(kills) };
+    if (!killing) {
+      const due = kills.filter(({ flag, environment }) => this.#isInReach(flag, [environment]));
+      return { results: NONE.results, due: due.map(definitionId) };
+    }
     if (!config || kills.length === 0) return { results: NONE.results, due: [] };
     const desired = killsAlone(config, kills);
     try {
@@ -203,7 +199,7 @@ export class KillSender {
       return { results: (await this.#sendMissing(kills, { reader, workspace })).results, due: [] };
     } catch (error) {
       const { results: sent } = this.#added?.sent ?? NONE;
-      const unsent = kills.map(idOf).filter((id) => !sent.has(id));
+      const unsent = kills.map(definitionId).filter((id) => !sent.has(id));
       for (const id of unsent) killing.onKill(id, { status: 'failed', error });
       const failed = unsent.map((id) => [id, { status: 'failed' as const, error }] as const);
       return { results: new Map([...sent, ...failed]), due: [] };
@@ -261,11 +257,6 @@ export class KillSender {
     });
   }
 
-  /** The ordered kills within the operator's filters, as far as the specs alone can show. */
-  #inReach(kills: readonly DesiredKill[]): ObjectId[] {
-    return kills.filter(({ flag, environment }) => this.#isInReach(flag, [environment])).map(idOf);
-  }
-
   #isInReach(flag: string, environment: readonly string[]): boolean {
     const { environments, only, exclude = [] } = this.#context.options;
     const key = keyOf('flag', flag);
@@ -300,10 +291,6 @@ export class KillSender {
     const flagIds = reader ? await this.#context.flagIdsOf(place) : new Map<string, string>();
     return sendKills(placed, place, { ...killing, reader, flagIds, checkout, head, specs });
   }
-}
-
-function idOf({ flag: name, environment }: DesiredKill): ObjectId {
-  return objectId({ kind: 'flag', name, environment });
 }
 
 export function killsAlone(config: Config, kills: readonly DesiredKill[]): Desired {

@@ -9,15 +9,14 @@ import type { AdminWriter, DefinitionTarget } from '../admin-api/writer.js';
 import { FlagkeelError } from '../errors.js';
 import { shellWord } from '../platform/shell.js';
 import { truncateNote } from '../model/audit-note.js';
-import type { Config, Desired } from '../model/desired.js';
+import type { Config } from '../model/desired.js';
 import type { Location } from '../model/diagnostic.js';
 import type { ChangeNote } from '../model/outcome.js';
 import { loadFiles } from '../specs/parse/load-files.js';
 import { readableConfigIn } from '../specs/read-config.js';
 import { orderedKills } from '../specs/resolve/kills.js';
 import { killsAlone } from './first.js';
-import { isNotFoundSo, isNotThere, type RememberedPlace } from './send.js';
-import type { Source } from '../git/spec-source.js';
+import { isNotFoundSo, isNotThere, type KillSurroundings, type RememberedPlace } from './send.js';
 
 interface ListChange {
   /** The config directory, symbolic links resolved. */
@@ -107,15 +106,9 @@ export interface LiveAct {
   readonly place: () => Promise<Workspace>;
 }
 
-interface ActContext {
-  readonly source: Source;
-  readonly openReader: (desired: Desired) => Promise<AdminReader>;
+interface ActContext extends KillSurroundings {
   /** Called once the reader is open. */
   readonly openWriter: () => AdminWriter;
-  /** The workspace of this name or id, as an earlier run found it on this service, if any. */
-  readonly rememberedPlace: (workspace: string) => Promise<RememberedPlace | null>;
-  /** Name → id of the flags that the state knows; empty if it cannot be read. */
-  readonly flagIdsOf: (place: Workspace) => Promise<ReadonlyMap<string, string>>;
   readonly note: (text: string) => void;
 }
 
@@ -162,10 +155,11 @@ const ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 async function killFirst(act: Act): Promise<LiveAct | null> {
   const { flag, environment, isKill, config, context } = act;
   const { workspace } = config;
-  const remembered = ID.test(workspace)
+  if (!isKill) return null;
+  const remembered: RememberedPlace | null = ID.test(workspace)
     ? { workspaceId: workspace }
-    : isKill && (await context.rememberedPlace(workspace));
-  if (!isKill || !remembered) return null;
+    : await context.rememberedPlace(workspace);
+  if (!remembered) return null;
   const { workspaceId, environments = {} } = remembered;
   const environmentName = environments[environment] ?? environment;
   const { title, reason, note } = wordsOf(act, environmentName);
@@ -226,7 +220,13 @@ async function lookFirst(act: Act, place: Workspace): Promise<LiveAct> {
   if (live === undefined) throw nowhere;
   const { title, reason, note } = wordsOf(act, name);
   const isDone = live?.killed === isKill;
-  if (!isDone) await write(context.openWriter(), target, { isKill, note }, nowhere);
+  if (!isDone) {
+    const operations = isKill ? KILL : KILL.map((each) => ({ ...each, value: false }));
+    const writing = context.openWriter().patchDefinition(target, operations, note);
+    await writing.catch((error: unknown) => {
+      throw isNotThere(error) ? nowhere : error;
+    });
+  }
   return {
     ...{ directory: context.source.checkout.directory, title, reason, environmentName: name },
     sent: isDone ? null : note,
@@ -265,21 +265,6 @@ function wordsOf(
   const title = `${isKill ? 'Kill' : 'Restore'} ${flag} in ${environment}`;
   const reason = given === undefined || given.trim() === '' ? title : given;
   return { title, reason, note: truncateNote({ title, comment: reason }, title) };
-}
-
-/** @param nowhere thrown if the service does not find the definition. */
-async function write(
-  writer: AdminWriter,
-  target: DefinitionTarget,
-  { isKill, note }: { readonly isKill: boolean; readonly note: ChangeNote },
-  nowhere: FlagkeelError,
-): Promise<void> {
-  const operations = isKill ? KILL : KILL.map((each) => ({ ...each, value: false }));
-  try {
-    await writer.patchDefinition(target, operations, note);
-  } catch (error) {
-    throw isNotThere(error) ? nowhere : error;
-  }
 }
 
 function requireEnvironment({ environments }: Config, name: string, verb: string): void {

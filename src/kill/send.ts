@@ -6,8 +6,10 @@ import type { AdminReader } from '../admin-api/reader.js';
 import { KILL } from '../admin-api/wire.js';
 import type { AdminWriter } from '../admin-api/writer.js';
 import type { Checkout } from '../git/checkout.js';
+import type { Source } from '../git/spec-source.js';
 import { traced, type Facts } from '../platform/telemetry.js';
 import { truncateNote } from '../model/audit-note.js';
+import type { Desired } from '../model/desired.js';
 import { objectId, refOfId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { KillResult, KillResults, ChangeNote } from '../model/outcome.js';
 import { type KillOrder, killOrders } from '../plan/kills/orders.js';
@@ -51,17 +53,15 @@ export async function sendKills(
   const looked = await Promise.all(placed.map(async (each) => readLive(each, place, lane)));
   const due = looked.filter(({ live }) => live?.is !== 'seen' || !live.definition.killed);
   const sending = due.filter(({ live }) => live?.is !== 'absent');
-  const note =
-    sending.length > 0 ? await killNotes(sending, place, lane) : new Map<ObjectId, ChangeNote>();
+  const notes = sending.length > 0 ? await killNotes(sending, place, lane) : null;
   const writer = sending.length > 0 ? lane.openWriter() : null;
   const answers = await Promise.all(
     due.map(async (each): Promise<KillResult> => {
       if (!writer || each.live?.is === 'absent') return { status: 'absent' };
-      const { note: given, reader } = lane;
-      const words = { note: note.get(objectId(each.ref)), given, reader };
+      const note = notes?.get(objectId(each.ref)) ?? plainNote(each);
       return traced(
         'write',
-        async () => send(each, place, { writer, ...words }),
+        async () => send(each, place, { writer, note, lane }),
         { 'flagkeel.object': objectId(each.ref), 'flagkeel.action': 'kill-flag' },
         resultFacts,
       );
@@ -120,21 +120,12 @@ async function readLive(
 }
 
 async function send(
-  { ref, order, environmentId, live }: Looked,
+  { order, environmentId, live }: Looked,
   { workspace }: Workspace,
-  {
-    writer,
-    note,
-    given,
-    reader,
-  }: Pick<KillLane, 'reader'> & {
-    writer: AdminWriter;
-    note: ChangeNote | undefined;
-    given: Partial<ChangeNote>;
-  },
+  { writer, note, lane }: { writer: AdminWriter; note: ChangeNote; lane: KillLane },
 ): Promise<KillResult> {
-  if (!note) throw new Error(`bug: the kill of ${objectId(ref)} has no title`);
-  const fitted = truncateNote({ ...note, ...given }, note.title);
+  const { reader } = lane;
+  const fitted = truncateNote({ ...note, ...lane.note }, note.title);
   const place = { workspaceId: workspace.id, environmentId, flag: order.flag };
   try {
     const answered = await writer.patchDefinition(place, KILL, fitted);
@@ -155,16 +146,15 @@ const MAX_COMMITS = 20;
 const KILLED: Forms = new Map([['/killed', 'true']]);
 
 /**
- * Title and comment of kills: from the newest commit that ordered each, even if its specs are invalid; without history,
- * from the order itself. Never throws, because a fault of git must not stop a kill.
+ * Title and comment of kills from the newest commit that ordered each, even if its specs are invalid; null without
+ * history. Never throws, because a fault of git must not stop a kill.
  */
 async function killNotes(
   orders: readonly PlacedKill[],
   { environments }: Workspace,
   { checkout, head, specs: cache }: Pick<KillLane, 'checkout' | 'head' | 'specs'>,
-): Promise<ReadonlyMap<ObjectId, ChangeNote>> {
-  const plain = new Map(orders.map((each) => [objectId(each.ref), plainNote(each)]));
-  if (checkout.repository === null || head === null) return plain;
+): Promise<ReadonlyMap<ObjectId, ChangeNote> | null> {
+  if (checkout.repository === null || head === null) return null;
   const names = environmentNames(environments);
   try {
     const found = await attribute(checkout, {
@@ -189,14 +179,25 @@ async function killNotes(
       orders.map((each, index) => [objectId(each.ref), found[index] ?? plainNote(each)]),
     );
   } catch {
-    return plain;
+    return null;
   }
 }
 
+/** Title and comment from the order itself. */
 function plainNote({ ref, order }: PlacedKill): ChangeNote {
   const title = `flagkeel: kill ${objectId(ref)}`;
   const by = order.by === undefined ? '' : ` (${order.by})`;
   return truncateNote({ title, comment: `${order.reason}${by}` }, title);
+}
+
+/** What every kill works with. */
+export interface KillSurroundings {
+  readonly source: Source;
+  readonly openReader: (desired: Desired) => Promise<AdminReader>;
+  /** The only workspace of this name or id in the states; null if none or several have it. Sends no request. */
+  readonly rememberedPlace: (workspace: string) => Promise<RememberedPlace | null>;
+  /** Name → id of the flags that the state knows; empty if it cannot be read. */
+  readonly flagIdsOf: (place: Workspace) => Promise<ReadonlyMap<string, string>>;
 }
 
 /** A workspace as it was when the state was written. */

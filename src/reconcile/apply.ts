@@ -1,15 +1,13 @@
 import { applyPlan, type ApplyProgress, type ApplySettings } from '../apply/apply.js';
-import type { AdminWriter } from '../admin-api/writer.js';
 import { FlagkeelError, messageOf } from '../errors.js';
 import { overridden, notesFor } from '../history/change-notes.js';
 import type { Killing } from '../kill/send.js';
-import type { ChangeNote, Outcome, Outcomes } from '../model/outcome.js';
+import type { Outcome, Outcomes } from '../model/outcome.js';
 import { isKill, type Change, type Plan } from '../model/plan.js';
 import { isConverged, isDone, verdictOf, type Verdict } from '../model/verdict.js';
 import { stateAfterCorrections } from '../plan/bases/corrections.js';
 import { stateAfterRefusals, stateBeforeApply, stateOfCovered } from '../plan/bases/next-state.js';
 import { stateWithRequests } from '../plan/bases/requests-state.js';
-import type { Time } from '../platform/clock.js';
 import { traced } from '../platform/telemetry.js';
 import type { StateMeta } from '../state/store.js';
 import type { Applied, Planned, RunContext } from './context.js';
@@ -18,7 +16,7 @@ import { checkGuards } from './guards.js';
 import { outOfSyncAfter, outOfSyncIn } from './out-of-sync.js';
 import { runMessage } from './record.js';
 import { timedInput } from './moment.js';
-import { momentOf, stateAfterWrites, verify, type Verified } from './verify.js';
+import { momentOf, stateAfterWrites, verify, type Verified, type VerifyOptions } from './verify.js';
 import { recordsAfter, recordsBefore } from '../timing/records.js';
 import { withSteps } from '../timing/standings.js';
 import { withOverride } from './windows.js';
@@ -28,24 +26,15 @@ import { planChanges } from '../plan/plan.js';
 import { closedFor, isPlanned, verifyingPolicy, type PlanPolicy } from '../plan/policy.js';
 import { observeScope } from './observe.js';
 
-/** Further options of a run that applies. */
-export interface ApplyOptions {
-  readonly openWriter: () => AdminWriter;
-  readonly now: () => number;
-  readonly signal: AbortSignal;
-  /** Clock for the wait until writes can be seen. */
-  readonly time?: Time;
+/** Further options of a run that applies. `onKill` is called for each kill that is sent before the plan is made. */
+export interface ApplyOptions extends Killing, VerifyOptions {
   readonly progress: ApplyProgress;
-  /** Replaces title or comment from the commits. */
-  readonly note: Partial<ChangeNote>;
   /** Hash of the reviewed plan: any other is refused. */
   readonly reviewed?: string | undefined;
   /** Plans that may pass the guards. */
   readonly override?: GuardOverride;
   /** Called once, with the plan as it is judged. */
   readonly onPlanned?: ((planned: Planned) => void) | undefined;
-  /** Called for each kill that is sent before the plan is made. */
-  readonly onKill: Killing['onKill'];
 }
 
 /** An apply, and what the state is to say of it. */
@@ -83,7 +72,7 @@ export async function settle(
   done: Planned,
   sent: Outcomes,
   context: RunContext,
-  options: Pick<ApplyOptions, 'now' | 'signal' | 'time'>,
+  options: VerifyOptions,
 ): Promise<Settled> {
   const head = context.source.revision.commit;
   const { input, plan, remembered } = done;
@@ -175,7 +164,7 @@ async function verifyOrSayWhy(
   done: Planned,
   outcomes: Outcomes,
   context: RunContext,
-  options: Pick<ApplyOptions, 'now' | 'signal' | 'time'>,
+  options: VerifyOptions,
 ): Promise<Verified> {
   try {
     return await traced('verify', async () => verify(done, outcomes, context, options));

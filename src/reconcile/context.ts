@@ -1,9 +1,8 @@
-import type { Catalog, Workspace } from '../admin-api/workspace.js';
+import type { Catalog, LiveWorkspace, Workspace } from '../admin-api/workspace.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import { FlagkeelError } from '../errors.js';
-import type { StateKey } from '../state/known-state.js';
 import type { StateHome } from '../state/store.js';
-import type { OtherWorkspace } from '../state/open.js';
+import type { StateAccess } from '../state/open.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import type { Desired, RampCheck } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
@@ -15,6 +14,7 @@ import type { Verdict } from '../model/verdict.js';
 import type { Approval, Progress, RunOptions } from '../model/run.js';
 import type { RampRecords, State, UsedApprovals } from '../model/state.js';
 import type { PlanInput } from '../plan/input.js';
+import type { PlanPolicy } from '../plan/policy.js';
 import type { Moment } from '../timing/desired-at.js';
 import type { RunCache } from './cache.js';
 import type { CheckFault } from './checks.js';
@@ -26,7 +26,7 @@ import type { SentKills } from '../kill/first.js';
 export type AskCheck = (check: RampCheck) => Promise<CheckFault | null>;
 
 /** Dependencies of a run. A plan needs nothing that can write. */
-export interface RunContext {
+export interface RunContext extends StateAccess {
   readonly source: Source;
   readonly options: RunOptions;
   /** Clock for windows and freezes, in milliseconds since the epoch. */
@@ -35,7 +35,7 @@ export interface RunContext {
   readonly memory: RunCache;
   /** Called once the specs are known to be valid: they say where the service is. */
   readonly openReader: (desired: Desired) => Promise<AdminReader>;
-  /** Opens the state. null if no home is writable, so that the run is stateless; likewise the next two. */
+  /** Opens the state. null if no home is writable, so that the run is stateless. */
   readonly openState: (place: Workspace) => Promise<StateHome | null>;
   /**
    * Keeps other runs out of the state until the run is closed.
@@ -43,12 +43,6 @@ export interface RunContext {
    * @throws FlagkeelError `IN_USE` another run is still there at the end of the wait.
    */
   readonly lockState: (home: StateHome) => Promise<void>;
-  /** Opens the state for reading only, without waiting for other runs. */
-  readonly peekState: (place: Workspace) => Promise<StateHome | null>;
-  /** Name → id of the flags that the state knows; empty if it cannot be read. */
-  readonly flagIdsOf: (place: Workspace) => Promise<ReadonlyMap<string, string>>;
-  /** Opens the shared state to append records of writes, without waiting for other runs. */
-  readonly openRecords: (place: Workspace) => Promise<StateHome | null>;
   /** Runs the checks before a step of a ramp. A run that writes nothing has none, and sends no such request. */
   readonly askCheck?: AskCheck | undefined;
   /**
@@ -59,10 +53,6 @@ export interface RunContext {
   readonly requireSigned?: (() => Promise<void>) | undefined;
   /** Shows people one line. */
   readonly note: (text: string) => void;
-  /** States of this directory for other workspaces, except those of try-outs on other services. */
-  readonly appliedToOthers: (place: Workspace) => Promise<readonly OtherWorkspace[]>;
-  /** Key of the only state with a workspace of this name or id; null if none or several have it. Sends no request. */
-  readonly rememberedPlace: (workspace: string) => Promise<StateKey | null>;
   /** Name of the service in plans: its origin, or `embedded`. */
   readonly originName: () => string;
   readonly progress?: Progress | undefined;
@@ -74,6 +64,21 @@ export function historyOf(
   { environmentNames }: BoundDesired,
 ): SpecHistory {
   return new SpecHistory(source.checkout, source.revision.commit, memory.specs, environmentNames);
+}
+
+/** The specs of a run. */
+export interface LoadedSpecs {
+  readonly desired: Desired;
+  /** `KIND/NAME` of objects that the run leaves alone; empty unless it may quarantine invalid ones. */
+  readonly quarantined: ReadonlySet<string>;
+  /** Errors in the specs, if the run goes on in spite of them. */
+  readonly invalid: readonly Diagnostic[];
+}
+
+/** The open service, and the workspace that the specs name. */
+export interface OpenedService {
+  readonly reader: AdminReader;
+  readonly workspace: LiveWorkspace;
 }
 
 /** Data of earlier runs from the state. */
@@ -93,6 +98,25 @@ export interface Remembered {
   readonly approvals: UsedApprovals;
   /** Whether specs were applied here before; a state with only records of kills does not count. */
   readonly isWritten: boolean;
+}
+
+/** What a run has done and opened before it makes a plan. */
+export interface Begun {
+  readonly specs: LoadedSpecs;
+  readonly service: OpenedService;
+  readonly desired: BoundDesired;
+  readonly sent: SentKills;
+  /** Whether the run cannot write. */
+  readonly isDryRun: boolean;
+  /** null if no state can be kept. */
+  readonly home: StateHome | null;
+}
+
+/** A run with its policy, before it looks at the service. */
+export interface Decided extends Begun {
+  readonly policy: PlanPolicy;
+  readonly moment: Moment;
+  readonly remembered: Remembered;
 }
 
 /** The input of a plan, with the moment that its specs are for. */
@@ -116,8 +140,6 @@ export interface Planned {
   readonly allowed: readonly AllowedFinding[];
   readonly input: TimedInput;
   readonly at: Catalog;
-  /** Name of the service in plans. */
-  readonly originName: string;
   readonly reader: AdminReader;
   /** Data of earlier runs, as read from the state; after an apply with the ramps and objects out of sync that it wrote. */
   readonly remembered: Remembered;

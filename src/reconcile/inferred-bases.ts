@@ -6,7 +6,6 @@ import {
   stateWithInferredBases,
   type EarlierSpecs,
 } from '../plan/inferred-bases.js';
-import { traced } from '../platform/telemetry.js';
 import { historyOf, type RunContext, type TimedInput } from './context.js';
 import { timedInput } from './moment.js';
 
@@ -21,14 +20,6 @@ export interface PlanFromBases {
  * push at hand, which are read only in that case.
  */
 export async function planWithInferredBases(
-  context: RunContext,
-  input: TimedInput,
-  observed: Plan['observed'],
-): Promise<PlanFromBases> {
-  return traced('plan', async () => planFromBases(context, input, observed));
-}
-
-async function planFromBases(
   context: RunContext,
   input: TimedInput,
   observed: Plan['observed'],

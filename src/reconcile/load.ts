@@ -1,10 +1,9 @@
-import { findWorkspace, type LiveWorkspace, type Workspace } from '../admin-api/workspace.js';
-import type { AdminReader } from '../admin-api/reader.js';
-import { KillSender } from '../kill/first.js';
+import { findWorkspace, type Workspace } from '../admin-api/workspace.js';
+import { KillSender, killsAlone } from '../kill/first.js';
 import type { Killing } from '../kill/send.js';
-import type { BoundDesired } from '../model/bound-desired.js';
+import { bindEnvironments, type BoundDesired } from '../model/bound-desired.js';
 import type { Desired } from '../model/desired.js';
-import type { Diagnostic } from '../model/diagnostic.js';
+import type { KillResults } from '../model/outcome.js';
 import { FlagkeelError } from '../errors.js';
 import { isOlder } from '../git/lineage.js';
 import { noteRun, traced } from '../platform/telemetry.js';
@@ -12,17 +11,15 @@ import { readSpecs } from '../specs/read-specs.js';
 import { NOTHING } from '../state/known-state.js';
 import type { StateHome, StateReading } from '../state/store.js';
 import { internBases } from '../state/tree.js';
-import { InvalidSpecsError, type Remembered, type RunContext } from './context.js';
+import {
+  InvalidSpecsError,
+  type LoadedSpecs,
+  type OpenedService,
+  type Remembered,
+  type RunContext,
+} from './context.js';
 import { recordKills } from './record.js';
-
-/** The specs of a run. */
-export interface LoadedSpecs {
-  readonly desired: Desired;
-  /** `KIND/NAME` of objects that the run leaves alone; empty unless it may quarantine invalid ones. */
-  readonly quarantined: ReadonlySet<string>;
-  /** Errors in the specs, if the run goes on in spite of them. */
-  readonly invalid: readonly Diagnostic[];
-}
+import { selectedKeys, unknownEnvironment } from './selection.js';
 
 /**
  * Reads the specs. Any error stops the run, unless `quarantineInvalid` lets it go on with the valid objects.
@@ -40,12 +37,6 @@ export async function loadSpecs(
   }
   const { results, due } = await kills.sendAmongInvalid(specs);
   throw new InvalidSpecsError(specs.diagnostics, results, due);
-}
-
-/** The open service, and the workspace that the specs name. */
-export interface OpenedService {
-  readonly reader: AdminReader;
-  readonly workspace: LiveWorkspace;
 }
 
 /**
@@ -84,9 +75,14 @@ const NO_STATE = { ...NOTHING, commit: null };
 
 /** The sender of kills, which go out before all else in a run. @param killing null for a dry run. */
 export function openKillLane(context: RunContext, killing: Killing | null): KillSender {
-  // An unreadable state must not stop kills.
-  const peeked = async (place: Workspace): Promise<Partial<StateReading>> =>
-    (async () => (await (await context.peekState(place))?.read()) ?? {})().catch(() => ({}));
+  const peeked = async (place: Workspace): Promise<Partial<StateReading>> => {
+    try {
+      return (await (await context.peekState(place))?.read()) ?? {};
+    } catch {
+      // An unreadable state must not stop kills.
+      return {};
+    }
+  };
   return new KillSender(
     {
       ...context,
@@ -105,6 +101,31 @@ export function openKillLane(context: RunContext, killing: Killing | null): Kill
     },
     killing,
   );
+}
+
+/**
+ * Sends the kills that git orders and the service lacks, and nothing else: it takes no lock, and of the service it
+ * reads the workspace, its environments and the definitions that are to be killed. Safe to repeat.
+ *
+ * @returns the kills that were not live, as they ended.
+ * @throws InvalidSpecsError after it sent the kills of the valid parts: the invalid ones may order more.
+ * @throws FlagkeelError as `RunContext.requireSigned` and `KillSender.sendAlone`; `USAGE`: `--environment` names none of the config;
+ * or, after the kills were sent, another filter names nothing in the specs.
+ */
+export async function sendKillsAlone(context: RunContext, killing: Killing): Promise<KillResults> {
+  const { source, memory, options } = context;
+  await context.requireSigned?.();
+  const lane = openKillLane(context, killing);
+  const specs = await readSpecs(source.tree, memory.specs);
+  const desired = specs.ok ? specs.desired : specs.config && killsAlone(specs.config, specs.kills);
+  const names = desired?.config.environments.map(({ name }) => name) ?? [];
+  const unknown = options.environments.find((each) => !names.includes(each));
+  if (desired && unknown !== undefined) throw unknownEnvironment(unknown, names);
+  const results: KillResults = desired ? await lane.sendAlone(desired) : new Map();
+  if (!specs.ok) throw new InvalidSpecsError(specs.diagnostics, results);
+  // After the kills, because a misspelt filter must not keep them back.
+  selectedKeys(options, bindEnvironments(specs.desired, new Map()), null);
+  return results;
 }
 
 /** Whether an earlier run applied a newer commit, which this HEAD would revert. */

@@ -1,7 +1,7 @@
 import type { BoundDesired } from '../model/bound-desired.js';
 import type { RampCheck } from '../model/desired.js';
 import type { CheckStanding } from '../model/flag/ramp.js';
-import { keyOfId, objectId, refOfId } from '../model/ref.js';
+import { definitionId, keyOfId, refOfId } from '../model/ref.js';
 import { killOrders } from '../plan/kills/orders.js';
 import type { PlanInput } from '../plan/input.js';
 import type { PlanPolicy } from '../plan/policy.js';
@@ -20,11 +20,7 @@ export async function momentOfRun(
 ): Promise<Moment> {
   const facts: Facts = {
     ...{ records, environments, state, unkept: unkeptIn(home), head: source.revision.commit },
-    ordered: new Set(
-      killOrders(desired).map(({ flag: name, environment }) =>
-        objectId({ kind: 'flag', name, environment }),
-      ),
-    ),
+    ordered: new Set(killOrders(desired).map(definitionId)),
     killed: new Set(),
     setbacks: new Map(),
     checks: new Map(),

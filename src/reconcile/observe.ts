@@ -17,9 +17,7 @@ import type { KeyCounting } from '../plan/objects/planned-kind.js';
 import { requestsWanted } from '../plan/requests.js';
 import { scopeOf, objectsSeen } from '../plan/scope.js';
 import { protectedRemovals, provenRemovals } from '../history/removals.js';
-import { traced } from '../platform/telemetry.js';
-import { historyOf, type RunContext, type TimedInput } from './context.js';
-import type { OpenedService } from './load.js';
+import { historyOf, type Begun, type RunContext, type TimedInput } from './context.js';
 import { checkNamesOnService } from './policy.js';
 import type { Interrupted } from './record.js';
 import { inScope, readCatalogFor, type ObservationScope } from './scope.js';
@@ -38,23 +36,11 @@ export interface Observation {
  */
 export async function observeInScope(
   context: RunContext,
-  { reader, workspace }: OpenedService,
-  known: {
-    readonly desired: BoundDesired;
-    readonly state: State;
-    readonly scope: ObservationScope;
-    readonly interrupted: Interrupted;
-  },
+  { service: { reader, workspace }, desired }: Begun,
+  scope: ObservationScope,
+  interrupted: Interrupted,
 ): Promise<Observation> {
-  return traced('read the service', async () => observeWith(context, { reader, workspace }, known));
-}
-
-async function observeWith(
-  context: RunContext,
-  { reader, workspace }: OpenedService,
-  { desired, state, scope, interrupted }: Parameters<typeof observeInScope>[2],
-): Promise<Observation> {
-  const { policy, observed, moment } = scope;
+  const { policy, observed, moment, state } = scope;
   const at = await readCatalogFor(reader, workspace, scope, desired);
   checkNamesOnService(inScope(scope, desired), at);
   const counting = countingOf(context.options, observed);

@@ -9,11 +9,15 @@ import { declarationsIn } from '../plan/objects/kinds.js';
 import { objectsChangedSince, objectsSameAt } from '../history/changed-since.js';
 import type { SpecHistory } from '../history/spec-history.js';
 import { restorableKills } from '../kill/in-git.js';
-import { historyOf, type RunContext, type Remembered } from './context.js';
-import type { OpenedService } from './load.js';
+import {
+  historyOf,
+  type Begun,
+  type Decided,
+  type RunContext,
+  type Remembered,
+} from './context.js';
 import { momentOfRun } from './moment.js';
 import { selectedKeys, unknownEnvironment } from './selection.js';
-import type { Moment } from '../timing/desired-at.js';
 
 /**
  * The policy of a run, from config, operator and history, and its moment. With `--since` it includes the objects that the review
@@ -23,15 +27,10 @@ import type { Moment } from '../timing/desired-at.js';
  */
 export async function decidePolicy(
   context: RunContext,
-  { workspace }: OpenedService,
-  known: {
-    readonly desired: BoundDesired;
-    readonly quarantined: ReadonlySet<string>;
-    readonly remembered: Remembered;
-  },
-): Promise<{ readonly policy: PlanPolicy; readonly moment: Moment }> {
-  const { desired, quarantined } = known;
-  const { home, state, applied } = known.remembered;
+  { service: { workspace }, desired, specs: { quarantined } }: Begun,
+  remembered: Remembered,
+): Promise<Pick<Decided, 'policy' | 'moment'>> {
+  const { home, state, applied, isBehind } = remembered;
   const { options, source } = context;
   const only = selectedKeys(options, desired, state);
   const history = historyOf(context, desired);
@@ -42,10 +41,9 @@ export async function decidePolicy(
       ? null
       : await objectsChangedSince(history, options.since, { desired, environments });
   const { shown } = options;
-  const { isBehind } = known.remembered;
   const reviewed = since?.ids ?? (isBehind ? (shown?.ids ?? null) : null);
-  const review = await reviewPolicy(history, known, { only, reviewed });
-  const moment = await momentOfRun(context, desired, resolved, known.remembered);
+  const review = await reviewPolicy(history, { desired, remembered }, { only, reviewed });
+  const moment = await momentOfRun(context, desired, resolved, remembered);
   const start = since?.before ?? undefined;
   const facts = {
     place: { origin: context.originName(), workspaceId: workspace.workspace.id },
@@ -109,10 +107,11 @@ function resolveEnvironments(
   const resolved = config.environments.map((environment): PlannedEnvironment => {
     const live = findEnvironment(at, environment.name);
     const isProtected = environment.protected ?? live.production;
+    const place = configNames.get(live.name);
     return {
       name: live.name,
       id: live.id,
-      ...placeOf(configNames.get(live.name), live.name),
+      ...(place !== undefined && place !== live.name && { place }),
       protected: isProtected,
       onDrift: environment.onDrift ?? (isProtected ? 'report' : (config.onDrift ?? 'revert')),
       onConflict: environment.onConflict ?? (isProtected ? 'hold' : (config.onConflict ?? 'apply')),
@@ -134,10 +133,6 @@ function resolveEnvironments(
     throw unknownEnvironment(name, [...configNames.values()]);
   }
   return resolved;
-}
-
-function placeOf(word: string | undefined, name: string): Pick<PlannedEnvironment, 'place'> {
-  return word === undefined || word === name ? {} : { place: word };
 }
 
 /**

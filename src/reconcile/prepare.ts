@@ -1,45 +1,31 @@
+import { notesFor } from '../history/change-notes.js';
 import { withPullRequests } from '../history/pull-requests.js';
-import type { SentKills } from '../kill/first.js';
+import { unknowns } from '../history/removals.js';
 import { withLostOrders } from '../kill/in-git.js';
 import type { Killing } from '../kill/send.js';
-import { bindEnvironments, environmentNames, type BoundDesired } from '../model/bound-desired.js';
+import { bindEnvironments, environmentNames } from '../model/bound-desired.js';
 import { isNotLookedAt } from '../model/plan.js';
-import type { StateHome } from '../state/store.js';
-import { withUnusedApprovals } from './approvals.js';
+import { traced } from '../platform/telemetry.js';
+import { withSteps } from '../timing/standings.js';
+import { withApproval, withUnusedApprovals } from './approvals.js';
 import { settle, type ApplyOptions } from './apply.js';
-import { assess } from './assess.js';
 import {
   historyOf,
   type Applied,
+  type Begun,
   type Planned,
   type Remembered,
   type RunContext,
 } from './context.js';
+import { checkGuards } from './guards.js';
 import { planWithInferredBases } from './inferred-bases.js';
-import {
-  loadSpecs,
-  openKillLane,
-  openService,
-  readState,
-  type LoadedSpecs,
-  type OpenedService,
-} from './load.js';
-import { observeInScope } from './observe.js';
+import { loadSpecs, openKillLane, openService, readState } from './load.js';
+import { memoryUnknowns } from './memory.js';
+import { observeInScope, type Observation } from './observe.js';
 import { decidePolicy } from './policy.js';
 import { interruptedIn } from './record.js';
 import { chooseScope, recordObservation } from './scope.js';
-import { planForNow } from './windows.js';
-
-/** What a run has done and opened before it makes a plan. */
-interface Begun {
-  readonly specs: LoadedSpecs;
-  readonly service: OpenedService;
-  readonly desired: BoundDesired;
-  readonly sent: SentKills;
-  readonly isDryRun: boolean;
-  /** null if no state can be kept. */
-  readonly home: StateHome | null;
-}
+import { planForNow, withOverride, type HashedPlan } from './windows.js';
 
 /**
  * Compares desired with actual values: the changes and their reasons.
@@ -71,34 +57,67 @@ interface LookOptions {
 
 async function planFrom(
   context: RunContext,
-  { specs, service, desired, sent, isDryRun }: Begun,
+  begun: Begun,
   remembered: Remembered,
   { mayResume = true }: LookOptions = {},
 ): Promise<Planned> {
   context.progress?.phase('look');
-  const { quarantined, invalid } = specs;
-  const { state } = remembered;
-  const given = { desired, quarantined, remembered };
-  const { policy, moment } = await decidePolicy(context, service, given);
-  const known = { desired, policy, moment, remembered, sent, isDryRun };
+  const { desired, sent, isDryRun } = begun;
+  const { applied } = remembered;
+  const known = { ...begun, ...(await decidePolicy(context, begun, remembered)), remembered };
   const scope = await chooseScope(context, known);
   const mayGoOn =
     mayResume && !isDryRun && scope.observed === 'full' && remembered.outOfSync?.size !== 0;
   const interrupted = await interruptedIn(mayGoOn ? remembered.home : null);
-  const looked = { desired, state, scope, interrupted };
-  const { input: seen, at } = await observeInScope(context, service, looked);
+  const { input: seen, at } = await traced('read the service', async () =>
+    observeInScope(context, begun, scope, interrupted),
+  );
   const compared = { ...seen, actual: sent.undoneIn(seen.actual) };
-  const whole = await planWithInferredBases(context, compared, scope.observed);
+  const whole = await traced('plan', async () =>
+    planWithInferredBases(context, compared, scope.observed),
+  );
   const approving = withUnusedApprovals(context, remembered);
   const planned = planForNow(approving, whole, at.workspace.id);
   recordObservation(context, scope, { desired, at, changes: planned.changes });
   const history = historyOf(context, desired);
-  const { applied } = remembered;
   const liveKills = await withLostOrders(planned.changes.liveKills, { history, applied });
   const { checkout, revision } = context.source;
   const named = await withPullRequests(checkout, revision.commit, planned.changes);
   const changes = { ...named, liveKills };
-  return assess(approving, { ...planned, changes, at, service, remembered, sent, invalid });
+  return assess(approving, begun, { ...planned, changes, at, remembered });
+}
+
+/** Completes a plan: notes, guards, reached users, and unknown facts. */
+async function assess(
+  context: RunContext,
+  { specs, service, sent }: Begun,
+  planned: HashedPlan & Pick<Observation, 'at'> & Pick<Planned, 'remembered'>,
+): Promise<Planned> {
+  const { changes, hash, heldHash, input, at, remembered } = planned;
+  const { checkout, revision } = context.source;
+  const { home, state, applied, isWritten } = remembered;
+  // A directory with a state for this workspace is no mistake, even if it was applied to others as well.
+  const elsewhere = home && !isWritten ? await context.appliedToOthers(at) : [];
+  const written = { changes: sent.stillToWrite(changes.changes), withheld: changes.withheld };
+  const { commit } = revision;
+  const notes = await notesFor(written, input, checkout, commit, context.memory.specs);
+  const guards = await checkGuards(context, { changes, input }, { applied, elsewhere });
+  const said = sent.notesOver(withSteps(notes, changes, input.moment), changes);
+  const approval = context.options.approvals?.find((each) => each.hash === hash);
+  const approved = withApproval(said, guards.guardFindings, approval);
+  return {
+    plan: changes,
+    planHash: hash,
+    notes: withOverride(approved, changes, input),
+    ...{ heldHash, approval, ...guards },
+    unknowns: [
+      ...memoryUnknowns(remembered, changes),
+      ...(await unknowns(checkout, state, commit, input.policy)),
+    ],
+    reader: service.reader,
+    kills: sent,
+    ...{ invalid: specs.invalid, input, at, remembered },
+  };
 }
 
 /** A plan to apply, and when its run began to look at the service. */

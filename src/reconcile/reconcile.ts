@@ -1,9 +1,8 @@
-import { useApproval, isApproved } from './approvals.js';
+import { isApproved, refuseUnreviewed, useApproval } from './approvals.js';
 import { applyOnce, type ApplyOptions, applyWithReplan } from './apply.js';
 import type { Applied, Planned, RunContext } from './context.js';
 import { withSharing } from './memory.js';
 import { prepare } from './prepare.js';
-import { refuseUnreviewed } from './reviewed.js';
 
 export { plan } from './prepare.js';
 

@@ -6,7 +6,7 @@ import { exitOf, verdictOf, type Verdict } from '../model/verdict.js';
 import type { LeftToPeople, Reminder } from '../model/plan.js';
 import { shownFields } from '../plan/shown.js';
 import { unmanagedNames } from '../plan/plan.js';
-import { plannedObjects, type PlanPolicy } from '../plan/policy.js';
+import { plannedObjects } from '../plan/policy.js';
 import type { PlanReport } from '../report/plan-report.js';
 import type { Applied, Planned, RunContext } from './context.js';
 import { remindersAt } from '../timing/reminders.js';
@@ -40,7 +40,9 @@ export function reportOf(
     leftToPeople: leftToPeople(input),
     closed: input.policy.environments.flatMap(({ name, selected }) => {
       const closed = selected && input.policy.closed?.get(name);
-      return closed ? [{ environment: name, ...closed, ...overridden(input.policy) }] : [];
+      // Leaves out an empty reason: a review ignores windows without one, and writes nothing.
+      const { windowOverride: override = '' } = input.policy;
+      return closed ? [{ environment: name, ...closed, ...(override !== '' && { override }) }] : [];
     }),
     leftOut: leftOutOf(context.options, input),
     held: [...input.policy.quarantined].sort(),
@@ -52,11 +54,7 @@ export function reportOf(
     killReasons: killReasonsOf(input.desired),
     verdict: verdictOn(result, context),
     ...('outcomes' in result
-      ? {
-          outcomes: result.outcomes,
-          converged: result.converged,
-          left: result.left,
-        }
+      ? { outcomes: result.outcomes, converged: result.converged, left: result.left }
       : {
           shown: shownFields(found, { start: input.policy.start, ladders: input.moment.ladders }),
           ...killOutcomes(result),
@@ -112,11 +110,6 @@ function leftToPeople({ desired, policy }: Planned['input']): LeftToPeople[] {
   });
 }
 
-/** Leaves out an empty reason: a review ignores windows without one, and writes nothing. */
-function overridden({ windowOverride = '' }: PlanPolicy): { readonly override?: string } {
-  return windowOverride === '' ? {} : { override: windowOverride };
-}
-
 /** Outcomes for a plan that a guard refuses: only its kills were sent. */
 function killOutcomes({ plan: found, kills }: Planned): { outcomes?: Outcomes } {
   const killed = found.changes.filter(({ id }) => kills.killed.has(id));
@@ -134,11 +127,8 @@ function ruleNamesOf({ desired, policy }: Planned['input']): PlanReport['ruleNam
   for (const flag of desired.flags.values()) {
     for (const { name } of policy.environments) {
       const definition = flag.environments.get(name);
-      if (definition)
-        names.set(
-          objectId({ kind: 'flag', name: flag.name, environment: name }),
-          definition.ruleNames,
-        );
+      const id = definitionId({ flag: flag.name, environment: name });
+      if (definition) names.set(id, definition.ruleNames);
     }
   }
   return names;

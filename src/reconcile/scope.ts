@@ -8,7 +8,7 @@ import type { AdminReader } from '../admin-api/reader.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import { KINDS, keyOf, keyOfId, parseKey } from '../model/ref.js';
 import { isNotLookedAt, type Plan } from '../model/plan.js';
-import type { State, StateEntry } from '../model/state.js';
+import type { State } from '../model/state.js';
 import { killOrders } from '../plan/kills/orders.js';
 import type { PlanPolicy } from '../plan/policy.js';
 import { areIdentitiesTaken } from '../plan/objects/identities.js';
@@ -22,23 +22,12 @@ import {
 import { objectsTouchedSince } from '../history/changed-since.js';
 import { allKeys, changedObjects, comparedWithBases } from '../plan/bases/changed.js';
 import type { LastObservation } from './cache.js';
-import type { SentKills } from '../kill/first.js';
 import type { Moment } from '../timing/desired-at.js';
-import type { RunContext, Remembered } from './context.js';
+import type { Decided, RunContext } from './context.js';
 import { outOfSyncIn } from './out-of-sync.js';
 
 /** Up to this number of touched objects, a run never falls back to reading everything. */
 const FEW = 50;
-
-interface ScopeInput {
-  readonly desired: BoundDesired;
-  readonly policy: PlanPolicy;
-  readonly moment: Moment;
-  readonly remembered: Remembered;
-  readonly sent: SentKills;
-  /** Whether the run cannot write. */
-  readonly isDryRun: boolean;
-}
 
 /** The part of the service that a run looks at. */
 export interface ObservationScope {
@@ -67,10 +56,7 @@ export interface ObservationScope {
  *
  * @throws FlagkeelError `GIT`
  */
-export async function chooseScope(
-  context: RunContext,
-  known: ScopeInput,
-): Promise<ObservationScope> {
+export async function chooseScope(context: RunContext, known: Decided): Promise<ObservationScope> {
   const { options, memory } = context;
   const about = aboutOf(context, known);
   const last = memory.lastObservation(about);
@@ -95,7 +81,7 @@ export async function chooseScope(
   return { ...full, policy: { ...known.policy, only: wanted }, observed: 'touched' };
 }
 
-function aboutOf({ options }: RunContext, { remembered: { home }, policy }: ScopeInput): string {
+function aboutOf({ options }: RunContext, { remembered: { home }, policy }: Decided): string {
   const { environments, only, exclude, tags, owners } = options;
   const places = policy.environments.map(({ id, name, selected }) => [id, name, selected]);
   return JSON.stringify([home?.ref, environments, only, exclude, tags, owners, places]);
@@ -107,7 +93,7 @@ function aboutOf({ options }: RunContext, { remembered: { home }, policy }: Scop
  */
 async function touchedSinceState(
   { source }: RunContext,
-  { desired, policy, remembered }: ScopeInput,
+  { desired, policy, remembered }: Decided,
 ): Promise<ReadonlySet<string> | null> {
   const { state, applied, outOfSync } = remembered;
   if (applied === null || outOfSync === null) return null;
@@ -121,7 +107,7 @@ async function touchedSinceState(
 
 function touchedObjects(
   context: RunContext,
-  known: ScopeInput,
+  known: Decided,
   last: LastObservation | null,
 ): Set<string> {
   const { desired, policy, sent, isDryRun } = known;
@@ -133,7 +119,10 @@ function touchedObjects(
   return new Set<string>([
     ...bases.away,
     ...(last ? changedObjects(last.desired, desired) : []),
-    ...[...state].flatMap(([key, entry]) => (isDeclared(entry, desired) ? [] : [key])),
+    // Left the specs, or of a kind that cannot be observed.
+    ...[...state].flatMap(([key, { kind, name }]) =>
+      observedKind(kind)?.declared(desired).has(name) === true ? [] : [key],
+    ),
     // Identities are compared with the recorded answers of the service, which needs no request.
     ...desired.identities.map(({ trafficType }) => keyOf('identities', trafficType)),
     ...(last?.outOfSync ?? []),
@@ -144,11 +133,6 @@ function touchedObjects(
       ({ name }) => keyOf('flag', name),
     ),
   ]);
-}
-
-/** Whether the specs declare the object, and its kind can be observed. */
-function isDeclared({ kind, name }: StateEntry, desired: BoundDesired): boolean {
-  return observedKind(kind)?.declared(desired).has(name) ?? false;
 }
 
 /** The specs of the objects in scope. A full look keeps all specs, so that all names are checked. */

@@ -11,27 +11,21 @@ import { planChanges, touchedKeys } from '../plan/plan.js';
 import { verifyingPolicy } from '../plan/policy.js';
 import { timedInput } from './moment.js';
 import { observeScope } from './observe.js';
-import type { Planned, RunContext } from './context.js';
+import type { Applied, Planned, RunContext } from './context.js';
 import { outOfSyncIn } from './out-of-sync.js';
 
 /** Pauses between looks at writes that are not visible yet: about 15 s in all. */
 const PAUSES_MS = [250, 750, 2_000, 4_000, 8_000];
 
-export interface Verified {
-  /** Changes still to do after the look, except those that wait for a person on the service. */
-  readonly left: readonly Change[];
-  readonly state: State;
-  /** `KIND/NAME` of objects that were not found equal, or are unknown. */
-  readonly outOfSync: ReadonlySet<string>;
+export interface Verified extends Pick<Applied, 'left' | 'state' | 'outOfSync' | 'unverified'> {
   /** The changes that were found as git wants them. */
   readonly equal: ReadonlySet<ObjectId>;
-  /** Why the result is incomplete. */
-  readonly unverified?: string;
 }
 
-interface VerifyOptions {
+export interface VerifyOptions {
   readonly now: () => number;
   readonly signal: AbortSignal;
+  /** Clock for the wait until writes can be seen. */
   readonly time?: Time;
 }
 

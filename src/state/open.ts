@@ -218,17 +218,18 @@ async function sizeOf({ repository, objects, ref }: FoundState): Promise<number>
   return knownIn(tree).state.size;
 }
 
+/** The states of one directory. None of these waits for another run. */
 export interface StateAccess {
-  /** Opens a state for reading, without waiting for other runs. null if no state can be kept. */
-  peek(place: Workspace): Promise<StateHome | null>;
+  /** Opens a state for reading only. null if no home is writable, so that the run is stateless. */
+  readonly peekState: (place: Workspace) => Promise<StateHome | null>;
   /** Name → id of the flags that a state knows; empty if it cannot be read, because kills go on without. */
-  flagIds(place: Workspace): Promise<ReadonlyMap<string, string>>;
-  /** Opens a state for reading and writing, shared over `origin` as the config says. null if no state can be kept. */
-  open(place: Workspace): Promise<StateHome | null>;
+  readonly flagIdsOf: (place: Workspace) => Promise<ReadonlyMap<string, string>>;
+  /** Opens a state to append records of writes, shared over `origin` as the config says. null as above. */
+  readonly openRecords: (place: Workspace) => Promise<StateHome | null>;
   /** Key of the only state with a workspace of this name or id; null if none or several have it. Sends no request. */
-  remembered(workspace: string): Promise<StateKey | null>;
+  readonly rememberedPlace: (workspace: string) => Promise<StateKey | null>;
   /** The states of this directory for other workspaces, except those of try-outs on other services. */
-  elsewhere(place: Workspace): Promise<OtherWorkspace[]>;
+  readonly appliedToOthers: (place: Workspace) => Promise<readonly OtherWorkspace[]>;
 }
 
 export interface StateAccessOptions {
@@ -253,27 +254,28 @@ export function stateAccess(options: StateAccessOptions): StateAccess {
     directory: own,
     environments: Object.fromEntries(environments.map(({ id, name }) => [id, name])),
   });
-  const peek: StateAccess['peek'] = async (at) => openStateHome({ ...place, ...keyOf(at), cache });
+  const peekState: StateAccess['peekState'] = async (at) =>
+    openStateHome({ ...place, ...keyOf(at), cache });
   return {
-    peek,
-    flagIds: async (at) => {
+    peekState,
+    flagIdsOf: async (at) => {
       try {
-        const known = await (await peek(at))?.read();
+        const known = await (await peekState(at))?.read();
         return known ? idsOfFlags(known) : new Map<string, string>();
       } catch (error) {
         if (!(error instanceof FlagkeelError)) throw error;
         return new Map<string, string>();
       }
     },
-    open: async (at) => openStateHome({ ...place, ...keyOf(at), cache }, sharing()),
-    remembered: async (workspace) => {
+    openRecords: async (at) => openStateHome({ ...place, ...keyOf(at), cache }, sharing()),
+    rememberedPlace: async (workspace) => {
       const { found } = await findStates(place, own);
       const named = found
         .filter((key) => key.origin === origin())
         .filter((key) => [key.workspaceName, key.workspaceId].includes(workspace));
       return named.length === 1 ? (named[0] ?? null) : null;
     },
-    elsewhere: async (at) => {
+    appliedToOthers: async (at) => {
       const key = keyOf(at);
       const isOwn = sharing() === 'auto' && isEmbedded(key.origin);
       const states = await otherWorkspaces(place, key, isOwn ? 'never' : sharing());
