@@ -11,6 +11,7 @@ import { startNotifications } from '../daemon/notify/notifications.js';
 import { readSecrets } from '../daemon/http/access.js';
 import type { DaemonControls, DaemonView } from '../daemon/view.js';
 import { FlagkeelError, messageOf } from '../errors.js';
+import type { RepositoryTarget } from '../forge/forge.js';
 import type { Log } from '../platform/log.js';
 import { realTime } from '../platform/clock.js';
 import { isLoopbackHost } from '../platform/proxy.js';
@@ -20,7 +21,6 @@ import {
   parseForge,
   statusTarget,
   unusable,
-  type StatusTarget,
   openCommitForge,
   refuseUnsafeApi,
 } from '../forge/open.js';
@@ -150,7 +150,7 @@ type Environment = Parameters<typeof forgeToken>[0];
 const TRY_MS = 5_000;
 
 interface StatusPlan {
-  readonly targets: ReadonlyMap<string, StatusTarget>;
+  readonly targets: ReadonlyMap<string, RepositoryTarget>;
   readonly publicUrl: string | undefined;
 }
 

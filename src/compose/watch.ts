@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
+import { sha256 } from '../model/json.js';
 import { realTime, type Time } from '../platform/clock.js';
 import type { Traffic } from '../admin-api/http/request-metrics.js';
 import type { OperatorSettings } from './settings.js';
@@ -210,7 +210,7 @@ function clonesFolder({ stateDir }: OperatorSettings): string {
 }
 
 function hashOf(...words: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(words)).digest('hex').slice(0, 16);
+  return sha256(JSON.stringify(words)).slice(0, 16);
 }
 
 /** Runs of the whole daemon between two packings; each run leaves a few objects behind. */

@@ -1,10 +1,8 @@
-/** An approval of the plan with this hash, written as a comment on a pull request. */
-interface PlanApproval {
-  /** `sha256:` and lower-case hex. */
-  readonly hash: string;
-  /** Name of the account; untrusted text. */
+import type { Approval } from '../model/run.js';
+
+/** An approval that is written as a comment on a pull request, by an account of the forge. */
+interface PlanApproval extends Approval {
   readonly by: string;
-  /** The comment's name, unique within the forge: `github 1234`. */
   readonly comment: string;
 }
 
@@ -20,7 +18,7 @@ export interface CommentApprovals {
 
 /** A comment from the forge. Body and author are untrusted text; the times are the forge's own, in ISO 8601. */
 interface WrittenComment {
-  /** See `PlanApproval`. */
+  /** The comment's name, unique among all forges: `github 1234`. */
   readonly comment: string;
   readonly body: string;
   readonly author: string;

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { FlagkeelError, messageOf } from '../errors.js';
+import { sha256 } from '../model/json.js';
 
 /** The pull request under review. Every method may be called again. */
 export interface Forge {
@@ -124,7 +124,7 @@ export async function syncComment(
   forge: Forge,
   comment: ReviewComment,
 ): Promise<'posted' | 'edited' | 'unchanged'> {
-  const marker = `<!-- flagkeel:plan ${digest(comment.scope)} -->`;
+  const marker = `<!-- flagkeel:plan ${sha256(comment.scope).slice(0, 16)} -->`;
   const body = `${marker}\n\n${comment.body}`;
   const found = await forge.findComment(marker);
   if (!found) {
@@ -148,10 +148,6 @@ export function isMarked(body: string, marker: string): boolean {
 /** Forges may change line ends and drop white space around a text. */
 function asForgesKeepIt(body: string): string {
   return body.replaceAll('\r\n', '\n').trim();
-}
-
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
 /** At most `most` UTF-16 code units, with `…` in place of the rest. No forge counts a text as longer. */
@@ -188,19 +184,14 @@ export async function withRetry<T>(
       return await send();
     } catch (error) {
       const refusal = refusalOf(error);
-      const waitMs = refusal.waitMs ?? (isFault(refusal) && repeatable ? backoff(tries) : null);
+      const { status } = refusal.error;
+      const isFault = status === null || status >= 500;
+      const backoffMs = isFault && repeatable ? FIRST_WAIT_MS * 2 ** (tries - 1) : null;
+      const waitMs = refusal.waitMs ?? backoffMs;
       if (waitMs === null || waitMs > LONGEST_WAIT_MS || tries === MOST_TRIES) throw refusal.error;
       await wait(waitMs);
     }
   }
-}
-
-function isFault({ error: { status } }: ForgeRefusal): boolean {
-  return status === null || status >= 500;
-}
-
-function backoff(tries: number): number {
-  return FIRST_WAIT_MS * 2 ** (tries - 1);
 }
 
 export type ReviewStatus = Pick<CommitStatus, 'state' | 'description'>;

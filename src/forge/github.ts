@@ -28,7 +28,7 @@ const MOST_MESSAGE = 60_000;
 const CHECK = 'flagkeel';
 
 /** A pull request on GitHub, or on GitHub Enterprise Server. */
-export function openGithub(options: ForgeOptions): Forge {
+export function openForge(options: ForgeOptions): Forge {
   const { place } = options;
   const at = repositoryOf(place);
   const pull = { ...at, issue_number: place.pullRequest };
@@ -61,7 +61,7 @@ export function openGithub(options: ForgeOptions): Forge {
   };
 }
 
-export function openGithubCommit(options: ForgeOptions<CommitTarget>): CommitForge {
+export function openCommit(options: ForgeOptions<CommitTarget>): CommitForge {
   return commitForge(githubClient(options), options.place);
 }
 
@@ -69,7 +69,7 @@ export function openGithubCommit(options: ForgeOptions<CommitTarget>): CommitFor
  * Approvals in the comments of a pull request. Accounts that may write to the repository may merge; bots approve
  * nothing.
  */
-export async function githubApprovals(
+export async function readApprovals(
   options: ForgeOptions<PullRequestTarget>,
 ): Promise<CommentApprovals> {
   const octokit = githubClient(options);
@@ -151,7 +151,7 @@ function commitForge(octokit: Octokit, place: CommitTarget): CommitForge {
   };
 }
 
-export async function proposeOnGithub(
+export async function propose(
   options: ForgeOptions<RepositoryTarget>,
   { branch, title, body, files }: Proposal,
 ): Promise<Proposed> {

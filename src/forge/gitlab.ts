@@ -33,7 +33,7 @@ const STATES = {
 } as const;
 
 /** A merge request on GitLab. GitLab takes notes on lines from reports, so `annotate` does nothing. */
-export function openGitlab(options: ForgeOptions): Forge {
+export function openForge(options: ForgeOptions): Forge {
   const gitlab = gitlabClient(options);
   const { repository: project, pullRequest } = options.place;
   const ask = askWith(options);
@@ -63,7 +63,7 @@ export function openGitlab(options: ForgeOptions): Forge {
   };
 }
 
-export async function gitlabApprovals(
+export async function readApprovals(
   options: ForgeOptions<PullRequestTarget>,
 ): Promise<CommentApprovals> {
   const { place } = options;
@@ -150,7 +150,7 @@ async function absentIsNull<T>(answer: Promise<T>): Promise<T | null> {
   }
 }
 
-export async function proposeOnGitlab(
+export async function propose(
   options: ForgeOptions<RepositoryTarget>,
   { branch, title, body, files }: Proposal,
 ): Promise<Proposed> {
@@ -174,7 +174,7 @@ export async function proposeOnGitlab(
   return { url: request.web_url };
 }
 
-export function openGitlabCommit(options: ForgeOptions<CommitTarget>): CommitForge {
+export function openCommit(options: ForgeOptions<CommitTarget>): CommitForge {
   return commitForge(gitlabClient(options), options);
 }
 

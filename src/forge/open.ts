@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FlagkeelError } from '../errors.js';
 import type { Progress } from '../model/run.js';
+import { isLoopbackHost } from '../platform/proxy.js';
 import type { CommentApprovals } from './approvals.js';
 import type {
   CommitForge,
@@ -27,14 +28,17 @@ interface KnownOptions extends Pick<ForgeOptions, 'token' | 'version'> {
 }
 
 /**
- * Opens the forge of a review, and loads its library.
+ * Opens the forge of a review.
  *
  * @throws FlagkeelError `USAGE` if the address is not safe for a token.
  */
 export async function openForge(place: ForgeTarget, known: KnownOptions): Promise<Forge> {
-  const options = optionsFor(place, known);
-  if (place.kind === 'github') return (await import('./github.js')).openGithub(options);
-  return (await import('./gitlab.js')).openGitlab(options);
+  return (await moduleOf(place)).openForge(optionsFor(place, known));
+}
+
+/** Loaded on use, because each brings a library. */
+async function moduleOf({ kind }: RepositoryTarget) {
+  return kind === 'github' ? import('./github.js') : import('./gitlab.js');
 }
 
 /**
@@ -46,9 +50,7 @@ export async function readApprovals(
   place: PullRequestTarget,
   known: KnownOptions,
 ): Promise<CommentApprovals> {
-  const options = optionsFor(place, known);
-  if (place.kind === 'github') return (await import('./github.js')).githubApprovals(options);
-  return (await import('./gitlab.js')).gitlabApprovals(options);
+  return (await moduleOf(place)).readApprovals(optionsFor(place, known));
 }
 
 /**
@@ -61,11 +63,7 @@ export async function propose(
   known: KnownOptions,
   proposal: Proposal,
 ): Promise<Proposed> {
-  const options = optionsFor(place, known);
-  if (place.kind === 'github') {
-    return (await import('./github.js')).proposeOnGithub(options, proposal);
-  }
-  return (await import('./gitlab.js')).proposeOnGitlab(options, proposal);
+  return (await moduleOf(place)).propose(optionsFor(place, known), proposal);
 }
 
 function optionsFor<P extends RepositoryTarget>(
@@ -85,17 +83,10 @@ function optionsFor<P extends RepositoryTarget>(
 /** Opens the forge of a commit without a review. @throws FlagkeelError as `openForge`. */
 export async function openCommitForge(options: ForgeOptions<CommitTarget>): Promise<CommitForge> {
   refuseUnsafeApi(options.place.apiUrl);
-  if (options.place.kind === 'github') {
-    return (await import('./github.js')).openGithubCommit(options);
-  }
-  return (await import('./gitlab.js')).openGitlabCommit(options);
+  return (await moduleOf(options.place)).openCommit(options);
 }
 
-/**
- * Opens the forge of a commit that this command applied. Loads the forge's library.
- *
- * @throws FlagkeelError as `openForge`.
- */
+/** Opens the forge of a commit that this command applied. @throws FlagkeelError as `openForge`. */
 export async function openAppliedForge(
   place: CommitTarget,
   known: KnownOptions,
@@ -106,18 +97,16 @@ export async function openAppliedForge(
 /** @throws FlagkeelError `USAGE` if the address is not safe for a token. */
 export function refuseUnsafeApi(apiUrl: string): void {
   const url = URL.canParse(apiUrl) ? new URL(apiUrl) : null;
-  const isLocal = url !== null && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
-  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLocal)) return;
+  const isLocal = url?.protocol === 'http:' && isLoopbackHost(url.hostname);
+  if (url?.protocol === 'https:' || isLocal) return;
   throw new FlagkeelError(
     'USAGE',
     'cannot use the address of the forge: its token is sent over https only (set --forge-url)',
   );
 }
 
-export type StatusTarget = RepositoryTarget;
-
 interface StatusChoice {
-  readonly kind: StatusTarget['kind'];
+  readonly kind: RepositoryTarget['kind'];
   /** Default: the repository that the source is cloned from. */
   readonly repository: string | undefined;
 }
@@ -154,7 +143,7 @@ export function parseForge(text: string): StatusChoice {
 export function statusTarget(
   { kind, repository }: StatusChoice,
   { repo, apiUrl }: { readonly repo?: string | undefined; readonly apiUrl?: string | undefined },
-): StatusTarget {
+): RepositoryTarget {
   if (repository !== undefined) return { kind, repository, apiUrl: apiUrl ?? DEFAULT_API[kind] };
   const remote = repo === undefined ? undefined : remoteOf(repo);
   if (remote === undefined || !isRepository(kind, remote.path)) {
@@ -169,7 +158,7 @@ export function statusTarget(
 
 const EXAMPLE = { github: 'github:owner/name', gitlab: 'gitlab:group/project' };
 
-function isRepository(kind: StatusTarget['kind'], text: string): boolean {
+function isRepository(kind: RepositoryTarget['kind'], text: string): boolean {
   return REPOSITORY[kind].test(text) && !text.split('/').some((part) => /^\.+$/.test(part));
 }
 

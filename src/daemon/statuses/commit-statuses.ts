@@ -3,7 +3,7 @@ import type { ReviewStatus, CommitStatus } from '../../forge/forge.js';
 import { refOfId } from '../../model/ref.js';
 import type { Log } from '../../platform/log.js';
 import type { DaemonView, RunBegin, SourceView, RunRecord, RunResult } from '../view.js';
-import type { StatusTarget } from '../../forge/open.js';
+import type { RepositoryTarget } from '../../forge/forge.js';
 import { clean } from '../../report/sanitize.js';
 import { appliedStatus } from '../../report/view/verdict.js';
 import { messageOf } from '../../errors.js';
@@ -29,7 +29,7 @@ interface UnderWay extends RunBegin {
  */
 export function startCommitStatuses(
   view: DaemonView,
-  targets: ReadonlyMap<string, StatusTarget>,
+  targets: ReadonlyMap<string, RepositoryTarget>,
   { log, send, publicUrl }: CommitStatusOptions,
 ): { readonly close: () => Promise<void> } {
   const queue = new StatusQueue(send, log);
@@ -136,7 +136,7 @@ export function runStatus(
 }
 
 export interface DueStatus extends CommitStatus {
-  readonly target: StatusTarget;
+  readonly target: RepositoryTarget;
   readonly commit: string;
   readonly runUrl: string | undefined;
 }

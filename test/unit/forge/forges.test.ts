@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openGithub } from '../../../src/forge/github.js';
-import { openGitlab } from '../../../src/forge/gitlab.js';
+import { openForge as openGithub } from '../../../src/forge/github.js';
+import { openForge as openGitlab } from '../../../src/forge/gitlab.js';
 import { syncComment, type Forge, type ForgeOptions } from '../../../src/forge/forge.js';
 import { startTestForge, type TestComment, type TestForge } from '../../support/forge.js';
 import { portOf, startTunnelProxy } from '../../support/tunnel-proxy.js';
