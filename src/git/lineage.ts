@@ -93,11 +93,15 @@ async function firstCommon(git: Git, a: string, b: string): Promise<string> {
   return found.trim();
 }
 
+/** What stands above the message of a commit. */
+export function headerOf(object: Buffer): string {
+  const end = object.indexOf('\n\n');
+  return object.toString('utf8', 0, end === -1 ? object.length : end);
+}
+
 /** Hashes of the commits that a commit follows, in its own order. */
 export function parentsIn(object: Buffer): string[] {
-  const end = object.indexOf('\n\n');
-  const header = object.toString('latin1', 0, end === -1 ? object.length : end);
-  return [...header.matchAll(/^parent ([0-9a-f]{40,64})$/gm)].map(([, id = '']) => id);
+  return [...headerOf(object).matchAll(/^parent ([0-9a-f]{40,64})$/gm)].map(([, id = '']) => id);
 }
 
 /** Heads, and commits before them, to remember. */

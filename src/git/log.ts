@@ -1,5 +1,6 @@
 import { withoutApiKeys } from '../model/audit-note.js';
 import type { Repository, Checkout } from './checkout.js';
+import { headerOf } from './lineage.js';
 import { type Git, runGit } from './git.js';
 
 export interface LoggedCommit {
@@ -265,8 +266,7 @@ const TRAILER = /^([A-Za-z0-9][A-Za-z0-9-]*)[ \t]*:(.*)$/;
 
 export function parseCommit(id: string, object: Buffer): CommitText {
   const end = object.indexOf('\n\n');
-  const header = object.toString('utf8', 0, end === -1 ? object.length : end);
-  const encoding = /^encoding (.+)$/m.exec(header)?.[1] ?? 'utf-8';
+  const encoding = /^encoding (.+)$/m.exec(headerOf(object))?.[1] ?? 'utf-8';
   const text = withoutApiKeys(decode(object.subarray(0, Math.max(end, 0) + MAX_BYTES), encoding));
   const message = end === -1 ? '' : text.slice(text.indexOf('\n\n') + 2);
   const author = /^author (.*) <[^\n]*$/m.exec(text.slice(0, text.indexOf('\n\n')))?.[1];

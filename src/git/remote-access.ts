@@ -1,6 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, relative, resolve } from 'node:path';
 import { FlagkeelError } from '../errors.js';
+import { isLoopback, isLoopbackHost } from '../platform/proxy.js';
+import { shellWord } from '../platform/shell.js';
 import type { RemoteAccess } from './environment.js';
 
 /** Credentials for a git server, and its host keys; from the operator's environment. */
@@ -123,12 +125,6 @@ function sshPath(path: string): string {
   return `"${resolve(path)}"`;
 }
 
-function shellWord(word: string): string {
-  return /^[\w./=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
-const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
-
 function checkedUrl(text: string): string {
   if (text === '' || text.startsWith('-')) throw unusable('it is no URL');
   if (SCP_LIKE.test(text) && !text.includes('://')) return text;
@@ -142,7 +138,7 @@ function checkedUrl(text: string): string {
     throw unusable('it is neither https, ssh nor a path');
   }
   if (url.username !== '' || url.password !== '') throw holdsCredentials();
-  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
+  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname)) {
     throw unusable('http is for loopback alone (use https or ssh)');
   }
   return text;
@@ -154,9 +150,7 @@ async function originUrl(text: string, root: string): Promise<string> {
     if (text.startsWith('file:')) await refuseInside(root, text);
     return text;
   }
-  if (text.startsWith('http://') && URL.canParse(text) && LOOPBACK.test(new URL(text).hostname)) {
-    return text;
-  }
+  if (text.startsWith('http://') && URL.canParse(text) && isLoopback(text)) return text;
   if (/^[\w+.-]+:(?::|\/\/)/.test(text) || text.startsWith('-')) {
     throw unusableOrigin('is neither https, ssh nor a path');
   }

@@ -5,7 +5,7 @@ import { join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { FlagkeelError, messageOf } from '../errors.js';
 import type { Checkout, Repository } from './checkout.js';
-import { parentsIn } from './lineage.js';
+import { headerOf, parentsIn } from './lineage.js';
 import { exitCodeOf, type Git, runGit } from './git.js';
 
 /** Files of the operator that name the keys whose commits may be applied; null for a kind that is not used. */
@@ -160,9 +160,4 @@ async function contentOf({ objects }: Repository, commit: string): Promise<Buffe
 function committerIn(object: Buffer): string {
   const name = /^committer (.*) <[^\n]*$/m.exec(headerOf(object))?.[1]?.trim();
   return name === undefined || name === '' ? 'an unnamed committer' : name;
-}
-
-function headerOf(object: Buffer): string {
-  const end = object.indexOf('\n\n');
-  return object.toString('utf8', 0, end === -1 ? object.length : end);
 }
