@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Caller } from './http/endpoint.js';
-import { recordChange } from './change-log.js';
+import { recordObject } from './change-log.js';
 import { badRequest, conflict, notFound, type Problem } from './http/problem.js';
 import { createAdminKey } from './rules/admin-key.js';
-import { differenceOf } from './rules/difference.js';
 import { MAX_KEY_NAME_LENGTH } from './rules/names.js';
 import {
   findAdminKey,
@@ -102,8 +101,9 @@ export async function addAdminKey(
     ...restrictions,
   };
   await insertAdminKey(db, row);
-  await record(db, caller, row, null);
-  return { ...adminKey(row), key };
+  const made = adminKey(row);
+  await recordObject({ db, caller }, 'admin-key', null, made);
+  return { ...made, key };
 }
 
 /** Names that an environment's own keys bear, with the type before the name of the environment. */
@@ -257,25 +257,9 @@ export async function removeAdminKey(db: Db, caller: Caller, id: string): Promis
   if (before === undefined) throw notFound('Admin API key', id);
   if (before.revocation_time !== null) return;
   await revokeAdminKey(db, id, caller.now);
-  await record(db, caller, { ...before, revocation_time: caller.now }, before);
-}
-
-/** Records a creation or a revocation. The entry belongs to no workspace. */
-async function record(
-  db: Db,
-  caller: Caller,
-  after: AdminKeyRow,
-  before: AdminKeyRow | null,
-): Promise<void> {
-  await recordChange(
-    { db, caller },
-    {
-      kind: 'admin-key',
-      name: after.name,
-      action: before === null ? 'create' : 'delete',
-      difference: differenceOf(before && adminKey(before), adminKey(after)),
-    },
-  );
+  const key = adminKey(before);
+  const after = { ...key, revocationTime: caller.now };
+  await recordObject({ db, caller }, 'admin-key', key, after, 'delete');
 }
 
 /** The key as it may be shown: without its hash. */

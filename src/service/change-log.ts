@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from './http/endpoint.js';
+import { differenceOf } from './rules/difference.js';
 import {
   deleteAuditEntries,
   insertAudit,
@@ -48,6 +49,23 @@ export function callerWithoutKey(
 /** Writes a change into the audit log, in the transaction that makes it: either both are there or neither. */
 export async function recordChange(place: PlaceOfChange, change: Change): Promise<void> {
   if (change.difference.length > 0) await insertAudit(place.db, entryOf(place, change));
+}
+
+/**
+ * Records a change of an object as a whole.
+ *
+ * @param before null if it is new.
+ * @param after null if it is gone.
+ */
+export async function recordObject(
+  place: PlaceOfChange,
+  kind: AuditKind,
+  before: { readonly name: string } | null,
+  after: { readonly name: string } | null,
+  action: AuditAction = before === null ? 'create' : after === null ? 'delete' : 'update',
+): Promise<void> {
+  const name = (after ?? before)?.name ?? '';
+  await recordChange(place, { kind, name, action, difference: differenceOf(before, after) });
 }
 
 /** Writes many changes of one request into the audit log, in their order; see `recordChange`. */

@@ -3,7 +3,7 @@ import { FlagkeelError, messageOf } from '../errors.js';
 import { callerWithoutKey, recordChange, written } from './change-log.js';
 import { conflict, Problem } from './http/problem.js';
 import { differenceOf } from './rules/difference.js';
-import type { Schema } from './rules/matchers.js';
+import { closed, type Schema } from './rules/matchers.js';
 import { checkTitleName, checkTrafficTypeName } from './rules/names.js';
 import { checkShape, compileSchema } from './rules/shape.js';
 import type { Db, WorkspaceRow } from './store/tables.js';
@@ -168,42 +168,30 @@ async function plantTrafficType(db: Db, workspace: WorkspaceRow, name: string): 
   return true;
 }
 
-const ENVIRONMENT: Schema = {
-  type: 'object',
-  required: ['name'],
-  additionalProperties: false,
-  properties: {
+const ENVIRONMENT: Schema = closed(
+  {
     name: { type: 'string', minLength: 1 },
     production: { type: 'boolean' },
     approvalsRequired: { type: 'boolean' },
     allowKills: { type: 'boolean' },
   },
-};
+  ['name'],
+);
 
 const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 
-const SEED: Schema = {
-  type: 'object',
-  required: ['workspaces'],
-  additionalProperties: false,
-  properties: {
-    workspaces: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['name', 'environments', 'trafficTypes'],
-        additionalProperties: false,
-        properties: {
-          id: { type: 'string', pattern: UUID },
-          name: { type: 'string', minLength: 1 },
-          requiresTitleAndComments: { type: 'boolean' },
-          environments: { type: 'array', items: ENVIRONMENT },
-          trafficTypes: { type: 'array', items: { type: 'string', minLength: 1 } },
-        },
-      },
-    },
+const WORKSPACE: Schema = closed(
+  {
+    id: { type: 'string', pattern: UUID },
+    name: { type: 'string', minLength: 1 },
+    requiresTitleAndComments: { type: 'boolean' },
+    environments: { type: 'array', items: ENVIRONMENT },
+    trafficTypes: { type: 'array', items: { type: 'string', minLength: 1 } },
   },
-};
+  ['name', 'environments', 'trafficTypes'],
+);
+
+const SEED = closed({ workspaces: { type: 'array', items: WORKSPACE } }, ['workspaces']);
 
 /**
  * Reads a seed from JSON text.

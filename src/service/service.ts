@@ -5,7 +5,7 @@ import { callerWithoutKey, pruneAudit } from './change-log.js';
 import { administrationOf, refusedByRules, type Administration } from './administration.js';
 import { createApp, type AppOptions } from './http/app.js';
 import type { Endpoint } from './http/endpoint.js';
-import { EphemeralKeys, type ServiceLog } from './http/key-check.js';
+import { EphemeralKeys } from './http/key-check.js';
 import { wideKeys } from './key-reach.js';
 import { ADMIN_KEY_ENDPOINTS, AUDIT_ENDPOINTS } from './routes/access.js';
 import { CHANGE_REQUEST_ENDPOINTS, withdrawOlderThan } from './routes/change-requests.js';
@@ -113,7 +113,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     });
     const { host = '127.0.0.1', port = 0 } = options;
     const origin = await listenOn(app, host, port);
-    const stopUpkeep = keepUp(options, { store, clock, log: options.log });
+    const stopUpkeep = keepUp(options, store, clock);
     let stopped: Promise<void> | undefined;
     return {
       origin,
@@ -152,89 +152,73 @@ const DAY_MS = 86_400_000;
 
 /** Starts what a service does without a request. @returns ends it, and resolves once nothing is under way. */
 function keepUp(
-  { requestsExpireAfterMs = REQUESTS_EXPIRE_AFTER_MS, logExpiresAfterMs }: ServiceOptions,
-  given: Omit<ExpiryOptions, 'afterMs'>,
+  { requestsExpireAfterMs = REQUESTS_EXPIRE_AFTER_MS, logExpiresAfterMs, log }: ServiceOptions,
+  store: Store,
+  clock: () => number,
 ): () => Promise<void> {
-  const requests = { ...given, afterMs: requestsExpireAfterMs };
+  const stopping = new AbortController();
+  /** Does the work at once and then again and again. If it fails, the next time tries again. */
+  const repeat = (everyMs: number, failure: string, work: (now: number) => Promise<void>) => {
+    const once = async (): Promise<void> => {
+      await work(clock()).catch((error: unknown) => {
+        log?.error({ error: String(error) }, failure);
+      });
+    };
+    let working = once();
+    const timer = setInterval(() => {
+      working = working.then(once);
+    }, everyMs).unref();
+    return async () => {
+      clearInterval(timer);
+      await working;
+    };
+  };
+  const unended = 'change requests that expired were not ended';
   const ends = [
-    repeat(async () => expireChangeRequests(requests), Math.min(MINUTE_MS, requests.afterMs)),
+    repeat(Math.min(MINUTE_MS, requestsExpireAfterMs), unended, async (now) =>
+      expireChangeRequests(store, now, now - requestsExpireAfterMs),
+    ),
   ];
   if (logExpiresAfterMs !== undefined) {
-    const entries = { ...given, afterMs: logExpiresAfterMs };
+    const unpruned = 'old entries of the audit log were not all pruned';
     ends.push(
-      repeat(async (signal) => pruneLog(entries, signal), Math.min(DAY_MS, entries.afterMs)),
+      repeat(Math.min(DAY_MS, logExpiresAfterMs), unpruned, async (now) =>
+        pruneLog(store, now, now - logExpiresAfterMs, stopping.signal),
+      ),
     );
   }
   return async () => {
+    stopping.abort();
     await Promise.all(ends.map(async (end) => end()));
   };
 }
 
-interface ExpiryOptions {
-  readonly store: Store;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-  readonly afterMs: number;
-  readonly log?: ServiceLog | undefined;
-}
-
 /**
- * Does the work at once and then again and again.
- *
- * @returns ends that: aborts the signal, and resolves once the work under way has ended.
+ * Withdraws change requests that were submitted before a moment, so that a forgotten one does not block a definition for
+ * ever. Several services over one store may do so.
  */
-function repeat(
-  work: (signal: AbortSignal) => Promise<void>,
-  everyMs: number,
-): () => Promise<void> {
-  const stopping = new AbortController();
-  let working = work(stopping.signal);
-  const timer = setInterval(() => {
-    working = working.then(async () => work(stopping.signal));
-  }, everyMs).unref();
-  return async () => {
-    clearInterval(timer);
-    stopping.abort();
-    await working;
-  };
+async function expireChangeRequests(store: Store, now: number, before: number): Promise<void> {
+  // A write waits for other writers, so it begins only if there is something to withdraw.
+  const old = await store.read(async (db) => openChangeRequestsBefore(db, before));
+  if (old.length === 0) return;
+  const caller = callerWithoutKey('flagkeel service', now, 'The change request expired');
+  await store.write(async (db) => withdrawOlderThan(db, caller, before));
 }
 
 /**
- * Withdraws change requests that stayed open for too long, so that a forgotten one does not block a definition for
- * ever. Several services over one store may do so. If the store does not answer, the next call tries again.
- */
-async function expireChangeRequests({ store, clock, afterMs, log }: ExpiryOptions): Promise<void> {
-  const now = clock();
-  const time = now - afterMs;
-  try {
-    // A write waits for other writers, so it begins only if there is something to withdraw.
-    const old = await store.read(async (db) => openChangeRequestsBefore(db, time));
-    if (old.length === 0) return;
-    const caller = callerWithoutKey('flagkeel service', now, 'The change request expired');
-    await store.write(async (db) => withdrawOlderThan(db, caller, time));
-  } catch (error) {
-    log?.error({ error: String(error) }, 'change requests that expired were not ended');
-  }
-}
-
-/**
- * Deletes old entries of the audit log in transactions of bounded size, each with an entry of its own that says so.
- * Several services over one store may do so. If the store does not answer, the next call goes on.
+ * Deletes entries of the audit log from before a moment in transactions of bounded size, each with an entry of its own
+ * that says so. Several services over one store may do so.
  */
 async function pruneLog(
-  { store, clock, afterMs, log }: ExpiryOptions,
+  store: Store,
+  now: number,
+  before: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const now = clock();
-  const time = now - afterMs;
   const caller = callerWithoutKey('flagkeel service', now);
   const isOld = async (): Promise<boolean> =>
-    (await store.read(async (db) => oldAuditEntries(db, time))).length > 0;
-  try {
-    while (!signal.aborted && (await isOld())) {
-      await store.write(async (db) => pruneAudit(db, caller, time));
-    }
-  } catch (error) {
-    log?.error({ error: String(error) }, 'old entries of the audit log were not all pruned');
+    (await store.read(async (db) => oldAuditEntries(db, before))).length > 0;
+  while (!signal.aborted && (await isOld())) {
+    await store.write(async (db) => pruneAudit(db, caller, before));
   }
 }

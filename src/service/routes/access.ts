@@ -2,10 +2,10 @@ import { addAdminKey, allAdminKeys, removeAdminKey, type NewKey } from '../admin
 import type { ApiRequest, Endpoint, Work } from '../http/endpoint.js';
 import { at } from '../http/place.js';
 import { badRequest } from '../http/problem.js';
-import type { Schema } from '../rules/matchers.js';
+import { closed, type Schema } from '../rules/matchers.js';
 import { KEY_NAME_SCHEMA } from '../rules/names.js';
 import { WORDS_MEMBERS } from '../rules/note.js';
-import { answer, answerList, answerPage } from './answer-schemas.js';
+import { answer, answerList, answerPage, KEY_TYPE } from './answer-schemas.js';
 import type { WirePage } from '../../admin-api/wire.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
 import { listAudit, type AuditEntry, type AuditFilter } from '../store/audit.js';
@@ -34,14 +34,11 @@ const REFERENCE: Schema = {
  * API key, any roles, because a key that is meant to be restricted must not become one that may do everything. Roles
  * mean nothing to the key of an application.
  */
-const NEW_KEY_BODY: Schema = {
-  type: 'object',
-  required: ['name'],
-  additionalProperties: false,
-  properties: {
+const NEW_KEY_BODY: Schema = closed(
+  {
     name: KEY_NAME_SCHEMA,
     apiKeyType: {
-      enum: ['admin', 'server_side', 'client_side'],
+      ...KEY_TYPE,
       description:
         'Default: `admin`. The others open what applications ask, in exactly one environment.',
     },
@@ -60,7 +57,8 @@ const NEW_KEY_BODY: Schema = {
     },
     ...WORDS_MEMBERS,
   },
-};
+  ['name'],
+);
 
 export const ADMIN_KEY_ENDPOINTS: readonly Endpoint[] = [
   {

@@ -26,7 +26,7 @@ function record(required: Record<string, Schema>, optional: Record<string, Schem
   };
 }
 
-const KEY_TYPE: Schema = { enum: ['admin', 'server_side', 'client_side'] };
+export const KEY_TYPE: Schema = { enum: ['admin', 'server_side', 'client_side'] };
 
 /** An object that the contract refers to by `id` and `name` together. */
 const REFERENCE = record({ id: TEXT, name: TEXT });
@@ -50,6 +50,8 @@ const ATTRIBUTE = record({
 });
 /** Every page of a list repeats the offset and the limit that were in force for it. */
 const PAGE = { offset: COUNT, limit: COUNT };
+
+const { flagSets, impressionsDisabled, ...members } = DEFINITION_SCHEMA.properties;
 
 /**
  * Schemas of answers by the name under which the description of the service (`/openapi.json`) has
@@ -109,35 +111,23 @@ export const ANSWER_SCHEMAS = {
     { owners: listOf(record({ id: TEXT, type: { enum: ['User', 'Team'] } })) },
   ),
   Tag: record({ name: TEXT, objectType: { const: 'Split' }, objectName: TEXT }),
-  Definition: {
-    ...record({
+  Definition: record(
+    {
       id: TEXT,
       name: TEXT,
       environment: REFERENCE,
       trafficType: REFERENCE,
-      ...DEFINITION_SCHEMA.properties,
+      ...members,
       creationTime: TIME,
       lastUpdateTime: TIME,
+    },
+    {
+      ...{ flagSets, impressionsDisabled },
       openChangeRequestId: { ...TEXT, description: 'Only while a change is requested.' },
       seed: SEED,
       trafficAllocationSeed: SEED,
-    }),
-    required: [
-      'id',
-      'name',
-      'environment',
-      'trafficType',
-      'killed',
-      'treatments',
-      'defaultTreatment',
-      'baselineTreatment',
-      'trafficAllocation',
-      'rules',
-      'defaultRule',
-      'creationTime',
-      'lastUpdateTime',
-    ],
-  },
+    },
+  ),
   Segment: record({
     name: TEXT,
     description: TEXT,

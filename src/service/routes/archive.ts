@@ -9,11 +9,11 @@
  */
 
 import type { WireFlag } from '../../admin-api/wire.js';
-import { recordChange, written } from '../change-log.js';
+import { recordChange, recordObject, written } from '../change-log.js';
 import type { Endpoint, Work } from '../http/endpoint.js';
 import { at, checkApproval } from '../http/place.js';
 import { conflict, notFound } from '../http/problem.js';
-import { definitionDifference, differenceOf } from '../rules/difference.js';
+import { definitionDifference } from '../rules/difference.js';
 import { archiveFlag, findArchived, unarchiveFlag, type ArchivedFlag } from '../store/archive.js';
 import { findDefinition, wireDefinition } from '../store/definitions.js';
 import { findFlag, missingFlags, wireFlag } from '../store/flags.js';
@@ -112,13 +112,13 @@ async function recorded(
   environments: readonly EnvironmentRow[],
 ): Promise<WireFlag> {
   const { db, workspace } = work;
-  const change = { kind: 'flag', name, action: 'unarchive' } as const;
   const after = wireFlag(written(await findFlag(db, workspace.id, name)));
-  await recordChange(work, { ...change, difference: differenceOf(null, after) });
+  await recordObject(work, 'flag', null, after, 'unarchive');
   for (const environment of environments) {
     const definition = written(await findDefinition(db, environment.id, name));
     const difference = definitionDifference(null, wireDefinition(definition));
-    await recordChange({ ...work, environment }, { ...change, difference });
+    const change = { kind: 'flag', name, action: 'unarchive', difference } as const;
+    await recordChange({ ...work, environment }, change);
   }
   return after;
 }

@@ -13,7 +13,7 @@ import { at } from '../http/place.js';
 import { badRequest, notFound } from '../http/problem.js';
 import { differenceOf } from '../rules/difference.js';
 import { ATTRIBUTE_NAME } from '../rules/keys.js';
-import type { Schema } from '../rules/matchers.js';
+import { closed, type Schema } from '../rules/matchers.js';
 import { WORDS_MEMBERS } from '../rules/note.js';
 import { wholeNumber } from '../rules/paging.js';
 import { deleteAttribute, listAttributes, saveAttribute } from '../store/identities.js';
@@ -41,11 +41,7 @@ const MEMBERS: Readonly<Record<string, Schema>> = {
   organizationId: TEXT,
 };
 
-const CHANGED: Schema = {
-  type: 'object',
-  additionalProperties: false,
-  properties: { id: ID, ...MEMBERS, ...WORDS_MEMBERS },
-};
+const CHANGED: Schema = closed({ id: ID, ...MEMBERS, ...WORDS_MEMBERS });
 const ATTRIBUTE: Schema = { ...CHANGED, required: ['id'] };
 
 /** Attributes are shared by all environments. */

@@ -1,4 +1,4 @@
-import type { Schema } from '../rules/matchers.js';
+import { closed, type Schema } from '../rules/matchers.js';
 import { KEY_SCHEMA } from '../rules/keys.js';
 import { NAME_SCHEMA } from '../rules/names.js';
 import { WORDS_MEMBERS } from '../rules/note.js';
@@ -19,23 +19,19 @@ export const WORDS_BODY: Schema = {
   properties: WORDS_MEMBERS,
 };
 
-export const NEW_TRAFFIC_TYPE_BODY: Schema = {
-  type: 'object',
-  required: ['name'],
-  additionalProperties: false,
-  properties: { name: NAME_SCHEMA, ...WORDS_MEMBERS },
-};
+export const NEW_TRAFFIC_TYPE_BODY: Schema = closed({ name: NAME_SCHEMA, ...WORDS_MEMBERS }, [
+  'name',
+]);
 
-/** The body of a new segment. Its traffic type comes from the path alone. */
+/** The contract's body of a new flag or segment. The traffic type comes from the path alone. */
+export const CONTRACT_NEW_OBJECT_BODY = closed(
+  { name: NAME_SCHEMA, description: { type: 'string', maxLength: 10_000 } },
+  ['name'],
+);
+
 export const NEW_SEGMENT_BODY: Schema = {
-  type: 'object',
-  required: ['name'],
-  additionalProperties: false,
-  properties: {
-    name: NAME_SCHEMA,
-    description: { type: 'string', maxLength: 10_000 },
-    ...WORDS_MEMBERS,
-  },
+  ...CONTRACT_NEW_OBJECT_BODY,
+  properties: { ...CONTRACT_NEW_OBJECT_BODY.properties, ...WORDS_MEMBERS },
 };
 
 /** A JSON Pointer (RFC 6901). */
@@ -74,24 +70,12 @@ export const PATCH_BODY: Schema = patchOf([...CONTRACT_OPERATIONS, 'move', 'copy
   from: POINTER,
 });
 
-export const CONTRACT_NEW_OBJECT_BODY: Schema = {
-  type: 'object',
-  required: ['name'],
-  additionalProperties: false,
-  properties: { name: NAME_SCHEMA, description: { type: 'string', maxLength: 10_000 } },
-};
-
 export const KEYS_ARRAY_BODY: Schema = { type: 'array', items: TEXT };
 
 /** The contract's body of an upload. Its keys have to be valid; a removal ignores keys that no segment can hold. */
 export const CONTRACT_UPLOAD_BODY: Schema = { type: 'array', items: KEY_SCHEMA };
 
-const keysBody = (keys: Schema, words: Schema): Schema => ({
-  type: 'object',
-  required: ['keys'],
-  additionalProperties: false,
-  properties: { keys, ...words },
-});
+const keysBody = (keys: Schema, words: Schema): Schema => closed({ keys, ...words }, ['keys']);
 
 export const CONTRACT_REMOVAL_BODY = keysBody(KEYS_ARRAY_BODY, { comment: TEXT });
 export const KEYS_OBJECT_BODY = keysBody(KEYS_ARRAY_BODY, WORDS_MEMBERS);

@@ -47,7 +47,6 @@ import {
   type StoredChangeRequest,
 } from '../store/change-requests.js';
 import { findDefinition, wireDefinition } from '../store/definitions.js';
-import type { Place } from '../store/definition-lookups.js';
 import type { Store } from '../store/store.js';
 import type { ChangeRequestKind, Db } from '../store/tables.js';
 import { listRolloutStatuses } from '../store/workspaces.js';
@@ -141,7 +140,7 @@ async function submit(work: Work<'environment'>): Promise<object> {
   const object = { kind, name, workspaceId: workspace.id, environmentId: environment.id };
   const movesKill = operation === 'KILL' || operation === 'RESTORE';
   await checkNothingRequested(db, movesKill ? { ...object, operation } : object);
-  const content = await CONTENT[kind](db, work, work, wanted);
+  const content = await CONTENT[kind](work, wanted);
   await checkRolloutStatus(db, workspace.id, rolloutStatusId);
   const id = randomUUID();
   await insertChangeRequest(db, {
@@ -172,28 +171,27 @@ function commentOf(caller: Caller, role: RequestComment['role']): RequestComment
 const CONTENT: Readonly<
   Record<
     ChangeRequestKind,
-    (db: Db, request: ApiRequest, place: Place, wanted: RequestedChange) => Promise<unknown>
+    (work: Work<'environment'>, wanted: RequestedChange) => Promise<unknown>
   >
 > = {
-  flag: async (db, request, place, { name, operation, given }) => {
-    const about = { ...request, params: { ...request.params, flag: name } };
+  flag: async (work, { name, operation, given }) => {
+    const { db, workspace, environment } = work;
+    const about = { ...work, params: { ...work.params, flag: name } };
     if (operation === 'CREATE') {
-      const flag = await flagAt(db, about, place.workspace);
-      if (await findDefinition(db, place.environment.id, flag.name)) {
-        throw conflict(
-          `Feature flag ${name} already has a definition in ${place.environment.name}`,
-        );
+      const flag = await flagAt(db, about, workspace);
+      if (await findDefinition(db, environment.id, flag.name)) {
+        throw conflict(`Feature flag ${name} already has a definition in ${environment.name}`);
       }
-      return checkedContent(db, place, { flag, before: null }, given);
+      return checkedContent(db, work, { flag, before: null }, given);
     }
-    const stored = await definitionAt(db, about, place.environment);
+    const stored = await definitionAt(db, about, environment);
     if (operation !== 'UPDATE') return null;
-    const flag = await flagAt(db, about, place.workspace);
-    return checkedContent(db, place, { flag, before: wireDefinition(stored) }, given);
+    const flag = await flagAt(db, about, workspace);
+    return checkedContent(db, work, { flag, before: wireDefinition(stored) }, given);
   },
-  segment: async (db, request, { environment }, { name, operation, given }) => {
-    const about = { ...request, params: { ...request.params, segment: name } };
-    await activationAt(db, about, environment);
+  segment: async (work, { name, operation, given }) => {
+    const about = { ...work, params: { ...work.params, segment: name } };
+    await activationAt(work.db, about, work.environment);
     const keys = given['keys'] as string[];
     return operation === 'CREATE' ? keysToAdd(keys) : keysToRemove(keys);
   },

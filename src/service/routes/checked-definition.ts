@@ -1,7 +1,7 @@
-/** Checks the new content of a definition against the store: everything that it refers to must exist. */
+/** Checks of references against the store: what a definition refers to must exist, and stays while it does. */
 
 import type { WireDefinition } from '../../admin-api/wire.js';
-import { badRequest } from '../http/problem.js';
+import { badRequest, conflict } from '../http/problem.js';
 import {
   checkBelongs,
   definitionFrom,
@@ -12,7 +12,7 @@ import {
 } from '../rules/definition.js';
 import { isSameJson } from '../rules/json.js';
 import type { Place } from '../store/definition-lookups.js';
-import { flagsUsedBy } from '../store/definitions.js';
+import { flagsUsedBy, usersOf } from '../store/definitions.js';
 import { missingFlags, type StoredFlag } from '../store/flags.js';
 import { inactiveSegments } from '../store/segments.js';
 import type { Db } from '../store/tables.js';
@@ -98,4 +98,21 @@ async function leadsTo(
     next = (await flagsUsedBy(db, environmentId, next)).filter((name) => !seen.has(name));
   }
   return false;
+}
+
+/**
+ * @param object without `environmentId`, definitions of all environments count.
+ * @throws Problem (409) the definition of another flag names the object.
+ */
+export async function checkUnused(db: Db, object: Parameters<typeof usersOf>[1]): Promise<void> {
+  const { kind, name } = object;
+  const { what, by, own } = {
+    flag: { what: 'Feature flag', by: '', own: name },
+    segment: { what: 'Segment', by: 'feature flag ', own: null },
+  }[kind];
+  const user = (await usersOf(db, object)).find(({ flag }) => flag !== own);
+  if (user === undefined) return;
+  throw conflict(
+    `${what} ${name} is used by ${by}${user.flag} in the environment ${user.environment}`,
+  );
 }

@@ -28,12 +28,10 @@ import {
   reseedDefinition,
   shownDefinitionText,
   updateDefinition,
-  usersOf,
   wireDefinition,
   type StoredDefinition,
 } from '../store/definitions.js';
-import type { Db } from '../store/tables.js';
-import { checkedUses, newUses } from './checked-definition.js';
+import { checkedUses, checkUnused, newUses } from './checked-definition.js';
 
 const CHANGE: Demands = { note: 'both', approval: true, unrequested: true };
 
@@ -77,7 +75,9 @@ async function change(
   const content = next(before);
   const body_json = JSON.stringify(content.body);
   await letOthersRunIfLong(body_json);
-  if (isSameContent(stored, content.killed, body_json)) {
+  // Most members are written in a fixed order. Matchers and the further members of treatments keep the order in which
+  // the client sent them, so that another order counts as a change.
+  if (Number(content.killed) === stored.killed && body_json === stored.body_json) {
     return new JsonText(shownDefinitionText(stored, isStrict));
   }
   const uses = await newUses(db, work, before, content);
@@ -107,14 +107,6 @@ async function saveChanged(
  */
 function timeOfChange({ stored, caller }: Work<'definition'>): number {
   return Math.max(caller.now, stored.last_update_time + 1);
-}
-
-/**
- * Compares with the stored text. Most members are written in a fixed order. Matchers and the further members of
- * treatments keep the order in which the client sent them, so that another order counts as a change.
- */
-function isSameContent(stored: StoredDefinition, killed: boolean, body_json: string): boolean {
-  return Number(killed) === stored.killed && body_json === stored.body_json;
 }
 
 /**
@@ -193,11 +185,8 @@ export const reallocate = at('definition', CHANGE, async (work): Promise<true> =
  */
 export const removeDefinition = at('definition', CHANGE, async (work): Promise<true> => {
   const { db, stored, workspace, environment } = work;
-  await checkUnusedFlag(db, {
-    name: stored.flag_name,
-    workspaceId: workspace.id,
-    environmentId: environment.id,
-  });
+  const place = { workspaceId: workspace.id, environmentId: environment.id };
+  await checkUnused(db, { kind: 'flag', name: stored.flag_name, ...place });
   await deleteDefinition(db, stored);
   await recordChange(work, {
     kind: 'flag',
@@ -207,22 +196,6 @@ export const removeDefinition = at('definition', CHANGE, async (work): Promise<t
   });
   return true;
 });
-
-/**
- * @param flag without `environmentId`, definitions of all environments count.
- * @throws Problem (409) another flag depends on this one.
- */
-export async function checkUnusedFlag(
-  db: Db,
-  flag: { name: string; workspaceId: string; environmentId?: string },
-): Promise<void> {
-  const users = await usersOf(db, { kind: 'flag', ...flag });
-  const user = users.find((each) => each.flag !== flag.name);
-  if (user === undefined) return;
-  throw conflict(
-    `Feature flag ${flag.name} is used by ${user.flag} in the environment ${user.environment}`,
-  );
-}
 
 async function recorded(
   work: Work<'definition' | 'newDefinition'>,

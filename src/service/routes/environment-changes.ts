@@ -9,16 +9,16 @@
 import { randomUUID } from 'node:crypto';
 import type { WireEnvironment } from '../../admin-api/wire.js';
 import { addKeysOfEnvironment, removeKeysOfEnvironment, type AdminKey } from '../admin-keys.js';
-import { recordChange, written } from '../change-log.js';
+import { recordObject, written } from '../change-log.js';
 import type { Endpoint, Work } from '../http/endpoint.js';
 import { at } from '../http/place.js';
 import { conflict } from '../http/problem.js';
-import { differenceOf } from '../rules/difference.js';
 import {
   ENVIRONMENT_SCHEMA,
   environmentFrom,
   environmentPatched,
   type EnvironmentContent,
+  type PatchableEnvironment,
 } from '../rules/environment.js';
 import type { PatchOperation } from '../rules/json-patch.js';
 import type { Db, EnvironmentRow, WorkspaceRow } from '../store/tables.js';
@@ -63,15 +63,12 @@ export const ENVIRONMENT_CHANGE_ENDPOINTS: readonly Endpoint[] = [
  * An environment with the members that only its own endpoints answer; the contract's list of
  * environments has `id`, `name` and `production` alone.
  */
-type WholeEnvironment = WireEnvironment & {
-  readonly creationTime: number;
-  readonly type: 'environment';
-  readonly status: 'ACTIVE';
-  readonly changePermissions: {
-    readonly areApprovalsRequired: boolean;
-    readonly allowKills: boolean;
+type WholeEnvironment = WireEnvironment &
+  PatchableEnvironment & {
+    readonly creationTime: number;
+    readonly type: 'environment';
+    readonly status: 'ACTIVE';
   };
-};
 
 /** A key of an environment's applications, in the form of the environment's answers. */
 type ApiToken = Pick<AdminKey, 'id' | 'name' | 'apiKeyType'> & {
@@ -128,16 +125,7 @@ async function checkNameIsFree(db: Db, workspace: WorkspaceRow, name: string): P
 async function patchEnvironment(work: Work<'environment'>): Promise<WholeEnvironment> {
   const { db, workspace, environment } = work;
   const before = wholeEnvironment(environment);
-  const content = environmentPatched(
-    {
-      id: before.id,
-      name: before.name,
-      production: before.production,
-      approvalsRequired: before.changePermissions.areApprovalsRequired,
-      allowKills: before.changePermissions.allowKills,
-    },
-    work.body as PatchOperation[],
-  );
+  const content = environmentPatched(before, work.body as PatchOperation[]);
   if (content.name !== before.name) await checkNameIsFree(db, workspace, content.name);
   await updateEnvironment(db, environment.id, rowMembers(content));
   return recorded(work, { id: environment.id, before });
@@ -149,21 +137,13 @@ async function recorded(
 ): Promise<WholeEnvironment> {
   const environment = written(await findEnvironment(work.db, work.workspace.id, id));
   const after = wholeEnvironment(environment);
-  await recordChange(
-    { ...work, environment },
-    {
-      kind: 'environment',
-      name: after.name,
-      action: before === null ? 'create' : 'update',
-      difference: differenceOf(before, after),
-    },
-  );
+  await recordObject({ ...work, environment }, 'environment', before, after);
   return after;
 }
 
 /**
- * Deletes an environment with its identities and the keys of its applications. Definitions and active segments have to be removed first, so that no
- * single request can delete everything that an environment serves.
+ * Deletes an environment with its identities and the keys of its applications. Definitions and active segments have to
+ * be removed first, so that no single request can delete everything that an environment serves.
  *
  * @throws Problem (409) a flag has a definition there, or a segment is active there.
  */
@@ -178,12 +158,7 @@ async function removeEnvironment(work: Work<'environment'>): Promise<true> {
   }
   await removeKeysOfEnvironment(db, work.caller, environment.id);
   await deleteEnvironment(db, environment.id);
-  await recordChange(work, {
-    kind: 'environment',
-    name: environment.name,
-    action: 'delete',
-    difference: differenceOf(wholeEnvironment(environment), null),
-  });
+  await recordObject(work, 'environment', wholeEnvironment(environment), null);
   return true;
 }
 

@@ -13,11 +13,11 @@
 
 import { randomUUID } from 'node:crypto';
 import type { WireFlag, WirePage } from '../../admin-api/wire.js';
-import { recordChange, written } from '../change-log.js';
+import { recordChange, recordObject, written } from '../change-log.js';
 import type { ApiRequest, Demands, Endpoint, Step, Work } from '../http/endpoint.js';
 import { at } from '../http/place.js';
 import { badRequest, conflict } from '../http/problem.js';
-import { definitionDifference, differenceOf } from '../rules/difference.js';
+import { definitionDifference } from '../rules/difference.js';
 import {
   descriptionFrom,
   flagMembersFrom,
@@ -29,7 +29,6 @@ import {
 import type { PatchOperation } from '../rules/json-patch.js';
 import { checkFlagName } from '../rules/names.js';
 import { givenText, PAGE_SIZES, pageFrom } from '../rules/paging.js';
-import type { AuditAction } from '../store/audit.js';
 import { findArchived } from '../store/archive.js';
 import { findDefinition, wireDefinition } from '../store/definitions.js';
 import {
@@ -49,7 +48,7 @@ import {
   CONTRACT_PATCH_BODY,
   PATCH_BODY,
 } from './body-schemas.js';
-import { checkUnusedFlag } from './definition-changes.js';
+import { checkUnused } from './checked-definition.js';
 import { answer, answerPage } from './answer-schemas.js';
 import { FLAG_QUERY } from './query-schemas.js';
 
@@ -152,7 +151,7 @@ async function createFlag(work: Work<'trafficType'>): Promise<WireFlag> {
     tags_json: JSON.stringify(tags),
     owners_json: JSON.stringify(owners),
   });
-  return recorded(work, { action: 'create', before: null, name: body.name });
+  return recorded(work, body.name, null);
 }
 
 /**
@@ -182,7 +181,7 @@ async function changeFlag(
     owners_json: owners === undefined ? flag.owners_json : JSON.stringify(owners),
     ...(await movedTo(work, rolloutStatus)),
   });
-  return recorded(work, { action: 'update', before, name: flag.name });
+  return recorded(work, flag.name, before);
 }
 
 /** @throws Problem (400) the workspace has no such rollout status. */
@@ -228,11 +227,11 @@ async function movedTo(
 
 async function recorded(
   work: Work<'workspace'>,
-  { action, before, name }: { action: AuditAction; before: WireFlag | null; name: string },
+  name: string,
+  before: WireFlag | null,
 ): Promise<WireFlag> {
   const after = wireFlag(written(await findFlag(work.db, work.workspace.id, name)));
-  const difference = differenceOf(before, after);
-  await recordChange(work, { kind: 'flag', name, action, difference });
+  await recordObject(work, 'flag', before, after);
   return after;
 }
 
@@ -258,15 +257,15 @@ export async function recordRemoval(
   action: 'delete' | 'archive',
 ): Promise<void> {
   const { db, workspace, flag } = work;
-  await checkUnusedFlag(db, { name: flag.name, workspaceId: workspace.id });
-  const change = { kind: 'flag', name: flag.name, action } as const;
+  const { name } = flag;
+  await checkUnused(db, { kind: 'flag', name, workspaceId: workspace.id });
   // Each environment gets an entry of its own, as if its definition had been deleted by itself.
   for (const environment of work.environments) {
-    const definition = written(await findDefinition(db, environment.id, flag.name));
+    const definition = written(await findDefinition(db, environment.id, name));
     const difference = definitionDifference(wireDefinition(definition), null);
-    await recordChange({ ...work, environment }, { ...change, difference });
+    await recordChange({ ...work, environment }, { kind: 'flag', name, action, difference });
   }
-  await recordChange(work, { ...change, difference: differenceOf(wireFlag(flag), null) });
+  await recordObject(work, 'flag', wireFlag(flag), null, action);
 }
 
 async function readFlags({ db, workspace, query }: Work<'workspace'>): Promise<WirePage<WireFlag>> {

@@ -12,15 +12,14 @@
 
 import { randomUUID } from 'node:crypto';
 import type { WirePage, WireSegment, WireSegmentInEnvironment } from '../../admin-api/wire.js';
-import { recordChange, written } from '../change-log.js';
+import { recordChange, recordObject, written } from '../change-log.js';
 import type { Endpoint, Work } from '../http/endpoint.js';
 import { at } from '../http/place.js';
 import { conflict } from '../http/problem.js';
-import { differenceOf, keysGone, SAMPLE_SIZE } from '../rules/difference.js';
+import { differenceOf, keysDifference } from '../rules/difference.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
-import { usersOf } from '../store/definitions.js';
 import { noteKeyChange } from '../store/key-changes.js';
-import { allKeys, listKeys } from '../store/keys.js';
+import { allKeys } from '../store/keys.js';
 import {
   deleteActivation,
   deleteSegment,
@@ -33,10 +32,10 @@ import {
   wireActivation,
   wireSegment,
 } from '../store/segments.js';
-import type { Db } from '../store/tables.js';
 import { listEnvironments } from '../store/workspaces.js';
 import { CONTRACT_NEW_OBJECT_BODY, NEW_SEGMENT_BODY, WORDS_BODY } from './body-schemas.js';
 import { answer, answerPage } from './answer-schemas.js';
+import { checkUnused } from './checked-definition.js';
 import { PAGE_QUERY } from './query-schemas.js';
 
 /**
@@ -126,8 +125,7 @@ async function createSegment(work: Work<'trafficType'>): Promise<WireSegment> {
     tags_json: '[]',
   });
   const created = wireSegment(written(await findSegment(db, workspace.id, name)));
-  const difference = differenceOf(null, created);
-  await recordChange(work, { kind: 'segment', name, action: 'create', difference });
+  await recordObject(work, 'segment', null, created);
   return created;
 }
 
@@ -159,57 +157,23 @@ async function readActivations({
  */
 async function removeSegment(work: Work<'segmentEverywhere'>): Promise<true> {
   const { db, workspace, segment } = work;
-  await checkUnused(db, { name: segment.name, workspaceId: workspace.id });
-  const change = { kind: 'segment', name: segment.name, action: 'delete' } as const;
+  const { name } = segment;
+  await checkUnused(db, { kind: 'segment', name, workspaceId: workspace.id });
   for (const environment of await listEnvironments(db, workspace.id)) {
-    const difference = await activationGone(db, environment.id, segment.name);
-    await recordChange({ ...work, environment }, { ...change, difference });
-    await noteKeysGone(work, environment.id);
+    const activation = await findActivation(db, environment.id, name);
+    if (activation === undefined) continue;
+    const removed = await allKeys(db, activation.activation_id);
+    const gone = differenceOf(wireActivation(activation), null);
+    const difference = removed.length === 0 ? gone : [...gone, keysDifference([], removed)];
+    const change = { kind: 'segment', name, action: 'delete', difference } as const;
+    await recordChange({ ...work, environment }, change);
+    // Applications learn that the segment holds none of its keys any more.
+    const place = { environmentId: environment.id, segment: name };
+    if (removed.length > 0) await noteKeyChange(db, place, { added: [], removed });
   }
   await deleteSegment(db, segment.id);
-  await recordChange(work, { ...change, difference: differenceOf(wireSegment(segment), null) });
+  await recordObject(work, 'segment', wireSegment(segment), null);
   return true;
-}
-
-/** Applications learn that a deleted segment holds none of its keys any more. */
-async function noteKeysGone(
-  { db, segment }: Work<'segmentEverywhere'>,
-  environmentId: string,
-): Promise<void> {
-  const activation = await findActivation(db, environmentId, segment.name);
-  if (activation === undefined || activation.key_count === 0) return;
-  const removed = await allKeys(db, activation.activation_id);
-  await noteKeyChange(db, { environmentId, segment: segment.name }, { added: [], removed });
-}
-
-/**
- * The audit record of a segment's deletion in one environment: the activation, and the number of keys with a sample of
- * them. Empty if the segment is not active there.
- */
-async function activationGone(db: Db, environmentId: string, name: string): Promise<unknown[]> {
-  const activation = await findActivation(db, environmentId, name);
-  if (activation === undefined) return [];
-  const first = { offset: 0, limit: SAMPLE_SIZE };
-  const keys = await listKeys(db, activation.activation_id, first);
-  return [
-    ...differenceOf(wireActivation(activation), null),
-    ...keysGone(activation.key_count, keys),
-  ];
-}
-
-/**
- * @param segment without `environmentId`, definitions of all environments count.
- * @throws Problem (409) a definition names the segment.
- */
-async function checkUnused(
-  db: Db,
-  segment: { name: string; workspaceId: string; environmentId?: string },
-): Promise<void> {
-  const [user] = await usersOf(db, { kind: 'segment', ...segment });
-  if (user === undefined) return;
-  throw conflict(
-    `Segment ${segment.name} is used by feature flag ${user.flag} in the environment ${user.environment}`,
-  );
 }
 
 /**
@@ -225,13 +189,7 @@ async function activate(work: Work<'newActivation'>): Promise<WireSegmentInEnvir
   const place = { segmentId: segment.id, environmentId: environment.id };
   await insertActivation(db, place, work.caller.now);
   const active = wireActivation(written(await findActivation(db, environment.id, segment.name)));
-  const difference = differenceOf(null, active);
-  await recordChange(work, {
-    kind: 'segment',
-    name: segment.name,
-    action: 'activate',
-    difference,
-  });
+  await recordObject(work, 'segment', null, active, 'activate');
   return active;
 }
 
@@ -242,9 +200,9 @@ async function deactivate(work: Work<'activation'>): Promise<true> {
   if (count > 0) {
     throw conflict(`Segment ${name} has ${count} keys in ${environment.name}: remove them first`);
   }
-  await checkUnused(db, { name, workspaceId: workspace.id, environmentId: environment.id });
+  const place = { workspaceId: workspace.id, environmentId: environment.id };
+  await checkUnused(db, { kind: 'segment', name, ...place });
   await deleteActivation(db, activation.activation_id);
-  const difference = differenceOf(wireActivation(activation), null);
-  await recordChange(work, { kind: 'segment', name, action: 'deactivate', difference });
+  await recordObject(work, 'segment', wireActivation(activation), null, 'deactivate');
   return true;
 }

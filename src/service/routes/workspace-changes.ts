@@ -8,16 +8,15 @@
 
 import { randomUUID } from 'node:crypto';
 import type { WireTrafficType, WireWorkspace } from '../../admin-api/wire.js';
-import { recordChange, written, type PlaceOfChange } from '../change-log.js';
+import { recordObject, written } from '../change-log.js';
 import type { Endpoint, Work } from '../http/endpoint.js';
 import { checkMayChangeWorkspace, isVisible } from '../http/path-lookup.js';
 import { at } from '../http/place.js';
 import { conflict, notFound } from '../http/problem.js';
-import { differenceOf } from '../rules/difference.js';
 import { WORKSPACE_SCHEMA, workspaceFrom, workspacePatched } from '../rules/environment.js';
 import type { PatchOperation } from '../rules/json-patch.js';
 import { createWorkspace } from '../seed.js';
-import type { Db, TrafficTypeRow } from '../store/tables.js';
+import type { Db } from '../store/tables.js';
 import {
   countUses,
   deleteTrafficType,
@@ -105,15 +104,7 @@ async function recordedWorkspace(
 ): Promise<WireWorkspace> {
   const workspace = written(await findWorkspace(db, id));
   const after = wireWorkspace(workspace);
-  await recordChange(
-    { db, caller, workspace },
-    {
-      kind: 'workspace',
-      name: after.name,
-      action: before === null ? 'create' : 'update',
-      difference: differenceOf(before, after),
-    },
-  );
+  await recordObject({ db, caller, workspace }, 'workspace', before, after);
   return after;
 }
 
@@ -129,13 +120,7 @@ async function removeWorkspace(work: Work<'workspace'>): Promise<true> {
     if (count > 0) throw conflict(`Workspace ${workspace.name} still has ${count} ${table}`);
   }
   await deleteWorkspace(db, workspace.id);
-  const difference = differenceOf(wireWorkspace(workspace), null);
-  await recordChange(work, {
-    kind: 'workspace',
-    name: workspace.name,
-    action: 'delete',
-    difference,
-  });
+  await recordObject(work, 'workspace', wireWorkspace(workspace), null);
   return true;
 }
 
@@ -148,8 +133,9 @@ async function addTrafficType(work: Work<'workspace'>): Promise<WireTrafficType>
   }
   const row = { id: randomUUID(), workspace_id: workspace.id, name, display_attribute_id: null };
   await insertTrafficType(db, row);
-  await recordTrafficType(work, row, 'create');
-  return wireTrafficType(row);
+  const created = wireTrafficType(row);
+  await recordObject(work, 'traffic-type', null, created);
+  return created;
 }
 
 /**
@@ -172,20 +158,6 @@ async function removeTrafficType(work: Work<'nothing'>): Promise<true> {
   }
   await deleteTrafficType(db, trafficType.id);
   const workspace = { id: trafficType.workspace_id };
-  await recordTrafficType({ db, caller, workspace }, trafficType, 'delete');
+  await recordObject({ db, caller, workspace }, 'traffic-type', wireTrafficType(trafficType), null);
   return true;
-}
-
-async function recordTrafficType(
-  place: PlaceOfChange,
-  row: TrafficTypeRow,
-  action: 'create' | 'delete',
-): Promise<void> {
-  const wire = wireTrafficType(row);
-  await recordChange(place, {
-    kind: 'traffic-type',
-    name: row.name,
-    action,
-    difference: action === 'create' ? differenceOf(null, wire) : differenceOf(wire, null),
-  });
 }

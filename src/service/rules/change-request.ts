@@ -8,7 +8,7 @@ import type {
 } from '../store/tables.js';
 import { DEFINITION_BODY } from './definition-schema.js';
 import { KEY_SCHEMA } from './keys.js';
-import type { Schema } from './matchers.js';
+import { closed, type Schema } from './matchers.js';
 import { WORDS_MEMBERS } from './note.js';
 
 const OPERATIONS: readonly ChangeRequestOperation[] = [
@@ -31,30 +31,20 @@ const SPLIT: Schema = {
 };
 
 const SEGMENT: Schema = {
+  ...closed(
+    { name: { type: 'string', minLength: 1 }, keys: { type: 'array', items: KEY_SCHEMA } },
+    ['name', 'keys'],
+  ),
   type: ['object', 'null'],
-  required: ['name', 'keys'],
-  additionalProperties: false,
-  properties: {
-    name: { type: 'string', minLength: 1 },
-    keys: { type: 'array', items: KEY_SCHEMA },
-  },
 };
 
 /** The body of a new change request, with either `split` or `segment`. Changes cannot be scheduled for later. */
-export const CHANGE_REQUEST_BODY: Schema = {
-  type: 'object',
-  required: ['operationType'],
-  additionalProperties: false,
-  properties: {
+export const CHANGE_REQUEST_BODY: Schema = closed(
+  {
     split: SPLIT,
     segment: SEGMENT,
     operationType: { enum: OPERATIONS },
-    rolloutStatus: {
-      type: ['object', 'null'],
-      required: ['id'],
-      additionalProperties: false,
-      properties: { id: { type: 'string' } },
-    },
+    rolloutStatus: { ...closed({ id: { type: 'string' } }, ['id']), type: ['object', 'null'] },
     approvers: {
       type: ['array', 'null'],
       items: { type: 'string' },
@@ -64,14 +54,13 @@ export const CHANGE_REQUEST_BODY: Schema = {
     scheduledForTimezone: { type: 'null' },
     ...WORDS_MEMBERS,
   },
-};
+  ['operationType'],
+);
 
-export const DECISION_BODY: Schema = {
-  type: 'object',
-  required: ['status'],
-  additionalProperties: false,
-  properties: { status: { enum: ['APPROVED', 'REJECTED', 'WITHDRAWN'] }, ...WORDS_MEMBERS },
-};
+export const DECISION_BODY: Schema = closed(
+  { status: { enum: ['APPROVED', 'REJECTED', 'WITHDRAWN'] }, ...WORDS_MEMBERS },
+  ['status'],
+);
 
 export interface RequestedChange {
   readonly kind: ChangeRequestKind;

@@ -1,19 +1,14 @@
-import { CONTRACT_MATCHER_SCHEMA, matcherSchema, type Schema } from './matchers.js';
+import { closed, CONTRACT_MATCHER_SCHEMA, matcherSchema, type Schema } from './matchers.js';
 import { WORDS_MEMBERS } from './note.js';
 
 /** Percentages by treatment. JSON Schema cannot demand that they sum to 100, so `definition.ts` checks it. */
 const BUCKETS_SCHEMA: Schema = {
   type: 'array',
   description: 'The sizes sum to 100.',
-  items: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['treatment', 'size'],
-    properties: {
-      treatment: { type: 'string' },
-      size: { type: 'integer', minimum: 0, maximum: 100 },
-    },
-  },
+  items: closed(
+    { treatment: { type: 'string' }, size: { type: 'integer', minimum: 0, maximum: 100 } },
+    ['treatment', 'size'],
+  ),
 };
 
 /**
@@ -45,28 +40,14 @@ export const MAX_MATCHERS = 20;
 
 /** A targeting rule. The contract shows `AND` as the only combiner. */
 function ruleSchema(isClosed: boolean, isContract = false): Schema {
-  return {
-    type: 'object',
-    additionalProperties: false,
-    required: ['buckets', 'condition'],
-    properties: {
-      buckets: BUCKETS_SCHEMA,
-      condition: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['matchers'],
-        properties: {
-          combiner: { enum: ['AND'] },
-          matchers: {
-            type: 'array',
-            minItems: 1,
-            ...(isClosed ? { maxItems: MAX_MATCHERS } : {}),
-            items: isContract ? CONTRACT_MATCHER_SCHEMA : matcherSchema(isClosed),
-          },
-        },
-      },
-    },
+  const matchers = {
+    type: 'array',
+    minItems: 1,
+    ...(isClosed ? { maxItems: MAX_MATCHERS } : {}),
+    items: isContract ? CONTRACT_MATCHER_SCHEMA : matcherSchema(isClosed),
   };
+  const condition = closed({ combiner: { enum: ['AND'] }, matchers }, ['matchers']);
+  return closed({ buckets: BUCKETS_SCHEMA, condition }, ['buckets', 'condition']);
 }
 
 /**
@@ -102,12 +83,10 @@ export const DEFINITION_SCHEMA = {
   properties: definitionMembers(false),
 } as const satisfies Schema;
 
+const CONTRACT_REFERENCE: Schema = closed({ id: { type: 'string' }, name: { type: 'string' } });
+
 /** An object by its id or name, or by both as in answers. */
-const OWNER_SCHEMA: Schema = {
-  type: ['object', 'string'],
-  additionalProperties: false,
-  properties: { id: { type: 'string' }, name: { type: 'string' } },
-};
+const OWNER_SCHEMA: Schema = { ...CONTRACT_REFERENCE, type: ['object', 'string'] };
 
 const CLOSED_MEMBERS = definitionMembers(true);
 
@@ -144,22 +123,21 @@ export const PATCHED_DEFINITION_SCHEMA = {
   required: [...DEFINITION_SCHEMA.required, 'killed', 'trafficAllocation', 'baselineTreatment'],
 } as const satisfies Schema;
 
-const CONTRACT_TREATMENT: Schema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['name'],
-  properties: {
+const CONTRACT_TREATMENT: Schema = closed(
+  {
     name: { type: 'string' },
     description: { type: 'string', maxLength: 10_000 },
     keys: { type: 'array', items: { type: 'string', minLength: 1 } },
   },
-};
+  ['name'],
+);
 
-const CONTRACT_REFERENCE: Schema = {
-  type: 'object',
-  additionalProperties: false,
-  properties: { id: { type: 'string' }, name: { type: 'string' } },
-};
+/** The contract shows neither flag sets nor impressions. */
+const {
+  flagSets: _flagSets,
+  impressionsDisabled: _impressions,
+  ...CONTRACT_MEMBERS
+} = CLOSED_MEMBERS;
 
 /** The contract's body of a new definition: the members of its table that are sent. */
 export const CONTRACT_DEFINITION_BODY = {
@@ -170,13 +148,9 @@ export const CONTRACT_DEFINITION_BODY = {
     name: { type: 'string' },
     environment: CONTRACT_REFERENCE,
     trafficType: CONTRACT_REFERENCE,
-    killed: { type: 'boolean' },
-    treatments: { type: 'array', minItems: 2, maxItems: 20, items: CONTRACT_TREATMENT },
-    defaultTreatment: { type: 'string' },
-    baselineTreatment: { type: 'string' },
-    trafficAllocation: { type: 'integer', minimum: 0, maximum: 100 },
-    rules: { type: 'array', maxItems: MAX_RULES, items: ruleSchema(true, true) },
-    defaultRule: BUCKETS_SCHEMA,
+    ...CONTRACT_MEMBERS,
+    treatments: { ...CONTRACT_MEMBERS.treatments, items: CONTRACT_TREATMENT },
+    rules: { ...CONTRACT_MEMBERS.rules, items: ruleSchema(true, true) },
   },
 } as const satisfies Schema;
 

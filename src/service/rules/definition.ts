@@ -47,17 +47,12 @@ export interface Uses {
 }
 
 /** A definition that fits `DEFINITION_BODY`, before it is tidied. */
-interface GivenDefinition {
-  readonly killed?: boolean;
-  readonly treatments: readonly GivenTreatment[];
-  readonly defaultTreatment: string;
-  readonly baselineTreatment?: string;
-  readonly trafficAllocation?: number;
-  readonly rules?: readonly WireRule[] | null;
-  readonly defaultRule: readonly WireBucket[];
-  readonly flagSets?: readonly unknown[];
-  readonly impressionsDisabled?: boolean;
-}
+type GivenDefinition = Pick<DefinitionBody, 'defaultTreatment' | 'defaultRule'> &
+  Partial<Omit<DefinitionBody, 'treatments' | 'rules'>> & {
+    readonly killed?: boolean;
+    readonly treatments: readonly GivenTreatment[];
+    readonly rules?: readonly WireRule[] | null;
+  };
 
 /** A treatment may have further members, which are kept. */
 type GivenTreatment = Readonly<Record<string, unknown>> & {

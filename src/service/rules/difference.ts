@@ -18,7 +18,7 @@ export interface KeysChange {
   readonly sample: readonly string[];
 }
 
-export const SAMPLE_SIZE = 20;
+const SAMPLE_SIZE = 20;
 
 /**
  * Compares the top-level members of two objects, and gives those that differ, in code-unit order of their names.
@@ -54,15 +54,6 @@ export function keysDifference(
     removed: removed.length,
     sample: [...added, ...removed].slice(0, SAMPLE_SIZE),
   };
-}
-
-/**
- * The record of a list of keys that was removed as a whole; empty if the list was.
- *
- * @param first `SAMPLE_SIZE` of the keys, or all if there were fewer.
- */
-export function keysGone(count: number, first: readonly string[]): KeysChange[] {
-  return count === 0 ? [] : [{ path: '/keys', added: 0, removed: count, sample: first }];
 }
 
 interface WithTreatments {

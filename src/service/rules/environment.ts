@@ -1,5 +1,5 @@
 import { applyPatch, type PatchOperation } from './json-patch.js';
-import type { Schema } from './matchers.js';
+import { closed, type Schema } from './matchers.js';
 import { checkTitleName, TITLE_NAME_SCHEMA } from './names.js';
 import { WORDS_MEMBERS } from './note.js';
 import { checkShape, checkUntouched, compileSchema } from './shape.js';
@@ -21,40 +21,34 @@ const TRUTH: Schema = { enum: [true, false, 'true', 'false'] };
 const RESTRICTED_TO_NOBODY: Schema = { type: ['array', 'null'], maxItems: 0 };
 const NOT_RESTRICTED: Schema = { enum: [false, 'false', null] };
 
-const CHANGE_PERMISSIONS: Schema = {
-  type: ['object', 'null'],
-  additionalProperties: false,
-  properties: {
-    areApprovalsRequired: TRUTH,
-    allowKills: TRUTH,
-    areApproversRestricted: NOT_RESTRICTED,
-    approvers: RESTRICTED_TO_NOBODY,
-    areEditorsRestricted: NOT_RESTRICTED,
-    editors: RESTRICTED_TO_NOBODY,
-    approvalSkippableBy: RESTRICTED_TO_NOBODY,
-  },
-};
+const CHANGE_PERMISSIONS = closed({
+  areApprovalsRequired: TRUTH,
+  allowKills: TRUTH,
+  areApproversRestricted: NOT_RESTRICTED,
+  approvers: RESTRICTED_TO_NOBODY,
+  areEditorsRestricted: NOT_RESTRICTED,
+  editors: RESTRICTED_TO_NOBODY,
+  approvalSkippableBy: RESTRICTED_TO_NOBODY,
+});
+const EXPORT_PERMISSIONS = closed({
+  areExportersRestricted: NOT_RESTRICTED,
+  exporters: RESTRICTED_TO_NOBODY,
+});
 
 const ENVIRONMENT_MEMBERS = {
   name: TITLE_NAME_SCHEMA,
   production: TRUTH,
-  changePermissions: CHANGE_PERMISSIONS,
+  changePermissions: { ...CHANGE_PERMISSIONS, type: ['object', 'null'] },
 } satisfies Readonly<Record<string, Schema>>;
 
-export const ENVIRONMENT_SCHEMA: Schema = {
-  type: 'object',
-  required: ['name'],
-  additionalProperties: false,
-  properties: {
+export const ENVIRONMENT_SCHEMA: Schema = closed(
+  {
     ...ENVIRONMENT_MEMBERS,
-    dataExportPermissions: {
-      type: ['object', 'null'],
-      additionalProperties: false,
-      properties: { areExportersRestricted: NOT_RESTRICTED, exporters: RESTRICTED_TO_NOBODY },
-    },
+    dataExportPermissions: { ...EXPORT_PERMISSIONS, type: ['object', 'null'] },
     ...WORDS_MEMBERS,
   },
-};
+  ['name'],
+);
 
 /** A body that fits `ENVIRONMENT_SCHEMA`. */
 interface GivenEnvironment {
@@ -84,32 +78,29 @@ export function environmentFrom(given: unknown): EnvironmentContent {
   };
 }
 
-const hasEnvironmentShape = compileSchema({
-  type: 'object',
-  required: ['name'],
-  additionalProperties: false,
-  properties: { id: true, ...ENVIRONMENT_MEMBERS },
-});
+const hasEnvironmentShape = compileSchema(closed({ id: true, ...ENVIRONMENT_MEMBERS }, ['name']));
+
+/** The members of the endpoint's answers that a patch sees. */
+export interface PatchableEnvironment {
+  readonly id: string;
+  readonly name: string;
+  readonly production: boolean;
+  readonly changePermissions: {
+    readonly areApprovalsRequired: boolean;
+    readonly allowKills: boolean;
+  };
+}
 
 /**
- * Applies a patch to an environment. The patch sees the members in the form of the endpoint's answers, with permissions
- * under `changePermissions`.
+ * Applies a patch to an environment.
  *
  * @throws Problem (400) the patch cannot be run, changes the id, or its result is no environment.
  */
 export function environmentPatched(
-  before: EnvironmentContent & { readonly id: string },
+  { id, name, production, changePermissions }: PatchableEnvironment,
   operations: readonly PatchOperation[],
 ): EnvironmentContent {
-  const document = {
-    id: before.id,
-    name: before.name,
-    production: before.production,
-    changePermissions: {
-      areApprovalsRequired: before.approvalsRequired,
-      allowKills: before.allowKills,
-    },
-  };
+  const document = { id, name, production, changePermissions };
   const after = applyPatch(document, operations);
   checkShape(hasEnvironmentShape, after, 'Environment');
   checkUntouched(document, after as object, ['id']);
@@ -126,19 +117,13 @@ const WORKSPACE_MEMBERS = {
   requiresTitleAndComments: TRUTH,
 } satisfies Readonly<Record<string, Schema>>;
 
-export const WORKSPACE_SCHEMA: Schema = {
-  type: 'object',
-  required: ['name'],
-  additionalProperties: false,
-  properties: { ...WORKSPACE_MEMBERS, ...WORDS_MEMBERS },
-};
+export const WORKSPACE_SCHEMA: Schema = closed({ ...WORKSPACE_MEMBERS, ...WORDS_MEMBERS }, [
+  'name',
+]);
 
-const hasWorkspaceShape = compileSchema({
-  type: 'object',
-  required: ['name'],
-  additionalProperties: false,
-  properties: { id: true, type: true, ...WORKSPACE_MEMBERS },
-});
+const hasWorkspaceShape = compileSchema(
+  closed({ id: true, type: true, ...WORKSPACE_MEMBERS }, ['name']),
+);
 
 /**
  * @param given fits `WORKSPACE_SCHEMA`.

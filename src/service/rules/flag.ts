@@ -1,7 +1,7 @@
 import type { WireFlag } from '../../admin-api/wire.js';
 import { badRequest } from '../http/problem.js';
 import { applyPatch, type PatchOperation } from './json-patch.js';
-import type { Schema } from './matchers.js';
+import { closed, type Schema } from './matchers.js';
 import { NAME_SCHEMA } from './names.js';
 import { WORDS_MEMBERS } from './note.js';
 import { checkShape, checkUntouched, compileSchema } from './shape.js';
@@ -24,55 +24,33 @@ const MEMBERS = {
   tags: {
     type: ['array', 'null'],
     maxItems: 1_000,
-    items: {
-      type: 'object',
-      required: ['name'],
-      additionalProperties: false,
-      properties: { name: { type: 'string', minLength: 1, maxLength: 256 } },
-    },
+    items: closed({ name: { type: 'string', minLength: 1, maxLength: 256 } }, ['name']),
   },
   owners: {
     type: 'array',
     maxItems: 1_000,
-    items: {
-      type: 'object',
-      required: ['id', 'type'],
-      additionalProperties: false,
-      properties: { id: { type: 'string' }, type: { enum: ['User', 'Team'] } },
-    },
+    items: closed({ id: { type: 'string' }, type: { enum: ['User', 'Team'] } }, ['id', 'type']),
   },
 } satisfies Readonly<Record<string, Schema>>;
 
 /** The body of a new flag. Its traffic type comes from the path alone. */
-export const NEW_FLAG_SCHEMA: Schema = {
-  type: 'object',
-  required: ['name'],
-  additionalProperties: false,
-  properties: {
-    name: NAME_SCHEMA,
-    ...MEMBERS,
-    ...WORDS_MEMBERS,
-  },
-};
+export const NEW_FLAG_SCHEMA: Schema = closed({ name: NAME_SCHEMA, ...MEMBERS, ...WORDS_MEMBERS }, [
+  'name',
+]);
 
 /** Members that a patch cannot change. Name and traffic type are fixed when a flag is created. */
 const FIXED = ['id', 'name', 'trafficType', 'creationTime', 'rolloutStatusTimestamp'] as const;
 
-const hasShape = compileSchema({
-  type: 'object',
-  required: ['rolloutStatus'],
-  additionalProperties: false,
-  properties: {
-    ...Object.fromEntries(FIXED.map((name) => [name, true])),
-    ...MEMBERS,
-    rolloutStatus: {
-      type: 'object',
-      required: ['id'],
-      additionalProperties: false,
-      properties: { id: { type: 'string' }, name: { type: 'string' } },
+const hasShape = compileSchema(
+  closed(
+    {
+      ...Object.fromEntries(FIXED.map((name) => [name, true])),
+      ...MEMBERS,
+      rolloutStatus: closed({ id: { type: 'string' }, name: { type: 'string' } }, ['id']),
     },
-  },
-});
+    ['rolloutStatus'],
+  ),
+);
 
 export interface GivenFlagMembers {
   readonly description?: string;
@@ -103,7 +81,7 @@ export function flagPatched(
   const before = { ...flag, tags: flag.tags ?? [], owners: flag.owners ?? [] };
   const after = applyPatch(before, operations);
   checkShape(hasShape, after, 'Feature flag');
-  const patched = after as GivenFlagMembers & { readonly rolloutStatus: GivenRolloutStatus };
+  const patched = after as GivenFlagMembers & Pick<FlagContent, 'rolloutStatus'>;
   // The contract does not show the shape of an owner.
   checkUntouched(before, patched, isStrict ? [...FIXED, 'owners'] : FIXED);
   return {
@@ -112,16 +90,10 @@ export function flagPatched(
   };
 }
 
-/** A rollout status after a patch: the id decides, and the name is optional. */
-interface GivenRolloutStatus {
-  readonly id: string;
-  readonly name?: string;
-}
-
 /** If the patch changed the id alone, the name is still that of the old status and is ignored. */
 function statusFrom(
   before: WireFlag['rolloutStatus'],
-  { id, name }: GivenRolloutStatus,
+  { id, name }: FlagContent['rolloutStatus'],
 ): FlagContent['rolloutStatus'] {
   if (name === undefined || name === before?.name) return { id };
   if (id === before?.id) throw badRequest('rolloutStatus/name cannot be changed');

@@ -1,6 +1,6 @@
 import { MAX_KEYS_PER_REQUEST, MAX_KEYS_PER_SEGMENT } from '../../admin-api/wire.js';
 import { badRequest } from '../http/problem.js';
-import type { Schema } from './matchers.js';
+import { closed, type Schema } from './matchers.js';
 import { WORDS_MEMBERS } from './note.js';
 
 /** The longest key in UTF-16 code units. The contract shows no limit. */
@@ -144,26 +144,17 @@ const IDENTITY_MEMBERS: Readonly<Record<string, Schema>> = {
   organizationId: { type: ['string', 'null'] },
 };
 
-export const IDENTITY_SCHEMA: Schema = {
-  type: 'object',
-  required: ['key'],
-  additionalProperties: false,
-  properties: IDENTITY_MEMBERS,
-};
+export const IDENTITY_SCHEMA: Schema = closed(IDENTITY_MEMBERS, ['key']);
 
-export const IDENTITY_VALUES_SCHEMA: Schema = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    ...IDENTITY_MEMBERS,
-    values: {
-      type: 'object',
-      propertyNames: { pattern: ATTRIBUTE_NAME },
-      additionalProperties: { type: ['string', 'number', 'boolean'], maxLength: MAX_VALUE_LENGTH },
-    },
-    ...WORDS_MEMBERS,
+export const IDENTITY_VALUES_SCHEMA: Schema = closed({
+  ...IDENTITY_MEMBERS,
+  values: {
+    type: 'object',
+    propertyNames: { pattern: ATTRIBUTE_NAME },
+    additionalProperties: { type: ['string', 'number', 'boolean'], maxLength: MAX_VALUE_LENGTH },
   },
-};
+  ...WORDS_MEMBERS,
+});
 
 /** The traffic type and environment in the path of a request, and the key if the path has one. */
 export interface IdentityOwner {

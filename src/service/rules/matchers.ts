@@ -1,16 +1,21 @@
 /** A JSON Schema (2020-12) as data. */
 export type Schema = Readonly<Record<string, unknown>>;
 
+/** An object with these members and no others. */
+export function closed<P extends Schema>(properties: P, required: readonly string[] = []) {
+  return {
+    type: 'object',
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+    properties,
+  } as const;
+}
+
 const TEXT: Schema = { type: 'string', minLength: 1 };
 const TEXTS: Schema = { type: 'array', items: { type: 'string' }, minItems: 1 };
 const NUMBER: Schema = { type: 'number' };
 const TIME: Schema = { type: 'integer', description: 'Milliseconds since the epoch.' };
-const between = (bound: Schema): Schema => ({
-  type: 'object',
-  additionalProperties: false,
-  required: ['from', 'to'],
-  properties: { from: bound, to: bound },
-});
+const between = (bound: Schema): Schema => closed({ from: bound, to: bound }, ['from', 'to']);
 
 /** The attribute whose value is compared. It is optional for types that do not demand it below. */
 const ATTRIBUTE = { attribute: TEXT };
