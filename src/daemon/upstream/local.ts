@@ -8,10 +8,8 @@ import { commitIn } from '../../git/log.js';
 import { directoryTree, directoryFingerprint } from '../../git/directory-tree.js';
 import { GitCache } from '../../git/cache.js';
 import { localChanges } from '../../git/local-changes.js';
-import { addsKill } from '../../kill/in-git.js';
 import { openCommit, openSource, type Source } from '../../git/spec-source.js';
-import type { CommitView } from '../view.js';
-import type { Seen, Upstream } from './upstream.js';
+import { OpenedCommits, type Seen, type Upstream } from './upstream.js';
 import { isSpecPath } from '../../model/spec-tree.js';
 
 /**
@@ -20,7 +18,7 @@ import { isSpecPath } from '../../model/spec-tree.js';
  * It may vanish or be replaced at any time, so polls share nothing but the last result and whether it was a checkout. A
  * checkout that loses its repository counts as unreachable, because its files belong to no commit.
  */
-export class LocalUpstream implements Upstream {
+export class LocalUpstream extends OpenedCommits implements Upstream {
   readonly kind = 'checkout';
   readonly location: string;
   readonly branch = null;
@@ -32,36 +30,43 @@ export class LocalUpstream implements Upstream {
   #last: { readonly head: string; readonly fingerprint: string; readonly seen: Seen } | null = null;
 
   constructor(directory: string) {
+    super();
     this.directory = directory;
     this.location = directory;
   }
 
   async poll(): Promise<Seen> {
-    const real = await this.#real();
-    return this.#with(real, async (checkout) => {
-      await this.#events?.watch(await watchedFolders(this.directory, checkout));
-      const disk = await directoryTree(checkout.directory);
-      const fingerprint = directoryFingerprint(disk);
-      const { head } = checkout;
-      this.#wasCheckout ||= checkout.repository !== null;
-      if (checkout.repository === null && this.#wasCheckout) throw lostRepository(this.directory);
-      if (checkout.repository === null) return { commit: null, localFiles: fingerprint };
-      if (head === null) throw noCommit(this.directory);
-      const last = this.#last;
-      if (last?.head === head && last.fingerprint === fingerprint) return last.seen;
-      const isDirty = (await localChanges(checkout, { onDisk: disk })).length > 0;
-      const commit = await commitIn(checkout, head);
-      const seen = { commit, localFiles: isDirty ? fingerprint : null };
-      this.#last = { head, fingerprint: fingerprint, seen };
-      return seen;
-    });
+    const checkout = await openCheckout(await this.#real(), this.#memory);
+    try {
+      return await this.#seenIn(checkout);
+    } finally {
+      await checkout.close();
+    }
+  }
+
+  async #seenIn(checkout: Checkout): Promise<Seen> {
+    await this.#events?.watch(await watchedFolders(this.directory, checkout));
+    const disk = await directoryTree(checkout.directory);
+    const fingerprint = directoryFingerprint(disk);
+    const { head } = checkout;
+    this.#wasCheckout ||= checkout.repository !== null;
+    if (checkout.repository === null && this.#wasCheckout) throw lostRepository(this.directory);
+    if (checkout.repository === null) return { commit: null, localFiles: fingerprint };
+    if (head === null) throw noCommit(this.directory);
+    const last = this.#last;
+    if (last?.head === head && last.fingerprint === fingerprint) return last.seen;
+    const isDirty = (await localChanges(checkout, { onDisk: disk })).length > 0;
+    const commit = await commitIn(checkout, head);
+    const seen = { commit, localFiles: isDirty ? fingerprint : null };
+    this.#last = { head, fingerprint, seen };
+    return seen;
   }
 
   async open(commit: string | null, memory?: GitCache): Promise<Source> {
     const real = await this.#real();
     this.#memory = memory ?? this.#memory;
     try {
-      if (commit !== null) return await openCommit(await openCheckout(real, memory), commit);
+      if (commit !== null) return await openCommit(await openCheckout(real, this.#memory), commit);
       return await openSource(real, { workingTree: true, sameAsHead: true, memory: this.#memory });
     } catch (error) {
       // The directory vanished meanwhile, for example because a ConfigMap's volume was swapped. The specs are not
@@ -69,14 +74,6 @@ export class LocalUpstream implements Upstream {
       if (existsSync(real)) throw error;
       throw notThere(this.directory, error);
     }
-  }
-
-  async describe(commit: string): Promise<CommitView> {
-    return this.#with(await this.#real(), async (checkout) => commitIn(checkout, commit));
-  }
-
-  async addsKill(before: string, after: string): Promise<boolean> {
-    return this.#with(await this.#real(), async (checkout) => addsKill(checkout, before, after));
   }
 
   follow(hint: () => void): () => Promise<void> {
@@ -93,15 +90,6 @@ export class LocalUpstream implements Upstream {
       return await specsDirectory(this.directory);
     } catch (cause) {
       throw notThere(this.directory, cause);
-    }
-  }
-
-  async #with<T>(directory: string, use: (checkout: Checkout) => Promise<T>): Promise<T> {
-    const checkout = await openCheckout(directory, this.#memory);
-    try {
-      return await use(checkout);
-    } finally {
-      await checkout.close();
     }
   }
 }

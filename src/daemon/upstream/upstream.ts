@@ -1,6 +1,8 @@
 import type { GitCache } from '../../git/cache.js';
+import { commitIn } from '../../git/log.js';
 import type { UnsignedCommit } from '../../git/signatures.js';
 import type { Source } from '../../git/spec-source.js';
+import { addsKill } from '../../kill/in-git.js';
 import type { CommitView } from '../view.js';
 
 export interface Seen {
@@ -37,7 +39,7 @@ export interface Upstream {
    * @param memory results of git from earlier runs.
    */
   open(commit: string | null, memory?: GitCache): Promise<Source>;
-  /** @param commit full hash of a commit seen, or of one of its ancestors. */
+  /** @param commit as that of `open`. */
   describe(commit: string): Promise<CommitView>;
   /** Whether the later commit orders a kill that the earlier one does not. */
   addsKill(before: string, after: string): Promise<boolean>;
@@ -47,4 +49,19 @@ export interface Upstream {
    * @returns stops the hints.
    */
   follow(hint: () => void): () => Promise<void>;
+}
+
+/** Answers what the commits of an upstream say from the sources that it opens. */
+export abstract class OpenedCommits {
+  abstract open(commit: string | null, memory?: GitCache): Promise<Source>;
+
+  async describe(commit: string): Promise<CommitView> {
+    await using source = await this.open(commit);
+    return await commitIn(source.checkout, commit);
+  }
+
+  async addsKill(before: string, after: string): Promise<boolean> {
+    await using source = await this.open(after);
+    return await addsKill(source.checkout, before, after);
+  }
 }
