@@ -91,7 +91,7 @@ export async function openOperations(
   { notify, surface }: OperationsPlan,
   around: { readonly metrics: Metrics; readonly log: Log },
 ): Promise<{ readonly url: string | null; readonly close: Operations['close'] }> {
-  const operations = surface && (await startOperations(daemon, daemon, { ...surface, ...around }));
+  const operations = surface && (await startOperations(daemon, { ...surface, ...around }));
   const notifications = startNotifications(daemon, notify, around);
   const close = async (): Promise<void> => {
     await Promise.all([operations?.close(), notifications.close()]);

@@ -44,7 +44,7 @@ export async function operationsOver(
   };
   let text = '';
   const stream = { write: (line: string) => (text += line) };
-  const operations = await startOperations(daemon, daemon, {
+  const operations = await startOperations(daemon, {
     port: 0,
     log: createLog({ level: 'debug', format: 'json', stream }),
     ...(tokens && { tokenFile: await writeSecrets('tokens', ...tokens) }),

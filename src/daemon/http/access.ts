@@ -1,6 +1,18 @@
 import type { FastifyRequest } from 'fastify';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
+import type { Log } from '../../platform/log.js';
+import type { Metrics } from '../metrics/metrics.js';
+import type { DaemonControls, DaemonView } from '../view.js';
+
+/** What the routes of the daemon's HTTP surface answer from. */
+export interface Surface {
+  readonly daemon: DaemonView & DaemonControls;
+  readonly access: Access;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly now: () => number;
+}
 
 /** What a token allows. Every scope includes reading. */
 const SCOPES = ['read', 'operate', 'approve'] as const;

@@ -1,76 +1,59 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseDuration, UNIT_MS } from '../../platform/clock.js';
-import type { Log } from '../../platform/log.js';
 import { FORCED_GUARDS } from '../../model/plan.js';
 import { newestPlan, newestPlanned } from '../health.js';
-import { type Access, Refusal } from './access.js';
-import type { DaemonControls, DaemonView, Approval, Hold, SourceView } from '../view.js';
-
-export interface ControlOptions {
-  readonly view: DaemonView;
-  readonly controls: DaemonControls;
-  readonly access: Access;
-  readonly log: Log;
-  readonly now: () => number;
-}
+import { Refusal, type Surface } from './access.js';
+import type { ActiveOverrides, DaemonView, Approval, Hold, SourceView } from '../view.js';
 
 const MAX_BODY_BYTES = 16 * 1024;
 
 /** Control endpoints. They only enqueue (202); poll /status for the result. */
-export function addControlRoutes(app: FastifyInstance, options: ControlOptions): void {
-  const { view, controls, log, now } = options;
+export function addControlRoutes(app: FastifyInstance, surface: Surface): void {
+  const { daemon, access, log, now } = surface;
   app.addHook('onRequest', async (request) => {
     refuseCrossSite(request);
-    await options.access.require(request);
+    await access.require(request);
   });
   const add = (path: string, known: readonly string[], act: (fields: Fields) => Asked): void => {
     app.post(path, { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
       const asked = act(fieldsOf(request.body, known));
-      const by = options.access.nameOf(request);
+      const by = access.nameOf(request);
       log.info({ request: path, by, ...asked }, 'asked by request');
       return reply.code(202).send({ accepted: true, ...asked });
     });
   };
+  const override = (source: string | null, asked: Partial<ActiveOverrides>): Asked => {
+    daemon.override(source, asked);
+    return { source };
+  };
   add('/reconcile', ['source'], (fields) => {
-    const source = sourceOf(view, fields);
-    controls.trigger(source, 'request');
+    const source = sourceOf(daemon, fields);
+    daemon.trigger(source, 'request');
     return { source };
   });
   add('/suspend', ['source', 'reason', 'for', 'until'], (fields) => {
     if ((textOf(fields, 'reason') ?? '').trim() === '') throw unusable('"reason" must say why');
     const suspension = holdOf(fields, now());
-    const source = sourceOf(view, fields);
-    controls.override(source, { suspension });
-    return { source, ...suspension };
+    return { ...override(sourceOf(daemon, fields), { suspension }), ...suspension };
   });
-  add('/resume', ['source'], (fields) => {
-    const source = sourceOf(view, fields);
-    controls.override(source, { suspension: null });
-    return { source };
-  });
+  add('/resume', ['source'], (fields) => override(sourceOf(daemon, fields), { suspension: null }));
   // A pin needs no reason.
   add('/pin', ['source', 'reason', 'for', 'until', 'commit'], (fields) => {
     const pin = { commit: commitOf(fields), ...holdOf(fields, now()) };
-    const source = oneSourceOf(view, fields);
-    controls.override(source, { pin });
-    return { source, ...pin };
+    return { ...override(oneSourceOf(daemon, fields), { pin }), ...pin };
   });
   add('/adopt', ['source', 'run'], (fields) => {
     const run = textOf(fields, 'run');
     if (run === undefined) {
       throw unusable('"run" must be the id of the run whose plan was looked at');
     }
-    const source = oneSourceOf(view, fields);
-    refuseOldPlan(view, source, run);
-    controls.trigger(source, 'adopt');
+    const source = oneSourceOf(daemon, fields);
+    refuseOldPlan(daemon, source, run);
+    daemon.trigger(source, 'adopt');
     return { source, run };
   });
-  add('/unpin', ['source'], (fields) => {
-    const source = oneSourceOf(view, fields);
-    controls.override(source, { pin: null });
-    return { source };
-  });
-  addApproveRoute(app, options);
+  add('/unpin', ['source'], (fields) => override(oneSourceOf(daemon, fields), { pin: null }));
+  addApproveRoute(app, surface);
 }
 
 interface Asked {
@@ -212,15 +195,12 @@ const LASTS_MS = 3_600_000;
  * 202: the next run uses the approval. 409: no plan with that hash is held; `heldHash` is the hash of the held plan, or
  * null.
  */
-function addApproveRoute(
-  app: FastifyInstance,
-  { view, controls, access, log, now }: ControlOptions,
-): void {
+function addApproveRoute(app: FastifyInstance, { daemon, access, log, now }: Surface): void {
   app.post('/approve', { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
     const fields = fieldsOf(request.body, ['source', 'hash', 'by', 'reason']);
     const asked = approvalOf(fields);
-    const source = oneSourceOf(view, fields);
-    const { heldHash, why } = heldBy(view.sources().find(({ name }) => name === source));
+    const source = oneSourceOf(daemon, fields);
+    const { heldHash, why } = heldBy(daemon.sources().find(({ name }) => name === source));
     if (heldHash !== asked.hash) {
       log.warn({ request: '/approve', source, ...asked, heldHash }, 'approval refused');
       const error = `cannot approve ${asked.hash}: ${why}`;
@@ -228,7 +208,7 @@ function addApproveRoute(
     }
     const until = new Date(now() + LASTS_MS).toISOString();
     const token = access.nameOf(request);
-    controls.override(source, { approval: { ...asked, token, until } });
+    daemon.override(source, { approval: { ...asked, token, until } });
     log.info({ request: '/approve', source, ...asked, token, until }, 'asked by request');
     return reply.code(202).send({ accepted: true, source, ...asked, until });
   });

@@ -4,8 +4,8 @@ import { closeApp, listenOn } from '../../platform/http-server.js';
 import { isLoopbackHost } from '../../platform/proxy.js';
 import type { Log } from '../../platform/log.js';
 import { Metrics } from '../metrics/metrics.js';
-import type { DaemonControls, DaemonView } from '../view.js';
-import { Access, challengeOf, Refusal } from './access.js';
+import type { DaemonView } from '../view.js';
+import { Access, challengeOf, Refusal, type Surface } from './access.js';
 import { addControlRoutes } from './control-routes.js';
 import { addViewRoutes } from './view-routes.js';
 import { addWebhookRoute } from './webhook.js';
@@ -43,8 +43,7 @@ export interface Operations {
  * @throws FlagkeelError (IN_USE) the port is taken.
  */
 export async function startOperations(
-  view: DaemonView,
-  controls: DaemonControls,
+  daemon: Surface['daemon'],
   options: OperationsOptions,
 ): Promise<Operations> {
   const { log, now = Date.now, metrics = new Metrics() } = options;
@@ -52,20 +51,21 @@ export async function startOperations(
   const { tokenFile, webhookSecretFile: secretFile, host = '127.0.0.1', allowedHosts } = options;
   if (isLoopbackHost(host)) refuseForeignHosts(app, allowedHosts ?? []);
   const access = new Access(tokenFile);
+  const surface = { daemon, access, metrics, log, now };
   if (options.isPrivate === true) app.addHook('onRequest', async (request) => access.look(request));
-  addViewRoutes(app, { view, metrics, now, takesRequests: tokenFile !== undefined });
-  addEvents(app, view);
+  addViewRoutes(app, surface, tokenFile !== undefined);
+  addEvents(app, daemon);
   // Each group has its own scope, so that its hooks and body parsers do not apply to the pages.
   void app.register((scope, _, done) => {
-    addControlRoutes(scope, { view, controls, access, log, now });
+    addControlRoutes(scope, surface);
     done();
   });
   void app.register((scope, _, done) => {
-    addWebhookRoute(scope, { view, controls, secretFile, metrics, log, now });
+    addWebhookRoute(scope, surface, secretFile);
     done();
   });
   const url = await listenOn(app, host, options.port);
-  const stopCounting = view.onRun((source, run) => {
+  const stopCounting = daemon.onRun((source, run) => {
     metrics.noteRun(source, run);
   });
   let closed: Promise<void> | undefined;

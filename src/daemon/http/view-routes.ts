@@ -1,24 +1,20 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Source, Status } from '../../generated/status.schema.d.js';
 import type { Frozen } from '../../model/json.js';
-import type { Metrics } from '../metrics/metrics.js';
 import { flagPage } from '../page/flag-page.js';
 import { PAGE_POLICY, runPage, statusPage } from '../page/status-page.js';
 import { missingFor, newestPlan, healthOf, verdictOver } from '../health.js';
 import type { StandingsView } from '../standings.js';
 import type { DaemonView, RunRecord, SourceView } from '../view.js';
 import { standingDocument } from '../../report/json/plan.js';
-import { Refusal } from './access.js';
+import { Refusal, type Surface } from './access.js';
 
-export interface ViewOptions {
-  readonly view: DaemonView;
-  readonly metrics: Metrics;
-  readonly now: () => number;
-  readonly takesRequests: boolean;
-}
-
-export function addViewRoutes(app: FastifyInstance, options: ViewOptions): void {
-  const { view, metrics, now, takesRequests } = options;
+/** @param takesRequests whether tokens exist, so that the page shows its buttons. */
+export function addViewRoutes(
+  app: FastifyInstance,
+  { daemon: view, metrics, now }: Surface,
+  takesRequests: boolean,
+): void {
   app.get('/healthz', () => ({ status: 'ok' }));
   app.get('/readyz', async (_, reply) => {
     const sources = view.sources().map((source) => ({

@@ -1,11 +1,10 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { isSameSecret, passwordOf, readSecrets, Refusal } from './access.js';
+import { isSameSecret, passwordOf, readSecrets, Refusal, type Surface } from './access.js';
 import { concerns, pushOf, type Push, type WebhookHeaders } from './push.js';
-import type { SourceView, DaemonControls, DaemonView } from '../view.js';
+import type { SourceView } from '../view.js';
 import { BoundedMap } from '../../platform/bounded-map.js';
-import type { Log } from '../../platform/log.js';
-import type { Metrics, WebhookResult } from '../metrics/metrics.js';
+import type { WebhookResult } from '../metrics/metrics.js';
 
 type WebhookFlaw = 'unsigned' | 'wrong-signature' | 'stale';
 
@@ -113,32 +112,30 @@ export class SeenDeliveries {
   }
 }
 
-export interface WebhookOptions {
-  readonly view: DaemonView;
-  readonly controls: DaemonControls;
-  /** Without it the endpoint is off. */
-  readonly secretFile: string | undefined;
-  readonly metrics: Metrics;
-  readonly log: Log;
-  readonly now: () => number;
-}
-
 /** GitHub pushes at most 2,048 commits, which fit. Larger bodies are refused; the next poll finds those pushes. */
 const MAX_BODY_BYTES = 5 * 1024 * 1024;
 
-/** `POST /webhook`: a signed push to a watched branch triggers a run of the matching sources. */
-export function addWebhookRoute(app: FastifyInstance, options: WebhookOptions): void {
+/**
+ * `POST /webhook`: a signed push to a watched branch triggers a run of the matching sources.
+ *
+ * @param secretFile without it the endpoint is off.
+ */
+export function addWebhookRoute(
+  app: FastifyInstance,
+  { daemon, metrics, log, now }: Surface,
+  secretFile: string | undefined,
+): void {
   const seen = new SeenDeliveries();
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => {
     done(null, body);
   });
   app.addHook('onError', (_request, _reply, _error, done) => {
-    options.metrics.noteWebhook('refused');
+    metrics.noteWebhook('refused');
     done();
   });
   app.addHook('onRequest', async ({ headers }) => {
-    if (options.secretFile === undefined) {
+    if (secretFile === undefined) {
       throw new Refusal(
         403,
         'cannot take webhooks: they are off (start with --webhook-secret-file FILE)',
@@ -151,16 +148,16 @@ export function addWebhookRoute(app: FastifyInstance, options: WebhookOptions): 
   app.post('/webhook', { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     const headers = request.headers as WebhookHeaders;
-    const secrets = await readSecrets(options.secretFile ?? '');
+    const secrets = await readSecrets(secretFile ?? '');
     if (typeof secrets === 'string') {
       throw new Refusal(503, `cannot check the signature: the file of secrets is ${secrets}`);
     }
-    const verified = verifyWebhook(headers, body, secrets, options.now());
+    const verified = verifyWebhook(headers, body, secrets, now());
     if (!verified.ok) throw refusalOf(verified.flaw);
     const push = pushOf(headers, payloadOf(body, headers['content-type'] ?? ''));
-    const answer = take(push, seen.note(verified.delivery), options);
-    options.metrics.noteWebhook(answer.result);
-    options.log.info({ ...answer, branches: push?.branches.slice(0, 10) }, 'webhook');
+    const answer = take(push, seen.note(verified.delivery), daemon);
+    metrics.noteWebhook(answer.result);
+    log.info({ ...answer, branches: push?.branches.slice(0, 10) }, 'webhook');
     return reply.code(answer.result === 'accepted' ? 202 : 200).send(answer);
   });
 }
@@ -173,13 +170,13 @@ interface WebhookAnswer {
 function take(
   push: Push | undefined,
   isRepeated: boolean,
-  { view, controls }: WebhookOptions,
+  daemon: Surface['daemon'],
 ): WebhookAnswer {
   if (isRepeated) return { result: 'repeated', sources: [] };
   const concerned: readonly SourceView[] =
-    push === undefined ? [] : view.sources().filter((source) => concerns(push, source));
+    push === undefined ? [] : daemon.sources().filter((source) => concerns(push, source));
   const sources = concerned.map(({ name }) => name);
-  for (const name of sources) controls.trigger(name, 'webhook');
+  for (const name of sources) daemon.trigger(name, 'webhook');
   return { result: sources.length === 0 ? 'ignored' : 'accepted', sources };
 }
 

@@ -196,7 +196,7 @@ class Play {
       this.#sent.push(...this.#messages.messagesFor(source, run));
     });
     const log = createLog({ level: 'error', format: 'json', stream: { write: () => undefined } });
-    this.#operations = await startOperations(watched.daemon, watched.daemon, {
+    this.#operations = await startOperations(watched.daemon, {
       port: 0,
       log,
       now: Date.now,

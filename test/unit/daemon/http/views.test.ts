@@ -254,7 +254,7 @@ describe('the end of the server', () => {
     const log = createLog({ level: 'silent', format: 'json', stream: { write: () => undefined } });
     const before = daemon.listeners;
 
-    const second = startOperations(daemon, daemon, {
+    const second = startOperations(daemon, {
       port: Number(new URL(operations.url).port),
       log,
     });
