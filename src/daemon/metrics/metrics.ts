@@ -1,6 +1,6 @@
 import type { Traffic } from '../../admin-api/http/request-metrics.js';
 import { packageVersion } from '../../platform/version.js';
-import { Prometheus } from '../../platform/prometheus.js';
+import { Prometheus, type Labels } from '../../platform/prometheus.js';
 import { METRICS } from './catalogue.js';
 import { APPLIED, endMs, isReady, newestPlan, healthOf } from '../health.js';
 import { TROUBLES, type DaemonView, type RunRecord, type SourceView } from '../view.js';
@@ -62,68 +62,65 @@ export class Metrics {
   async text(view: DaemonView, now: number): Promise<string> {
     this.#prometheus.clearGauges();
     this.#prometheus.set('info', { version: packageVersion() }, 1);
-    for (const source of view.sources()) this.#setSource(source, now);
+    for (const source of view.sources()) {
+      const set: SetGauge = (key, value, labels = {}) => {
+        this.#prometheus.set(key, { source: source.name, ...labels }, Number(value));
+      };
+      setSource(source, now, set);
+      setObjects(source, set);
+    }
     return this.#prometheus.text();
   }
+}
 
-  #setSource(view: SourceView, now: number): void {
-    const source = view.name;
-    const [newest] = view.runs;
-    this.#prometheus.set('ready', { source }, Number(isReady(view)));
-    const away = new Set(view.troubles.map(({ what }) => what));
-    for (const what of TROUBLES) {
-      this.#prometheus.set('trouble', { source, what }, Number(away.has(what)));
-    }
-    const isSuspended = view.suspended !== null || newest?.result === 'suspended';
-    this.#prometheus.set('suspended', { source }, Number(isSuspended));
-    this.#prometheus.set('pinned', { source }, Number(view.pinned !== null));
-    this.#prometheus.set('unsigned', { source }, Number(view.unsigned !== null));
-    this.#prometheus.set('leader', { source }, Number(view.leader));
-    this.#prometheus.set('lag', { source }, lagSeconds(view, now));
-    this.#setProgress(view);
-    if (view.applied !== null) {
-      const seconds = Date.parse(view.applied.committedAt) / 1_000;
-      this.#prometheus.set('appliedCommit', { source }, seconds);
-    }
-    const success = view.runs.find(({ result }) => APPLIED.has(result));
-    if (newest) this.#prometheus.set('lastRun', { source }, endMs(newest) / 1_000);
-    if (success) this.#prometheus.set('lastSuccess', { source }, endMs(success) / 1_000);
-    this.#setObjects(view);
-  }
+/** Sets a gauge of one source. */
+type SetGauge = (key: keyof typeof METRICS, value: number | boolean, labels?: Labels) => void;
 
-  #setProgress({ name: source, progress }: SourceView): void {
-    if (progress === null) return;
+function setSource(view: SourceView, now: number, set: SetGauge): void {
+  const { runs, applied, progress } = view;
+  const [newest] = runs;
+  set('ready', isReady(view));
+  const away = new Set(view.troubles.map(({ what }) => what));
+  for (const what of TROUBLES) set('trouble', away.has(what), { what });
+  set('suspended', view.suspended !== null || newest?.result === 'suspended');
+  set('pinned', view.pinned !== null);
+  set('unsigned', view.unsigned !== null);
+  set('leader', view.leader);
+  set('lag', lagSeconds(view, now));
+  if (progress !== null) {
     const { phase, done, total } = progress;
-    this.#prometheus.set('progressDone', { source, phase }, done);
-    this.#prometheus.set('progressTotal', { source, phase }, total);
+    set('progressDone', done, { phase });
+    set('progressTotal', total, { phase });
   }
+  if (applied !== null) set('appliedCommit', Date.parse(applied.committedAt) / 1_000);
+  const success = runs.find(({ result }) => APPLIED.has(result));
+  if (newest) set('lastRun', endMs(newest) / 1_000);
+  if (success) set('lastSuccess', endMs(success) / 1_000);
+}
 
-  #setObjects(view: SourceView): void {
-    const source = view.name;
-    for (const { name, drift, withheld, liveKills } of healthOf(view).environments) {
-      // Prometheus treats an empty label as a missing one.
-      const labels = { source, environment: name ?? '' };
-      this.#prometheus.set('drift', labels, drift);
-      this.#prometheus.set('withheld', labels, withheld);
-      this.#prometheus.set('liveKills', labels, liveKills);
-    }
-    for (const { name, counts } of view.standings?.environments ?? []) {
-      for (const [standing, count] of Object.entries(counts)) {
-        this.#prometheus.set('objects', { source, environment: name ?? '', standing }, count);
-      }
-    }
-    const plan = newestPlan(view);
-    for (const what of ['review', 'expiry'] as const) {
-      const due = plan?.reminders?.filter((each) => each.what === what) ?? [];
-      this.#prometheus.set('reminders', { source, what }, due.length);
-    }
-    const held = plan?.ramps?.filter((ramp) => ramp.held !== null);
-    this.#prometheus.set('heldRamps', { source }, held?.length ?? 0);
-    const unmanaged = plan?.unmanaged;
-    if (!unmanaged) return;
-    this.#prometheus.set('unmanaged', { source, kind: 'flag' }, unmanaged.flags);
-    this.#prometheus.set('unmanaged', { source, kind: 'segment' }, unmanaged.segments);
+function setObjects(view: SourceView, set: SetGauge): void {
+  for (const { name, drift, withheld, liveKills } of healthOf(view).environments) {
+    // Prometheus treats an empty label as a missing one.
+    const labels = { environment: name ?? '' };
+    set('drift', drift, labels);
+    set('withheld', withheld, labels);
+    set('liveKills', liveKills, labels);
   }
+  for (const { name, counts } of view.standings?.environments ?? []) {
+    for (const [standing, count] of Object.entries(counts)) {
+      set('objects', count, { environment: name ?? '', standing });
+    }
+  }
+  const plan = newestPlan(view);
+  for (const what of ['review', 'expiry'] as const) {
+    const due = plan?.reminders?.filter((each) => each.what === what) ?? [];
+    set('reminders', due.length, { what });
+  }
+  set('heldRamps', plan?.ramps?.filter(({ held }) => held !== null).length ?? 0);
+  const unmanaged = plan?.unmanaged;
+  if (!unmanaged) return;
+  set('unmanaged', unmanaged.flags, { kind: 'flag' });
+  set('unmanaged', unmanaged.segments, { kind: 'segment' });
 }
 
 function lagSeconds({ seen, applied }: SourceView, now: number): number {
