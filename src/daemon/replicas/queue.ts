@@ -17,7 +17,9 @@ const MOST_TAKEN = 10;
 /** A trigger whose worker died is offered again after this many seconds. */
 const EXPIRES_SECONDS = 30;
 
-type Job = PgBoss.Job<{ readonly trigger: Trigger }>;
+interface Job {
+  readonly trigger: Trigger;
+}
 
 /** Brings triggers to the replica that keeps a source. Does not queue a trigger that already waits. */
 export class TriggerQueue {
@@ -73,10 +75,14 @@ export class TriggerQueue {
     const { signal } = ending;
     let trouble: string | null = null;
     const poll = async (): Promise<void> => {
-      const why = await this.#takeWaiting(name, take);
-      const isNews = why !== null && why !== trouble && !signal.aborted;
-      if (isNews) this.#log.warn({ why }, 'queue of the replicas');
-      trouble = why;
+      try {
+        await this.#takeWaiting(name, take);
+        trouble = null;
+      } catch (error) {
+        const why = messageOf(error);
+        if (why !== trouble && !signal.aborted) this.#log.warn({ why }, 'queue of the replicas');
+        trouble = why;
+      }
     };
     const until = { time: this.#time, signal };
     void poll().then(async () => afterEachPause(() => POLLING_MS, until, poll));
@@ -88,32 +94,16 @@ export class TriggerQueue {
   /**
    * The workers of the library would do the same, but do not await the write of a job's result (timgit/pg-boss#577, in
    * all versions for Node 20): if that write fails, the unhandled rejection ends the process.
-   *
-   * @returns why that write failed; null if it succeeded.
    */
-  async #takeWaiting(
-    name: string,
-    take: (trigger: Trigger) => Promise<boolean>,
-  ): Promise<string | null> {
-    try {
-      const jobs = await this.#boss.fetch<Job['data']>(name, { batchSize: MOST_TAKEN });
-      for (const job of jobs) await this.#handOver(name, job, take);
-      return null;
-    } catch (error) {
-      return messageOf(error);
+  async #takeWaiting(name: string, take: (trigger: Trigger) => Promise<boolean>): Promise<void> {
+    const jobs = await this.#boss.fetch<Job>(name, { batchSize: MOST_TAKEN });
+    for (const { id, data } of jobs) {
+      const isTaken = await take(data.trigger).catch((error: unknown) => {
+        this.#log.debug({ why: messageOf(error) }, 'queue of the replicas');
+        return false;
+      });
+      await (isTaken ? this.#boss.complete(name, id) : this.#boss.fail(name, id));
     }
-  }
-
-  async #handOver(
-    name: string,
-    { id, data }: Job,
-    take: (trigger: Trigger) => Promise<boolean>,
-  ): Promise<void> {
-    const isTaken = await take(data.trigger).catch((error: unknown) => {
-      this.#log.debug({ why: messageOf(error) }, 'queue of the replicas');
-      return false;
-    });
-    await (isTaken ? this.#boss.complete(name, id) : this.#boss.fail(name, id));
   }
 
   async close(): Promise<void> {

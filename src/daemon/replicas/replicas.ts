@@ -75,10 +75,10 @@ export class Replicas {
   }
 
   leadership(key: string, log: Log): Leadership {
-    const { id, id: replica } = this;
+    const { id: replica } = this;
     const leadership = new SharedLeadership({
       ...{ key, replica, keeper: this.#keeper, queue: this.#queue, record: this.#record },
-      log: log.child({ replica: id }),
+      log: log.child({ replica }),
     });
     this.#leaderships.push(leadership);
     return leadership;
@@ -129,7 +129,10 @@ export class Replicas {
     const queued = new Set<SharedLeadership>();
     while (!signal.aborted) {
       try {
-        for (const leadership of this.#leaderships) await this.#createQueue(leadership, queued);
+        for (const leadership of this.#leaderships.filter((each) => !queued.has(each))) {
+          await this.#queue.create(leadership.key);
+          queued.add(leadership);
+        }
         const replicas = await this.#record.present(leaseMs);
         await this.#exchange();
         await this.#release(replicas);
@@ -139,12 +142,6 @@ export class Replicas {
       }
       await time.sleep(leaseMs / BEATS, signal).catch(() => undefined);
     }
-  }
-
-  async #createQueue(leadership: SharedLeadership, queued: Set<SharedLeadership>): Promise<void> {
-    if (queued.has(leadership)) return;
-    await this.#queue.create(leadership.key);
-    queued.add(leadership);
   }
 
   /** Takes free sources up to this replica's share and gives back any more than that. */
