@@ -1,7 +1,8 @@
 import { EXIT, type ExitCode } from '../errors.js';
 import { prettyJson } from './terminal.js';
 import { lstat, realpath } from 'node:fs/promises';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { relative, sep } from 'node:path';
+import { nearestWith } from '../git/checkout.js';
 
 export interface DirectoryResult {
   readonly directory: string;
@@ -100,14 +101,6 @@ export function isNamed(file: string, { within }: Pick<ConfigDirectory, 'within'
   return within === null || file === within || file.startsWith(`${within}/`);
 }
 
-/** The directory itself, or the nearest above it, that has an entry of this name; absolute. Null where none has. */
-export async function nearestWith(name: string, directory: string): Promise<string | null> {
-  for (let candidate = resolve(directory); ; candidate = dirname(candidate)) {
-    if (await isThere(join(candidate, name))) return candidate;
-    if (dirname(candidate) === candidate) return null;
-  }
-}
-
 function isBelow(directory: string, top: string): boolean {
   return directory === top || directory.startsWith(top.endsWith(sep) ? top : `${top}${sep}`);
 }
@@ -115,11 +108,4 @@ function isBelow(directory: string, top: string): boolean {
 async function haveOneOwner(a: string, b: string): Promise<boolean> {
   const [ofA, ofB] = await Promise.all([lstat(a), lstat(b)]);
   return ofA.uid === ofB.uid;
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }

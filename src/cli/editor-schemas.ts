@@ -17,11 +17,15 @@ export function schemaFiles(): ReadonlyMap<string, string> {
 }
 
 /**
- * A spec with the first line by which an editor finds its schema among `schemaFiles`; a list of keys as it is.
+ * Specs with the first lines by which an editor finds their schemas among `schemaFiles`; lists of keys as they are.
  *
- * @param path relative to the config directory.
+ * @param files path, relative to the config directory → text.
  */
-export function withSchemaLine(path: string, text: string): string {
+export function withSchemaLines(files: ReadonlyMap<string, string>): Map<string, string> {
+  return new Map([...files].map(([path, text]) => [path, withSchemaLine(path, text)]));
+}
+
+function withSchemaLine(path: string, text: string): string {
   const kind = kindOf(path);
   if (kind === undefined || kind === 'keys' || kind === 'identities-csv') return text;
   const up = '../'.repeat(path.split('/').length - 1);

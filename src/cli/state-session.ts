@@ -1,4 +1,5 @@
-import { readCatalog } from '../admin-api/workspace.js';
+import type { AdminReader } from '../admin-api/reader.js';
+import { readCatalog, type Catalog } from '../admin-api/workspace.js';
 import { originOf } from '../admin-api/origin.js';
 import { directoryInRepository, findStates, openStateHome, stateSharing } from '../state/open.js';
 import { embeddedStateName, embeddedStorePath, storeIdAt } from '../compose/embedded.js';
@@ -6,8 +7,9 @@ import { operatorSettings, type OperatorSettings } from '../compose/settings.js'
 import { EXIT, FlagkeelError, type ExitCode } from '../errors.js';
 import type { StateKey } from '../state/known-state.js';
 import type { StateHome } from '../state/store.js';
+import type { Desired } from '../model/desired.js';
 import type { StateSharing } from '../model/run.js';
-import { InvalidSpecsError } from '../reconcile/context.js';
+import { InvalidSpecsError, type RunContext } from '../reconcile/context.js';
 import { readConfig } from '../specs/read-config.js';
 import { readSpecs } from '../specs/read-specs.js';
 import { openSource, type Source } from '../git/spec-source.js';
@@ -29,7 +31,7 @@ export interface OpenedState {
  * Opens the state of a directory: its only one, without asking the service; where it has several the command line
  * chooses, and where none says whose it is the service is asked which workspace it is.
  *
- * @param use what is done with it, and the result to print; null: nothing is remembered. Afterwards all is closed.
+ * @param use prints the result; null: nothing is remembered. Afterwards all is closed.
  * @throws FlagkeelError `USAGE`: the directory has states of several services and the command line names none. What
  *   `use` throws comes through.
  */
@@ -37,22 +39,10 @@ export async function withState(
   directory: string,
   options: StateOptions,
   screen: Screen,
-  use: (state: OpenedState | null) => Promise<string>,
+  use: (state: OpenedState | null) => Promise<void>,
 ): Promise<ExitCode> {
   using progress = screen.progress;
   progress.phase('read');
-  await opening(directory, options, screen, async (opened) => {
-    await screen.result(await use(opened));
-  });
-  return EXIT.ok;
-}
-
-async function opening(
-  directory: string,
-  options: StateOptions,
-  screen: Screen,
-  use: (state: OpenedState | null) => Promise<void>,
-): Promise<void> {
   const settings = operatorSettings(screen.terminal.environment);
   await using source = await openSource(directory, { workingTree: true });
   const sharing = await sharingOf(source);
@@ -69,20 +59,29 @@ async function opening(
     const missing = home?.notShared() ?? null;
     if (missing !== null)
       screen.note(`warning: the state of origin was not reached: ${missing.why}`);
-    return;
+    return EXIT.ok;
   }
   if (others === 0 && sharing !== 'always') {
     await use(null);
-    return;
+    return EXIT.ok;
   }
   await using run = await openDryRun(directory, options, screen);
-  const specs = await readSpecs(run.context.source.tree);
-  if (!specs.ok) throw new InvalidSpecsError(specs.diagnostics, new Map());
-  const reader = await run.context.openReader(specs.desired);
-  const at = await readCatalog(reader, specs.desired.config.workspace);
+  const { at } = await askCatalog(run.context);
   const home = await run.context.openState(at);
   const environments = Object.fromEntries(at.environments.map(({ id, name }) => [id, name]));
   await use(home && { home, environments });
+  return EXIT.ok;
+}
+
+/** The specs, and the place on the service that they name. @throws InvalidSpecsError */
+export async function askCatalog(
+  context: RunContext,
+): Promise<{ readonly desired: Desired; readonly reader: AdminReader; readonly at: Catalog }> {
+  const specs = await readSpecs(context.source.tree);
+  if (!specs.ok) throw new InvalidSpecsError(specs.diagnostics, new Map());
+  const { desired } = specs;
+  const reader = await context.openReader(desired);
+  return { desired, reader, at: await readCatalog(reader, desired.config.workspace) };
 }
 
 /** An invalid config shares nothing: the state of this machine is all that is known then. The specs are not read for it. */

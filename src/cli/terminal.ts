@@ -92,6 +92,8 @@ export interface Screen {
   readonly color: boolean;
   readonly width: number;
   result(text: string): Promise<void>;
+  /** A result: with `--format json` the document, and otherwise the text. */
+  print(document: object, text: () => string): Promise<void>;
   /** @throws FlagkeelError `OUTPUT` */
   writeFile(file: string, text: string): Promise<void>;
   /** A line for people on standard error; silent with `--quiet`. */
@@ -104,7 +106,9 @@ export interface Screen {
 }
 
 /** Options by which a screen is opened. A command that has none of them prints a result to standard output. */
-type ScreenOptions = Partial<Pick<CommonOptions, 'color' | 'logFormat' | 'output' | 'quiet'>>;
+type ScreenOptions = Partial<Pick<CommonOptions, 'color' | 'logFormat' | 'output' | 'quiet'>> & {
+  readonly format?: string;
+};
 
 /**
  * The action of a command: `run` gets the arguments and options as they were declared, and the screen, and returns the
@@ -127,14 +131,17 @@ export function openScreen(options: ScreenOptions, terminal: Terminal): Screen {
     if (!isQuiet) progress.print(() => stderr.write(`${text}\n`));
   };
   const isTTY = options.output === undefined && isTerminal(stdout);
+  const result = async (text: string): Promise<void> => {
+    progress.end();
+    await writeResult(text, { file: options.output, stdout });
+  };
   return {
     terminal,
     color: resolveColor({ noColorFlag: options.color === false, env: environment, isTTY }),
     width: resolveWidth({ env: environment, isTTY, columns: stdout.columns }),
-    result: async (text) => {
-      progress.end();
-      await writeResult(text, { file: options.output, stdout });
-    },
+    result,
+    print: async (document, text) =>
+      result(options.format === 'json' ? prettyJson({ formatVersion: 1, ...document }) : text()),
     writeFile: async (file, text) => writeResult(text, { file, stdout }),
     note,
     failure: (error) => {

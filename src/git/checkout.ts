@@ -1,5 +1,5 @@
 import { lstat, realpath } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { FlagkeelError } from '../errors.js';
 import type { RemoteAccess } from './environment.js';
 import { GitCache } from './cache.js';
@@ -51,7 +51,7 @@ export async function openCheckout(
   memory: GitCache = new GitCache(),
 ): Promise<Checkout> {
   const real = await realDirectory(directory);
-  const root = await findRoot(real);
+  const root = await nearestWith('.git', real);
   if (root === null) return withoutRepository(real);
 
   // The config of the repository could send git to files elsewhere.
@@ -133,9 +133,10 @@ function noSpecs(directory: string, why: string): FlagkeelError {
   return new FlagkeelError('SPECS_INVALID', `cannot read "${directory}": ${why} (${wayOut})`);
 }
 
-async function findRoot(directory: string): Promise<string | null> {
-  for (let candidate = directory; ; candidate = dirname(candidate)) {
-    if (await exists(join(candidate, '.git'))) return candidate;
+/** The directory itself, or the nearest above it, that has an entry of this name; absolute. null if none has. */
+export async function nearestWith(name: string, directory: string): Promise<string | null> {
+  for (let candidate = resolve(directory); ; candidate = dirname(candidate)) {
+    if (await exists(join(candidate, name))) return candidate;
     if (dirname(candidate) === candidate) return null;
   }
 }

@@ -42,7 +42,7 @@ import {
 } from '../on-service.js';
 import { entriesOf, entriesText } from '../help-document.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
-import { ending, prettyJson, type Screen } from '../terminal.js';
+import { ending, type Screen } from '../terminal.js';
 
 interface ExplainOptions extends CommonOptions, OnlineOptions {
   readonly environment: readonly string[];
@@ -79,18 +79,9 @@ function objectOrCode(text: string): string {
  *
  * @throws FlagkeelError `USAGE`: there is no such code.
  */
-async function explainCode(
-  code: string,
-  options: CommonOptions,
-  screen: Screen,
-): Promise<ExitCode> {
+async function explainCode(code: string, screen: Screen): Promise<ExitCode> {
   const entries = await entriesOf(code);
-  const { color, width } = screen;
-  await screen.result(
-    options.format === 'json'
-      ? prettyJson({ formatVersion: 1, entries })
-      : entriesText(entries, { color, width }),
-  );
+  await screen.print({ entries }, () => entriesText(entries, screen));
   return EXIT.ok;
 }
 
@@ -107,7 +98,7 @@ async function explain(
   options: ExplainOptions,
   screen: Screen,
 ): Promise<ExitCode> {
-  if (!object.includes('/')) return explainCode(object, options, screen);
+  if (!object.includes('/')) return explainCode(object, screen);
   refuseWithoutOnline(options);
   const specs = await readRightSpecs(directory, screen);
   const flag = flagOf(object, specs);
@@ -119,13 +110,8 @@ async function explain(
           openDryRun(place, options, screen),
         )
       : offline;
-  const { color, width } = screen;
   const showKeys = options.showKeys === true;
-  await screen.result(
-    options.format === 'json'
-      ? prettyJson({ formatVersion: 1, ...explained })
-      : explainText(explained, { color, width, showKeys }),
-  );
+  await screen.print(explained, () => explainText(explained, { ...screen, showKeys }));
   return EXIT.ok;
 }
 

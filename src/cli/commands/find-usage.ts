@@ -8,7 +8,7 @@ import { examples } from '../help.js';
 import { collect, collectObject, commonOptions, type CommonOptions } from '../options.js';
 import type { DeclareCommand } from '../command.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
-import { ending, prettyJson, type Screen } from '../terminal.js';
+import { ending, type Screen } from '../terminal.js';
 
 interface FindUsageOptions extends CommonOptions {
   readonly code: readonly string[];
@@ -62,10 +62,8 @@ async function findUsage(
     const lines = await linesWithName(code, wanted.name);
     found.push(...lines.map((line) => ({ code, ...line, text: line.text.trim() })));
   }
-  await screen.result(
-    options.format === 'json'
-      ? prettyJson({ formatVersion: 1, object, searched: options.code, usages: found })
-      : asText(object, found, options.code),
+  await screen.print({ object, searched: options.code, usages: found }, () =>
+    asText(object, found, options.code),
   );
   return EXIT.ok;
 }

@@ -14,7 +14,7 @@ import type { DeclareCommand } from '../command.js';
 import { examples } from '../help.js';
 import { commonOptions, type CommonOptions } from '../options.js';
 import { readCodeOwners } from '../right-specs.js';
-import { ending, prettyJson, type Screen } from '../terminal.js';
+import { ending, type Screen } from '../terminal.js';
 
 interface FmtOptions extends CommonOptions {
   readonly check?: boolean;
@@ -53,11 +53,7 @@ async function format(
     async (results) => {
       const documents = results.map(({ directory, changed }) => ({ directory, changed }));
       const lines = results.flatMap(({ changed }) => changed.map((path) => `${clean(path)}\n`));
-      await screen.result(
-        options.format === 'json'
-          ? prettyJson({ formatVersion: 1, directories: documents })
-          : lines.join(''),
-      );
+      await screen.print({ directories: documents }, () => lines.join(''));
     },
   );
 }
@@ -85,10 +81,10 @@ async function formatDirectory(
   }
   const isWrong = diagnostics.some(({ severity }) => severity === 'error');
   // A file that cannot be read may have an owner.
-  const owners = isWrong || named.within !== null ? null : await codeOwners(directory, loaded);
-  if (owners !== null && owners.before !== owners.after) {
+  const owners = isWrong || named.within !== null ? null : await newCodeOwners(directory, loaded);
+  if (owners !== null) {
     changed.push(owners.path);
-    if (!check) await screen.writeFile(owners.file, owners.after);
+    if (!check) await screen.writeFile(owners.file, owners.text);
   }
   const exitCode = isWrong
     ? EXIT.invalidSpecs
@@ -98,19 +94,19 @@ async function formatDirectory(
   return { directory: path, exitCode, changed: changed.sort() };
 }
 
-/** The CODEOWNERS of the repository as it is and as it should be; null without git, or without such a file. */
-async function codeOwners(
+/** The CODEOWNERS of the repository as it should be; null without git or such a file, or if it is so already. */
+async function newCodeOwners(
   directory: string,
   loaded: LoadedFiles,
-): Promise<{ path: string; file: string; before: string; after: string } | null> {
+): Promise<{ path: string; file: string; text: string } | null> {
   const checkout = await openCheckout(directory);
   await checkout.close();
   if (checkout.repository === null) return null;
   const { root, prefix } = checkout.repository;
   const found = await readCodeOwners(root);
   if (found === null) return null;
-  const { path, text: before } = found;
-  return { path, file: join(root, path), before, after: withCodeOwners(before, prefix, loaded) };
+  const text = withCodeOwners(found.text, prefix, loaded);
+  return text === found.text ? null : { path: found.path, file: join(root, found.path), text };
 }
 
 /** Notes errors alone: warnings are no matter of the form of a file. */

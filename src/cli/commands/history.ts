@@ -1,12 +1,13 @@
 import { FlagkeelError, type ExitCode } from '../../errors.js';
 import type { LoggedApply, LoggedChange } from '../../state/run-log.js';
+import { keyOfId } from '../../model/ref.js';
 import { quoted } from '../../report/sanitize.js';
 import { historyText, type HistoryRow } from '../../report/text/state.js';
 import { examples } from '../help.js';
 import { moment, positive, commonOptions, serviceOptions } from '../options.js';
 import type { DeclareCommand } from '../command.js';
 import { withState, type StateOptions } from '../state-session.js';
-import { ending, prettyJson, type Screen } from '../terminal.js';
+import { ending, type Screen } from '../terminal.js';
 
 const OBJECT = /^(flag|segment)\/([^/@]+)$/;
 
@@ -51,8 +52,7 @@ async function showHistory(
       .map((apply) => historyRow(apply, object))
       .filter(({ changes }) => object === null || changes.length > 0)
       .slice(0, maxCount);
-    const json = prettyJson({ formatVersion: 1, applies: rows });
-    return options.format === 'json' ? json : historyText(rows, { isDetailed: object !== null });
+    await screen.print({ applies: rows }, () => historyText(rows, { isDetailed: object !== null }));
   });
 }
 
@@ -104,10 +104,9 @@ function historyRow(
   { timeMs, head, subject, changes, more }: LoggedApply,
   object: Named | null,
 ): HistoryRow {
-  const key = object && `${object.kind}/${object.name}`;
   const isMeant = (change: LoggedChange): boolean =>
-    key === null ||
-    ((change.id === key || change.id.startsWith(`${key}@`)) && mayBeWritten(change));
+    object === null ||
+    (keyOfId(change.id) === `${object.kind}/${object.name}` && mayBeWritten(change));
   const shown = changes
     .filter(isMeant)
     .map(({ written, ...change }): HistoryRow['changes'][number] => ({ ...change, ...written }));

@@ -13,7 +13,7 @@ import {
 import { exitCodeOfSignal } from '../../reconcile/result.js';
 import { shellWord } from '../../platform/shell.js';
 import type { Departure } from '../../import/sources/source.js';
-import { withSchemaLine, writeSchemas } from '../editor-schemas.js';
+import { withSchemaLines, writeSchemas } from '../editor-schemas.js';
 import { tracedCommand } from '../traced-command.js';
 import { surroundingsOf } from '../on-service.js';
 import type { DeclareCommand } from '../command.js';
@@ -25,7 +25,7 @@ import {
   type CommonOptions,
   type ServiceOptions,
 } from '../options.js';
-import { ending, prettyJson, type Screen } from '../terminal.js';
+import { ending, type Screen } from '../terminal.js';
 
 interface ImportOptions extends CommonOptions, ServiceOptions {
   readonly from?: SourceName;
@@ -79,29 +79,18 @@ async function importAny(
   options: ImportOptions,
   screen: Screen,
 ): Promise<ExitCode> {
-  if (options.from !== undefined) {
-    return importFromFile(fileOf(first, second, options), options.from, options, screen);
+  const { from, url, embedded } = options;
+  if (from !== undefined) {
+    if (first === undefined) throw usage('--from needs the file: import --from <tool> <file>');
+    if (url !== undefined || embedded === true) {
+      throw usage('--from reads a file and asks no service');
+    }
+    return importFromFile({ from, file: first, directory: second ?? '.' }, options, screen);
   }
   if (second !== undefined) throw usage('only --from takes a file and a directory');
   const directory = first ?? '.';
   const task = async () => importInto(directory, options, screen);
   return tracedCommand({ name: 'import', directory, terminal: screen.terminal }, task);
-}
-
-interface FileAndTarget {
-  readonly file: string;
-  readonly directory: string;
-}
-
-function fileOf(
-  file: string | undefined,
-  directory: string | undefined,
-  { url, embedded }: ImportOptions,
-): FileAndTarget {
-  if (file === undefined) throw usage('--from needs the file: import --from <tool> <file>');
-  if (url !== undefined || embedded === true)
-    throw usage('--from reads a file and asks no service');
-  return { file, directory: directory ?? '.' };
 }
 
 function usage(why: string): FlagkeelError {
@@ -115,8 +104,7 @@ function usage(why: string): FlagkeelError {
  * @returns 0, or the code of the error that was printed.
  */
 async function importFromFile(
-  { file, directory }: FileAndTarget,
-  from: SourceName,
+  { from, file, directory }: { from: SourceName; file: string; directory: string },
   options: ImportOptions,
   screen: Screen,
 ): Promise<ExitCode> {
@@ -124,8 +112,7 @@ async function importFromFile(
   const { workspace, environment: environments, only, trafficType } = options;
   const imported = await importFile(from, file, { workspace, environments, only, trafficType });
   await writeSpecs(directory, imported.files);
-  const isJson = options.format === 'json';
-  await screen.result(isJson ? asJson(directory, imported) : fileText(file, directory, imported));
+  await screen.print(documentOf(directory, imported), () => fileText(file, directory, imported));
   return EXIT.ok;
 }
 
@@ -143,8 +130,7 @@ function fileText(file: string, directory: string, imported: ImportedFile): stri
 
 /** With the first lines by which editors find the schemas, which are put beside the specs. */
 async function writeSpecs(directory: string, files: ReadonlyMap<string, string>): Promise<void> {
-  const headed = [...files].map(([path, text]) => [path, withSchemaLine(path, text)] as const);
-  await writeTarget(directory, new Map(headed));
+  await writeTarget(directory, withSchemaLines(files));
   await writeSchemas(directory);
 }
 
@@ -174,16 +160,12 @@ async function importInto(
   try {
     await checkTarget(directory, options.overwrite === true);
     await using opened = await openReading(directory, options, surroundingsOf(screen), null);
-    const { workspace, environment: environments, only } = options;
+    const { workspace, environment: environments, only, unmanaged } = options;
     const { progress } = screen;
-    const { unmanaged } = options;
     const wanted = { workspace, environments, only, unmanaged, progress };
     const imported = await importWorkspace(opened.reader, wanted);
     await writeSpecs(directory, imported.files);
-    const isJson = options.format === 'json';
-    await screen.result(
-      isJson ? asJson(directory, imported) : asText(directory, imported, options),
-    );
+    await screen.print(documentOf(directory, imported), () => asText(directory, imported, options));
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof FlagkeelError)) throw error;
@@ -221,7 +203,6 @@ function counts({ flags, segments, files }: Imported): string {
 }
 
 /** The document names the files and does not hold them: they are on disk. */
-function asJson(directory: string, { files, ...imported }: Imported): string {
-  const document = { formatVersion: 1, directory, ...imported, files: [...files.keys()] };
-  return prettyJson(document);
+function documentOf(directory: string, { files, ...imported }: Imported): object {
+  return { directory, ...imported, files: [...files.keys()] };
 }

@@ -3,6 +3,7 @@ import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Option } from 'commander';
 import { EXIT, FlagkeelError, type ExitCode } from '../../errors.js';
+import { nearestWith } from '../../git/checkout.js';
 import { packageFile } from '../../platform/package-files.js';
 import { packageVersion } from '../../platform/version.js';
 import { clean, quoted } from '../../report/sanitize.js';
@@ -11,9 +12,8 @@ import { mapping, yamlText } from '../../specs/edit/yaml-text.js';
 import { examples } from '../help.js';
 import { collect, commonOptions, type CommonOptions } from '../options.js';
 import type { DeclareCommand } from '../command.js';
-import { nearestWith } from '../directories.js';
-import { schemaFiles, withSchemaLine, writeNew } from '../editor-schemas.js';
-import { ending, prettyJson, type Screen } from '../terminal.js';
+import { schemaFiles, withSchemaLines, writeNew } from '../editor-schemas.js';
+import { ending, type Screen } from '../terminal.js';
 
 type ForgeName = 'github' | 'gitlab';
 
@@ -86,10 +86,10 @@ async function init(directory: string, options: InitOptions, screen: Screen): Pr
   for (const [path, text] of [...specs, ...schemaFiles(), ...workflows]) {
     results.push({ path, written: await writeNew(join(directory, path), text) });
   }
-  await screen.result(
-    options.format === 'json'
-      ? prettyJson({ formatVersion: 1, directory, files: results })
-      : asText(directory, options, results),
+  const needs = workflows.length > 0 ? WORKFLOW_NEEDS[options.forge] : '';
+  await screen.print(
+    { directory, files: results },
+    () => asText(directory, options, results) + needs,
   );
   return EXIT.ok;
 }
@@ -170,13 +170,7 @@ Next:
   flagkeel validate${place}
   flagkeel test${place}
   flagkeel plan --embedded${place}
-${example ? `  flagkeel reconcile --embedded${place}\n` : ''}${needsOf(results)}`;
-}
-
-function needsOf(results: readonly { readonly path: string }[]): string {
-  const has = (folder: string): boolean => results.some(({ path }) => path.startsWith(folder));
-  const forges = Object.keys(WORKFLOWS) as ForgeName[];
-  return forges.map((forge) => (has(WORKFLOWS[forge].to) ? WORKFLOW_NEEDS[forge] : '')).join('');
+${example ? `  flagkeel reconcile --embedded${place}\n` : ''}`;
 }
 
 /** docs/review.md says the same in the same words. */
@@ -205,7 +199,7 @@ interface Starter {
 /** Path → text. The last environment is the protected one: only there the example is off for most. */
 function starterFiles({ workspace, environments, trafficType }: Starter): Map<string, string> {
   const last = environments.at(-1) ?? '';
-  const files = new Map([
+  const files: [path: string, text: string][] = [
     ['flagkeel.yaml', configText({ workspace, environments, trafficType })],
     ['flags/example-banner.yaml', exampleText(environments)],
     [
@@ -229,12 +223,8 @@ function starterFiles({ workspace, environments, trafficType }: Starter): Map<st
     [`kills/${last}.yaml`, KILLS],
     ['.gitattributes', GIT_ATTRIBUTES],
     ['CODEOWNERS', CODE_OWNERS],
-  ]);
-  const headed = [...files].map(([path, text]): [string, string] => [
-    path,
-    withSchemaLine(path, text),
-  ]);
-  return new Map(headed);
+  ];
+  return withSchemaLines(new Map(files));
 }
 
 function configText({ workspace, environments, trafficType }: Starter): string {

@@ -1,4 +1,3 @@
-import { Option } from 'commander';
 import { EXIT, type ExitCode } from '../../errors.js';
 import { isSwitch, openFeatureValue } from '../../model/flag/switch.js';
 import { clean } from '../../report/sanitize.js';
@@ -20,7 +19,7 @@ export const declareManifest: DeclareCommand = (command, invocation) => {
   examples(command, ['flagkeel manifest --output flags.json']);
   command
     .argument('[directory]', 'config repository', '.')
-    .addOption(new Option('--output <file>', 'write the manifest to a file'))
+    .option('--output <file>', 'write the manifest to a file')
     .action(ending(manifest, invocation));
 };
 

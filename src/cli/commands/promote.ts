@@ -16,7 +16,7 @@ import { examples } from '../help.js';
 import { commonOptions, selectionOptions, type CommonOptions } from '../options.js';
 import type { DeclareCommand } from '../command.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
-import { ending, prettyJson, type Screen } from '../terminal.js';
+import { ending, type Screen } from '../terminal.js';
 
 interface PromoteOptions extends CommonOptions {
   readonly from: string;
@@ -82,7 +82,7 @@ async function promote(
   const texts = new Map(changed.map(({ path, after }) => [path, after]));
   const result = await readSpecs(filesTree(texts, await directoryTree(root)));
   const text = changed.length === 0 ? 'no difference\n' : changed.map(asText).join('\n');
-  await screen.result(options.format === 'json' ? asJson(files, needed) : text);
+  await screen.print({ needed, files: files.map(asDocument) }, () => text);
   if (needed.length > 0) {
     screen.note(
       `taken along, because ${clean(options.to)} lacks them: ${clean(needed.join(', '))}`,
@@ -154,9 +154,6 @@ function asText({ path, before, after }: Promoted): string {
   return `${clean(path)}:${lines[0]?.line ?? 1}\n${shown.join('\n')}\n`;
 }
 
-function asJson(files: readonly Promoted[], needed: readonly string[]): string {
-  const documents = files.map(({ path, before, after }) => {
-    return { file: path, changed: before !== after, before, after };
-  });
-  return prettyJson({ formatVersion: 1, needed, files: documents });
+function asDocument({ path, before, after }: Promoted): object {
+  return { file: path, changed: before !== after, before, after };
 }

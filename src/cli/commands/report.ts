@@ -20,7 +20,7 @@ import type { DeclareCommand } from '../command.js';
 import { examples } from '../help.js';
 import { commonOptions, type CommonOptions } from '../options.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
-import { ending, prettyJson, type Screen } from '../terminal.js';
+import { ending, type Screen } from '../terminal.js';
 
 interface ReportOptions extends Omit<CommonOptions, 'format'> {
   readonly format?: 'html' | 'json';
@@ -37,21 +37,13 @@ export const declareReport: DeclareCommand = (command, invocation) => {
  *
  * @throws FlagkeelError `SPECS_INVALID`.
  */
-async function report(
-  directory: string,
-  { format }: ReportOptions,
-  screen: Screen,
-): Promise<ExitCode> {
+async function report(directory: string, _: ReportOptions, screen: Screen): Promise<ExitCode> {
   const specs = await readRightSpecs(directory, screen);
   const today = new Date().toISOString().slice(0, 10);
   const ages = await fileAges(specs.checkout, 'flags');
   const aged = agedFlags(specs.parts.flags, ages, { today, days: 0 });
   const catalogue = catalogueOf(specs, new Map(aged.map(({ flag, age }) => [flag.name, age])));
-  await screen.result(
-    format === 'json'
-      ? prettyJson({ formatVersion: 1, ...catalogue })
-      : cataloguePage(catalogue, today),
-  );
+  await screen.print(catalogue, () => cataloguePage(catalogue, today));
   return EXIT.ok;
 }
 

@@ -1,4 +1,4 @@
-import { Argument, Option } from 'commander';
+import { Argument } from 'commander';
 import { EXIT, type ExitCode } from '../../errors.js';
 import { SCHEMA_NAMES, editorSchemaOf, type SchemaName } from '../../specs/parse/schemas.js';
 import type { DeclareCommand } from '../command.js';
@@ -13,7 +13,7 @@ export const declareSchema: DeclareCommand = (command, invocation) => {
   examples(command, ['flagkeel schema flag --output schemas/flag.schema.json']);
   command
     .addArgument(new Argument('[name]', 'which kind of file').choices(SCHEMA_NAMES))
-    .addOption(new Option('--output <file>', 'write the schema to a file'))
+    .option('--output <file>', 'write the schema to a file')
     .addHelpText(
       'after',
       `

@@ -11,7 +11,7 @@ import type { DeclareCommand } from '../command.js';
 import { isNamed } from '../directories.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { proposeRemoval, removalOf, trafficOf, unreadIn } from '../stale-use.js';
-import { ending, prettyJson, type Screen } from '../terminal.js';
+import { ending, type Screen } from '../terminal.js';
 
 interface StaleOptions extends CommonOptions, OnlineOptions {
   readonly code: readonly string[];
@@ -72,10 +72,11 @@ async function stale(directory: string, options: StaleOptions, screen: Screen): 
     .toSorted((a, b) => (b.quietDays ?? 0) - (a.quietDays ?? 0));
   const found = flags.filter(({ why }) => why.length > 0);
   const listed = options.all === true ? flags : found;
-  await screen.result(
-    options.format === 'json'
-      ? prettyJson({ formatVersion: 1, days, flags: listed.map(asJson) })
-      : `${listed.map(asText).join('')}${plural(found.length, 'flag')} of ${flags.length} stale (everybody gets the same for ${days} days, or past \`expires\`)\n`,
+  const count = `${plural(found.length, 'flag')} of ${flags.length} stale`;
+  const meaning = `everybody gets the same for ${days} days, or past \`expires\``;
+  await screen.print(
+    { days, flags: listed.map(asJson) },
+    () => `${listed.map(asText).join('')}${count} (${meaning})\n`,
   );
   if (options.propose !== undefined) await proposeAll(found, specs, options, screen);
   return found.length > 0 ? EXIT.changes : EXIT.ok;

@@ -5,9 +5,8 @@ import { clean, quoted } from '../../report/sanitize.js';
 import { shownEntry, stateRows, stateText } from '../../report/text/state.js';
 import type { DeclareCommand } from '../command.js';
 import { commonOptions, lockOption, serviceOptions, type LockOptions } from '../options.js';
-import { withState, type StateOptions } from '../state-session.js';
+import { askCatalog, withState, type StateOptions } from '../state-session.js';
 import { ending, prettyJson, type Screen } from '../terminal.js';
-import { readCatalog } from '../../admin-api/workspace.js';
 import { openRun, type Run } from '../../compose/run.js';
 import { surroundingsOf } from '../on-service.js';
 import { StateStore, type StateHome } from '../../state/store.js';
@@ -15,8 +14,6 @@ import { bindEnvironments, environmentNames } from '../../model/bound-desired.js
 import { sortedSet } from '../../model/json.js';
 import { planChanges } from '../../plan/plan.js';
 import { stateAfterVerify } from '../../plan/bases/next-state.js';
-import { InvalidSpecsError } from '../../reconcile/context.js';
-import { readSpecs } from '../../specs/read-specs.js';
 import { observeScope } from '../../reconcile/observe.js';
 import { checkNamesOnService, resolvePolicy } from '../../reconcile/policy.js';
 
@@ -56,8 +53,7 @@ async function listState(
   return withState(directory, options, screen, async (opened) => {
     const { state } = (await opened?.home.read()) ?? NOTHING;
     const rows = stateRows(state, opened?.environments ?? {});
-    const json = { formatVersion: 1, ref: opened?.home.ref ?? null, objects: rows };
-    return options.format === 'json' ? prettyJson(json) : stateText(rows);
+    await screen.print({ ref: opened?.home.ref ?? null, objects: rows }, () => stateText(rows));
   });
 }
 
@@ -82,7 +78,7 @@ async function showObject(
       const name = opened?.environments[id];
       return [id, { ...(name !== undefined && { environment: name }), ...base }] as const;
     });
-    return prettyJson({ ...shown, environments: Object.fromEntries(environments) });
+    await screen.result(prettyJson({ ...shown, environments: Object.fromEntries(environments) }));
   });
 }
 
@@ -109,9 +105,9 @@ async function forgetObject(
     } finally {
       await release();
     }
-    return (
+    await screen.result(
       `Forgot ${quoted(object)}. On the service nothing changed.\n` +
-      'From now on no run remembers it: where the specs declare it, it is adopted again or its base seen from history, and where they do not it is never pruned.\n'
+        'From now on no run remembers it: where the specs declare it, it is adopted again or its base seen from history, and where they do not it is never pruned.\n',
     );
   });
 }
@@ -132,9 +128,10 @@ async function unlockState(
     const shared = home instanceof StateStore && home.isShared ? home : null;
     const holder = await shared?.lockHolder();
     if (!shared || !holder) {
-      return shared
-        ? 'Nothing to unlock: nobody holds the lock of the shared state.\n'
-        : 'Nothing to unlock: a state that is not shared is locked by a run that is alive, and by nothing else.\n';
+      const why = shared
+        ? 'nobody holds the lock of the shared state'
+        : 'a state that is not shared is locked by a run that is alive, and by nothing else';
+      return screen.result(`Nothing to unlock: ${why}.\n`);
     }
     if (!(await shared.breakLock(holder))) {
       throw new FlagkeelError(
@@ -142,7 +139,7 @@ async function unlockState(
         'cannot unlock the shared state: its lock moved meanwhile, so its holder is alive',
       );
     }
-    return `Unlocked. It was held by ${clean(holder.who)}.\n`;
+    return screen.result(`Unlocked. It was held by ${clean(holder.who)}.\n`);
   });
 }
 
@@ -177,18 +174,14 @@ async function rebuildState(
 ): Promise<ExitCode> {
   await using run = await openRun(directory, options, surroundingsOf(screen));
   const rebuilt = await rebuild(run);
-  const json = prettyJson({ formatVersion: 1, ...rebuilt });
-  await screen.result(options.format === 'json' ? json : rebuiltText(rebuilt));
+  await screen.print(rebuilt, () => rebuiltText(rebuilt));
   return EXIT.ok;
 }
 
 async function rebuild({ context }: Run): Promise<Rebuilt> {
   const { source, options } = context;
-  const specs = await readSpecs(source.tree);
-  if (!specs.ok) throw new InvalidSpecsError(specs.diagnostics, new Map());
-  const reader = await context.openReader(specs.desired);
-  const at = await readCatalog(reader, specs.desired.config.workspace);
-  const desired = bindEnvironments(specs.desired, environmentNames(at.environments));
+  const { desired: declared, reader, at } = await askCatalog(context);
+  const desired = bindEnvironments(declared, environmentNames(at.environments));
   checkNamesOnService(desired, at);
   const home = await context.openState(at);
   if (!home) throw noHome();

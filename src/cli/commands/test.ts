@@ -8,7 +8,7 @@ import { isNamed, forEachDirectory } from '../directories.js';
 import { examples } from '../help.js';
 import { commonOptions, type CommonOptions } from '../options.js';
 import { readRightSpecs } from '../right-specs.js';
-import { ending, prettyJson, type Screen } from '../terminal.js';
+import { ending, type Screen } from '../terminal.js';
 
 const FORMATS = ['text', 'json', 'junit'] as const;
 
@@ -44,7 +44,7 @@ async function test(
     async (results) => {
       const cases = results.flatMap((each) => each.cases);
       if (format === 'junit') await screen.result(junit(cases.map(findingOf)));
-      else await screen.result(format === 'json' ? asJson(cases) : asText(cases, screen));
+      else await screen.print({ cases: cases.map(asDocument) }, () => asText(cases, screen));
     },
   );
 }
@@ -83,11 +83,10 @@ function asText(cases: readonly CaseResult[], { color }: Screen): string {
   return `${diagnosticsText(failures, { color })}${passed} passed, ${failures.length} failed\n`;
 }
 
-function asJson(results: readonly CaseResult[]): string {
-  const cases = results.map(({ failure, ...each }) => ({
+function asDocument({ failure, ...each }: CaseResult): object {
+  return {
     ...each,
     passed: failure === undefined,
     ...(failure && { message: failure.message, line: failure.location.line }),
-  }));
-  return prettyJson({ formatVersion: 1, cases });
+  };
 }
