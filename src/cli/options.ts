@@ -3,6 +3,7 @@ import { AUTH_HEADERS } from '../admin-api/origin.js';
 import type { ConnectionFlags, RunFlags } from '../compose/run.js';
 import type { HelpDocument } from '../generated/help.schema.d.js';
 import { DEFINITION_FIELDS, FLAG_FIELDS } from '../model/flag/flag.js';
+import type { ChangeNote } from '../model/outcome.js';
 import { parseKey } from '../model/ref.js';
 import { parseDuration } from '../platform/clock.js';
 import { parseMoment } from '../platform/zoned-time.js';
@@ -110,6 +111,30 @@ export function forgeOptions(command: Command, what: string): Command {
     .option('--forge-url <url>', 'of the API of the forge')
     .option('--repository <name>', 'owner/name, or the id of a project')
     .option('--pull-request <number>', 'which pull request or merge request', positive);
+}
+
+/** Words of every write, instead of those of the commits. */
+export interface NoteOptions {
+  readonly title?: string;
+  readonly comment?: string;
+}
+
+export function noteOptions(command: Command): Command {
+  return command
+    .option('--title <text>', 'title of every write, instead of the commits’')
+    .option('--comment <text>', 'comment of every write, instead of the commits’');
+}
+
+export function givenNote({ title, comment }: NoteOptions): Partial<ChangeNote> {
+  return { ...(title !== undefined && { title }), ...(comment !== undefined && { comment }) };
+}
+
+/** What a run may write beside what differs in git alone. */
+export function policyOptions(command: Command): Command {
+  return command
+    .option('--prune', 'delete what the specs used to declare and no longer do')
+    .option('--adopt', 'take over live objects that differ, protected ones too')
+    .option('--revert-drift', 'undo changes made outside git, also where only reported');
 }
 
 export type LockOptions = Required<Pick<RunFlags, 'lockTimeout'>>;

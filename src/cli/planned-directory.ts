@@ -8,6 +8,7 @@ import type { PlanReport } from '../report/plan-report.js';
 import { killsText } from '../report/view/verdict.js';
 import type { DirectoryResult } from './directories.js';
 import type { Screen } from './terminal.js';
+import { tracedCommand } from './traced-command.js';
 
 /** What came of a plan of one directory, or of its apply. */
 export interface PlannedDirectory extends DirectoryResult {
@@ -35,18 +36,18 @@ export function killsDirectory(directory: string, results: KillResults): Planned
 }
 
 /**
- * Plans one directory. An error that the operator can cure is printed on standard error in every format and takes the
- * place of the plan, so that the other directories are planned all the same. Diagnostics of invalid specs are a result.
+ * Plans one directory, as one run in a trace. An error that the operator can cure is printed on standard error in every
+ * format and takes the place of the plan, so that the other directories are planned all the same. Diagnostics of invalid
+ * specs are a result.
  */
 export async function plannedOrRefused(
-  directory: string,
-  { format, screen }: { readonly format: string | undefined; readonly screen: Screen },
+  run: { name: string; directory: string; writes: boolean; format: string | undefined },
+  screen: Screen,
   task: () => Promise<PlannedDirectory>,
 ): Promise<PlannedDirectory> {
-  const { signal } = screen.terminal;
-  try {
-    return await task();
-  } catch (error) {
+  const { terminal } = screen;
+  const { directory, format } = run;
+  const refused = (error: unknown): PlannedDirectory => {
     if (!(error instanceof FlagkeelError)) throw error;
     screen.failure(error);
     const { code, message } = error;
@@ -54,7 +55,7 @@ export async function plannedOrRefused(
     const diagnostics = error instanceof InvalidSpecsError ? error.diagnostics : undefined;
     return {
       directory,
-      exitCode: signal.aborted ? exitCodeOfSignal(signal) : error.exitCode,
+      exitCode: terminal.signal.aborted ? exitCodeOfSignal(terminal.signal) : error.exitCode,
       text:
         format === 'markdown'
           ? failureMarkdown(message, diagnostics)
@@ -62,5 +63,6 @@ export async function plannedOrRefused(
       error: said,
       document: () => ({ formatVersion: 1, error: said, ...(diagnostics && { diagnostics }) }),
     };
-  }
+  };
+  return tracedCommand({ ...run, terminal }, async () => task().catch(refused));
 }

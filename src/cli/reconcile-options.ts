@@ -1,5 +1,13 @@
 import { Option, type Command } from 'commander';
-import { collect, forgeOptions, momentOption, type CommonOptions } from './options.js';
+import {
+  collect,
+  forgeOptions,
+  momentOption,
+  noteOptions,
+  policyOptions,
+  type CommonOptions,
+  type NoteOptions,
+} from './options.js';
 import type { RunFlags } from '../compose/run.js';
 import { type Asking, type ForgeFlags, askedPullRequest } from '../review/pull-request.js';
 import { open } from 'node:fs/promises';
@@ -16,6 +24,7 @@ export interface ReconcileOptions
   extends
     CommonOptions,
     ForgeFlags,
+    NoteOptions,
     Omit<
       RunFlags,
       | 'approvals'
@@ -40,8 +49,6 @@ export interface ReconcileOptions
   readonly approve?: string;
   readonly commitStatuses?: boolean;
   readonly allowHeld?: boolean;
-  readonly title?: string;
-  readonly comment?: string;
 }
 
 /** What the plan may contain, and where its events go. */
@@ -51,10 +58,8 @@ export function planOptions(command: Command): void {
       '--events <file>',
       'tell what happens as it happens, in lines of JSON; - is standard output, without the report',
     )
-    .optionsGroup('What the plan holds:')
-    .option('--prune', 'delete what the specs used to declare and no longer do')
-    .option('--adopt', 'take over live objects that differ, protected ones too')
-    .option('--revert-drift', 'undo changes made outside git, also where only reported')
+    .optionsGroup('What the plan holds:');
+  policyOptions(command)
     .option('--identities', 'write all identities, also those that were written before')
     .option('--every-key', 'compare the keys of every segment, however many it has')
     .addOption(
@@ -105,9 +110,8 @@ export function approvalOptions(command: Command): void {
     .option('--allow-older', 'apply a HEAD that is older than that of the last apply')
     .option('--allow-dirty', 'apply the working tree instead of HEAD')
     .option('--allow-held', 'exit 0 also where something waits for a person')
-    .optionsGroup('Words of the writes:')
-    .option('--title <text>', 'title of every write, instead of the commits’')
-    .option('--comment <text>', 'comment of every write, instead of the commits’');
+    .optionsGroup('Words of the writes:');
+  noteOptions(command);
 }
 
 export const PLAN_EXAMPLES = [

@@ -9,6 +9,7 @@ import { FlagkeelError, messageOf } from '../errors.js';
 import type { SourceSpec } from '../generated/watch.schema.d.js';
 import { diagnosticsText } from '../report/text/diagnostics.js';
 import { readWatchConfig } from '../specs/read-config.js';
+import { givenNote, type NoteOptions } from './options.js';
 
 /** Of the interval, where no jitter is given. */
 const JITTER_PART = 0.1;
@@ -22,6 +23,7 @@ const MIN_INTERVAL_MS = 100;
 export interface SourceOptions
   extends
     ConnectionFlags,
+    NoteOptions,
     Pick<
       RunFlags,
       | 'environment'
@@ -41,8 +43,6 @@ export interface SourceOptions
   readonly jitter?: number;
   readonly debounce: number;
   readonly schedule: string;
-  readonly title?: string;
-  readonly comment?: string;
 }
 
 /**
@@ -97,20 +97,17 @@ function sourceOf(
   const place =
     repo === undefined ? { directory: resolve(folder, directory ?? '.') } : { repo, branch, path };
   return {
-    ...rhythm({
-      ...options,
-      ...(interval !== undefined && { interval: parseDuration(interval) ?? options.interval }),
-      ...(schedule !== undefined && { schedule }),
-    }),
+    ...rhythm({ ...options, ...present({ interval: parseDuration(interval ?? ''), schedule }) }),
     ...{ name, place, settings: ownSettings(spec, folder, settings) },
     run: { ...options, ...present({ environment: environments, url, prune, adopt, revertDrift }) },
   };
 }
 
-function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
+type Present<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
+
+function present<T extends object>(members: T): Present<T> {
+  const set = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(set) as Present<T>;
 }
 
 /** Credentials of one source go before those of the environment. */
@@ -146,7 +143,7 @@ function ownSettings(
 function rhythm(
   options: SourceOptions,
 ): Pick<WatchedSource, 'intervalMs' | 'jitterMs' | 'debounceMs' | 'schedule' | 'note'> {
-  const { interval, jitter, debounce, schedule, title, comment } = options;
+  const { interval, jitter, debounce, schedule } = options;
   if (interval < MIN_INTERVAL_MS) {
     throw new FlagkeelError('USAGE', `cannot look more often than every ${MIN_INTERVAL_MS} ms`);
   }
@@ -161,6 +158,6 @@ function rhythm(
     jitterMs: jitter ?? interval * JITTER_PART,
     debounceMs: debounce,
     schedule: schedule === 'off' ? null : schedule,
-    note: { ...(title !== undefined && { title }), ...(comment !== undefined && { comment }) },
+    note: givenNote(options),
   };
 }

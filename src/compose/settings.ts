@@ -159,6 +159,15 @@ export function secretInFile(file: string, what: string): string {
   return text;
 }
 
+/** A secret as it is now; empty if there is none, or if it cannot be read. */
+export function secretOrNone(read: () => string | undefined): string {
+  try {
+    return read() ?? '';
+  } catch {
+    return '';
+  }
+}
+
 function textInFile(file: string, what: string, code: 'NO_KEY' | 'USAGE'): string {
   try {
     return readFileSync(file, 'utf8').trim();

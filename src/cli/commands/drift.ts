@@ -12,7 +12,6 @@ import { planDocument } from '../../report/json/plan.js';
 import { adoptDrift, type Adoption } from '../../import/adopt.js';
 import { driftOf, type Drift } from '../../import/drift.js';
 import { combinedResult, forEachDirectory } from '../directories.js';
-import { tracedCommand } from '../traced-command.js';
 import { surroundingsOf } from '../on-service.js';
 import { plannedOrRefused, type PlannedDirectory } from '../planned-directory.js';
 import type { DeclareCommand } from '../command.js';
@@ -53,14 +52,12 @@ async function showDrift(
   screen: Screen,
 ): Promise<ExitCode> {
   const { format } = options;
-  const { terminal } = screen;
   return forEachDirectory(
     directories,
-    async (directory) => {
-      const run = { name: 'drift', directory, terminal, writes: false };
-      const task = async () => runDirectory(directory, options, screen);
-      return tracedCommand(run, async () => plannedOrRefused(directory, { format, screen }, task));
-    },
+    async (directory) =>
+      plannedOrRefused({ name: 'drift', directory, writes: false, format }, screen, async () =>
+        runDirectory(directory, options, screen),
+      ),
     async (results) => screen.result(combinedResult(results, format)),
   );
 }

@@ -1,6 +1,5 @@
-import { openRun, type Run } from '../../compose/run.js';
+import { openRun, type Run, type RunFlags } from '../../compose/run.js';
 import { EXIT, FlagkeelError, messageOf, type ExitCode } from '../../errors.js';
-import type { Approval, ShownChanges } from '../../model/run.js';
 import { pendingWithheld } from '../../plan/plan.js';
 import { planMarkdown } from '../../report/markdown/plan.js';
 import { planDocument } from '../../report/json/plan.js';
@@ -14,14 +13,19 @@ import { PlanDiffersError, refuseUnreviewed } from '../../reconcile/approvals.js
 import { exitCodeOf, reportOf } from '../../reconcile/result.js';
 import type { Applied, Planned } from '../../reconcile/context.js';
 import { combinedResult, forEachDirectory, configDirectoryOf } from '../directories.js';
-import { tracedCommand } from '../traced-command.js';
 import { surroundingsOf } from '../on-service.js';
 import { killsDirectory, plannedOrRefused, type PlannedDirectory } from '../planned-directory.js';
 import { setApplyStatuses } from '../../review/apply-statuses.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import type { DeclareCommand } from '../command.js';
 import { examples } from '../help.js';
-import { commonOptions, lockOption, selectionOptions, serviceOptions } from '../options.js';
+import {
+  commonOptions,
+  givenNote,
+  lockOption,
+  selectionOptions,
+  serviceOptions,
+} from '../options.js';
 import {
   approvalOptions,
   applyingOptions,
@@ -99,10 +103,9 @@ async function reconcileAll(
     async (directory, index) => {
       const events = sink && new RunEvents(sink, directory);
       events?.started({ dryRun: !writes });
-      const run = { screen, approvals, events, shown: shown?.[index] };
-      const task = async () => runDirectory(directory, options, run);
-      const result = await tracedCommand({ name, directory, terminal, writes }, async () =>
-        plannedOrRefused(directory, { format, screen }, task),
+      const passes = { approvals, shown: shown?.[index] };
+      const result = await plannedOrRefused({ name, directory, writes, format }, screen, async () =>
+        runDirectory(directory, passes, { options, screen, events }),
       );
       events?.over(result.exitCode, result.error);
       return result;
@@ -117,36 +120,30 @@ async function reconcileAll(
 
 async function runDirectory(
   directory: string,
-  options: ReconcileOptions,
-  around: {
-    screen: Screen;
-    shown: ShownChanges | undefined;
-    approvals: readonly Approval[];
-    events: RunEvents | undefined;
-  },
+  passes: Pick<RunFlags, 'approvals' | 'shown'>,
+  around: Omit<Reporting, 'run'>,
 ): Promise<PlannedDirectory> {
-  const { screen, shown, approvals, events } = around;
+  const { options, screen, events } = around;
   const root = await repositoryOf(directory, options, screen);
   const keys = options.everyKey ? 'listed' : options.countKeys ? 'counted' : undefined;
   const touchedSince = options.touched ? 'state' : undefined;
   await using run = await openRun(
     root,
-    { ...options, keys, touchedSince, approvals, shown },
+    { ...options, keys, touchedSince, ...passes },
     surroundingsOf(screen),
   );
   run.context.source.warnings.forEach((warning) => {
     screen.note(`warning: ${warning}`);
   });
-  const reporting = { run, options, screen, events };
+  const reporting = { ...around, run };
   const endEvents = events && screen.progress.add({ kind: 'facts', tell: events.progress });
   let report: PlanReport | undefined;
   try {
     if (options.kills === true) {
-      const applying = applyOptions(run, options, reporting);
-      const results = await sendKillsAlone(run.context, { ...applying, onKill: onKill(reporting) });
+      const results = await sendKillsAlone(run.context, applyOptions(reporting));
       return killsDirectory(directory, results);
     }
-    const result = await planOrApply(run, reporting).finally(() => {
+    const result = await planOrApply(reporting).finally(() => {
       screen.progress.end();
     });
     report = reportOf(result, run);
@@ -200,16 +197,12 @@ async function repositoryOf(
 }
 
 /** @throws PlanDiffersError in a dry run too: it says whether the review still holds. */
-async function planOrApply(
-  run: Run,
-  { options, screen, events }: Omit<Reporting, 'run'>,
-): Promise<Planned | Applied> {
+async function planOrApply(reporting: Reporting): Promise<Planned | Applied> {
+  const { run, options, events } = reporting;
   const reviewed = options.planHash === undefined ? undefined : reviewedHash(options.planHash);
   const onPlanned = (planned: Planned): void => events?.planned(reportOf(planned, run));
   if (options.dryRun !== true) {
-    const applying = applyOptions(run, options, { screen, events });
-    const killed = onKill({ screen, events });
-    return reconcile(run.context, { ...applying, reviewed, onKill: killed, onPlanned });
+    return reconcile(run.context, { ...applyOptions(reporting), reviewed, onPlanned });
   }
   const planned = await plan(run.context);
   onPlanned(planned);
@@ -217,19 +210,8 @@ async function planOrApply(
   return planned;
 }
 
-function onKill({ screen, events }: Pick<Reporting, 'screen' | 'events'>): ApplyOptions['onKill'] {
-  return (id, result) => {
-    screen.note(killLine(id, result));
-    events?.killed(id, result);
-  };
-}
-
 /** What an apply is given beside the plan: the note of every write, and who may let it pass the guards. */
-function applyOptions(
-  run: Run,
-  { title, comment, force }: ReconcileOptions,
-  { screen, events }: Omit<Reporting, 'run' | 'options'>,
-): Omit<ApplyOptions, 'reviewed' | 'onKill'> {
+function applyOptions({ run, options, screen, events }: Reporting): ApplyOptions {
   const ask = async (planned: Planned): Promise<boolean> => {
     screen.progress.end();
     const { width } = screen;
@@ -244,8 +226,12 @@ function applyOptions(
       onStep: (step, note) => events?.sent(step, note),
       onEnd: (step, end) => events?.ended(step, end),
     },
-    note: { ...(title !== undefined && { title }), ...(comment !== undefined && { comment }) },
-    override: { ask: force === true ? ask : undefined },
+    note: givenNote(options),
+    override: { ask: options.force === true ? ask : undefined },
+    onKill: (id, result) => {
+      screen.note(killLine(id, result));
+      events?.killed(id, result);
+    },
   };
 }
 
@@ -273,12 +259,7 @@ function reported(
   const text =
     options.format === 'markdown'
       ? planMarkdown(report)
-      : textOf(report, {
-          color: screen.color,
-          width: screen.width,
-          showKeys,
-          verbose,
-        });
+      : textOf(report, { ...screen, showKeys, verbose });
   const unverified = 'unverified' in result ? `Not verified: ${result.unverified}\n` : '';
   const unsaved = 'unsaved' in result ? `Not remembered: ${result.unsaved}\n` : '';
   if (unsaved !== '') stderr.write(`flagkeel: ${unsaved}`);

@@ -23,6 +23,7 @@ import { exitCodeOfSignal } from '../../reconcile/result.js';
 import { InvalidSpecsError } from '../../reconcile/context.js';
 import { packageVersion } from '../../platform/version.js';
 import { forEachDirectory } from '../directories.js';
+import { secretOrNone } from '../../compose/settings.js';
 import { tracedCommand } from '../traced-command.js';
 import { surroundingsOf } from '../on-service.js';
 import type { DeclareCommand } from '../command.js';
@@ -188,7 +189,8 @@ async function judge(
   const { settings, note } = surroundings;
   const isMerge = place.merge !== undefined && checkout.head === place.merge;
   const since = isMerge ? 'HEAD^1' : place.base;
-  const offline = options.offline === true || (place.isFork && !hasKey(settings.apiKey));
+  const offline =
+    options.offline === true || (place.isFork && secretOrNone(settings.apiKey) === '');
   try {
     if (since === undefined) throw noBase();
     if (!isMerge) await warnOfOldBranch(checkout, since, note);
@@ -222,15 +224,6 @@ function failure(error: FlagkeelError): Verdict {
     findings: diagnosticFindings(diagnostics),
     markdown,
   };
-}
-
-/** Settings throw where no key is given. */
-function hasKey(apiKey: () => string): boolean {
-  try {
-    return apiKey() !== '';
-  } catch {
-    return false;
-  }
 }
 
 /** Warns where the plan would differ from that of the merge. Where git cannot tell, nothing is said. */

@@ -16,7 +16,7 @@ import {
   ownRepositories,
   type WatchedSource,
 } from '../../compose/watch.js';
-import { forgeToken, operatorSettings } from '../../compose/settings.js';
+import { forgeToken, operatorSettings, secretOrNone } from '../../compose/settings.js';
 import { Metrics } from '../../daemon/metrics/metrics.js';
 import type { ExitCode } from '../../errors.js';
 import { createLog, type Log } from '../../platform/log.js';
@@ -28,7 +28,9 @@ import {
   positive,
   lockOption,
   logFormatOption,
+  noteOptions,
   placeOptions,
+  policyOptions,
   timeoutOption,
   type CommonOptions,
 } from '../options.js';
@@ -58,7 +60,7 @@ export const declareWatch: DeclareCommand = (command, invocation) => {
   sourceOptions(command);
   rhythmOptions(command);
   replicaOptions(command);
-  policyOptions(command);
+  writeOptions(command);
   surfaceOptions(command);
   command
     .optionsGroup('Log:')
@@ -135,17 +137,16 @@ function replicaOptions(command: Command): void {
 }
 
 /** What a run may change, and what is written beside its changes. */
-function policyOptions(command: Command): void {
+function writeOptions(command: Command): void {
   command
     .optionsGroup('What a run may write:')
     .option('--environment <name>', 'only this environment (repeatable)', collect, [])
-    .option('--concurrency <n>', 'requests at the same time', positive)
-    .option('--prune', 'delete what the specs used to declare and no longer do')
-    .option('--adopt', 'take over live objects that differ, protected ones too')
-    .option('--revert-drift', 'undo changes made outside git, also where only reported')
-    .option('--allow-older', 'apply a commit that is older than that of the last apply')
-    .option('--title <text>', 'title of every write, instead of the commits’')
-    .option('--comment <text>', 'comment of every write, instead of the commits’');
+    .option('--concurrency <n>', 'requests at the same time', positive);
+  policyOptions(command).option(
+    '--allow-older',
+    'apply a commit that is older than that of the last apply',
+  );
+  noteOptions(command);
 }
 
 /**
@@ -210,18 +211,9 @@ function watchLog(
     stream: stderr,
     colour: color && isTerminal(stderr),
     secrets: () => [
-      secret(() => forgeToken(environment)),
-      ...sources.flatMap(({ settings: { apiKey, git } }) => [secret(apiKey), secret(git.token)]),
+      secretOrNone(() => forgeToken(environment)),
+      ...sources.flatMap(({ settings: { apiKey, git } }) => [apiKey, git.token].map(secretOrNone)),
       ...(database === undefined ? [] : secretsInUrl(database)),
     ],
   });
-}
-
-/** Empty where the secret cannot be read: a log must not fail because of it. */
-function secret(read: () => string | undefined): string {
-  try {
-    return read() ?? '';
-  } catch {
-    return '';
-  }
 }
