@@ -14,7 +14,6 @@ import type { Upstream } from '../daemon/upstream/upstream.js';
 import { remoteAccess } from '../git/remote-access.js';
 import type { Log } from '../platform/log.js';
 import { RunCache, type OpenedPlace } from '../reconcile/cache.js';
-import { packageVersion } from '../platform/version.js';
 import { Limiters } from '../admin-api/http/limiter-pool.js';
 import { openService, type AccessOptions } from './admin-api.js';
 import { findEnvironment } from '../admin-api/workspace.js';
@@ -69,7 +68,6 @@ export function createDaemon(
 ): Daemon {
   const limiters = new Limiters();
   return new Daemon({
-    version: packageVersion(),
     replica: replicas?.id,
     time,
     log,
@@ -163,7 +161,7 @@ function runsOf(
     log.info({ source: name, note: text }, 'note');
   };
   return async (asked) => {
-    const { open, mode, everyKey, signal, fence, progress, ...flags } = asked;
+    const { open, isolated, signal, fence, progress, ...flags } = asked;
     return openRun(
       directory,
       {
@@ -171,14 +169,12 @@ function runsOf(
         ...flags,
         adopt: run.adopt === true || flags.adopt,
         quarantineInvalid: true,
-        keys: everyKey ? 'listed' : undefined,
-        touchedSince: mode === 'full' ? undefined : 'memory',
         // The next replica has to find the records of this one.
         ...(isShared ? { pushState: true } : pushState !== undefined && { pushState }),
       },
       {
         ...{ settings, signal, note, open, limiters, traffic, fence, progress },
-        memory: mode === 'isolated' ? memory.isolated() : memory,
+        memory: isolated ? memory.isolated() : memory,
       },
     );
   };

@@ -1,11 +1,11 @@
 import type { Time } from '../platform/clock.js';
 import type { Log } from '../platform/log.js';
+import { packageVersion } from '../platform/version.js';
 import { SourceLoop } from './source/source-loop.js';
 import type { SourceOptions } from './source/source-runs.js';
 import type { DaemonControls, DaemonView, RunBegin, RunRecord, SourceView } from './view.js';
 
 export interface DaemonOptions {
-  readonly version: string;
   readonly sources: readonly SourceOptions[];
   /** Name of this daemon among several over the same sources. Not set for the only one. */
   readonly replica?: string | undefined;
@@ -15,7 +15,7 @@ export interface DaemonOptions {
 
 /** All of `watch` but its HTTP surface: reconciles each source on its own. */
 export class Daemon implements DaemonView, DaemonControls {
-  readonly version: string;
+  readonly version = packageVersion();
   readonly startedAt: string;
   readonly #loops: readonly SourceLoop[];
   readonly #changeListeners = new Set<() => void>();
@@ -23,8 +23,7 @@ export class Daemon implements DaemonView, DaemonControls {
   readonly #runListeners = new Set<(source: SourceView, run: RunRecord) => void>();
   #runs = 0;
 
-  constructor({ version, sources, replica, time, log }: DaemonOptions) {
-    this.version = version;
+  constructor({ sources, replica, time, log }: DaemonOptions) {
     this.startedAt = new Date(time.now()).toISOString();
     const started = this.startedAt.replace(/\D/g, '').slice(0, 14);
     const around = {

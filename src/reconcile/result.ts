@@ -1,9 +1,11 @@
-import { definitionId, keyOfId, objectId } from '../model/ref.js';
+import type { DesiredKill } from '../model/desired.js';
+import { definitionId, keyOfId, objectId, type ObjectId } from '../model/ref.js';
 import { EXIT, type ExitCode } from '../errors.js';
 import type { Outcome, Outcomes } from '../model/outcome.js';
 import { planOptionsOf } from '../model/remedy.js';
 import { exitOf, verdictOf, type Verdict } from '../model/verdict.js';
 import type { LeftToPeople, Reminder } from '../model/plan.js';
+import { killOrders } from '../plan/kills/orders.js';
 import { shownFields } from '../plan/shown.js';
 import { unmanagedNames } from '../plan/plan.js';
 import { plannedObjects } from '../plan/policy.js';
@@ -141,6 +143,17 @@ function killReasonsOf({ kills }: Planned['input']['desired']): PlanReport['kill
       by === undefined ? reason : `${reason}, by ${by}`,
     ]),
   );
+}
+
+/** The kills that git orders, those of the break-glass list first, with what the list says of them. */
+export function orderedKillsIn({
+  input: { desired },
+}: Planned): (Partial<DesiredKill> & { id: ObjectId })[] {
+  const listed = new Map(desired.kills.map((kill) => [definitionId(kill), kill]));
+  return killOrders(desired).map((order) => {
+    const id = definitionId(order);
+    return { id, ...listed.get(id) };
+  });
 }
 
 /** Names of objects that no file declares and no run remembers; null if the run did not list them. */

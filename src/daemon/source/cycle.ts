@@ -1,10 +1,8 @@
 import { EXIT, FlagkeelError, messageOf, type ExitCode } from '../../errors.js';
 import type { AdminWriter } from '../../admin-api/writer.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
-import { byCodeUnits } from '../../model/json.js';
-import type { Approval, Fence, Progress, Suspension } from '../../model/run.js';
+import type { Fence, Progress, RunOptions } from '../../model/run.js';
 import type { ChangeNote, KillResult, Outcome } from '../../model/outcome.js';
-import { definitionId, objectId } from '../../model/ref.js';
 import { isNotLookedAt, type Change, type Plan } from '../../model/plan.js';
 import { isDone, type Verdict } from '../../model/verdict.js';
 import { plan, reconcile } from '../../reconcile/reconcile.js';
@@ -16,7 +14,13 @@ import { openRows, type OpenRows } from '../../report/view/open-rows.js';
 import { planView } from '../../report/view/plan-view.js';
 import { byEnvironment, shownEnvironments } from '../../report/plan-report.js';
 import { errorText } from '../../report/text/error.js';
-import { exitCodeOf, exitCodeOfSignal, reportOf, unmanagedIn } from '../../reconcile/result.js';
+import {
+  exitCodeOf,
+  exitCodeOfSignal,
+  orderedKillsIn,
+  reportOf,
+  unmanagedIn,
+} from '../../reconcile/result.js';
 import {
   InvalidSpecsError,
   type Applied,
@@ -37,27 +41,17 @@ export interface OpenedRun extends AsyncDisposable {
   readonly requests: () => number;
 }
 
-export interface RunOrder {
+export interface RunOrder extends Pick<
+  RunOptions,
+  'keys' | 'touchedSince' | 'suspend' | 'allowOlder' | 'adopt' | 'approvals'
+> {
   readonly open: (memory?: GitCache) => Promise<Source>;
-  /**
-   * - `touched`: observes only what changed since the runs before, as far as these know, and misses drift elsewhere
-   * - `full`: observes everything
-   * - `isolated`: as `touched`, and later runs learn nothing from it
-   */
-  readonly mode: 'touched' | 'full' | 'isolated';
-  /** Whether to list a segment's keys even if their number has not changed. */
-  readonly everyKey: boolean;
-  /** By request. */
-  readonly suspend: Suspension | undefined;
-  readonly allowOlder: boolean;
-  /** Takes over values that no run remembers, even if they are withheld otherwise. */
-  readonly adopt: boolean;
+  /** Whether later runs learn nothing from it. */
+  readonly isolated: boolean;
   readonly dryRun: boolean;
   /** When aborted, the run ends after its requests under way. */
   readonly signal: AbortSignal;
   readonly fence?: Fence | undefined;
-  /** Plans that pass guards, windows and freezes. */
-  readonly approvals: readonly Approval[];
   readonly progress: Progress;
 }
 
@@ -101,8 +95,8 @@ export interface CycleEnd {
   readonly requests: number;
   /** The protected ones first. */
   readonly environments?: readonly string[];
-  /** ISO 8601 time at which something held back may go by itself; null if nothing will, undefined without a plan. */
-  readonly dueAt?: string | null;
+  /** When something held back may go by itself, since the epoch; null if nothing will, undefined without a plan. */
+  readonly dueAt?: number | null;
   /** Whether another try may succeed without anyone's help. */
   readonly mayRetry: boolean;
   /** Why the service could not be read; null if it could, undefined if the run sent it no request. */
@@ -198,41 +192,31 @@ function endOf(
 }
 
 /**
- * The earliest time at which a held change or the next step of a ramp may go by itself, as ISO 8601 in UTC. An apply that
- * was resumed is due at once for the look that it put off.
+ * The earliest time at which a held change or the next step of a ramp may go by itself. An apply that was resumed is due
+ * at once for the look that it put off.
  */
-function firstDue(result: Planned | Applied): string | null {
+function firstDue(result: Planned | Applied): number | null {
   const outcomes = 'outcomes' in result ? [...result.outcomes.values()] : [];
+  const untils = [
+    ...result.plan.withheld.map(({ until }) => until),
+    ...outcomes.map((each) => (each.status === 'skipped' ? each.until : undefined)),
+  ];
   const { nextDueMs: step, nowMs } = result.input.moment;
   // Without its record, the next run would resume the same apply.
   const isRecorded = 'outcomes' in result && result.unsaved === undefined;
   const isLookOwed = isRecorded && result.plan.notCompared.some(isNotLookedAt);
   const moments = [
-    ...(isLookOwed ? [new Date(nowMs).toISOString()] : []),
-    ...(step === null ? [] : [new Date(step).toISOString()]),
-    ...result.plan.withheld.flatMap(({ until }) => until ?? []),
-    ...outcomes.flatMap((each) => (each.status === 'skipped' ? (each.until ?? []) : [])),
+    ...(isLookOwed ? [nowMs] : []),
+    ...(step === null ? [] : [step]),
+    ...untils.flatMap((until) => (until === undefined ? [] : [Date.parse(until)])),
   ];
-  return moments.sort(byCodeUnits)[0] ?? null;
+  return moments.length === 0 ? null : Math.min(...moments);
 }
 
-/** The kills that git orders. The break-glass list comes first, because it gives reasons. */
-function killsOf({ input }: Planned | Applied): OrderedKill[] {
-  const { kills, flags } = input.desired;
-  const listed = kills.map(({ flag, environment, reason, by, since }): OrderedKill => {
-    const id = definitionId({ flag, environment });
-    return { id, reason, by: by ?? null, since: since ?? null };
+function killsOf(result: Planned | Applied): OrderedKill[] {
+  return orderedKillsIn(result).map(({ id, reason = null, by = null, since = null }) => {
+    return { id, reason, by, since };
   });
-  const known = new Set(listed.map(({ id }) => id));
-  const own = [...flags.values()].flatMap(({ name, environments }) =>
-    [...environments].flatMap(([environment, { fields }]): OrderedKill[] => {
-      const id = objectId({ kind: 'flag', name, environment });
-      return fields.killed === true && !known.has(id)
-        ? [{ id, reason: null, by: null, since: null }]
-        : [];
-    }),
-  );
-  return [...listed, ...own];
 }
 
 function resultOf(result: Planned | Applied, verdict: Verdict, signal: AbortSignal): RunResult {

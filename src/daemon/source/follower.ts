@@ -96,18 +96,11 @@ export class Follower {
   async #change(before: Seen, now: Seen): Promise<'commit' | 'files' | 'kill' | null> {
     const [old, young] = [before.commit?.commit, now.commit?.commit];
     if (old !== undefined && young !== undefined && old !== young) {
-      return (await this.#addsKill(old, young)) ? 'kill' : 'commit';
+      // Commits that cannot be compared are ordinary ones: their run still sends kills first.
+      const addsKill = await this.#upstream.addsKill(old, young).catch(() => false);
+      return addsKill ? 'kill' : 'commit';
     }
     if (old !== young) return 'commit';
     return before.localFiles === now.localFiles ? null : 'files';
-  }
-
-  /** Treats commits that cannot be compared as ordinary ones: their run still sends kills first. */
-  async #addsKill(before: string, after: string): Promise<boolean> {
-    try {
-      return await this.#upstream.addsKill(before, after);
-    } catch {
-      return false;
-    }
   }
 }

@@ -8,12 +8,12 @@ export interface SharedRun {
   readonly run: RunRecord;
   readonly at: CommitView | null;
   /** The protected ones first; only with a plan. */
-  readonly environments?: readonly string[];
+  readonly environments?: readonly string[] | undefined;
   /** `suspend: true` in the config; only with a plan. */
-  readonly suspendedByConfig?: boolean;
-  readonly standings?: StandingsView;
+  readonly suspendedByConfig?: boolean | undefined;
+  readonly standings?: StandingsView | undefined;
   /** Not set if the run before still has the current ones. */
-  readonly flags?: readonly SeenFlags[];
+  readonly flags?: readonly SeenFlags[] | undefined;
 }
 
 export const NOTHING_HELD: ActiveOverrides = {

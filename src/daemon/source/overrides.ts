@@ -1,5 +1,5 @@
 import { NOTHING_HELD } from './leadership.js';
-import type { ActiveOverrides, Approval, Hold } from '../view.js';
+import type { ActiveOverrides, Approval } from '../view.js';
 
 /** Suspension, pin and approval by request, each with an expiry. The config's own suspension is not part of it. */
 export class Overrides {
@@ -10,37 +10,30 @@ export class Overrides {
     this.#now = now;
   }
 
-  get suspended(): Hold | null {
-    return this.#current(this.#state.suspension);
+  /** The overrides that have not expired. */
+  get inForce(): ActiveOverrides {
+    const { suspension, pin, approval } = this.#state;
+    return {
+      suspension: this.#current(suspension),
+      pin: this.#current(pin),
+      approval: this.#current(approval),
+    };
   }
 
-  get pinned(): ActiveOverrides['pin'] {
-    return this.#current(this.#state.pin);
-  }
-
-  get approved(): Approval | null {
-    return this.#current(this.#state.approval);
-  }
-
-  /** Milliseconds until the next override expires; null if none is set. */
-  get endsInMs(): number | null {
+  /** When the next override expires, in milliseconds since the epoch; null if none is set. */
+  get endsAt(): number | null {
     const { suspension, pin, approval } = this.#state;
     const ends = [suspension, pin, approval].flatMap((hold) =>
-      hold === null ? [] : [Date.parse(hold.until) - this.#now()],
+      hold === null ? [] : [Date.parse(hold.until)],
     );
-    return ends.length === 0 ? null : Math.max(0, Math.min(...ends));
-  }
-
-  /** All overrides, expired ones included. */
-  get state(): ActiveOverrides {
-    return this.#state;
+    return ends.length === 0 ? null : Math.min(...ends);
   }
 
   /** @returns whether that changes anything now. */
   set(state: ActiveOverrides): boolean {
-    const before = JSON.stringify(this.#inForce());
+    const before = JSON.stringify(this.inForce);
     this.#state = state;
-    return before !== JSON.stringify(this.#inForce());
+    return before !== JSON.stringify(this.inForce);
   }
 
   change(changed: Partial<ActiveOverrides>): void {
@@ -59,17 +52,8 @@ export class Overrides {
   /** Drops expired overrides. @returns whether a run is needed: an expired approval needs none. */
   expire(): boolean {
     const { suspension, pin } = this.#state;
-    this.#state = this.#inForce();
+    this.#state = this.inForce;
     return suspension !== this.#state.suspension || pin !== this.#state.pin;
-  }
-
-  #inForce(): ActiveOverrides {
-    const { suspension, pin, approval } = this.#state;
-    return {
-      suspension: this.#current(suspension),
-      pin: this.#current(pin),
-      approval: this.#current(approval),
-    };
   }
 
   #current<T extends { readonly until: string }>(hold: T | null): T | null {

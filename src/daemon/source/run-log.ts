@@ -66,8 +66,10 @@ export class RunLog {
     const misfortune = level === 'info' ? '' : misfortuneOf(record, end);
     const isTold = misfortune !== '' && misfortune === this.#told;
     if (record.result !== 'interrupted') this.#told = misfortune;
-    failures(log, record, isTold);
-    if (!isTold) details(log, record, end);
+    if (!isTold) {
+      failures(log, record);
+      details(log, record, end);
+    }
     const { result, durationMs, requests, triggers } = record;
     const facts = {
       ...{ result, durationMs, requests, triggers, summary: clean(record.summary) },
@@ -84,8 +86,7 @@ function misfortuneOf({ result, text }: RunRecord, { diagnostics = [] }: CycleEn
   return JSON.stringify([result, found.length > 0 ? found : text]);
 }
 
-function failures(log: Log, { plan }: RunRecord, isTold: boolean): void {
-  if (isTold) return;
+function failures(log: Log, { plan }: RunRecord): void {
   for (const { id, action, reason, outcome, error } of plan?.changes ?? []) {
     if (!error) continue;
     const facts = { object: clean(id), action, reason, outcome, code: error.code };
@@ -142,24 +143,6 @@ const MAX_FAILURES = 3;
 /** After this many full looks in a row without an end, neither. */
 const MAX_MISSED = 2;
 
-/** The part of a source's view that its polls, runs and answers bring. */
-type RecordedView = Pick<
-  SourceView,
-  | 'service'
-  | 'workspace'
-  | 'environments'
-  | 'flags'
-  | 'seen'
-  | 'applied'
-  | 'appliedAt'
-  | 'liveKills'
-  | 'runs'
-  | 'troubles'
-  | 'firstSync'
-  | 'standings'
-  | 'confirmed'
->;
-
 const NOTHING_KNOWN = {
   ...{
     service: null,
@@ -172,11 +155,14 @@ const NOTHING_KNOWN = {
   ...{ environments: [], flags: [], liveKills: [], runs: [], firstSync: false },
 };
 
+/** The part of a source's view that its polls, runs and answers bring. */
+type Known = Pick<SourceView, keyof typeof NOTHING_KNOWN>;
+
 /** The known facts of a source: its commits, its last runs, its troubles. */
 export class SourceRecord {
   readonly #now: () => number;
   readonly #troubles = new Map<Trouble['what'], Trouble>();
-  #known: Omit<RecordedView, 'troubles' | 'standings'> = NOTHING_KNOWN;
+  #known: Known = NOTHING_KNOWN;
   #isSuspendedByConfig = false;
   readonly #standings = new ObjectStandings();
   /** ISO 8601 time of the last answer of the source, and the failures in a row since, of the service too. */
@@ -190,7 +176,7 @@ export class SourceRecord {
     this.#now = now;
   }
 
-  view(): RecordedView {
+  view(): Known & Pick<SourceView, 'troubles' | 'standings'> {
     const standings = this.#standings.view(this.#known.environments);
     return {
       ...this.#known,
@@ -263,16 +249,9 @@ export class SourceRecord {
   ended(
     run: RunRecord,
     commit: CommitView | null,
-    {
-      accessTrouble,
-      judged,
-      standings,
-      environments,
-      flags,
-      suspendedByConfig,
-    }: Pick<CycleEnd, 'accessTrouble' | 'judged' | 'environments' | 'flags' | 'suspendedByConfig'> &
-      Pick<SharedRun, 'standings'>,
+    found: Omit<SharedRun, 'run' | 'at'> & Pick<CycleEnd, 'accessTrouble' | 'judged'>,
   ): void {
+    const { accessTrouble, judged, standings, environments, flags, suspendedByConfig } = found;
     if (accessTrouble !== undefined) this.asked(accessTrouble);
     if (standings !== undefined) this.#standings.share(standings);
     if (judged !== undefined) this.#standings.add(judged.verdict, { ...judged, at: run.startedAt });

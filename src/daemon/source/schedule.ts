@@ -41,72 +41,42 @@ export class Schedule {
 /** Longest sleep before another look at the wall clock, which may jump. */
 const MAX_WAIT_MS = 600_000;
 
-/** Something that ends at a time of the wall clock. */
-export interface Ending {
-  /** Milliseconds from now; null if there is nothing to wait for. */
-  readonly endsInMs: number | null;
-  /** Drops expired entries. @returns whether there were any. */
-  expire(): boolean;
-}
+/** Calls `onTime` once at a time of the wall clock, even if that clock is set meanwhile. */
+export class Alarm {
+  readonly #time: Time;
+  readonly #ending: AbortSignal;
+  readonly #onTime: () => void;
+  #at: number | null = null;
+  #waiting = new AbortController();
 
-export interface MomentTimerOptions {
-  readonly of: Ending;
-  readonly time: Time;
-  /** Aborted to stop the timer for good. */
-  readonly ending: AbortSignal;
-  readonly onEnd: () => void;
-}
-
-/** Calls `onEnd` when something ends, even if the clock is set meanwhile. */
-export class MomentTimer {
-  readonly #options: MomentTimerOptions;
-  #current: AbortController | null = null;
-
-  constructor(options: MomentTimerOptions) {
-    this.#options = options;
+  /** @param ending aborted to stop the alarm for good. */
+  constructor(time: Time, ending: AbortSignal, onTime: () => void) {
+    this.#time = time;
+    this.#ending = ending;
+    this.#onTime = onTime;
   }
 
-  /** Call after the moment has changed. */
-  restart(): void {
-    this.#current?.abort();
-    this.#current = new AbortController();
-    const { of, time, ending, onEnd } = this.#options;
-    const signal = AbortSignal.any([this.#current.signal, ending]);
-    const pauseMs = (): number | null => {
-      const { endsInMs } = of;
-      return endsInMs === null ? null : Math.min(endsInMs, MAX_WAIT_MS);
-    };
+  /** Milliseconds since the epoch; null if it waits for nothing. */
+  get at(): number | null {
+    return this.#at;
+  }
+
+  set at(moment: number | null) {
+    this.#at = moment;
+    this.#waiting.abort();
+    this.#waiting = new AbortController();
+    const time = this.#time;
+    const signal = AbortSignal.any([this.#waiting.signal, this.#ending]);
+    const pauseMs = (): number | null =>
+      this.#at === null ? null : Math.min(Math.max(0, this.#at - time.now()), MAX_WAIT_MS);
     void afterEachPause(pauseMs, { time, signal }, () => {
-      if (of.expire()) onEnd();
+      this.check();
     });
   }
-}
 
-/** The time at which something held back may go. */
-export class DueMoment implements Ending {
-  readonly #now: () => number;
-  #at: number | null = null;
-
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
-  /** ISO 8601; null if nothing waits for a time. */
-  get at(): string | null {
-    return this.#at === null ? null : new Date(this.#at).toISOString();
-  }
-
-  set at(moment: string | null) {
-    this.#at = moment === null ? null : Date.parse(moment);
-  }
-
-  get endsInMs(): number | null {
-    return this.#at === null ? null : Math.max(0, this.#at - this.#now());
-  }
-
-  expire(): boolean {
-    if (this.#at === null || this.#at > this.#now()) return false;
+  check(): void {
+    if (this.#at === null || this.#at > this.#time.now()) return;
     this.#at = null;
-    return true;
+    this.#onTime();
   }
 }

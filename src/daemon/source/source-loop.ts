@@ -4,7 +4,7 @@ import { clean } from '../../report/sanitize.js';
 import { CHANGE_TRIGGERS, type CycleEnd } from './cycle.js';
 import { Driver } from './driver.js';
 import { Follower } from './follower.js';
-import { DueMoment, MomentTimer, type Ending, Schedule } from './schedule.js';
+import { Alarm, Schedule } from './schedule.js';
 import { Overrides } from './overrides.js';
 import { recordedEnd, RunLog, SourceRecord } from './run-log.js';
 import { ALONE, type Leadership, type RunPermit } from './leadership.js';
@@ -45,9 +45,9 @@ export class SourceLoop {
   readonly #driver: Driver;
   readonly #follower: Follower;
   readonly #overrides: Overrides;
-  readonly #overrideTimer: MomentTimer;
-  readonly #due: DueMoment;
-  readonly #dueTimer: MomentTimer;
+  readonly #overrideEnd: Alarm;
+  /** When something held back may go. */
+  readonly #due: Alarm;
   readonly #record: SourceRecord;
   readonly #leadership: Leadership;
   readonly #ending = new AbortController();
@@ -65,9 +65,14 @@ export class SourceLoop {
     this.#log = around.log.child({ source: options.name });
     this.#runLog = new RunLog(this.#log);
     this.#overrides = new Overrides(() => time.now());
-    this.#due = new DueMoment(() => time.now());
-    this.#overrideTimer = this.#timer(this.#overrides, 'request');
-    this.#dueTimer = this.#timer(this.#due, 'due');
+    const ending = this.#ending.signal;
+    this.#overrideEnd = new Alarm(time, ending, () => {
+      if (this.#overrides.expire()) this.trigger('request');
+      this.#overrideEnd.at = this.#overrides.endsAt;
+    });
+    this.#due = new Alarm(time, ending, () => {
+      this.trigger('due');
+    });
     this.#record = new SourceRecord(() => time.now());
     this.#runs = new SourceRuns(options, {
       ...{ log: this.#log, overrides: this.#overrides, record: this.#record },
@@ -124,13 +129,6 @@ export class SourceLoop {
     this.#around.onChange();
   }
 
-  #timer(of: Ending, trigger: Trigger): MomentTimer {
-    const onEnd = (): void => {
-      this.trigger(trigger);
-    };
-    return new MomentTimer({ of, time: this.#around.time, ending: this.#ending.signal, onEnd });
-  }
-
   start(): void {
     const { schedule, confirm } = this.#options;
     if (schedule !== null) {
@@ -176,11 +174,11 @@ export class SourceLoop {
   }
 
   #onOverride(): void {
-    const { suspended, pinned, approved } = this.#overrides;
+    const { suspension: suspended, pin: pinned, approval: approved } = this.#overrides.inForce;
     // A suspension interrupts the run under way.
     if (suspended) this.#driver.interrupt('suspended');
     this.#log.info({ suspended, pinned, approved }, 'held back or let pass by request');
-    this.#overrideTimer.restart();
+    this.#overrideEnd.at = this.#overrides.endsAt;
     this.trigger('request');
   }
 
@@ -211,19 +209,19 @@ export class SourceLoop {
   }
 
   view(): SourceView {
-    const [{ name, upstream }, retryAt] = [this.#options, this.#driver.nextRetryAt];
+    const { name, upstream } = this.#options;
+    const { suspension, pin: pinned, approval: approved } = this.#overrides.inForce;
     return {
       name,
       location: upstream.location,
       branch: upstream.branch,
       ...{ phase: this.#driver.phase, progress: this.#runs.progress },
       ...{ ...this.#record.view(), unsigned: this.#follower.seen?.unsigned ?? null },
-      suspended: this.#overrides.suspended ?? this.#record.suspendedByGit,
-      pinned: this.#overrides.pinned,
-      approved: this.#overrides.approved,
+      suspended: suspension ?? this.#record.suspendedByGit,
+      ...{ pinned, approved },
       nextSchedule: this.#schedule?.next ?? null,
-      nextRetry: retryAt === null ? null : new Date(retryAt).toISOString(),
-      nextDue: this.#due.at,
+      nextRetry: isoOf(this.#driver.nextRetryAt),
+      nextDue: isoOf(this.#due.at),
       leader: this.#leadership.isLeader,
     };
   }
@@ -242,8 +240,8 @@ export class SourceLoop {
     if (isNew && trouble !== null)
       this.#log.error({ what, why: clean(trouble) }, 'source out of reach');
     if (isNew && trouble === null) this.#log.info({ what }, 'source within reach again');
-    if (this.#overrides.expire()) this.trigger('request');
-    if (this.#due.expire()) this.trigger('due');
+    this.#overrideEnd.check();
+    this.#due.check();
     this.#around.onChange();
   }
 
@@ -282,12 +280,11 @@ export class SourceLoop {
     const started = performance.now();
     const named = await this.#finish(triggers);
     const { seen, seenAtMs } = this.#follower;
-    const pinned = this.#overrides.pinned?.commit;
-    const commit = pinned ?? seen?.commit?.commit ?? null;
+    const { pin, approval } = this.#overrides.inForce;
+    const commit = pin?.commit ?? seen?.commit?.commit ?? null;
     this.#log.debug({ run: id, triggers: named, revision: commit }, 'run begins');
     onBegin(this.view(), { id, commit });
     const of = { id, seen, commit, triggers: named, signal, fence: fence?.(seenAtMs) };
-    const approval = this.#overrides.approved;
     const end = await this.#runs.run({ ...of, approval });
     if (approval !== null) this.#settle(approval, end);
     const at = commit === null ? null : await this.#describe(commit, seen);
@@ -297,20 +294,14 @@ export class SourceLoop {
       ...recordedEnd(end),
     };
     this.#record.ended(record, at, end);
-    if (end.dueAt !== undefined) {
-      this.#due.at = end.dueAt;
-      this.#dueTimer.restart();
-    }
+    if (end.dueAt !== undefined) this.#due.at = end.dueAt;
     this.#runLog.ended(record, end);
-    const { environments, flags, suspendedByConfig } = end;
+    const { environments, suspendedByConfig, judged, result } = end;
     const { standings } = this.#record.view();
     await this.#leadership.keep({
-      run: record,
-      at,
-      ...(environments !== undefined && { environments }),
-      ...(suspendedByConfig !== undefined && { suspendedByConfig }),
-      ...(end.judged !== undefined && standings !== null && { standings }),
-      ...(flags !== undefined && end.result !== 'in-sync' && { flags }),
+      ...{ run: record, at, environments, suspendedByConfig },
+      standings: judged && (standings ?? undefined),
+      flags: result === 'in-sync' ? undefined : end.flags,
     });
     onRun(this.view(), record);
     return end.mayRetry;
@@ -342,4 +333,8 @@ export class SourceLoop {
     if (seen?.commit?.commit === commit) return seen.commit;
     return this.#options.upstream.describe(commit).catch(() => null);
   }
+}
+
+function isoOf(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
 }

@@ -76,11 +76,12 @@ export class SourceRuns {
     this.#progress = progress;
     const order: RunOrder = {
       open: async (memory) => this.#open(commit, seen, memory),
-      mode: observationFor(triggers),
-      everyKey: triggers.includes('schedule'),
-      suspend: overrides.suspended ?? undefined,
+      touchedSince: observationFor(triggers) === 'full' ? undefined : 'memory',
+      keys: triggers.includes('schedule') ? 'listed' : undefined,
+      isolated: false,
+      suspend: overrides.inForce.suspension ?? undefined,
       // A pin is explicit, so it holds even if a newer commit was applied.
-      allowOlder: allowOlder || overrides.pinned !== null,
+      allowOlder: allowOlder || overrides.inForce.pin !== null,
       adopt: triggers.includes('adopt') && record.isOfNewestPlan(commit),
       dryRun: false,
       approvals: approval === null ? [] : [approval],
@@ -108,7 +109,7 @@ export class SourceRuns {
         openRun,
         {
           ...{ ...order, open: async () => upstream.open(null) },
-          ...{ mode: 'isolated', adopt: false, dryRun: true },
+          ...{ touchedSince: 'memory', isolated: true, adopt: false, dryRun: true },
         },
         events,
       ),

@@ -13,24 +13,24 @@ describe('a hold by request', () => {
   it('holds until its time, and not a moment longer', () => {
     const { holds, clock } = holdsAt();
     holds.change({ suspension: { reason: 'INC-1', until: at(10) } });
-    expect(holds.suspended).toEqual({ reason: 'INC-1', until: at(10) });
-    expect(holds.endsInMs).toBe(600_000);
+    expect(holds.inForce.suspension).toEqual({ reason: 'INC-1', until: at(10) });
+    expect(holds.endsAt).toBe(NOON + 600_000);
 
     clock.now = NOON + 600_000;
 
-    expect(holds.suspended).toBeNull();
+    expect(holds.inForce.suspension).toBeNull();
     expect(holds.expire()).toBe(true);
     expect(holds.expire()).toBe(false);
-    expect(holds.endsInMs).toBeNull();
+    expect(holds.endsAt).toBeNull();
   });
 
   it('is over when the clock jumped past its end, and stands again when it jumps back before', () => {
     const { holds, clock } = holdsAt();
     holds.change({ pin: { reason: 'release', until: at(10), commit: 'a'.repeat(40) } });
     clock.now = NOON + 86_400_000;
-    expect(holds.pinned).toBeNull();
+    expect(holds.inForce.pin).toBeNull();
     clock.now = NOON;
-    expect(holds.pinned).toMatchObject({ commit: 'a'.repeat(40) });
+    expect(holds.inForce.pin).toMatchObject({ commit: 'a'.repeat(40) });
   });
 
   it('ends before its time when it is taken back, and the other stays', () => {
@@ -38,14 +38,14 @@ describe('a hold by request', () => {
     holds.change({ suspension: { reason: 'INC-1', until: at(10) } });
     holds.change({ pin: { reason: 'release', until: at(20), commit: 'a'.repeat(40) } });
     holds.change({ suspension: null });
-    expect([holds.suspended, holds.pinned?.reason]).toEqual([null, 'release']);
+    expect([holds.inForce.suspension, holds.inForce.pin?.reason]).toEqual([null, 'release']);
     holds.change({ pin: null });
-    expect(holds.pinned).toBeNull();
+    expect(holds.inForce.pin).toBeNull();
   });
 
   it('that was over when it came never holds', () => {
     const { holds } = holdsAt();
     holds.change({ suspension: { reason: 'late', until: at(-1) } });
-    expect(holds.suspended).toBeNull();
+    expect(holds.inForce.suspension).toBeNull();
   });
 });

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { DueMoment, MomentTimer } from '../../../../src/daemon/source/schedule.js';
+import { Alarm } from '../../../../src/daemon/source/schedule.js';
 import type { Time } from '../../../../src/platform/clock.js';
 
 const HOUR_MS = 3_600_000;
@@ -36,26 +36,18 @@ class SetClock implements Time {
   }
 }
 
-function waiting(): { clock: SetClock; due: DueMoment; timer: MomentTimer; runs: number[] } {
+function waiting(): { clock: SetClock; due: Alarm; runs: number[] } {
   const clock = new SetClock();
   const runs: number[] = [];
-  const due = new DueMoment(() => clock.now());
-  const onEnd = (): void => {
+  const due = new Alarm(clock, new AbortController().signal, () => {
     runs.push(clock.wall);
-  };
-  const timer = new MomentTimer({
-    of: due,
-    time: clock,
-    ending: new AbortController().signal,
-    onEnd,
   });
-  return { clock, due, timer, runs };
+  return { clock, due, runs };
 }
 
 it('a moment comes once, when the clock on the wall shows it', async () => {
-  const { clock, due, timer, runs } = waiting();
-  due.at = new Date(NOON + 90_000).toISOString();
-  timer.restart();
+  const { clock, due, runs } = waiting();
+  due.at = NOON + 90_000;
 
   expect(await clock.pass()).toBe(90_000);
 
@@ -65,9 +57,8 @@ it('a moment comes once, when the clock on the wall shows it', async () => {
 });
 
 it('a clock that is set back by an hour makes it come an hour later, and not twice', async () => {
-  const { clock, due, timer, runs } = waiting();
-  due.at = new Date(NOON + 60_000).toISOString();
-  timer.restart();
+  const { clock, due, runs } = waiting();
+  due.at = NOON + 60_000;
 
   await clock.pass({ set: -HOUR_MS });
   expect(runs).toEqual([]);
@@ -77,9 +68,8 @@ it('a clock that is set back by an hour makes it come an hour later, and not twi
 });
 
 it('a clock that is set forth by a day is noticed within ten minutes', async () => {
-  const { clock, due, timer, runs } = waiting();
-  due.at = new Date(NOON + 20 * HOUR_MS).toISOString();
-  timer.restart();
+  const { clock, due, runs } = waiting();
+  due.at = NOON + 20 * HOUR_MS;
 
   expect(await clock.pass({ set: 24 * HOUR_MS })).toBe(600_000);
 
@@ -87,11 +77,9 @@ it('a clock that is set forth by a day is noticed within ten minutes', async () 
 });
 
 it('another moment takes the place of the one before, and none ends the wait', async () => {
-  const { clock, due, timer, runs } = waiting();
-  due.at = new Date(NOON + 60_000).toISOString();
-  timer.restart();
+  const { clock, due, runs } = waiting();
+  due.at = NOON + 60_000;
   due.at = null;
-  timer.restart();
 
   await clock.pass();
 
