@@ -16,7 +16,7 @@ export interface FigureRow {
 const ROOMS: Readonly<Record<string, number>> = {
   ramps: 11,
   approvals: 12,
-  kills: 17,
+  kills: 16,
   identities: 11,
 };
 

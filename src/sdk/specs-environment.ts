@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Desired, DesiredFlag } from '../model/desired.js';
 import { definitionBody } from '../model/flag/wire.js';
-import { isKillListed } from '../plan/kills/orders.js';
+import { orderedDefinition } from '../plan/kills/orders.js';
 import { desiredUndelayed } from '../timing/desired-at.js';
 import {
   FlagList,
@@ -112,16 +112,15 @@ export class SpecsEnvironment implements ServedEnvironment {
   }
 
   /** Null for a flag that is not declared here. */
-  #splitOf({ name, trafficType, environments }: DesiredFlag, specs: Desired): SeededSplit | null {
-    const creation = environments.get(this.#name)?.creation;
-    if (creation === undefined) return null;
-    const { baselineTreatment, trafficAllocation } = creation;
-    const body = definitionBody(creation);
+  #splitOf({ name, trafficType }: DesiredFlag, specs: Desired): SeededSplit | null {
+    const ordered = orderedDefinition(specs, name, this.#name);
+    if (ordered === undefined) return null;
+    const { baselineTreatment, trafficAllocation, killed } = ordered;
+    const body = definitionBody(ordered);
     return {
       definition: {
         ...{ ...body, rules: body.rules ?? [], baselineTreatment, trafficAllocation },
-        ...{ id: name, name, creationTime: 0, lastUpdateTime: 0 },
-        killed: creation.killed || isKillListed(specs, name, this.#name),
+        ...{ id: name, name, creationTime: 0, lastUpdateTime: 0, killed },
         environment: { id: this.#name, name: this.#name },
         trafficType: { id: trafficType, name: trafficType },
       },

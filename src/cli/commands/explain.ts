@@ -12,7 +12,7 @@ import type { DesiredRamp } from '../../model/flag/ramp.js';
 import { definitionFromWire, differingFields } from '../../model/flag/wire.js';
 import { bucketOf, seedsOf, type Seeds } from '../../plan/impact/serving.js';
 import { evaluate, type Answer, type Situation } from '../../plan/impact/evaluate.js';
-import type { Run } from '../../compose/run.js';
+import { isKillListed } from '../../plan/kills/orders.js';
 import { quoted } from '../../report/sanitize.js';
 import {
   explainText,
@@ -103,13 +103,8 @@ async function explain(
   const specs = await readRightSpecs(directory, screen);
   const flag = flagOf(object, specs);
   const offline = await explainedFlag(flag, specs, options);
-  const { directory: place } = specs.named;
-  const explained =
-    options.online === true
-      ? await withLive(offline, flag, { desired: specs.desired, options }, async () =>
-          openDryRun(place, options, screen),
-        )
-      : offline;
+  const isOnline = options.online === true;
+  const explained = isOnline ? await withLive(offline, flag, { specs, options, screen }) : offline;
   const showKeys = options.showKeys === true;
   await screen.print(explained, () => explainText(explained, { ...screen, showKeys }));
   return EXIT.ok;
@@ -170,30 +165,29 @@ function explainedDefinition(
   specs: RightSpecs,
   options: ExplainOptions,
 ): ExplainedDefinition {
-  const { creation, location } = definition;
+  const { desired } = specs;
+  const { creation, location, ramps } = definition;
+  const { defaultTreatment, trafficAllocation, targets, defaultRule } = creation;
   const situation = situationOf(options);
-  const answer = evaluate(specs.desired, { flag: name, environment }, situation ?? {});
+  const answer = situation && evaluate(desired, { flag: name, environment }, situation);
   return {
-    environment,
-    location,
-    killed: answer?.killed ?? creation.killed,
-    defaultTreatment: creation.defaultTreatment,
-    trafficAllocation: creation.trafficAllocation,
-    targets: creation.targets,
+    ...{ environment, location },
+    killed: creation.killed || isKillListed(desired, name, environment),
+    ...{ defaultTreatment, trafficAllocation, targets },
     rules: rulesOf(name, environment, definition, specs),
-    ...(definition.ramps && { ramps: definition.ramps.map(explainedRamp) }),
-    defaultRule: creation.defaultRule,
-    ...(answer && situation && { answer: explainedAnswer(answer) }),
+    ...(ramps && { ramps: ramps.map(explainedRamp) }),
+    defaultRule,
+    ...(answer && { answer: explainedAnswer(answer) }),
   };
 }
 
 async function withLive(
   explained: ExplainedFlag,
   { name, environments: declared }: DesiredFlag,
-  { desired, options }: { readonly desired: Desired; readonly options: ExplainOptions },
-  open: () => Promise<Run>,
+  { specs, options, screen }: { specs: RightSpecs; options: ExplainOptions; screen: Screen },
 ): Promise<ExplainedFlag> {
-  await using run = await open();
+  const { desired, named } = specs;
+  await using run = await openDryRun(named.directory, options, screen);
   const reader = await run.context.openReader(desired);
   const at = await findWorkspace(reader, desired.config.workspace);
   const ids = await run.context.flagIdsOf(at);

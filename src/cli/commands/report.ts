@@ -6,7 +6,7 @@ import type { DesiredFlag, DesiredSegment } from '../../model/desired.js';
 import { withTag } from '../../model/flag/fields.js';
 import type { RampStep } from '../../model/flag/ramp.js';
 import { byCodeUnits } from '../../model/json.js';
-import { evaluate } from '../../plan/impact/evaluate.js';
+import { isKillListed } from '../../plan/kills/orders.js';
 import {
   cataloguePage,
   type Catalogue,
@@ -81,7 +81,7 @@ function cataloguedFlag(
     tags: withTag(sent, ownershipTag).tags ?? [],
     environments: [...environments].map(([environment, { creation, unmanaged, ramps = [] }]) => ({
       environment,
-      killed: evaluate(desired, { flag: name, environment }, {})?.killed ?? creation.killed,
+      killed: creation.killed || isKillListed(desired, name, environment),
       defaultTreatment: creation.defaultTreatment,
       trafficAllocation: creation.trafficAllocation,
       targets: Object.values(creation.targets).flat().length,

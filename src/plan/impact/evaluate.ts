@@ -1,6 +1,7 @@
 import type { Desired } from '../../model/desired.js';
 import type { Matcher } from '../../model/flag/flag.js';
 import { keyOf } from '../../model/ref.js';
+import { orderedDefinition } from '../kills/orders.js';
 import { asCompared, meets } from './attribute-match.js';
 import { flagDistribution, flagsBehind, isExact, type Bounds } from './distribution.js';
 import type { EnvironmentSides, FlagSides, ListSides } from './environment-sides.js';
@@ -106,21 +107,17 @@ export function evaluate(
 
 /** Every flag of an environment in evaluable form; killed if its spec or the break-glass list says so. */
 function definitionsIn(
-  { flags, kills }: Desired,
+  desired: Desired,
   environment: string,
   asked: { readonly flag: string; readonly situation: Situation },
 ): Map<string, ServedDefinition> {
-  const listed = new Set(
-    kills.filter((kill) => kill.environment === environment).map(({ flag }) => flag),
-  );
   const found = new Map<string, ServedDefinition>();
-  for (const [name, { environments }] of flags) {
-    const definition = environments.get(environment);
-    if (!definition) continue;
-    const { creation } = definition;
+  for (const name of desired.flags.keys()) {
+    const ordered = orderedDefinition(desired, name, environment);
+    if (!ordered) continue;
     const said = name === asked.flag ? asked.situation.killed : undefined;
-    const killed = said ?? (creation.killed || listed.has(name));
-    found.set(name, servedDefinition({ fields: { ...creation, killed }, segments: {} }));
+    const fields = { ...ordered, killed: said ?? ordered.killed };
+    found.set(name, servedDefinition({ fields, segments: {} }));
   }
   return found;
 }

@@ -1,5 +1,5 @@
 import { definitionId, type ObjectId } from '../../model/ref.js';
-import type { Desired, DesiredFlag, DesiredKill } from '../../model/desired.js';
+import type { Desired, DesiredDefinition, DesiredFlag, DesiredKill } from '../../model/desired.js';
 
 /** A kill that git orders, in a flag itself or in the break-glass list; of any flag of the workspace. */
 export interface KillOrder extends Pick<
@@ -51,6 +51,17 @@ function ownOrders(of: DesiredFlag): readonly KillOrder[] {
   });
   ordersOfFlag.set(of, orders.length === 0 ? NO_ORDERS : orders);
   return orders;
+}
+
+/** A definition as git orders it, killed also where the list says so; undefined if the specs do not declare it. */
+export function orderedDefinition(
+  desired: Desired,
+  flag: string,
+  environment: string,
+): DesiredDefinition['creation'] | undefined {
+  const creation = desired.flags.get(flag)?.environments.get(environment)?.creation;
+  if (creation === undefined) return undefined;
+  return { ...creation, killed: creation.killed || isKillListed(desired, flag, environment) };
 }
 
 /** Whether the break-glass list has an entry for the flag. */
