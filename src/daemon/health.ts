@@ -6,7 +6,7 @@ import type { Environment, Verdict as WrittenVerdict } from '../generated/status
 import type { Frozen } from '../model/json.js';
 import type { UnsignedCommit } from '../git/signatures.js';
 import type { StandingName } from '../model/verdict.js';
-import { plural } from '../report/values.js';
+import { plural, shortSha } from '../report/values.js';
 import { headlineText, STANDING_WORDS, whyText } from '../report/view/verdict.js';
 
 /**
@@ -92,7 +92,8 @@ export function verdictOver(sources: readonly { name: string; verdict: Verdict }
   const [only] = sources;
   if (only === undefined) return { level: 'busy', headline: 'No source yet', detail: null };
   if (sources.length === 1) return only.verdict;
-  const level = worst(sources.map(({ verdict }) => verdict.level));
+  const levels = new Set(sources.map(({ verdict }) => verdict.level));
+  const level = LEVELS.findLast((each) => levels.has(each)) ?? 'fine';
   const such = sources.filter(({ verdict }) => verdict.level === level);
   const detail = such
     .map(({ name, verdict }) => {
@@ -117,10 +118,6 @@ const MANY: Readonly<Record<Exclude<Level, 'fine'>, string>> = {
   attention: 'to look at',
   trouble: 'in trouble',
 };
-
-function worst(levels: readonly Level[]): Level {
-  return LEVELS.findLast((level) => levels.includes(level)) ?? 'fine';
-}
 
 /** Each trouble as a sentence without a full stop. */
 export const AWAY: Readonly<Record<Trouble['what'], string>> = {
@@ -284,10 +281,4 @@ function environmentOf(
     standing: place?.whole ?? null,
     counts: place?.counts ?? null,
   };
-}
-
-const SHORT_SHA = 7;
-
-export function shortSha(commit: string): string {
-  return commit.slice(0, SHORT_SHA);
 }

@@ -1,8 +1,7 @@
 import { isLoopback } from '../../platform/proxy.js';
 import { FlagkeelError } from '../../errors.js';
 import { clean } from '../../report/sanitize.js';
-import { plural } from '../../report/values.js';
-import { shortSha } from '../health.js';
+import { plural, shortSha } from '../../report/values.js';
 import type { Message, MessageKind } from './message.js';
 
 export const FORMATS = ['json', 'slack', 'teams', 'plain'] as const;

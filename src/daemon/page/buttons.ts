@@ -1,6 +1,6 @@
 import { html, type Html } from '../../platform/html.js';
-import { plural } from '../../report/values.js';
-import { isApplied, newestPlan, newestPlanned, shortSha } from '../health.js';
+import { plural, shortSha } from '../../report/values.js';
+import { isApplied, newestPlan, newestPlanned } from '../health.js';
 import type { CommitView, SourceView } from '../view.js';
 import { evidenceId, heldText, isApproved } from './evidence.js';
 import { shortened } from './phrases.js';

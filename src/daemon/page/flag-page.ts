@@ -1,3 +1,4 @@
+import { keyOf, keyOfId } from '../../model/ref.js';
 import { html, type Html } from '../../platform/html.js';
 import { documentOf } from '../../platform/page.js';
 import { definitionBlock, rampSteps } from '../../report/html/definition.js';
@@ -99,15 +100,11 @@ function rampOf({ rule, treatment, steps, step, served, held }: RampView): Html 
 
 /** What the newest plan leaves open of this flag, in all environments. */
 function openSection({ name }: FlagRow, source: SourceView): Html {
-  const list = rowList(source, ({ subject }) => isOf(subject, name));
+  const list = rowList(source, ({ subject }) => keyOfId(subject) === keyOf('flag', name));
   return html`<section class="sheet" aria-labelledby="open">
     <h2 id="open">Open</h2>
     ${list ?? html`<p class="soft">nothing</p>`}
   </section>`;
-}
-
-function isOf(id: string, name: string): boolean {
-  return id === `flag/${name}` || id.startsWith(`flag/${name}@`);
 }
 
 const MOST_WRITES = 20;
@@ -116,7 +113,7 @@ const MOST_WRITES = 20;
 function writesSection({ name }: FlagRow, source: SourceView, now: number): Html {
   const writes = source.runs.flatMap((run) =>
     (run.plan?.changes ?? [])
-      .filter((change) => isOf(change.id, name) && isApplied(change))
+      .filter((change) => keyOfId(change.id) === keyOf('flag', name) && isApplied(change))
       .map((change) => html`<li>${writeOf(change, run, source.location, now)}</li>`),
   );
   return html`<section class="sheet" aria-labelledby="writes">

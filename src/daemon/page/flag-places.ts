@@ -19,6 +19,9 @@ export const STATES = {
 
 export type FlagState = keyof typeof STATES;
 
+/** The most urgent first. */
+export const ALL_STATES = Object.keys(STATES) as FlagState[];
+
 /** All that a page knows of one flag in one environment. */
 export interface FlagPlace {
   readonly environment: string;
@@ -91,8 +94,6 @@ function placesIn(
     };
   };
 }
-
-const ALL_STATES = Object.keys(STATES) as FlagState[];
 
 function isUnderWay({ steps, served }: RampView): boolean {
   return served !== steps.at(-1)?.percent;

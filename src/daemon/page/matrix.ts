@@ -7,6 +7,7 @@ import { sharesText } from '../../report/view/rule.js';
 import { whyText } from '../../report/view/verdict.js';
 import type { EnvironmentFlags, LiveFlag, Serving, SourceView } from '../view.js';
 import {
+  ALL_STATES,
   flagRows,
   shownColumns,
   STATES,
@@ -101,7 +102,7 @@ function filterBar({ name }: SourceView, rows: readonly FlagRow[]): Html {
 
 function statesIn(rows: readonly FlagRow[]): FlagState[] {
   const found = new Set(rows.flatMap(({ places }) => places.flatMap(({ states }) => states)));
-  return (Object.keys(STATES) as FlagState[]).filter((state) => found.has(state));
+  return ALL_STATES.filter((state) => found.has(state));
 }
 
 function legend(rows: readonly FlagRow[]): Html {
@@ -117,20 +118,14 @@ function legend(rows: readonly FlagRow[]): Html {
 
 function rowOf({ name, places }: FlagRow, source: SourceView, now: number): Html {
   const states = [...new Set(places.flatMap((place) => place.states))].join(' ');
-  const href = flagPath(source.name, name);
+  const href = `flags/${encodeURIComponent(source.name)}/${encodeURIComponent(name)}`;
   return html`<tr id="row-${source.name}-${clean(name)}" data-states="${states}">
     <th scope="row"><a href="${href}" data-panel>${untrusted(name)}</a></th>
-    ${places.map((place) => cellOf(place, now))}
+    ${places.map(
+      (place) =>
+        html`<td data-place="${clean(place.environment)}">${stateOfPlace(place, now)}</td>`,
+    )}
   </tr>`;
-}
-
-/** Relative to the status page. */
-function flagPath(source: string, flag: string): string {
-  return `flags/${encodeURIComponent(source)}/${encodeURIComponent(flag)}`;
-}
-
-function cellOf(place: FlagPlace, now: number): Html {
-  return html`<td data-place="${clean(place.environment)}">${stateOfPlace(place, now)}</td>`;
 }
 
 /** A share is shown only while it is known: an unknown place says what was seen last, and when. */

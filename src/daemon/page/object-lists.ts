@@ -84,9 +84,16 @@ export function openLists(source: SourceView): Html {
       rows.map((row) => rowItem(row, source)),
       total,
     );
-  return html`${listUnder('To be looked at again', open.reminders.map(text))}
-  ${listUnder('Ramps', open.ramps.map(text))} ${rowsUnder(LIVE_KILLS_TITLE, open.liveKills)}
-  ${rowsUnder('Not written', open.unwritten)} ${rowsUnder('Withheld', open.withheld)}`;
+  return html`${listUnder(
+    'To be looked at again',
+    open.reminders.map((each) => untrusted(each)),
+  )}
+  ${listUnder(
+    'Ramps',
+    open.ramps.map((each) => untrusted(each)),
+  )}
+  ${rowsUnder(LIVE_KILLS_TITLE, open.liveKills)} ${rowsUnder('Not written', open.unwritten)}
+  ${rowsUnder('Withheld', open.withheld)}`;
 }
 
 /** The rows that the newest plan leaves open, as far as they are wanted; null if there are none. */
@@ -117,10 +124,6 @@ export function invalidKillList({ liveKills }: SourceView): Html {
           <div>→ ${untrusted(kill.wayOut)}</div>`,
     );
   return listUnder(`${LIVE_KILLS_TITLE} (invalid file, as last known)`, items);
-}
-
-function text(sentence: string): Html {
-  return untrusted(sentence);
 }
 
 /** From the newest run that listed the names. */

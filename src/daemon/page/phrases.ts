@@ -1,7 +1,7 @@
 import { html, type Html } from '../../platform/html.js';
 import { clean } from '../../report/sanitize.js';
-import { plural } from '../../report/values.js';
-import { shortSha, type Level } from '../health.js';
+import { plural, shortSha } from '../../report/values.js';
+import type { Level } from '../health.js';
 import { STANDING_WORDS } from '../../report/view/verdict.js';
 import { forgePages } from './forge-pages.js';
 import type { RunResult, Trigger } from '../view.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ReviewStatus, CommitStatus } from '../../forge/forge.js';
-import { refOfId } from '../../model/ref.js';
 import type { Log } from '../../platform/log.js';
+import { placeOf } from '../standings.js';
 import type { DaemonView, RunBegin, SourceView, RunRecord, RunResult } from '../view.js';
 import type { RepositoryTarget } from '../../forge/forge.js';
 import { clean } from '../../report/sanitize.js';
@@ -127,7 +127,7 @@ export function runStatus(
       : standings.environments.find(({ name }) => name === environment);
   if (place === undefined) return { state: 'success', description: 'no objects' };
   const own = standings.objects.filter(
-    ({ id }) => environment === null || refOfId(id)?.environment === environment,
+    ({ id }) => environment === null || placeOf(id) === environment,
   );
   return appliedStatus(
     place,
