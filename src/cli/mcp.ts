@@ -3,7 +3,11 @@ import { PassThrough, Writable } from 'node:stream';
 import type { Command } from 'commander';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { CallToolResult, Tool as ToolListed } from '@modelcontextprotocol/sdk/types.js';
+import type {
+  CallToolResult,
+  ListResourcesResult,
+  Tool as ToolListed,
+} from '@modelcontextprotocol/sdk/types.js';
 import type { JsonSchemaType } from '@modelcontextprotocol/sdk/validation/types.js';
 import { EXIT, messageOf } from '../errors.js';
 import { errorText } from '../report/text/error.js';
@@ -199,12 +203,7 @@ function refused(why: string): CallToolResult {
 
 const FOLDERS = { docs: 'text/markdown', schemas: 'application/schema+json' } as const;
 
-interface Resources {
-  readonly resources: { readonly uri: string; readonly name: string; readonly mimeType: string }[];
-  readonly [other: string]: unknown;
-}
-
-async function resources(): Promise<Resources> {
+async function resources(): Promise<ListResourcesResult> {
   const found = Object.entries(FOLDERS).map(async ([folder, mimeType]) => {
     const names = await readdir(packageFile(folder)).catch((error: unknown) => {
       throw new Error(`cannot read ${folder} of the package: ${messageOf(error)}`);

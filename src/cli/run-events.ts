@@ -181,7 +181,11 @@ export class RunEvents {
     const write = { id: change, step: action };
     if (end.status === 'failed') this.#tell('failed', { ...write, error: end.error });
     else if (end.status === 'skipped') this.#tell('skipped', { ...write, why: end.why });
-    else this.#tell('answered', { ...write, ...(end.identities && countsOf(end.identities)) });
+    else {
+      const { written, failed } = end.identities ?? {};
+      const identities = written && { written: written.length, failed: failed?.length };
+      this.#tell('answered', { ...write, identities });
+    }
   }
 
   /** How far long work has come: after five seconds, and then once a minute. */
@@ -206,16 +210,6 @@ export class RunEvents {
     const head = { formatVersion: 1, event, time: new Date().toISOString() };
     this.#sink.write(`${JSON.stringify({ ...head, directory: this.#directory, ...members })}\n`);
   }
-}
-
-function countsOf({
-  written,
-  failed,
-}: {
-  written: readonly unknown[];
-  failed: readonly unknown[];
-}): object {
-  return { identities: { written: written.length, failed: failed.length } };
 }
 
 function errorOf(error: unknown): object {

@@ -108,6 +108,8 @@ function countsText({ rows, keys }: BackupSummary): string {
 
 /** `service keys`. Its subcommands read the options of `service` too, which is why they ask for the global ones. */
 function addKeys(service: Command, terminal: Terminal): void {
+  const run = async (command: Command, act: KeyCommand): Promise<void> =>
+    runServiceKeys(command.optsWithGlobals<StoreOptions>(), act, { write: writer(terminal) });
   const keys = service
     .command('keys')
     .description('API keys of a store, also while a service has it open');
@@ -132,34 +134,28 @@ function addKeys(service: Command, terminal: Terminal): void {
     )
     .addOption(durationOption('--expires', 'refuse the key after that time, for example 90d'))
     .action(async (name: string, _own: unknown, command: Command) => {
-      const options = command.optsWithGlobals<KeyOptions>();
-      const { workspace, environment, expires, type } = options;
-      const create = {
+      const { workspace, environment, expires, type } = command.optsWithGlobals<KeyOptions>();
+      await run(command, {
         action: 'create',
-        name,
-        type,
+        ...{ name, type, expires },
         workspaces: workspace.length === 0 ? undefined : workspace,
         environments: environment.length === 0 ? undefined : environment,
-        expires,
-      } as const;
-      await runServiceKeys(options, create, { write: writer(terminal) });
+      });
     });
   keys
     .command('list')
     .description('list keys, what they reach, when they end and were last used, without secrets')
     .addOption(formatOption())
     .action(async (_own: unknown, command: Command) => {
-      const options = command.optsWithGlobals<StoreOptions & ListOptions>();
-      const { format } = options;
-      await runServiceKeys(options, { action: 'list', format }, { write: writer(terminal) });
+      const { format } = command.optsWithGlobals<ListOptions>();
+      await run(command, { action: 'list', format });
     });
   keys
     .command('revoke')
     .description('refuse a key from now on')
     .argument('<id>')
     .action(async (id: string, _own: unknown, command: Command) => {
-      const options = command.optsWithGlobals<StoreOptions>();
-      await runServiceKeys(options, { action: 'revoke', id }, { write: writer(terminal) });
+      await run(command, { action: 'revoke', id });
     });
 }
 
