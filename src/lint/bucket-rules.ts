@@ -19,79 +19,15 @@ import {
 } from './rule.js';
 
 export const BUCKET_RULES: readonly DefinitionRule[] = [
-  {
-    code: 'zero-bucket',
-    level: 'warning',
-    reason: 'A bucket of 0 % serves no key, and reads as if some got the treatment.',
-    wayOut: 'Leave the bucket out.',
-    section: 'Rules and buckets',
-    find: zeroBuckets,
-  },
-  {
-    code: 'middle-bucket-shift',
-    level: 'warning',
-    reason: 'Of two treatments side by side, neither grows without moving keys of the other.',
-    wayOut: 'Put the default treatment between them while the flag is unused; later, allow it.',
-    section: 'Rules and buckets',
-    find: middleBuckets,
-  },
-  {
-    code: 'default-not-safe',
-    level: 'warning',
-    reason: 'A kill serves all keys the default treatment, so it must not be the one on trial.',
-    wayOut: 'Name the treatment that is known to work in `defaultTreatment`.',
-    section: 'Rules and buckets',
-    find: unsafeDefault,
-  },
-  {
-    code: 'ramp-finished',
-    level: 'warning',
-    reason: 'The file still shows the first share, and the ramp has made it more.',
-    wayOut: 'Write what the last step serves where the ramp began, and take the ramp out.',
-    section: 'Rules and buckets',
-    find: finishedRamps,
-  },
-  {
-    code: 'ramp-past',
-    level: 'error',
-    reason: 'A step that is not after the one before it leaves that one no time.',
-    wayOut: 'Correct one of the moments, or take the earlier step out.',
-    section: 'Rules and buckets',
-    find: stepsInVain,
-  },
-  {
-    code: 'ramp-in-freeze',
-    level: 'warning',
-    reason: 'A step that falls into a freeze goes at its end, when no person may be watching.',
-    wayOut: 'Set the step to a moment before or after the freeze.',
-    section: 'Rules and buckets',
-    find: frozenSteps,
-  },
-  {
-    code: 'default-while-killed',
-    level: 'error',
-    reason:
-      'While a flag is killed all keys get its default treatment, so all of them get another.',
-    wayOut: 'Change it when the kill is taken back; where it is meant, allow it.',
-    section: 'Rules and buckets',
-    find: otherDefaults,
-  },
-  {
-    code: 'treatments-reordered',
-    level: 'error',
-    reason: 'Keys keep their places from 1 to 100, so another order gives them other treatments.',
-    wayOut: 'Keep the order of the last commit; where it is meant, allow it.',
-    section: 'Rules and buckets',
-    find: reordered,
-  },
-  {
-    code: 'production-before-staging',
-    level: 'error',
-    reason: 'A protected environment serves only what another environment has served before.',
-    wayOut: 'Serve the treatment in one of the environments of `lint.provenIn` first.',
-    section: 'Rules of the house',
-    find: unproven,
-  },
+  { code: 'zero-bucket', level: 'warning', find: zeroBuckets },
+  { code: 'middle-bucket-shift', level: 'warning', find: middleBuckets },
+  { code: 'default-not-safe', level: 'warning', find: unsafeDefault },
+  { code: 'ramp-finished', level: 'warning', find: finishedRamps },
+  { code: 'ramp-past', level: 'error', find: stepsInVain },
+  { code: 'ramp-in-freeze', level: 'warning', find: frozenSteps },
+  { code: 'default-while-killed', level: 'error', find: otherDefaults },
+  { code: 'treatments-reordered', level: 'error', find: reordered },
+  { code: 'production-before-staging', level: 'error', find: unproven },
 ];
 
 interface Served {

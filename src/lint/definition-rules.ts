@@ -13,74 +13,16 @@ import {
   type LintedRepository,
 } from './rule.js';
 
-const SECTION = 'Rules and buckets';
-
 /** Rules about each flag in each environment. Their messages count the flag's rules from 1, as people do. */
 export const DEFINITION_RULES: readonly DefinitionRule[] = [
-  {
-    code: 'unreachable-rule',
-    level: 'warning',
-    reason: 'Keys that the rule is meant for get something else, unnoticed.',
-    wayOut: 'Move it above the wider rule, or take it out.',
-    section: SECTION,
-    find: unreachableRules,
-  },
-  {
-    code: 'contradictory-rule',
-    level: 'warning',
-    reason: 'Its conditions exclude each other, so it matches no key.',
-    wayOut: 'Correct one of the conditions, or part the rule in two.',
-    section: SECTION,
-    find: contradictoryRules,
-  },
-  {
-    code: 'duplicate-condition',
-    level: 'warning',
-    reason: 'A condition that stands twice is mostly a slip for another one.',
-    wayOut: 'Correct the one that was meant otherwise, or take it out.',
-    section: SECTION,
-    find: duplicateConditions,
-  },
-  {
-    code: 'use-between',
-    level: 'warning',
-    reason: 'One condition says what two say, and cannot lose its other half in an edit.',
-    wayOut: 'Write `between: [from, to]` instead of the two.',
-    section: SECTION,
-    find: halvesOfRanges,
-  },
-  {
-    code: 'rule-like-default',
-    level: 'warning',
-    reason: 'The last rule serves what the default rule serves anyway: it can go.',
-    wayOut: 'Take the rule out, or correct what it serves.',
-    section: SECTION,
-    find: ruleLikeDefault,
-  },
-  {
-    code: 'invalid-regex',
-    level: 'error',
-    reason: 'An expression that an evaluator cannot read matches no key.',
-    wayOut: 'Correct the expression; where another dialect is meant, allow it.',
-    section: SECTION,
-    find: invalidExpressions,
-  },
-  {
-    code: 'empty-segment',
-    level: 'warning',
-    reason: 'A rule for an empty segment serves no key.',
-    wayOut: 'Fill the segment, or take the condition out.',
-    section: SECTION,
-    find: emptySegments,
-  },
-  {
-    code: 'full-rollout',
-    level: 'warning',
-    reason: 'A flag that is on for all keys can leave the code, or is of a lasting kind.',
-    wayOut: 'Take the flag out of the code, or give it one of the lasting kinds.',
-    section: 'Rules of the house',
-    find: fullRollout,
-  },
+  { code: 'unreachable-rule', level: 'warning', find: unreachableRules },
+  { code: 'contradictory-rule', level: 'warning', find: contradictoryRules },
+  { code: 'duplicate-condition', level: 'warning', find: duplicateConditions },
+  { code: 'use-between', level: 'warning', find: halvesOfRanges },
+  { code: 'rule-like-default', level: 'warning', find: ruleLikeDefault },
+  { code: 'invalid-regex', level: 'error', find: invalidExpressions },
+  { code: 'empty-segment', level: 'warning', find: emptySegments },
+  { code: 'full-rollout', level: 'warning', find: fullRollout },
 ];
 
 /** The first match wins, so no key reaches a rule behind a wider one. Reported once, with the first wider rule. */

@@ -15,63 +15,13 @@ import { staleRollouts } from './stale.js';
 
 /** Rules that a team sets for its whole repository in flagkeel.yaml. A rule without its setting finds nothing. */
 export const HOUSE_RULES: readonly RepositoryRule[] = [
-  {
-    code: 'name-pattern',
-    level: 'error',
-    reason: 'Names follow one pattern, so that they can be found and told apart.',
-    wayOut: 'Choose a name that fits, or correct `lint.names`.',
-    section: 'Rules of the house',
-    find: namesOffPattern,
-  },
-  {
-    code: 'required-field',
-    level: 'error',
-    reason: 'Your conventions require the field of every flag.',
-    wayOut: 'Write the field.',
-    section: 'Rules of the house',
-    find: missingFields,
-  },
-  {
-    code: 'unknown-word',
-    level: 'error',
-    reason: 'Only these words are agreed on; another one is mostly misspelt.',
-    wayOut: 'Write one of the words, or add the new one to `lint.words`.',
-    section: 'Rules of the house',
-    find: unknownWords,
-  },
-  {
-    code: 'expiry-too-late',
-    level: 'error',
-    reason: 'Flags of this kind must go earlier.',
-    wayOut: 'Set `expires` to an earlier day, or choose another kind.',
-    section: 'Rules of the house',
-    find: lateExpiries,
-  },
-  {
-    code: 'stale-rollout',
-    level: 'warning',
-    reason: 'All keys have got one treatment for long, so the flag can leave the code.',
-    wayOut: 'Take the flag out of the code and then out of git.',
-    section: 'Rules of the house',
-    find: staleRollouts,
-  },
-  {
-    code: 'name-reused',
-    level: 'error',
-    reason: 'Programs that still ask for the flag that was removed get the new one.',
-    wayOut: 'Choose a name that no flag had; where the flag is the same one, allow it.',
-    section: 'Rules of the house',
-    find: reusedNames,
-  },
-  {
-    code: 'code-ref-missing',
-    level: 'warning',
-    reason: 'A flag that no code asks for decides nothing, or the code asks for another name.',
-    wayOut:
-      'Correct the name, or take the flag out of git; where other code asks for it, allow it.',
-    section: 'Rules of the house',
-    find: missingInCode,
-  },
+  { code: 'name-pattern', level: 'error', find: namesOffPattern },
+  { code: 'required-field', level: 'error', find: missingFields },
+  { code: 'unknown-word', level: 'error', find: unknownWords },
+  { code: 'expiry-too-late', level: 'error', find: lateExpiries },
+  { code: 'stale-rollout', level: 'warning', find: staleRollouts },
+  { code: 'name-reused', level: 'error', find: reusedNames },
+  { code: 'code-ref-missing', level: 'warning', find: missingInCode },
 ];
 
 /**

@@ -2,7 +2,8 @@ import type { EnvironmentSpec } from '../generated/flag.schema.d.js';
 import { ownMember } from '../model/collections.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { SpecTree } from '../model/spec-tree.js';
-import { LINT_CODES, type LintCode } from '../specs/codes.js';
+import type { LintLevel } from '../generated/config.schema.d.js';
+import type { LintCode } from '../specs/codes.js';
 import { kindOf } from '../specs/parse/load-files.js';
 import type { SpecFile } from '../specs/parse/parse-file.js';
 import { fileDiagnostic } from '../specs/parse/source-text.js';
@@ -14,7 +15,6 @@ import { HOUSE_RULES } from './house-rules.js';
 import { REPOSITORY_RULES } from './repository-rules.js';
 import type {
   Finding,
-  Level,
   LintedDefinition,
   LintedRepository,
   LintRule,
@@ -24,27 +24,9 @@ import type {
 
 /** Rules about `allow` itself. `lint` applies them last, when it knows which allowances were used. */
 const ALLOW_RULES: readonly LintRule[] = [
-  {
-    code: 'allow-unknown',
-    level: 'error',
-    reason: 'What is allowed is no code of a rule, so nothing is.',
-    wayOut: 'Correct the code.',
-    section: 'Exceptions',
-  },
-  {
-    code: 'allow-without-reason',
-    level: 'error',
-    reason: 'A reviewer of an exception needs its reason.',
-    wayOut: 'Write the reason behind it, after a `#`.',
-    section: 'Exceptions',
-  },
-  {
-    code: 'allow-unused',
-    level: 'warning',
-    reason: 'An exception that nothing needs any more would hide the next mistake.',
-    wayOut: 'Take the code out of `allow`.',
-    section: 'Exceptions',
-  },
+  { code: 'allow-unknown', level: 'error' },
+  { code: 'allow-without-reason', level: 'error' },
+  { code: 'allow-unused', level: 'warning' },
 ];
 
 /** Every rule, in the order of `docs/lint.md`. */
@@ -84,14 +66,16 @@ export function lint(parts: SpecParts, options: LintOptions): Diagnostic[] {
   const { config } = parts.specs;
   if (config === undefined) return [];
   const repository = { ...parts, config, settings: config.lint ?? {}, ...NOT_ASKED, ...options };
-  const levelOf = ({ code, level }: LintRule): Level => repository.settings.levels?.[code] ?? level;
+  const levelOf = ({ code, level }: LintRule): LintLevel =>
+    repository.settings.levels?.[code] ?? level;
   const diagnostics: Diagnostic[] = [];
   const allowances = new Map(allowingFiles(parts).map((file) => [file, allowancesOf(file)]));
   const used = new Set<Allowance>();
   const report = (rule: LintRule, finding: Finding): void => {
     const level = levelOf(rule);
     if (level === 'off') return;
-    const allowed = allowancesFor(finding, allowances).find(({ code }) => code === rule.code);
+    const own = finding.allowedBy && allowances.get(finding.allowedBy);
+    const allowed = own?.find(({ code }) => code === rule.code);
     if (allowed) used.add(allowed);
     else diagnostics.push(diagnosticOf(rule.code, level, finding));
   };
@@ -190,7 +174,7 @@ function defaultRuleIn({ file, path, spec }: Block): LintedDefinition['defaultRu
 }
 
 /** Stray files are not parsed, so the only place in them is their beginning. */
-function diagnosticOf(code: LintCode, level: Level, { place, message }: Finding): Diagnostic {
+function diagnosticOf(code: LintCode, level: LintLevel, { place, message }: Finding): Diagnostic {
   const severity = level === 'error' ? 'error' : 'warning';
   if ('strayPath' in place) return { ...fileDiagnostic(place.strayPath, code, message), severity };
   const { file, path, at } = place;
@@ -204,7 +188,6 @@ interface Allowance {
   readonly reason: string;
 }
 
-/** Files of flags and segments without errors. */
 function allowingFiles({ flags, segments, specs }: SpecParts): SpecFile[] {
   return [
     ...flags.map(({ file }) => file),
@@ -230,15 +213,7 @@ function commentBehind({ parsed: { places, source } }: SpecFile, path: Place['pa
   return /(?:^|\s)#(.*)$/.exec(line)?.[1]?.trim() ?? '';
 }
 
-/** Diagnostics without a file that could allow them have no allowances. */
-function allowancesFor(
-  { allowedBy }: Finding,
-  allowances: ReadonlyMap<SpecFile, readonly Allowance[]>,
-): readonly Allowance[] {
-  return (allowedBy && allowances.get(allowedBy)) ?? [];
-}
-
-const CODES: ReadonlySet<string> = new Set(LINT_CODES);
+const CODES: ReadonlySet<string> = new Set(LINT_RULES.map(({ code }) => code));
 
 function faultOf(
   rule: LintCode,

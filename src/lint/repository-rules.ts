@@ -12,88 +12,20 @@ import {
   type RepositoryRule,
 } from './rule.js';
 
-const LIFE = 'Life and order';
-
 /** Rules that look once at the whole repository. */
 export const REPOSITORY_RULES: readonly RepositoryRule[] = [
-  {
-    code: 'expired',
-    level: 'warning',
-    reason: 'The day by which the flag should be gone is past.',
-    wayOut: 'Remove the flag from the code and then from git, or set a later day.',
-    section: LIFE,
-    find: expired,
-  },
-  {
-    code: 'kill-review-passed',
-    level: 'warning',
-    reason: 'The day to review the kill is past, and it still stands.',
-    wayOut: 'Take the kill back, or set a later `review`.',
-    section: LIFE,
-    find: passedReviews,
-  },
-  {
-    code: 'kill-too-old',
-    level: 'warning',
-    reason: 'A kill without a day for its review stays for ever.',
-    wayOut: 'Take the kill back, or set the day of its `review`.',
-    section: LIFE,
-    find: oldKills,
-  },
-  {
-    code: 'confusable-names',
-    level: 'warning',
-    reason: 'Code that asks for the one flag gets the other by a slip of the hand.',
-    wayOut: 'Rename the flag that is in use nowhere yet.',
-    section: LIFE,
-    find: confusableNames,
-  },
-  {
-    code: 'trailing-space-key',
-    level: 'warning',
-    reason: 'A key with a space at its end is another key, and the space is invisible.',
-    wayOut: 'Take the space away; where the key does have it, allow it.',
-    section: LIFE,
-    find: paddedKeys,
-  },
-  {
-    code: 'unused-segment',
-    level: 'warning',
-    reason: 'No rule here names the segment, and people still maintain it.',
-    wayOut: 'Remove the segment, or allow it where another repository uses it.',
-    section: LIFE,
-    find: unusedSegments,
-  },
-  {
-    code: 'unused-condition',
-    level: 'warning',
-    reason: 'No rule uses the condition, and people still maintain it.',
-    wayOut: 'Take it out, or use it.',
-    section: LIFE,
-    find: unusedConditions,
-  },
-  {
-    code: 'duplicate-segment-keys',
-    level: 'warning',
-    reason: 'Two segments of the same keys are soon two segments of almost the same keys.',
-    wayOut: 'Let the rules name one of them, and remove the other.',
-    section: LIFE,
-    find: twinSegments,
-  },
-  {
-    code: 'many-inline-keys',
-    level: 'warning',
-    reason: 'A long list belongs in a key file, where two edits of it do not clash.',
-    wayOut: 'Move the keys to a file, one on a line, and name it in `keysFile`.',
-    section: LIFE,
-    find: longLists,
-  },
+  { code: 'expired', level: 'warning', find: expired },
+  { code: 'kill-review-passed', level: 'warning', find: passedReviews },
+  { code: 'kill-too-old', level: 'warning', find: oldKills },
+  { code: 'confusable-names', level: 'warning', find: confusableNames },
+  { code: 'trailing-space-key', level: 'warning', find: paddedKeys },
+  { code: 'unused-segment', level: 'warning', find: unusedSegments },
+  { code: 'unused-condition', level: 'warning', find: unusedConditions },
+  { code: 'duplicate-segment-keys', level: 'warning', find: twinSegments },
+  { code: 'many-inline-keys', level: 'warning', find: longLists },
   {
     code: 'stray-file',
     level: 'warning',
-    reason: 'What lies elsewhere is not read, and looks as if it were.',
-    wayOut: 'Move the file to where it belongs, or delete it.',
-    section: LIFE,
     find: ({ strays }) =>
       strays.map(({ path, advice }) => ({
         place: { strayPath: path },

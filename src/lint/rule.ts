@@ -1,27 +1,19 @@
-import type { LintSpec } from '../generated/config.schema.d.js';
+import type { LintLevel, LintSpec } from '../generated/config.schema.d.js';
 import type { Buckets } from '../generated/flag.schema.d.js';
 import type { Config, DesiredDefinition } from '../model/desired.js';
 import type { SpecPath } from '../model/diagnostic.js';
 import type { LintCode } from '../specs/codes.js';
 import type { SpecFile } from '../specs/parse/parse-file.js';
 import type { SpecParts } from '../specs/read-specs.js';
-import { writtenMatchers } from '../specs/resolve/conditions.js';
+import { matcherPaths } from '../specs/resolve/conditions.js';
 import type { ResolvedDefinition } from '../specs/resolve/definition.js';
 import type { ResolvedFlag } from '../specs/resolve/resolved-flag.js';
 
-/** Severity of a rule's findings; `off` disables the rule. */
-export type Level = 'off' | 'warning' | 'error';
-
+/** A rule; `docs/lint.md` says why it exists, and how to fix a finding. */
 export interface LintRule {
   readonly code: LintCode;
   /** Default, where `lint.levels` of flagkeel.yaml does not name the rule. */
-  readonly level: Level;
-  /** Why the rule exists; `docs/lint.md` uses the same words. */
-  readonly reason: string;
-  /** How to fix a finding; `docs/lint.md` uses the same words. */
-  readonly wayOut: string;
-  /** The heading of `docs/lint.md` that lists the rule. */
-  readonly section: string;
+  readonly level: LintLevel;
 }
 
 export interface DefinitionRule extends LintRule {
@@ -119,8 +111,8 @@ export function ofCondition(
   message: string,
 ): Finding {
   const rule = subject.rules?.value[position];
-  const written = rule && writtenMatchers(rule, subject.rules.named)[condition];
-  return ofRule(subject, position, written?.path ?? ['if'], message);
+  const path = rule && matcherPaths(rule, subject.rules.named)[condition];
+  return ofRule(subject, position, path ?? ['if'], message);
 }
 
 /** A finding in the flag's own file, which can allow it. */

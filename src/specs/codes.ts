@@ -1,3 +1,4 @@
+import type { LintSpec } from '../generated/config.schema.d.js';
 import { FAULT_CODES } from '../model/diagnostic.js';
 
 /** Every code of a diagnostic. `docs/diagnostics.md` explains each of them. */
@@ -59,50 +60,7 @@ export const DIAGNOSTIC_CODES = [
   'yaml-syntax',
 ] as const;
 
-/**
- * Codes of lint findings, about specs that are valid but seldom meant or against the repository's own rules.
- * `docs/lint.md` explains each of them, and only `validate` reports them.
- */
-export const LINT_CODES = [
-  'allow-unknown',
-  'allow-unused',
-  'allow-without-reason',
-  'code-ref-missing',
-  'confusable-names',
-  'contradictory-rule',
-  'default-not-safe',
-  'default-while-killed',
-  'duplicate-condition',
-  'duplicate-segment-keys',
-  'empty-segment',
-  'expired',
-  'expiry-too-late',
-  'full-rollout',
-  'invalid-regex',
-  'kill-review-passed',
-  'kill-too-old',
-  'many-inline-keys',
-  'middle-bucket-shift',
-  'name-pattern',
-  'name-reused',
-  'production-before-staging',
-  'ramp-finished',
-  'ramp-in-freeze',
-  'ramp-past',
-  'required-field',
-  'rule-like-default',
-  'stale-rollout',
-  'stray-file',
-  'trailing-space-key',
-  'treatments-reordered',
-  'unknown-word',
-  'unreachable-rule',
-  'unused-condition',
-  'unused-segment',
-  'use-between',
-  'zero-bucket',
-] as const;
-
-export type LintCode = (typeof LINT_CODES)[number];
+/** Codes of lint findings. `docs/lint.md` explains each of them, and only `validate` reports them. */
+export type LintCode = keyof NonNullable<LintSpec['levels']>;
 
 export type DiagnosticCode = (typeof DIAGNOSTIC_CODES)[number] | LintCode;

@@ -111,21 +111,17 @@ export function placed(
   return written.map((condition, at) => ({ condition, path: [at] }));
 }
 
-export interface WrittenMatcher {
-  readonly condition: ConditionSpec;
-  /** Members that lead from the rule to the condition, or to the name in it if it uses one. */
-  readonly path: SpecPath;
-}
-
-/** The condition of each matcher of a rule, in their order. @param named those that the rule was made with. */
-export function writtenMatchers(
+/**
+ * The members that lead from a rule to the condition of each of its matchers, or to the name in it if it uses one.
+ *
+ * @param named those that the rule was made with.
+ */
+export function matcherPaths(
   { if: written }: RuleSpec,
   named: NamedConditions = NO_CONDITIONS,
-): WrittenMatcher[] {
-  return placed(written).flatMap(({ condition, path }): WrittenMatcher[] => {
-    const { use } = condition;
-    if (use === undefined) return [{ condition, path: ['if', ...path] }];
-    const used = { condition, path: ['if', ...path, 'use'] };
-    return (named.get(use) ?? NOTHING).map(() => used);
+): SpecPath[] {
+  return placed(written).flatMap(({ condition: { use }, path }): SpecPath[] => {
+    if (use === undefined) return [['if', ...path]];
+    return (named.get(use) ?? NOTHING).map(() => ['if', ...path, 'use']);
   });
 }
