@@ -1,21 +1,14 @@
 import type { WireDefinitionBody } from '../admin-api/wire.js';
+import type { ChangeRequestFacts } from '../generated/plan.schema.d.js';
+import type { Frozen } from './json.js';
 import type { KeyDigest } from './segment-keys.js';
 
 /** Of a segment, `CREATE` adds keys and `ARCHIVE` removes keys. */
 export type RequestOperation = 'CREATE' | 'UPDATE' | 'KILL' | 'RESTORE' | 'ARCHIVE';
 
-/** A change request on the service. */
-export interface ChangeRequest {
-  readonly id: string;
+/** A change request on the service. One that was published or withdrawn is no longer listed. */
+export interface ChangeRequest extends Frozen<ChangeRequestFacts> {
   readonly operation: string;
-  /** A rejected one was decided; one that was published or withdrawn is no longer listed. */
-  readonly is: 'open' | 'rejected';
-  /** Name of the key or person that submitted it; null if the service does not say. */
-  readonly by: string | null;
-  /** When it was submitted, ISO 8601 in UTC; null if the service does not say. */
-  readonly since: string | null;
-  /** Those who alone may decide. Empty: the service knows who may. */
-  readonly approvers: readonly string[];
   /** Unset for requests of others. */
   readonly mark?: RequestMark;
 }

@@ -1,8 +1,16 @@
-import type { LintSpec } from '../generated/config.schema.d.js';
+import type {
+  CheckSpec,
+  ConfigSpec,
+  EnvironmentConfigSpec,
+  GuardsSpec,
+  LintSpec,
+} from '../generated/config.schema.d.js';
+import type { KillSpec } from '../generated/kills.schema.d.js';
 import type { Definition, DefinitionField, FlagFields } from './flag/flag.js';
 import type { DesiredRamp } from './flag/ramp.js';
 import type { NamedConditions } from './matcher/from-condition.js';
 import type { Identities } from './identities.js';
+import type { Frozen } from './json.js';
 import type { KeyList } from './segment-keys.js';
 import type { Location } from './diagnostic.js';
 import type { Reason, Withheld } from './plan.js';
@@ -30,31 +38,23 @@ export const NOTHING_DESIRED: Omit<Desired, 'config'> = {
   killLists: new Set(),
 };
 
-/** The traffic types that the specs name, sorted. */
 export function trafficTypesOf({ config, flags, segments, identities }: Desired): string[] {
   const objects = [...flags.values(), ...segments.values(), ...identities];
   const names = [config.defaultTrafficType, ...objects.map((each) => each.trafficType)];
   return [...new Set(names)].filter((name) => name !== undefined).sort();
 }
 
-export type DriftPolicy = 'revert' | 'report';
-export type ConflictPolicy = 'apply' | 'hold';
-export type LiveKillPolicy = 'keep' | 'revert';
-/** Where the service wants an approval: the change waits for a person, or is submitted as a change request. */
-export type ApprovalPolicy = 'report' | 'request';
-
 /** Members of the config that an environment's block may have too. */
 export const POLICIES = ['onDrift', 'onConflict', 'onLiveKill', 'approvals'] as const;
 
-export interface Guards {
-  readonly maxDeletes?: number;
-  /** Whole per cent. */
-  readonly maxDeletePercent?: number;
-  readonly maxKeyRemovals?: number;
-  readonly maxKeyRemovalPercent?: number;
-  /** Limit in whole per cent: the part of the traffic whose treatment one flag may change. */
-  readonly maxShift?: number;
-}
+type Policies = Frozen<Pick<ConfigSpec, (typeof POLICIES)[number]>>;
+
+export type DriftPolicy = NonNullable<Policies['onDrift']>;
+export type ConflictPolicy = NonNullable<Policies['onConflict']>;
+export type LiveKillPolicy = NonNullable<Policies['onLiveKill']>;
+export type ApprovalPolicy = NonNullable<Policies['approvals']>;
+
+export type Guards = Frozen<GuardsSpec>;
 
 /** Hours in which changes may go, by the local time of a zone. */
 export interface TimeWindow {
@@ -83,22 +83,18 @@ export interface Freeze {
 }
 
 /** A question to a monitoring system before a step of a ramp. */
-export interface RampCheck {
+export interface RampCheck extends Frozen<Pick<CheckSpec, 'equals' | 'atMost' | 'atLeast'>> {
   readonly name: string;
   /** Fetched with GET; http or https, without credentials. */
   readonly url: string;
   readonly timeoutMs: number;
   /** Where the value stands in the answer. Default: none, any answer with status 2xx passes. */
   readonly value?: { readonly pointer: string } | 'prometheus';
-  readonly equals?: string | number | boolean;
-  readonly atMost?: number;
-  readonly atLeast?: number;
 }
 
 /** flagkeel.yaml with its defaults, except those that depend on the service. */
-export interface Config {
-  /** Name or id. */
-  readonly workspace: string;
+export interface Config
+  extends Policies, Frozen<Pick<ConfigSpec, 'workspace' | 'ownershipTag' | 'onRemove'>> {
   /** Environments in the order of application. */
   readonly environments: readonly EnvironmentConfig[];
   /** Only a proposal: the operator decides which service receives the key. */
@@ -107,19 +103,10 @@ export interface Config {
   readonly defaultTrafficType?: string;
   readonly references: { readonly segments: readonly string[]; readonly flags: readonly string[] };
   readonly prune: boolean;
-  /** Tag that marks every declared flag on the service. */
-  readonly ownershipTag?: string;
-  /** How a flag that leaves the specs is pruned. Default: deletion. */
-  readonly onRemove?: 'delete' | 'archive';
   readonly suspend: boolean;
   /** Default: `auto`, the state is shared over origin where that is possible. */
   readonly pushState?: boolean;
   readonly guards: Guards;
-  /** Default for this and the environments' own: `revert`; `report` in a protected environment. */
-  readonly onDrift?: DriftPolicy;
-  readonly onConflict?: ConflictPolicy;
-  readonly onLiveKill?: LiveKillPolicy;
-  readonly approvals?: ApprovalPolicy;
   readonly lint?: LintSpec;
   readonly conditions?: NamedConditions;
   readonly windows?: readonly TimeWindow[];
@@ -127,15 +114,11 @@ export interface Config {
   readonly checks?: readonly RampCheck[];
 }
 
-export interface EnvironmentConfig {
+export interface EnvironmentConfig extends Frozen<
+  Omit<EnvironmentConfigSpec, 'guards' | 'windows'>
+> {
   /** Name or id, as the config writes it. */
   readonly name: string;
-  /** Default: protected if the service calls it `production`. */
-  readonly protected?: boolean;
-  readonly onDrift?: DriftPolicy;
-  readonly onConflict?: ConflictPolicy;
-  readonly onLiveKill?: LiveKillPolicy;
-  readonly approvals?: ApprovalPolicy;
   readonly guards: Guards;
   /** Names of the windows in which changes may go. Default: at any time. */
   readonly windows?: readonly string[];
@@ -220,14 +203,10 @@ export interface DesiredIdentities {
   readonly keys: Identities;
 }
 
-export interface DesiredKill {
+export interface DesiredKill extends Frozen<KillSpec> {
   readonly flag: string;
   readonly environment: string;
   readonly location: Location;
-  readonly reason: string;
-  readonly by?: string;
-  readonly since?: string;
-  readonly review?: string;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { grouped, sortedMap } from './collections.js';
 import { byCodeUnits, canonicalJson, sha256 } from './json.js';
 
 /** Attribute → value. */
@@ -22,7 +23,7 @@ const DIGEST_LENGTH = 16;
 
 /** Each key is in one group, and groups are sorted by their attributes: equal identities give equal groups. */
 export function identityGroups(identities: Identities): readonly IdentityGroup[] {
-  return grouped([...identities].map(([key, attributes]) => [key, rememberedOf(attributes)]));
+  return groupsOf([...identities].map(([key, attributes]) => [key, rememberedOf(attributes)]));
 }
 
 /** How wanted identities differ from those that were written last; all of it sorted. */
@@ -64,7 +65,7 @@ export function withWritten(
 ): readonly IdentityGroup[] {
   const all = remembered(base);
   for (const [key, attributes] of written) all.set(key, rememberedOf(attributes));
-  return grouped([...all]);
+  return groupsOf(all);
 }
 
 /** SHA-256 of identities, keys and attributes, in lower-case hex. The order does not matter. */
@@ -95,18 +96,11 @@ function remembered(groups: readonly IdentityGroup[]): Map<string, Remembered> {
   );
 }
 
-function grouped(all: readonly (readonly [string, Remembered])[]): readonly IdentityGroup[] {
-  const groups = new Map<string, { attributes: readonly string[]; keys: [string, string][] }>();
-  for (const [key, { attributes, digest }] of all) {
-    const id = canonicalJson(attributes);
-    const group = groups.get(id) ?? { attributes, keys: [] };
-    groups.set(id, group);
-    group.keys.push([key, digest]);
-  }
-  return [...groups]
+function groupsOf(all: Iterable<readonly [string, Remembered]>): readonly IdentityGroup[] {
+  return [...grouped(all, ([, { attributes }]) => canonicalJson(attributes))]
     .toSorted(([a], [b]) => byCodeUnits(a, b))
-    .map(([, { attributes, keys }]) => ({
-      attributes,
-      keys: Object.fromEntries(keys.sort(([a], [b]) => byCodeUnits(a, b))),
+    .map(([, group]) => ({
+      attributes: group[0]?.[1].attributes ?? [],
+      keys: Object.fromEntries(sortedMap(group.map(([key, { digest }]) => [key, digest]))),
     }));
 }

@@ -1,3 +1,11 @@
+import type {
+  FlagImpact as WrittenFlagImpact,
+  KeyCount as WrittenKeyCount,
+  Move as WrittenMove,
+  Range as WrittenRange,
+} from '../generated/plan.schema.d.js';
+import type { Frozen } from './json.js';
+
 /**
  * Whom a change reaches: the keys that get another treatment, or another configuration of the same one, after the plan
  * than before it. Computed from definitions and lists of keys alone; `docs/impact.md` gives the reasoning.
@@ -42,41 +50,18 @@ export const RISKS = [
 export type Risk = (typeof RISKS)[number];
 
 /** How the whole plan changes the treatments of one flag's keys in one environment. */
-export interface FlagImpact {
-  readonly flag: string;
+export interface FlagImpact extends Omit<Frozen<WrittenFlagImpact>, 'moves'> {
   readonly environment: string;
-  /** Per cent of the traffic whose treatment or configuration changes, without the keys of known lists. */
-  readonly traffic: Range;
-  /** Listed keys whose treatment or configuration changes; of a changed segment only those that it gains or loses. */
-  readonly keys: KeyCount;
-  readonly listed: number;
-  /** Moves by their size, the largest first. */
   readonly moves: readonly Move[];
-  /** True if there were too many combinations to examine each, so that the ranges are wider than necessary. */
-  readonly bounded: boolean;
 }
 
 /** A move from one treatment to another; if both are equal, to another configuration of it. */
-export interface Move {
-  /** Null where there is no definition, as in `to`: evaluators then answer `control`. */
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly traffic: Range;
-  readonly keys: KeyCount;
+export interface Move extends Frozen<WrittenMove> {
   /** The individual targets among the keys, and the keys whose bucket is known; sorted. */
   readonly names: readonly string[];
 }
 
 /** Bounds in per cent with at most two decimals. Both ends can occur; they are equal where the figure is exact. */
-export interface Range {
-  readonly atLeast: number;
-  readonly atMost: number;
-}
+export type Range = Frozen<WrittenRange>;
 
-export interface KeyCount extends Range {
-  /**
-   * Whether the result is known for each key. Otherwise an unknown fact decides, or hashing with an unknown seed, for
-   * which the number is the average.
-   */
-  readonly certain: boolean;
-}
+export type KeyCount = Frozen<WrittenKeyCount>;

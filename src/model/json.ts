@@ -4,6 +4,9 @@ import canonicalize from 'canonicalize';
 /** A value that nothing changes, down to its last member. */
 export type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
 
+/** An element of a list in a document whose schema the type was generated from. */
+export type ItemOf<T> = NonNullable<T> extends readonly (infer I)[] ? Frozen<I> : never;
+
 export type Json =
   null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -107,4 +110,14 @@ export function partsOf(pointer: string): string[] {
 /** An object that is no list. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The own member of a mapping, or the element of a list; undefined for anything else. */
+export function memberOf(value: unknown, part: string | number): unknown {
+  return isContainer(value) && Object.hasOwn(value, part) ? (value as Members)[part] : undefined;
+}
+
+/** The value inside another, at the end of a path of members and positions. */
+export function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce(memberOf, value);
 }

@@ -1,6 +1,8 @@
 import type { WireDefinition } from '../admin-api/wire.js';
 import type { ErrorCode } from '../errors.js';
+import type { Plan as WrittenPlan } from '../generated/plan.schema.d.js';
 import type { ChangeRequest } from './change-request.js';
+import type { Frozen, ItemOf } from './json.js';
 import type { ObjectId } from './ref.js';
 
 /** Title and comment of a write, in the service's own audit trail. Never empty, cut to the service's sizes. */
@@ -93,30 +95,10 @@ export interface OutcomeError {
 export type Outcomes = ReadonlyMap<ObjectId, Outcome>;
 
 /** A fact that a run could not find out, and the consequence. */
-export interface Unknown {
-  readonly code:
-    /** The directory is no git repository, or has no commit. */
-    | 'no-git'
-    | 'shallow-clone'
-    /** Commits that runs applied are missing here: history was rewritten or is incomplete. */
-    | 'missing-commits'
-    /** Something differs, but the state has no earlier apply from here. */
-    | 'nothing-remembered'
-    /** Origin could not be read, so the run does not know what runs on other machines applied. */
-    | 'state-not-read'
-    /** Origin could not be written, so runs on other machines do not know what this run applied. */
-    | 'state-not-shared';
-  /** One sentence for people, without a full stop. */
-  readonly message: string;
-}
+export type Unknown = ItemOf<WrittenPlan['unknowns']>;
 
 /** The commit that the specs were read from. */
-export interface Revision {
-  /** Null without git, or without a commit. */
-  readonly commit: string | null;
-  /** Whether the specs come from a working tree that differs from that commit. */
-  readonly dirty: boolean;
-}
+export type Revision = Frozen<WrittenPlan['revision']>;
 
 /** How one kill ended; `absent`: the flag has no definition there, so there was nothing to kill. */
 export type KillResult =
@@ -136,3 +118,41 @@ export type KillResult =
 
 /** The kills that were not on the service when the run began; in the order of the specs. */
 export type KillResults = ReadonlyMap<ObjectId, KillResult>;
+
+/** One change of an apply, or one write outside a run, as the commit of the state lists it. */
+export interface LoggedChange {
+  /** `applied`, `failed` or `skipped`; `planned` before the first request. */
+  readonly outcome: string;
+  /** Action of the change; `kill` or `restore` for a write outside a plan. */
+  readonly action: string;
+  readonly id: string;
+  readonly title: string;
+  /**
+   * The write that reached the service, or may have. Missing if nothing did, or if an older version wrote the commit.
+   */
+  readonly written?: LoggedWrite;
+}
+
+export interface LoggedWrite {
+  /** Comment of the writes; their title is a member of the change. */
+  readonly comment: string;
+  readonly fields: readonly LoggedField[];
+  /** Numbers of keys that were added and removed, and of identities that changed. */
+  readonly keys?: LoggedKeys;
+}
+
+export interface LoggedField {
+  /** JSON Pointer into the canonical form. */
+  readonly path: string;
+  /** Missing if there was no value before, or if it was too long; likewise `after`. */
+  readonly before?: unknown;
+  readonly after?: unknown;
+  /** For individual targets: numbers in place of the values. */
+  readonly keys?: LoggedKeys;
+}
+
+export interface LoggedKeys {
+  readonly added: number;
+  readonly removed: number;
+  readonly changed?: number;
+}

@@ -1,5 +1,12 @@
+import type {
+  Change as WrittenChange,
+  Field as WrittenField,
+  Plan as WrittenPlan,
+  Withheld as WrittenWithheld,
+} from '../generated/plan.schema.d.js';
 import type { ChangeRequest, RequestDraft } from './change-request.js';
 import type { Location } from './diagnostic.js';
+import type { Frozen, ItemOf } from './json.js';
 import type { ChangeNote } from './outcome.js';
 import type { ObjectId, ObjectRef } from './ref.js';
 import type {
@@ -10,7 +17,12 @@ import type {
 } from '../admin-api/wire.js';
 import type { FlagFieldsChange } from './flag/flag.js';
 
-export type Action = 'create' | 'update' | 'delete' | 'activate' | 'deactivate';
+/*
+ * `schemas/plan.schema.json` explains the members that a plan writes as they are, and `docs/plan.md` the reasons to
+ * withhold a change.
+ */
+
+export type Action = WrittenChange['action'];
 
 /** Why something changes, strongest first. */
 export const REASONS = [
@@ -27,56 +39,9 @@ export const REASONS = [
 
 export type Reason = (typeof REASONS)[number];
 
-export type WithheldWhy =
-  /** Removed from git, and `prune` is off. */
-  | 'prune-off'
-  /** Removed from git, but no ancestor of HEAD declares it. */
-  | 'no-witness'
-  /** Removed from git, but the object of that name has another id than the state. */
-  | 'not-ours'
-  /** Removed from git, but its spec says `protect: true`, or did when it was removed. */
-  | 'protected'
-  /** Removed from git, but something still uses it, or it stays in another environment. */
-  | 'still-in-use'
-  /** Changed on the service only, and `onDrift` is `report`. */
-  | 'drift-reported'
-  /** Changed on the service only, and already corrected three times within an hour: something else keeps writing it. */
-  | 'contested'
-  /** Changed on both sides, and `onConflict` is `hold`. */
-  | 'conflict-held'
-  /** It differs in a protected environment, the state does not have it, and the run has no `--adopt`. */
-  | 'adopt-needed'
-  /** The service sets this at creation only. */
-  | 'immutable'
-  /** A live kill that git did not order. */
-  | 'live-kill'
-  /** The service wants an approval first. */
-  | 'approval-needed'
-  /** Only the suspension of the run prevents it. */
-  | 'suspended'
-  /** A step of a ramp, or a share of one that was changed on the service. */
-  | 'ramp-held'
-  /** A step of a ramp that a failed check took back. */
-  | 'check-failed'
-  /** Its environment is frozen or outside its windows, and it goes at `until`. */
-  | 'window-closed'
-  /** An object that this one needs is withheld. */
-  | 'needs-withheld'
-  /** Its specs are the same as at the revision where the reviewed plan starts. */
-  | 'not-reviewed'
-  /** Identities without a base: the run cannot know whether they were written before. */
-  | 'not-remembered'
-  /** Identities or attributes that git no longer has: flagkeel never deletes them. */
-  | 'stays-on-service';
+export type WithheldWhy = WrittenWithheld['why'];
 
-export interface FieldChange {
-  /** JSON Pointer into the canonical form, for example `/defaultRule`. */
-  readonly path: string;
-  readonly reason: Reason;
-  /** Each of the three is missing where that side has no value. Lists of keys are in `keys` instead. */
-  readonly base?: unknown;
-  readonly before?: unknown;
-  readonly after?: unknown;
+export interface FieldChange extends Omit<Frozen<WrittenField>, 'keys'> {
   /** Set for individual targets instead of the three values. */
   readonly keys?: KeyChange;
 }
@@ -112,24 +77,7 @@ export interface Change {
 }
 
 /** One field of a change as a review shows it: the parts that the hash of a plan covers, as SHA-256 each. */
-export interface ShownField {
-  /** Of the change. */
-  readonly id: string;
-  /** JSON Pointer into the canonical form. */
-  readonly path: string;
-  /** The value where the field starts, without the buckets of `onRamp`; null if there is none. */
-  readonly from: string | null;
-  /** Rules that are on a ramp at the start, by position; the default rule is 0. Unset: none. */
-  readonly onRamp?: readonly number[];
-  /** The new value, with the written buckets of ramps; null if there is none. */
-  readonly to: string | null;
-  /** The new value as `from` of a change that starts there. Unset: the same as `to`. */
-  readonly next?: string | null;
-  /** The ramps of the new value, as the specs write them. Unset: none. */
-  readonly ramp?: string | null;
-  /** The service had neither the value of the start nor the new one. */
-  readonly moved?: true;
-}
+export type ShownField = ItemOf<WrittenPlan['shown']>;
 
 export interface Withheld extends Change {
   readonly why: WithheldWhy;
@@ -185,11 +133,7 @@ export interface Plan {
  * A segment whose keys the run counted instead of comparing; a flag whose workspace level the service does not show, so
  * that only its base is known; or a definition that an interrupted run wrote, and that this one did not look at.
  */
-export interface NotCompared {
-  readonly id: ObjectId;
-  readonly what: 'keys' | 'fields' | 'definition';
-  readonly why: 'counted' | 'not-shown' | 'written-before';
-}
+export type NotCompared = ItemOf<WrittenPlan['notCompared']>;
 
 /** Whether no run has looked at the object since an interrupted one wrote it. */
 export function isNotLookedAt({ what }: Pick<NotCompared, 'what'>): boolean {
@@ -197,10 +141,7 @@ export function isNotLookedAt({ what }: Pick<NotCompared, 'what'>): boolean {
 }
 
 /** The fields of an object that people own: git said what its creation sends, and no run compares them. */
-export interface LeftToPeople {
-  readonly id: ObjectId;
-  readonly fields: readonly string[];
-}
+export type LeftToPeople = ItemOf<WrittenPlan['leftToPeople']>;
 
 export interface Withdrawal {
   readonly id: ObjectId;
@@ -213,48 +154,21 @@ export function withdrawStepId({ id, request }: Withdrawal): StepId {
 }
 
 /** A managed definition that is killed on the service, but not by an order of git. */
-export interface LiveKill {
-  readonly id: ObjectId;
+export interface LiveKill extends Omit<ItemOf<WrittenPlan['liveKills']>, 'wayOut'> {
   readonly ref: ObjectRef;
   readonly location: Location;
-  /** When a run first saw it, ISO 8601 in UTC; null if the state does not say. */
-  readonly seen: string | null;
-  /** HEAD of that run; null if the state does not say. */
-  readonly commit: string | null;
-  /** Git once ordered this kill, but HEAD no longer does, without taking it back: after a revert, for example. */
-  readonly wasOrdered?: true;
-  /** The commit after the last apply that ordered this kill, if a later one took it back before any run saw it. */
-  readonly orderedIn?: string;
   /** The environment's name in flagkeel.yaml. Unset if it is that of the id. */
   readonly place?: string;
 }
 
 /** A date in the specs at which a person wanted to look again. It changes nothing by itself. */
-export interface Reminder {
-  readonly id: ObjectId;
-  /** A kill is past its `review`, or a flag past its `expires`. */
-  readonly what: 'review' | 'expiry';
-  /** As the specs write it: a day, or a moment with its offset. */
-  readonly due: string;
-  /** Of a kill: its reason, and who ordered it; untrusted text. */
-  readonly reason?: string;
-  readonly by?: string;
-}
+export type Reminder = ItemOf<WrittenPlan['reminders']>;
+
+/** A guard that stops a plan; the figures are in its own unit: objects, keys, or per cent. */
+export type GuardFinding = Omit<ItemOf<WrittenPlan['guards']>, 'says'>;
 
 /** Guards by the figure that they limit. */
-export type GuardName =
-  | 'maxDeletes'
-  | 'maxDeletePercent'
-  | 'maxKeyRemovals'
-  | 'maxKeyRemovalPercent'
-  /** A protected environment where all keys, or all keys that match no rule, get another treatment, in per cent. */
-  | 'fullFlip'
-  /** Specs without any flag or segment although the inventory has some. */
-  | 'emptyRepository'
-  /** A flag that may change the treatment of more traffic than the limit, in per cent. */
-  | 'maxShift'
-  /** Specs that were applied to another workspace before, and never to this one. */
-  | 'anotherWorkspace';
+export type GuardName = GuardFinding['guard'];
 
 /** Guards that only `--force` passes: the changes that they find are rarely intended. */
 export const FORCED_GUARDS: ReadonlySet<GuardName> = new Set([
@@ -262,28 +176,8 @@ export const FORCED_GUARDS: ReadonlySet<GuardName> = new Set([
   'anotherWorkspace',
 ]);
 
-export interface GuardFinding {
-  readonly guard: GuardName;
-  /** Null for a guard of the whole workspace. */
-  readonly environment: string | null;
-  /** The object that it concerns, if it concerns a single one. */
-  readonly id?: ObjectId;
-  /** The figure found, in the guard's own unit: objects, keys, or per cent. */
-  readonly found: number;
-  readonly limit: number;
-  /** Id of the other workspace, if it concerns one. */
-  readonly workspace?: string;
-  /** The specs hold an `allow` for it, but from an earlier change or from an unknown time. */
-  readonly spentAllow?: true;
-}
-
 /** A guard that would stop a plan but that the specs allow it to pass. */
-export interface AllowedFinding extends GuardFinding {
-  readonly guard: 'maxShift' | 'fullFlip';
-  readonly environment: string;
-  readonly id: ObjectId;
-  readonly reason: string;
-}
+export type AllowedFinding = ItemOf<WrittenPlan['allowed']>;
 
 /** Unique within a plan and stable: `<change id>#<action>`, with a number appended if one change needs several. */
 export type StepId = string;

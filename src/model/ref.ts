@@ -27,7 +27,6 @@ export function objectId({ kind, name, environment }: ObjectRef): ObjectId {
   return environment === null ? key : `${key}@${environment}`;
 }
 
-/** The id of a flag's definition. */
 export function definitionId(at: {
   readonly flag: string;
   readonly environment: string;

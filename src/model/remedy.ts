@@ -211,7 +211,6 @@ export function retryRemedy(
   return { because, ways: ways ?? [onlyThis(id, 'try again', 'reconcile')] };
 }
 
-/** A plan that a guard refused. */
 export interface Refusal {
   readonly planHash: string;
   readonly findings: readonly Pick<GuardFinding, 'guard'>[];

@@ -1,5 +1,7 @@
+import type { Plan as WrittenPlan } from '../generated/plan.schema.d.js';
 import type { BoundDesired } from './bound-desired.js';
 import type { Ladder } from './flag/ramp.js';
+import type { Frozen } from './json.js';
 import type { Change } from './plan.js';
 import type { ObjectId } from './ref.js';
 
@@ -59,7 +61,6 @@ export interface Progress {
   end(): void;
 }
 
-/** How far the phase of a run has come. */
 export interface ProgressView {
   readonly phase: Phase;
   /** Set in the phase `forge`. */
@@ -123,10 +124,7 @@ export interface RunOptions {
 }
 
 /** What the filters of a run leave out: declared objects as `KIND/NAME`, sorted, and environments by name. */
-export interface LeftOut {
-  readonly objects: readonly string[];
-  readonly environments: readonly string[];
-}
+export type LeftOut = Frozen<NonNullable<WrittenPlan['leftOut']>>;
 
 /**
  * Whether runs share their state over origin: never; where origin permits it (`auto`); or always, so that a run fails
@@ -142,14 +140,12 @@ export interface Suspension {
   readonly until: string | null;
 }
 
-/** The place that a plan is for. */
 export interface Place {
   /** Name of the service in plans. */
   readonly origin: string;
   readonly workspaceId: string;
 }
 
-/** The changes that reviewed plans showed. */
 export interface ShownChanges {
   /** Objects that the plans change. */
   readonly ids: ReadonlySet<ObjectId>;

@@ -42,7 +42,6 @@ export type HeldFor =
   | 'contested'
   | 'another-object';
 
-/** The reason why a standing is not known. */
 export type UnknownWhy =
   | 'invalid-file'
   | 'unanswered'
@@ -135,17 +134,14 @@ export interface RunEnd {
   readonly plan: Pick<Plan, 'changes' | 'withheld' | 'unchanged' | 'liveKills' | 'withdrawals'>;
   /** Not set for a plan that was not applied. */
   readonly outcomes?: Outcomes | undefined;
-  /** Differences that the second look found. */
   readonly left?: readonly Change[] | undefined;
   /** Whether the second look could not see all writes. */
   readonly isUnverified?: boolean;
   /** `KIND/NAME` of objects with invalid specs. */
   readonly invalid?: readonly string[];
-  /** Set if a guard refused the plan. */
   readonly refusal?: Refusal | undefined;
 }
 
-/** Pure: equal ends give equal verdicts. */
 export function verdictOf(end: RunEnd): Verdict {
   const { plan, invalid = [] } = end;
   const objects = new Map<ObjectId, Standing>();

@@ -4,17 +4,20 @@ import { flagIdsIn } from '../kill/send.js';
 import { flagEntry, type State } from '../model/state.js';
 import { afterRestore } from '../plan/kills/base.js';
 import { objectId, type ObjectId } from '../model/ref.js';
-import type { ChangeNote, KillResult, KillResults, Outcome, Outcomes } from '../model/outcome.js';
+import type {
+  ChangeNote,
+  KillResult,
+  KillResults,
+  LoggedChange,
+  LoggedField,
+  LoggedKeys,
+  LoggedWrite,
+  Outcome,
+  Outcomes,
+} from '../model/outcome.js';
 import type { Change } from '../model/plan.js';
 import { plural } from '../report/values.js';
-import {
-  applyMessage,
-  type LoggedApply,
-  type LoggedChange,
-  type LoggedField,
-  type LoggedKeys,
-  type LoggedWrite,
-} from '../state/run-log.js';
+import { applyMessage, type LoggedApply } from '../state/run-log.js';
 import type { StateHome, StateMeta } from '../state/store.js';
 import type { Planned, RunContext } from './context.js';
 

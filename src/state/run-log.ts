@@ -1,6 +1,7 @@
 import { FlagkeelError } from '../errors.js';
 import { cleanLine, cleanText } from '../model/audit-note.js';
 import { isDeeperThan, isRecord } from '../model/json.js';
+import type { LoggedChange, LoggedField, LoggedKeys, LoggedWrite } from '../model/outcome.js';
 import { type Git, runGit } from '../git/git.js';
 
 /** One commit of a state ref, as `history` shows it. */
@@ -16,44 +17,6 @@ export interface LoggedApply {
   readonly more: number;
   /** A signal ended the run, so that most skipped changes were never sent. */
   readonly isInterrupted: boolean;
-}
-
-/** One change of an apply, or one write outside a run, as the commit of the state lists it. */
-export interface LoggedChange {
-  /** `applied`, `failed` or `skipped`; `planned` before the first request. */
-  readonly outcome: string;
-  /** Action of the change; `kill` or `restore` for a write outside a plan. */
-  readonly action: string;
-  readonly id: string;
-  readonly title: string;
-  /**
-   * The write that reached the service, or may have. Missing if nothing did, or if an older version wrote the commit.
-   */
-  readonly written?: LoggedWrite;
-}
-
-export interface LoggedWrite {
-  /** Comment of the writes; their title is a member of the change. */
-  readonly comment: string;
-  readonly fields: readonly LoggedField[];
-  /** Numbers of keys that were added and removed, and of identities that changed. */
-  readonly keys?: LoggedKeys;
-}
-
-export interface LoggedField {
-  /** JSON Pointer into the canonical form. */
-  readonly path: string;
-  /** Missing if there was no value before, or if it was too long; likewise `after`. */
-  readonly before?: unknown;
-  readonly after?: unknown;
-  /** For individual targets: numbers in place of the values. */
-  readonly keys?: LoggedKeys;
-}
-
-export interface LoggedKeys {
-  readonly added: number;
-  readonly removed: number;
-  readonly changed?: number;
 }
 
 /** Listed changes; further ones are only counted. The plan of ten times the largest workspace fits. */

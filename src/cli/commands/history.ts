@@ -1,6 +1,7 @@
 import { FlagkeelError, type ExitCode } from '../../errors.js';
-import type { LoggedApply, LoggedChange } from '../../state/run-log.js';
+import type { LoggedChange } from '../../model/outcome.js';
 import { keyOfId } from '../../model/ref.js';
+import type { LoggedApply } from '../../state/run-log.js';
 import { quoted } from '../../report/sanitize.js';
 import { historyText, type HistoryRow } from '../../report/text/state.js';
 import { examples } from '../help.js';

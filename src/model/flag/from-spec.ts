@@ -84,19 +84,14 @@ function allMatchers(spec: RuleSpec['if'], named: NamedConditions | null): Check
   return valid([...checked.flatMap((each) => (each.ok ? each.value : []))]);
 }
 
-/** A definition as the specs give it, canonical, with every default except those of the two optional fields. */
-export interface SpecifiedDefinition {
-  readonly treatments: readonly Treatment[];
-  readonly targets: Readonly<Record<string, readonly string[]>>;
-  readonly defaultTreatment: string;
-  /** If unset, a creation sends the default treatment, and later runs do not manage it. */
-  readonly baselineTreatment?: string;
-  readonly trafficAllocation: number;
-  readonly rules: readonly Rule[];
-  readonly defaultRule: readonly Bucket[];
-  /** Unset if git leaves kills to the service. */
-  readonly killed?: boolean;
-}
+type OptionalField = 'baselineTreatment' | 'killed';
+
+/**
+ * A definition as the specs give it, canonical, with every default except those of two fields: without a baseline, a
+ * creation sends the default treatment; without `killed`, git leaves kills to the service.
+ */
+export type SpecifiedDefinition = Required<Omit<Definition, OptionalField>> &
+  Pick<Definition, OptionalField>;
 
 export function definitionOf(
   specified: SpecifiedDefinition,

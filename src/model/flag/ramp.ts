@@ -1,4 +1,6 @@
-import { byCodeUnits, canonicalJson, sameJson, sha256 } from '../json.js';
+import type { Plan as WrittenPlan } from '../../generated/plan.schema.d.js';
+import { present } from '../collections.js';
+import { byCodeUnits, canonicalJson, sameJson, sha256, type ItemOf } from '../json.js';
 import type { RampRecord, RampSetback } from '../state.js';
 import type { Bucket, Definition, Matcher } from './flag.js';
 
@@ -71,38 +73,17 @@ export interface Ladder {
   readonly setback?: RampSetback;
 }
 
-export interface CheckStanding {
-  readonly name: string;
-  /** `not-asked`: the run writes nothing, so it sends no checks. */
-  readonly result: 'passed' | 'failed' | 'not-asked';
-  /** Why the check failed, as a clause; untrusted text. */
-  readonly why: string | null;
+type WrittenRamp = ItemOf<WrittenPlan['ramps']>;
+
+export interface CheckStanding extends ItemOf<WrittenRamp['checks']> {
   /** The check found a wrong value, and not just no value. Only then may its failure take a ramp back. */
   readonly isMeasured?: true;
 }
 
-export interface StepStanding {
-  readonly percent: number;
-  /** ISO 8601 in UTC; null if no such moment was found. */
-  readonly due: string | null;
-  /** The time of `due` for people, in the ramp's zone. */
-  readonly dueText: string | null;
-}
+export type StepStanding = ItemOf<WrittenRamp['steps']>;
 
-export interface RampStanding {
-  /** Of the definition: `flag/shop@production`. */
-  readonly id: string;
-  readonly rule: number | null;
-  readonly treatment: string;
-  readonly steps: readonly StepStanding[];
-  readonly step: number;
-  readonly held: string | null;
-  /** The live share in whole per cent; null if the run did not read it. */
-  readonly served: number | null;
-  /** Of the due step that is not taken yet. Unset if there is no such step, or it has no checks. */
+export interface RampStanding extends Omit<WrittenRamp, 'checks'> {
   readonly checks?: readonly CheckStanding[];
-  /** What a failure of these checks would do. Unset if the step would only wait. */
-  readonly onFail?: RampAct;
   /** The share to which `previous` goes back, in whole per cent. */
   readonly backTo?: number;
 }
@@ -132,16 +113,12 @@ export function writtenRamp({
     ...{ rule: key, treatment, hold, written },
     steps: steps.map(({ percent, atMs, afterMs }) => ({
       ...{ percent, afterMs },
-      ...(atMs !== undefined && { atMs }),
+      ...present({ atMs }),
     })),
-    ...(startMs !== undefined && { startMs }),
-    ...(within !== undefined && { within }),
-    ...(checks !== undefined && { checks }),
-    ...(onFail !== undefined && { onFail }),
+    ...present({ startMs, within, checks, onFail }),
   };
 }
 
-/** The share of a treatment, in whole per cent. */
 export function shareOf(buckets: readonly Bucket[], treatment: string): number {
   return buckets.find((each) => each.treatment === treatment)?.size ?? 0;
 }

@@ -1,6 +1,6 @@
 import type { WireMatcher } from '../../admin-api/wire.js';
 import type { Matcher } from '../flag/flag.js';
-import { sortedSet, type Json } from '../json.js';
+import { isRecord, sortedSet, type Json } from '../json.js';
 import { isOperandMember, operandOfType } from './matchers.js';
 
 /** Fields that hold numbers, however an answer spells them. */
@@ -41,15 +41,15 @@ function meansNothing(name: string, value: Json, operand: string | undefined): b
 function isEmpty(value: Json | undefined): boolean {
   if (value === null || value === undefined || value === '') return true;
   if (Array.isArray(value)) return value.length === 0;
-  return isObject(value) && Object.values(value).every(isEmpty);
+  return isRecord(value) && Object.values(value).every(isEmpty);
 }
 
 function canonicalField(type: string, name: string, value: Json): Json {
   if (NUMERIC_FIELDS.has(name) && !isSemver(type)) return asNumber(value);
   if (name === 'strings' && isTextList(value)) return sortedSet(value);
   if (name === operandOfType(type) && name === 'strings') return textsOf(value);
-  if (name === 'depends' && isObject(value)) return canonicalDepends(value);
-  if (name === 'between' && isObject(value)) {
+  if (name === 'depends' && isRecord(value)) return canonicalDepends(value);
+  if (name === 'between' && isRecord(value)) {
     return Object.fromEntries(
       Object.entries(withoutNulls(value)).map(([end, limit]) => [
         end,
@@ -98,10 +98,6 @@ function isTextList(value: Json | undefined): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }
 
-function isObject(value: Json): value is Readonly<Record<string, Json>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 export function segmentOf(matcher: Matcher): string | undefined {
   const name = matcher['string'];
   return matcher.type === 'IN_SEGMENT' && typeof name === 'string' ? name : undefined;
@@ -111,7 +107,7 @@ export function dependencyOf(
   matcher: Matcher,
 ): { readonly flag: string; readonly treatments: readonly string[] } | undefined {
   const depends = matcher['depends'];
-  if (matcher.type !== 'IN_SPLIT' || depends === undefined || !isObject(depends)) return undefined;
+  if (matcher.type !== 'IN_SPLIT' || depends === undefined || !isRecord(depends)) return undefined;
   const flag = depends['splitName'];
   const treatments = depends['treatments'];
   if (typeof flag !== 'string') return undefined;

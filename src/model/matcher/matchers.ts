@@ -135,8 +135,7 @@ export function matcherRow(type: string): MatcherRow | undefined {
 
 /** The word of a type, unless specs write it as `matcher`. */
 export function wordOf(type: string): ComparisonWord | undefined {
-  const known = Object.hasOwn(MATCHERS, type) ? MATCHERS[type as MatcherType] : undefined;
-  return known && 'word' in known ? known.word : undefined;
+  return matcherRow(type)?.word as ComparisonWord | undefined;
 }
 
 const OPERAND_MEMBERS: ReadonlySet<string> = new Set(Object.values(OPERAND_MEMBER));

@@ -1,6 +1,7 @@
 import type { Keys, Plan as WrittenPlan } from '../../generated/plan.schema.d.js';
 import type { ChangeRequest } from '../../model/change-request.js';
 import type { FlagImpact, Impact } from '../../model/impact.js';
+import { present } from '../../model/collections.js';
 import type { Frozen, Json } from '../../model/json.js';
 import { killRemedy, remedyOf } from '../../model/remedy.js';
 import { countsOf, type Standing } from '../../model/verdict.js';
@@ -23,7 +24,6 @@ import { countDeeds, outcomeOf, type PlanReport } from '../plan-report.js';
 export type PlanDocument = Frozen<WrittenPlan>;
 /** One change. Withheld changes have more members. */
 export type ChangeDocument = PlanDocument['changes'][number];
-/** An object that is not live. */
 type StandingDocument = NonNullable<PlanDocument['verdict']>['objects'][number];
 type LeftDocument = NonNullable<PlanDocument['left']>[number];
 type FieldDocument = ChangeDocument['fields'][number];
@@ -74,12 +74,9 @@ export function planDocument(
     })),
     ...circumstances(report, options),
     observed: plan.observed,
-    unmanaged: plan.unmanaged && {
-      flags: plan.unmanaged.flags,
-      segments: plan.unmanaged.segments,
-    },
+    unmanaged: plan.unmanaged,
     liveKills: plan.liveKills.map(liveKillDocument),
-    notCompared: plan.notCompared.map(({ id, what, why }) => ({ id, what, why })),
+    notCompared: plan.notCompared,
     ...present({ shown: some(report.shown) }),
   };
 }
@@ -101,7 +98,7 @@ function circumstances(report: PlanReport, options: JsonOptions) {
   return present({
     left: some(report.left?.map((each) => leftDocument(each, options))),
     guards: some(report.guardFindings?.map((each, at) => ({ ...each, says: refusals[at] ?? '' }))),
-    leftToPeople: some(report.leftToPeople?.map(({ id, fields }) => ({ id, fields }))),
+    leftToPeople: some(report.leftToPeople),
     withdrawals: some(
       report.plan.withdrawals?.map(({ id, request }) => ({ id, request: request.id })),
     ),
@@ -116,7 +113,7 @@ function circumstances(report: PlanReport, options: JsonOptions) {
           onFail,
           checks: checks?.map(({ name, result, why }) => ({ name, result, why })),
         }),
-        steps: steps.map(({ percent, due, dueText }) => ({ percent, due, dueText })),
+        steps,
       })),
     ),
     reminders: some(report.reminders),
@@ -152,12 +149,6 @@ export function standingDocument(
     until: 'until' in standing ? standing.until : null,
     remedy: 'remedy' in standing && standing.remedy ? remedyText(standing.remedy) : null,
   };
-}
-
-/** Leaves out members that are undefined. */
-function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as ReturnType<typeof present<T>>;
 }
 
 /** Gives undefined for an empty list, so that the document leaves it out. */

@@ -1,6 +1,7 @@
 import { requestText } from '../../model/change-request.js';
 import { objectId } from '../../model/ref.js';
 import type { Definition } from '../../model/flag/flag.js';
+import type { LoggedChange, LoggedKeys, LoggedWrite } from '../../model/outcome.js';
 import type { ActivationBase, Base, IdentitiesBase, State, StateEntry } from '../../model/state.js';
 import { byCodeUnits } from '../../model/json.js';
 import { clean } from '../sanitize.js';
@@ -29,38 +30,13 @@ export interface HistoryRow {
   readonly head: string | null;
   readonly subject: string;
   readonly counts: Readonly<Record<string, number>>;
-  readonly changes: readonly {
-    readonly outcome: string;
-    readonly action: string;
-    readonly id: string;
-    readonly title: string;
-    /** Comment of the writes, and what they wrote; left out if nothing was written, or an older version wrote it. */
-    readonly comment?: string;
-    readonly fields?: readonly HistoryField[];
-    readonly keys?: HistoryKeys;
-  }[];
+  readonly changes: readonly (Omit<LoggedChange, 'written'> & Partial<LoggedWrite>)[];
   readonly more: number;
-}
-
-/** A field that was written; for individual targets, the numbers of keys. */
-interface HistoryField {
-  /** JSON Pointer. */
-  readonly path: string;
-  readonly before?: unknown;
-  readonly after?: unknown;
-  readonly keys?: HistoryKeys;
-}
-
-interface HistoryKeys {
-  readonly added: number;
-  readonly removed: number;
-  readonly changed?: number;
 }
 
 /** An environment (null for the workspace), and the state that is remembered for it. */
 type Place = readonly [string | null, Base<unknown>];
 
-/** Characters of a commit's hash to show. */
 const SHORT = 8;
 const PENDING = { create: 'creation begun', delete: 'deletion held back' } as const;
 
@@ -162,11 +138,7 @@ export function historyText(
     .join('');
 }
 
-function writtenLines({
-  comment = '',
-  fields = [],
-  keys,
-}: Pick<HistoryRow['changes'][number], 'comment' | 'fields' | 'keys'>): string[] {
+function writtenLines({ comment = '', fields = [], keys }: Partial<LoggedWrite>): string[] {
   return [
     ...fields.map(({ path, before, after, keys: targets }) => {
       const sides = [before, after].map((side) => valueText(side, VALUE_COLUMNS));
@@ -180,7 +152,7 @@ function writtenLines({
   ];
 }
 
-function keyNumbers({ added, removed, changed }: HistoryKeys): string {
+function keyNumbers({ added, removed, changed }: LoggedKeys): string {
   const others = changed === undefined ? '' : `, ${String(changed)} changed`;
   return `+${String(added)} −${String(removed)} keys${others}`;
 }

@@ -1,10 +1,11 @@
+import type { Change as WrittenChange } from '../../generated/plan.schema.d.js';
 import { grouped } from '../../model/collections.js';
 import type { Change, KeyChange, Withheld } from '../../model/plan.js';
 import type { Outcome, FailedIdentity } from '../../model/outcome.js';
 import { clean, quoted } from '../sanitize.js';
 import { noBreak, span, cut, type FieldLine } from '../text/layout.js';
 import { itemText, plural } from '../values.js';
-import { byCodeUnits } from '../../model/json.js';
+import { byCodeUnits, type ItemOf } from '../../model/json.js';
 
 const SHOWN_KEYS = 5;
 const SHOWN_REASONS = 5;
@@ -44,13 +45,11 @@ function identityText({ added, changed = [] }: KeyChange, showKeys: boolean): st
   return `${text}: + ${itemText(added, SHOWN_KEYS)}; ~ ${itemText(changed, SHOWN_KEYS)}`;
 }
 
-/** A number of identities, with the first keys if `showKeys` is set. */
 function counted(sign: string, keys: readonly string[], showKeys: boolean): string {
   const text = noBreak(sign + plural(keys.length, 'identity', 'identities'));
   return showKeys ? `${text}: ${itemText(keys, SHOWN_KEYS)}` : text;
 }
 
-/** A reason, with the number of identities that the service refused for it. */
 function refusalLine({ status, message, count, keys }: Refusal): FieldLine {
   const why = [
     ...(status === null ? [] : [`status ${status}`]),
@@ -62,16 +61,8 @@ function refusalLine({ status, message, count, keys }: Refusal): FieldLine {
   return [span(`${count} refused${reason}${named}${more}`, 'remove')];
 }
 
-/** Identities that the service refused for one reason. */
-interface Refusal {
-  /** HTTP status of each refusal; null if the service gave none. */
-  readonly status: number | null;
-  /** The service's own text. Without `showKeys` a key in it is removed. */
-  readonly message: string;
-  readonly count: number;
-  /** Only if keys are shown. */
-  readonly keys?: readonly string[];
-}
+/** Identities that the service refused for one reason. Without `showKeys` a key in the message is removed. */
+type Refusal = ItemOf<NonNullable<WrittenChange['error']>['refused']>;
 
 /** This many reasons are listed; refusals for others are counted together. */
 const MAX_REASONS = 20;
