@@ -14,7 +14,10 @@ const MORE_KEPT = 1_000;
  * and results by the very files from which they were made. Files on disk have no such name and are always read.
  */
 export class SpecCache {
-  readonly configs = new Memoized<SpecFile, Config | undefined>();
+  readonly configs = new Memoized<
+    SpecFile,
+    { config: Config | undefined; diagnostics: readonly Diagnostic[] }
+  >();
   readonly flags = new Memoized<
     SpecFile,
     { flag: ResolvedFlag; diagnostics: readonly Diagnostic[] }

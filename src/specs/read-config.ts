@@ -1,12 +1,11 @@
 import type { ConfigSpec } from '../generated/config.schema.d.js';
-import { ownMember } from '../model/collections.js';
+import { ownMember, present } from '../model/collections.js';
 import { POLICIES, type Config, type EnvironmentConfig } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { SpecTree } from '../model/spec-tree.js';
 import { CONFIG_PATH, loadFile, pathDiagnostics } from './parse/load-files.js';
 import { SpecFile, parseFile } from './parse/parse-file.js';
 import { fileDiagnostic } from './parse/source-text.js';
-import type { SpecCache } from './cache.js';
 import { didYouMean } from './parse/suggest.js';
 import { pointerOf } from '../model/json.js';
 import { readConditions } from './resolve/conditions.js';
@@ -15,23 +14,22 @@ import { readCalendar } from './resolve/windows.js';
 import type { WatchSpec } from '../generated/watch.schema.d.js';
 
 export type ConfigResult =
-  | { readonly ok: true; readonly config: Config; readonly warnings: readonly Diagnostic[] }
+  | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
  * Reads flagkeel.yaml without any other file, for commands that need the workspace and its
  * environments only.
  */
-export async function readConfig(tree: SpecTree, memory?: SpecCache): Promise<ConfigResult> {
+export async function readConfig(tree: SpecTree): Promise<ConfigResult> {
   const entry = tree.list().find(({ path }) => path === CONFIG_PATH);
   if (entry === undefined) return { ok: false, diagnostics: [configMissing()] };
   const unreadable = pathDiagnostics(entry);
   if (unreadable.length > 0) return { ok: false, diagnostics: unreadable };
-  const file = await loadFile(tree, entry, 'config', memory);
-  if (!isValid(file)) return { ok: false, diagnostics: file.diagnostics() };
-  const diagnostics = configDiagnostics(file);
-  if (diagnostics.length > 0) return { ok: false, diagnostics };
-  return { ok: true, config: configOf(file, file.parsed.value), warnings: [] };
+  const file = await loadFile(tree, entry, 'config');
+  if (!file.valid) return { ok: false, diagnostics: file.diagnostics() };
+  const { config, diagnostics } = readableConfig(file);
+  return config && diagnostics.length === 0 ? { ok: true, config } : { ok: false, diagnostics };
 }
 
 export function configMissing(): Diagnostic {
@@ -39,13 +37,20 @@ export function configMissing(): Diagnostic {
   return fileDiagnostic(CONFIG_PATH, 'config-missing', message);
 }
 
-/**
- * The readable part of the config, without its wrong members. Used for kills, which no other mistake may delay.
- *
- * @returns undefined if the workspace or its environments are unreadable.
- */
-export function readableConfig(file: SpecFile): Config | undefined {
-  if (isValid(file)) return configOf(file, file.parsed.value);
+interface ConfigReading {
+  /** Undefined if the workspace or its environments are unreadable. */
+  readonly config: Config | undefined;
+  /** Of a file that fits its schema: the mistakes that the schema cannot express. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The readable part of the config, without its wrong members. Used for kills, which no other mistake may delay. */
+export function readableConfig(file: SpecFile): ConfigReading {
+  if (isValid(file)) return readingOf(file, file.parsed.value);
+  return { config: rightPartOf(file), diagnostics: [] };
+}
+
+function rightPartOf(file: SpecFile): Config | undefined {
   const spec = file.parsed.value as Partial<ConfigSpec> | null | undefined;
   const { problems } = file.parsed;
   if (spec === null || typeof spec !== 'object') return undefined;
@@ -61,28 +66,17 @@ export function readableConfig(file: SpecFile): Config | undefined {
     names.map((name) => [name, spec.environments?.[name] ?? {}]),
   );
   const { service } = spec;
-  return configOf(file, {
+  return readingOf(file, {
     workspace,
     environments,
     ...(service !== undefined && isSound('service') && { service }),
-  });
+  }).config;
 }
 
 export async function readableConfigIn(tree: SpecTree): Promise<Config | undefined> {
   const entry = tree.list().find(({ path }) => path === CONFIG_PATH);
   if (entry === undefined || pathDiagnostics(entry).length > 0) return undefined;
-  return readableConfig(await loadFile(tree, entry, 'config'));
-}
-
-export function configDiagnostics(file: SpecFile): readonly Diagnostic[] {
-  if (!isValid(file)) return [];
-  const spec = file.parsed.value;
-  return [
-    ...readCalendar(file, spec).diagnostics,
-    ...readChecks(file, spec).diagnostics,
-    ...readConditions(file, spec).diagnostics,
-    ...provingDiagnostics(file, spec),
-  ];
+  return readableConfig(await loadFile(tree, entry, 'config')).config;
 }
 
 function provingDiagnostics(file: SpecFile, { environments, lint }: ConfigSpec): Diagnostic[] {
@@ -100,13 +94,15 @@ function isValid(file: SpecFile): file is SpecFile & { parsed: { value: ConfigSp
 }
 
 /** The config with its defaults filled in, and environments in the order of the file. */
-function configOf(file: SpecFile, spec: ConfigSpec): Config {
+function readingOf(
+  file: SpecFile,
+  spec: ConfigSpec,
+): { config: Config; diagnostics: Diagnostic[] } {
   const { references, defaults, service } = spec;
-  const policies = POLICIES.filter((name) => spec[name] !== undefined);
-  const { windows, freezes } = readCalendar(file, spec);
-  const { conditions } = readConditions(file, spec);
-  const { checks } = readChecks(file, spec);
-  return {
+  const calendar = readCalendar(file, spec);
+  const named = readConditions(file, spec);
+  const asked = readChecks(file, spec);
+  const config = {
     workspace: spec.workspace,
     environments: file
       .keys('environments')
@@ -116,20 +112,29 @@ function configOf(file: SpecFile, spec: ConfigSpec): Config {
       serviceUrl: service.url,
       serviceUrlLocation: file.location(['service', 'url']),
     }),
-    ...(defaults?.trafficType !== undefined && { defaultTrafficType: defaults.trafficType }),
     references: { segments: references?.segments ?? [], flags: references?.flags ?? [] },
     prune: spec.prune ?? false,
-    ...(spec.ownershipTag !== undefined && { ownershipTag: spec.ownershipTag }),
-    ...(spec.onRemove !== undefined && { onRemove: spec.onRemove }),
     suspend: spec.suspend ?? false,
     ...(typeof spec.state?.push === 'boolean' && { pushState: spec.state.push }),
     guards: spec.guards ?? {},
-    ...Object.fromEntries(policies.map((name) => [name, spec[name]])),
-    ...(spec.lint !== undefined && { lint: spec.lint }),
-    ...(conditions.size > 0 && { conditions }),
-    ...(windows.length > 0 && { windows }),
-    ...(freezes.length > 0 && { freezes }),
-    ...(checks.length > 0 && { checks }),
+    ...present({
+      defaultTrafficType: defaults?.trafficType,
+      ownershipTag: spec.ownershipTag,
+      onRemove: spec.onRemove,
+      lint: spec.lint,
+      ...Object.fromEntries(POLICIES.map((name) => [name, spec[name]])),
+    }),
+    ...(named.conditions.size > 0 && { conditions: named.conditions }),
+    ...(calendar.windows.length > 0 && { windows: calendar.windows }),
+    ...(calendar.freezes.length > 0 && { freezes: calendar.freezes }),
+    ...(asked.checks.length > 0 && { checks: asked.checks }),
+  };
+  return {
+    config,
+    diagnostics: [
+      ...[calendar, asked, named].flatMap(({ diagnostics }) => diagnostics),
+      ...provingDiagnostics(file, spec),
+    ],
   };
 }
 

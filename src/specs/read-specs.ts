@@ -12,7 +12,7 @@ import type { SpecTree } from '../model/spec-tree.js';
 import { ALL_IDENTITIES, quarantinedObjects } from './resolve/quarantine.js';
 import { CONFIG_PATH, loadFiles } from './parse/load-files.js';
 import { SpecCache } from './cache.js';
-import { configDiagnostics, configMissing, readableConfig } from './read-config.js';
+import { configMissing, readableConfig } from './read-config.js';
 import { referenceDiagnostics } from './resolve/references.js';
 import { configurationDiagnostics } from './resolve/configurations.js';
 import { desiredFlag, resolveFlags } from './resolve/flags.js';
@@ -92,8 +92,9 @@ export async function readWithParts(
 ): Promise<{ readonly result: SpecsResult; readonly parts: SpecParts }> {
   const loaded = await loadFiles(tree, memory);
   const configFile = loaded.files.get('config')?.[0];
-  const readable =
+  const reading =
     configFile && memory.configs.get(configFile, [], () => readableConfig(configFile));
+  const readable = reading?.config;
   const config = configFile?.valid === true ? readable : undefined;
   const { specs, diagnostics: twice } = specSet(loaded, config, memory);
   const flags = resolveFlags(specs);
@@ -102,7 +103,7 @@ export async function readWithParts(
   const kills = resolveKills({ ...specs, config: readable });
   const diagnostics = inOrder([
     ...(loaded.entries.has(CONFIG_PATH) ? [] : [configMissing()]),
-    ...(configFile === undefined ? [] : configDiagnostics(configFile)),
+    ...(reading?.diagnostics ?? []),
     ...loaded.diagnostics,
     ...twice,
     ...flags.diagnostics,

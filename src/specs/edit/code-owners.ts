@@ -15,7 +15,6 @@ export const CODE_OWNERS_PATHS = [
 const BEGIN = '# flagkeel: the owners of flags, kept by `flagkeel fmt`';
 const END = '# flagkeel: end';
 
-/** A marked block without lines. */
 export const EMPTY_BLOCK = `${BEGIN}\n${END}\n`;
 
 /**

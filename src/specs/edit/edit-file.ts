@@ -38,7 +38,6 @@ export interface EditedRule {
   readonly replace?: {
     readonly member: 'if' | 'serve';
     readonly value: Written;
-    /** Takes the ramp out of the rule. */
     readonly dropsRamp?: boolean;
   };
 }

@@ -84,7 +84,6 @@ function* below(at: Visited): Generator<Visited> {
   }
 }
 
-/** Plain scalars that are text in specs but not for other readers. */
 function quotes(kind: SchemaName, text: string): Patch[] {
   const patches: Patch[] = [];
   for (const { node, value } of visited(kind, text)) {

@@ -22,7 +22,6 @@ export interface Promoted {
   readonly after: string;
 }
 
-/** Two environments, by the names of the config. */
 interface Way {
   readonly from: string;
   readonly to: string;
@@ -123,7 +122,6 @@ export function promoted(
   };
 }
 
-/** The block of an environment, with the members that lead to it. */
 interface Block {
   readonly file: SpecFile;
   readonly path: readonly string[];

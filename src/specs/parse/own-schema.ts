@@ -6,8 +6,7 @@ import {
   type SpecFault,
   type SpecPath,
 } from '../../model/diagnostic.js';
-import { ownMember } from '../../model/collections.js';
-import { canonicalJson, partsOf } from '../../model/json.js';
+import { canonicalJson, partsOf, valueAt } from '../../model/json.js';
 import { expressionOf } from '../../model/matcher/expression.js';
 
 /** Finds the faults of one value; each path leads into that value. */
@@ -134,7 +133,8 @@ function weightOf(value: unknown, path: SpecPath, weighed: Weighed): number {
     if (typeof member === 'string' && UNUSED.has(name)) {
       faults.push(schemaFault(at, `"${name}" has no meaning here; ${WAY_OUT}`));
     } else if (typeof member === 'string' && name === '$ref') {
-      const target = /^#(?:\/|$)/.test(member) ? targetOf(root, member) : undefined;
+      const inside = /^#(?:\/|$)/.test(member) && partsOf(decodeURIComponent(member.slice(1)));
+      const target = inside ? valueAt(root, inside) : undefined;
       if (target === undefined) faults.push(schemaFault(at, refusal(member)));
       else weight += weightOf(target, at, weighed);
     } else {
@@ -152,14 +152,4 @@ const WAY_OUT = 'refer to "#/$defs/…" of the schema itself';
 function refusal(reference: string): string {
   if (reference.startsWith('#/')) return `"${reference}" is not in it`;
   return `"${reference}" is not followed, because nothing is fetched; ${WAY_OUT}`;
-}
-
-function targetOf(root: object, reference: string): unknown {
-  return partsOf(decodeURIComponent(reference.slice(1))).reduce<unknown>(
-    (at, part) =>
-      typeof at === 'object' && at !== null
-        ? ownMember(at as Readonly<Record<string, unknown>>, part)
-        : undefined,
-    root,
-  );
 }

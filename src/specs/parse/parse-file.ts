@@ -12,7 +12,7 @@ import {
   type Span,
 } from './source-text.js';
 import { OFFSETS, placesIn, typedValue, type Place, type Spans } from './typed-value.js';
-import { pointerOf } from '../../model/json.js';
+import { isRecord, memberOf, pointerOf, valueAt } from '../../model/json.js';
 import { parseYaml } from './yaml-file.js';
 
 export type FileKind = SchemaName | 'keys' | 'identities-csv';
@@ -90,7 +90,6 @@ function parseSpec(kind: SchemaName, source: SourceText): ParsedFile {
   };
 }
 
-/** A file that is a list and not YAML. */
 function listed(
   source: SourceText,
   { keys, problems }: { keys: unknown; problems: readonly Problem[] },
@@ -191,8 +190,8 @@ class SourcePositions {
   }
 
   keys(path: Path): readonly string[] {
-    const value = path.reduce((at, part) => memberOf(at, part), this.#value);
-    if (!isMapping(value)) return [];
+    const value = valueAt(this.#value, path);
+    if (!isRecord(value)) return [];
     return orderedKeys(value) ?? this.#parsed().get(pointerOf(path))?.keys ?? [];
   }
 
@@ -220,7 +219,7 @@ function indexOf(root: unknown, path: Path): number | null | undefined {
   let index = 0;
   let value = root;
   for (const part of path) {
-    if (isMapping(value) && orderedKeys(value) === undefined) return undefined;
+    if (isRecord(value) && orderedKeys(value) === undefined) return undefined;
     const before = countBefore(value, String(part));
     if (before === null) return null;
     index += 1 + before;
@@ -259,15 +258,4 @@ function orderedKeys(mapping: object): string[] | undefined {
   const keys = Object.keys(mapping);
   // Objects put such keys first, so checking the first one is enough.
   return LIKE_A_NUMBER.test(keys[0] ?? '') ? undefined : keys;
-}
-
-function memberOf(value: unknown, part: string | number): unknown {
-  if (typeof value !== 'object' || value === null) return undefined;
-  return Object.hasOwn(value, part)
-    ? (value as Readonly<Record<string | number, unknown>>)[part]
-    : undefined;
-}
-
-function isMapping(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -10,7 +10,7 @@ import {
 } from 'yaml';
 import { schemaNameOf, schemaOf, type Schema, type SchemaName } from './schemas.js';
 import type { Problem, Span } from './source-text.js';
-import { partsOf, pointerOf } from '../../model/json.js';
+import { partsOf, pointerOf, valueAt } from '../../model/json.js';
 
 /** The span of a value, and of its key if it is a member. */
 export interface Place {
@@ -32,7 +32,6 @@ interface TypedValue {
  */
 export type Spans = Uint16Array | Uint32Array;
 
-/** Number of offsets per value in `Spans`. */
 export const OFFSETS = 4;
 
 /**
@@ -219,7 +218,6 @@ function spanOf(node: unknown): Span | undefined {
   return range ? { from: range[0], to: range[1] } : undefined;
 }
 
-/** Beginning and end. */
 type Range = readonly [number, number, ...unknown[]];
 
 const NOWHERE: Range = [0, 0];
@@ -319,10 +317,7 @@ function follow(ref: string, root: SchemaName): Candidate {
   const [document = '', fragment = ''] = ref.split('#');
   const name = document === '' ? root : schemaNameOf(document);
   if (name === undefined) throw new Error(`bug: no schema at ${ref}`);
-  const found = partsOf(fragment).reduce<unknown>(
-    (at, part) => (at as Readonly<Record<string, unknown>>)[part],
-    schemaOf(name),
-  );
+  const found = valueAt(schemaOf(name), partsOf(fragment));
   if (found === undefined) throw new Error(`bug: no schema at ${ref}`);
   return { schema: found as Schema, root: name };
 }

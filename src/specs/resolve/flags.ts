@@ -21,7 +21,7 @@ import {
   type SpecOf,
   type SpecSet,
 } from './spec-set.js';
-import { sortedMap } from '../../model/collections.js';
+import { grouped, sortedMap } from '../../model/collections.js';
 import { didYouMean } from '../parse/suggest.js';
 
 const EVERYWHERE = '*';
@@ -35,11 +35,7 @@ export function resolveFlags(specs: SpecSet): {
   diagnostics: Diagnostic[];
 } {
   const diagnostics = specs.overlays.flatMap((overlay) => overlayDiagnostics(specs, overlay));
-  const overlays = new Map<string, Overlay[]>();
-  for (const overlay of specs.overlays) {
-    const ofFlag = overlays.get(overlay.spec.flag) ?? [];
-    overlays.set(overlay.spec.flag, [...ofFlag, overlay]);
-  }
+  const overlays = grouped(specs.overlays, ({ spec }) => spec.flag);
   const flags = [...specs.flags].map(([name, each]) => {
     const resolved = resolvedFlag(specs, each, overlays.get(name) ?? []);
     diagnostics.push(...resolved.diagnostics);

@@ -4,7 +4,7 @@ import type { DesiredKill } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import type { LoadedFiles } from '../parse/load-files.js';
 import { environmentDiagnostics, fileNameOf, type SpecSet } from './spec-set.js';
-import { pointerOf } from '../../model/json.js';
+import { memberOf, pointerOf, valueAt } from '../../model/json.js';
 
 /**
  * The entries of the break-glass lists. A valid entry counts, even with errors in its file or elsewhere. Without a
@@ -52,10 +52,11 @@ export function resolveKills({ config, loaded }: SpecSet): {
 export function orderedKills(loaded: LoadedFiles, environments: readonly string[]): DesiredKill[] {
   const kills: DesiredKill[] = [];
   for (const file of loaded.files.get('flag') ?? []) {
-    const { flag, environments: blocks } = recordOf(file.parsed.value);
-    const shared = recordOf(recordOf(blocks)['*'])['killed'];
+    const { value } = file.parsed;
+    const flag = memberOf(value, 'flag');
+    const shared = valueAt(value, ['environments', '*', 'killed']);
     for (const environment of file.keys('environments')) {
-      const own = recordOf(recordOf(blocks)[environment])['killed'];
+      const own = valueAt(value, ['environments', environment, 'killed']);
       if (!isFlagName(flag) || (own ?? shared) !== true) continue;
       const path = ['environments', environment, ...(own === true ? ['killed'] : [])];
       const reason = `killed: true in ${file.path}`;
@@ -63,8 +64,10 @@ export function orderedKills(loaded: LoadedFiles, environments: readonly string[
     }
   }
   for (const file of loaded.files.get('flag-overlay') ?? []) {
-    const { flag, environment, killed } = recordOf(file.parsed.value);
-    if (!isFlagName(flag) || typeof environment !== 'string' || killed !== true) continue;
+    const { value } = file.parsed;
+    const [flag, environment] = [memberOf(value, 'flag'), memberOf(value, 'environment')];
+    if (!isFlagName(flag) || typeof environment !== 'string') continue;
+    if (memberOf(value, 'killed') !== true) continue;
     const reason = `killed: true in ${file.path}`;
     kills.push({ flag, environment, location: file.location(['killed']), reason });
   }
@@ -73,8 +76,4 @@ export function orderedKills(loaded: LoadedFiles, environments: readonly string[
 
 function isFlagName(value: unknown): value is string {
   return typeof value === 'string' && FLAG_NAME.test(value);
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -91,15 +91,13 @@ function usersOfKeyFile(path: string, segments: ReadonlyMap<string, DesiredSegme
 }
 
 /** Path → the name in the file, which may differ from the file's own. */
-function declaredNames({ loaded }: SpecSet): ReadonlyMap<string, string> {
-  const members = { flag: 'flag', 'flag-overlay': 'flag', segment: 'segment' } as const;
+function declaredNames({ loaded: { files } }: SpecSet): ReadonlyMap<string, string> {
+  const named = (['flag', 'flag-overlay', 'segment'] as const).flatMap(
+    (kind) => files.get(kind) ?? [],
+  );
   return new Map(
-    Object.entries(members).flatMap(([kind, member]) =>
-      (loaded.files.get(kind as keyof typeof members) ?? []).flatMap((file) => {
-        const value = file.parsed.value as Readonly<Record<string, unknown>> | null | undefined;
-        const name = value?.[member];
-        return typeof name === 'string' ? [[file.path, name] as const] : [];
-      }),
+    named.flatMap(({ path, parsed: { subject } }) =>
+      subject === undefined ? [] : [[path, subject] as const],
     ),
   );
 }

@@ -1,6 +1,6 @@
 import type { CheckSpec, ConfigSpec } from '../../generated/config.schema.d.js';
 import type { LongRampSpec, RampSpec } from '../../generated/flag.schema.d.js';
-import { ownMember } from '../../model/collections.js';
+import { ownMember, present } from '../../model/collections.js';
 import { parseDuration } from '../../platform/clock.js';
 import type { Config, RampCheck } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
@@ -285,9 +285,7 @@ function checkOf(name: string, spec: CheckSpec): RampCheck {
     timeoutMs: timeout === undefined ? DEFAULT_TIMEOUT_MS : Number.parseInt(timeout, 10) * 1_000,
     ...(url === undefined && { value: 'prometheus' as const }),
     ...(value !== undefined && { value: { pointer: value } }),
-    ...(equals !== undefined && { equals }),
-    ...(atMost !== undefined && { atMost }),
-    ...(atLeast !== undefined && { atLeast }),
+    ...present({ equals, atMost, atLeast }),
   };
 }
 

@@ -4,7 +4,7 @@ import type { SegmentSpec } from '../../generated/segment.schema.d.js';
 import type { SpecTestSpec } from '../../generated/spec-test.schema.d.js';
 import type { DesiredSegment } from '../../model/desired.js';
 import type { Diagnostic, Location } from '../../model/diagnostic.js';
-import { partsOf } from '../../model/json.js';
+import { partsOf, valueAt } from '../../model/json.js';
 import type { DiagnosticCode } from '../codes.js';
 import { SpecCache } from '../cache.js';
 import type { SpecFile } from '../parse/parse-file.js';
@@ -151,7 +151,7 @@ function holeAround(spec: Container, path: Path): Path {
   const rules = path.indexOf('rules');
   if (rules !== -1 && path[rules + 2] === 'if') {
     const conditions = path.slice(0, rules + 3);
-    return Array.isArray(memberAt(spec, conditions)) ? path.slice(0, rules + 4) : conditions;
+    return Array.isArray(valueAt(spec, conditions)) ? path.slice(0, rules + 4) : conditions;
   }
   if (rules !== -1 && path[rules + 2] === 'serve') return path.slice(0, rules + 3);
   if (path[0] === 'cases') return path.slice(0, 2);
@@ -167,7 +167,7 @@ function mend(spec: Container, hole: Path, file: SpecFile): void {
     mendRoot(spec, file);
     return;
   }
-  const parent = memberAt(spec, hole.slice(0, -1));
+  const parent = valueAt(spec, hole.slice(0, -1));
   if (typeof parent !== 'object' || parent === null) return;
   const members = parent as Container;
   if (hole.at(-2) === 'rules') {
@@ -188,13 +188,6 @@ function mendRoot(spec: Container, file: SpecFile): void {
   spec['flag'] ??= fileNameOf(file.path);
   const [first] = file.keys('treatments');
   if (!fileNameOf(file.path).includes('@')) spec['defaultTreatment'] ??= first;
-}
-
-function memberAt(spec: Container, path: Path): unknown {
-  return path.reduce<unknown>(
-    (at, name) => (typeof at === 'object' && at !== null ? (at as Container)[name] : undefined),
-    spec,
-  );
 }
 
 /** From the key of a value to the end of the value. */

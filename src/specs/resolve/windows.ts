@@ -1,5 +1,5 @@
 import type { ConfigSpec, FreezeSpec, WindowSpec } from '../../generated/config.schema.d.js';
-import { ownMember } from '../../model/collections.js';
+import { ownMember, present } from '../../model/collections.js';
 import type { Freeze, TimeWindow } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import {
@@ -115,13 +115,7 @@ function freezeOf(name: string, spec: FreezeSpec, wrong: Wrong[]): Freeze[] {
     wrong.push([[...path, 'to'], 'wrong-value', `freeze "${name}" ends before it begins`]);
   }
   if (wrong.length > before || fromMs === undefined || toMs === undefined) return [];
-  return [
-    {
-      ...{ name, fromMs, toMs, zone: zone ?? 'UTC' },
-      ...(reason !== undefined && { reason }),
-      ...(environments !== undefined && { environments }),
-    },
-  ];
+  return [{ name, fromMs, toMs, zone: zone ?? 'UTC', ...present({ reason, environments }) }];
 }
 
 /** If the clock shows a time twice, or never, the longer freeze counts. */
