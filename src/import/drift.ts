@@ -10,7 +10,6 @@ import type { PlannedEnvironment } from '../plan/policy.js';
 /** Reasons of differences that have another cause than a commit. */
 const OUTSIDE: ReadonlySet<Reason> = new Set(['drift', 'conflict', 'adopt', 'unknown']);
 
-/** The differences of a plan, separated by cause. */
 export interface Drift {
   /** Objects whose live value differs from git for another reason than a commit, one entry each, sorted by id. */
   readonly differences: readonly Difference[];

@@ -114,7 +114,6 @@ function environmentsOf(at: Catalog, wanted: readonly string[]): LiveEnvironment
     .toSorted((a, b) => Number(a.production) - Number(b.production));
 }
 
-/** Sorted names to import, for each kind that the service shows. */
 async function namesToImport(
   reader: AdminReader,
   at: Catalog,

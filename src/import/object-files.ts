@@ -7,7 +7,7 @@ import {
   type FlagFields,
   type Treatment,
 } from '../model/flag/flag.js';
-import { ownMember } from '../model/collections.js';
+import { grouped, ownMember } from '../model/collections.js';
 import { canonicalJson } from '../model/json.js';
 import { mostProtectedFirst } from '../model/desired.js';
 import {
@@ -73,12 +73,8 @@ function sharedParts(definitions: readonly Required<Definition>[]): Shared {
 }
 
 function commonest<T>(values: readonly T[]): T {
-  const groups = new Map<string, T[]>();
-  for (const value of values) {
-    const text = canonicalJson(value);
-    groups.set(text, [...(groups.get(text) ?? []), value]);
-  }
-  const [best] = [...groups.values()].toSorted((a, b) => b.length - a.length)[0] ?? [];
+  const groups = [...grouped(values, canonicalJson).values()];
+  const [best] = groups.toSorted((a, b) => b.length - a.length)[0] ?? [];
   if (best === undefined) throw new Error('bug: the commonest of nothing');
   return best;
 }
@@ -129,7 +125,6 @@ function treatmentsInFile(treatments: readonly Treatment[]): Written {
   );
 }
 
-/** A longer list of keys gets its own file. */
 const MOST_INLINE_KEYS = 50;
 
 /** The files of one segment: path → text. @param taken paths in use; the paths of key files are added to it. */
@@ -161,7 +156,6 @@ function inlineKeys(keys: readonly string[]): Flow | ReadonlyMap<string, Flow | 
   return written instanceof Flow ? new Flow(block) : block;
 }
 
-/** Splits off the keys that a line of a key file would change. */
 function parted(keys: readonly string[]): [string[], string[]] {
   return [keys.filter(fitsKeyFile), keys.filter((key) => !fitsKeyFile(key))];
 }

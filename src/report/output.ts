@@ -33,7 +33,6 @@ export async function writeResult(text: string, { file, stdout }: OutputTarget):
   }
 }
 
-/** Where a text goes. */
 interface Screen {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether the text goes to a terminal; false for a file. */

@@ -37,7 +37,6 @@ export function clean(text: string): string {
     .replaceAll(WORKFLOW_COMMAND, `#${spelled('#')}[`);
 }
 
-/** A character by its number: `<U+202E>`. */
 function spelled(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;

@@ -8,7 +8,6 @@ import { cut, noBreak } from './text/layout.js';
 
 /** Values in words, cleaned, and tests for the shape of planned values. */
 
-/** Printed in the place of a missing value. */
 export const NONE = 'none';
 
 /** Values in brackets: `[ES, FR]`. At most `limit` are listed, the others counted. */
@@ -58,7 +57,6 @@ export function yesNo(value: boolean): string {
   return value ? 'yes' : 'no';
 }
 
-/** The beginning of a commit's hash, as people know commits. */
 export function shortSha(commit: string): string {
   return commit.slice(0, 7);
 }
@@ -73,7 +71,6 @@ export function counted(count: number, one: string): string[] {
   return count === 0 ? [] : [plural(count, one)];
 }
 
-/** File and line of a spec, cleaned. */
 export function placeText({ file, line }: Pick<Location, 'file' | 'line'>): string {
   return `${clean(file)}:${String(line)}`;
 }

@@ -88,10 +88,11 @@ describe('text of others in Markdown', () => {
 
         expect(readMarkdown(String(code(text))).elements).toEqual(['code', 'p']);
         expect(readMarkdown(table).html.match(/<td/g)).toHaveLength(2);
-        expect(readMarkdown(String(fenced([row], 'diff'))).elements).toEqual(['code', 'pre']);
-        expect(
-          readMarkdown(String(fenced([`  ${text.replace(/\s/g, ' ')}`], 'diff'))).elements,
-        ).toEqual(['code', 'pre']);
+        expect(readMarkdown(String(fenced([row]))).elements).toEqual(['code', 'pre']);
+        expect(readMarkdown(String(fenced([`  ${text.replace(/\s/g, ' ')}`]))).elements).toEqual([
+          'code',
+          'pre',
+        ]);
         const linked = readMarkdown(String(link(`x ${text}`, `https://ci.example/${text}`)));
         expect(linked.elements).toEqual(['a', 'p']);
         expect(linked.links).toHaveLength(1);

@@ -99,9 +99,7 @@ export function notOfTool(path: string, why: string): FlagkeelError {
 
 /** @throws FlagkeelError `SPECS_INVALID` if the text is not YAML, or uses unsupported features. */
 export function foreignYaml({ path, text }: SourceFile): ForeignNode {
-  const parsed = parseForeignYaml(text);
-  if (parsed.ok) return parsed.root;
-  throw notOfTool(path, `line ${parsed.line}: ${parsed.message}`);
+  return parseForeignYaml(text, (line, why) => notOfTool(path, `line ${line}: ${why}`));
 }
 
 export function jsonOrText(text: string): unknown {

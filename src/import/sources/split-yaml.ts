@@ -1,3 +1,4 @@
+import { grouped } from '../../model/collections.js';
 import type { Definition, Treatment } from '../../model/flag/flag.js';
 import { canonicalDefinition } from '../../model/flag/wire.js';
 import { sameJson, type Json } from '../../model/json.js';
@@ -14,7 +15,9 @@ export const convertSplitYaml: ConvertSource = (file, { environments, trafficTyp
   if (!items) throw notOfTool(file.path, 'it is no list of flags');
   const conversion = new Conversion();
   for (const name of environments) conversion.addEnvironment(name);
-  for (const [name, entries] of entriesByFlag(items)) {
+  const members = items.flatMap(({ members: found = [] }) => [...found]);
+  for (const [name, found] of grouped(members, ([flag]) => flag)) {
+    const entries = found.map(([, entry]) => entry);
     const tell = (node: ForeignNode, what: string): void => {
       conversion.depart(`${file.path}:${node.line}`, what);
     };
@@ -26,16 +29,6 @@ export const convertSplitYaml: ConvertSource = (file, { environments, trafficTyp
 };
 
 type Tell = (node: ForeignNode, what: string) => void;
-
-function entriesByFlag(items: readonly ForeignNode[]): Map<string, ForeignNode[]> {
-  const flags = new Map<string, ForeignNode[]>();
-  for (const item of items) {
-    for (const [name, entry] of item.members ?? []) {
-      flags.set(name, [...(flags.get(name) ?? []), entry]);
-    }
-  }
-  return flags;
-}
 
 const MEMBERS = ['treatment', 'keys', 'config'];
 

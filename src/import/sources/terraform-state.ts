@@ -89,7 +89,6 @@ interface State {
 /** Types that are only named by other resources, and give no object themselves. */
 const SAID_ELSEWHERE = new Set(['workspace', 'traffic_type']);
 
-/** Readers of each type, in the order of reading. */
 const READERS: Readonly<Record<string, (resource: Resource, state: State) => void>> = {
   environment: ({ values }, { conversion }) => {
     const name = textIn(values, 'name');

@@ -46,7 +46,6 @@ export interface CataloguedUse {
   readonly environments: readonly string[];
 }
 
-/** A ramp as the specs write it. */
 interface CataloguedRamp extends Pick<DesiredRamp, 'treatment' | 'rule'> {
   /** The share from each step on, in whole per cent, and the time of the step in words. */
   readonly steps: readonly { readonly percent: number; readonly when: string }[];

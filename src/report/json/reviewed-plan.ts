@@ -72,7 +72,6 @@ function parsed(text: string, file: string): unknown {
   }
 }
 
-/** An error that explains how to make such a file. */
 function noPlan(file: string, why: string, cause?: unknown): FlagkeelError {
   return new FlagkeelError(
     'USAGE',

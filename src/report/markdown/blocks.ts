@@ -13,7 +13,7 @@ export interface Block {
 
 /** Most important first. Blocks of the rank `head` are never left out, and are small by construction. */
 const RANKS = ['head', 'table', 'risky detail', 'held back', 'detail', 'elsewhere'] as const;
-export type Rank = (typeof RANKS)[number];
+type Rank = (typeof RANKS)[number];
 
 const GAP = '\n\n';
 /** UTF-16 code units reserved for the sentence that counts the blocks left out. */
@@ -99,7 +99,7 @@ export function chunked<T>(items: readonly T[], sizeOf: (item: T) => number): T[
 export function fencedChunks(changes: readonly (readonly string[])[]): Markup[] {
   const chunks = chunked(changes, (rows) => rows.reduce((sum, row) => sum + row.length + 1, 0));
   // The language `diff` colours rows that begin with +, - or !; only headlines do.
-  return chunks.map((chunk) => fenced(chunk.flat(), 'diff'));
+  return chunks.map((chunk) => fenced(chunk.flat()));
 }
 
 function shortened(text: string): string {

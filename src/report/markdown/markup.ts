@@ -61,11 +61,11 @@ export function link(label: string, url: string): Markup {
  * Rows of text in a fence that is longer than any run of backticks in them, so that no row can close it. The beginning
  * of a hidden comment is escaped, because such a comment marks this program's own text.
  */
-export function fenced(texts: readonly string[], language: string): Markup {
+export function fenced(texts: readonly string[]): Markup {
   const rows = texts.map((text) => text.replaceAll('<!--', '<<U+0021>--'));
   const runs = rows.flatMap((row) => row.match(/`+/g) ?? []);
   const fence = '`'.repeat(runs.reduce((longest, { length }) => Math.max(longest, length + 1), 3));
-  return Markup.own([`${fence}${language}`, ...rows, fence].join('\n'));
+  return Markup.own([`${fence}diff`, ...rows, fence].join('\n'));
 }
 
 /** Percent-encoding of one ASCII character; a parsed URL contains no others. */
@@ -102,7 +102,6 @@ function entities(text: string): string {
   return text.replace(ACTIVE, entity).replace(OPENING, entity);
 }
 
-/** A character as a numeric entity. */
 function entity(character: string): string {
   return `&#${String(character.codePointAt(0))};`;
 }

@@ -5,11 +5,11 @@ import { diagnosticsText } from '../text/diagnostics.js';
 import { cut, plainText } from '../text/layout.js';
 import { foldLines, rowLines, summaryLine } from '../text/plan.js';
 import { shortSha, plural } from '../values.js';
-import { type ChangeRow, LEFT_TITLE } from '../view/row.js';
+import { type ChangeRow, LEFT_TITLE, type Row } from '../view/row.js';
 import { countText, type Fold, planView, type PlanView } from '../view/plan-view.js';
 import { type Caveats, caveatsOf, caveatsOfChanges } from '../view/sentences.js';
 import { wholeText } from '../view/verdict.js';
-import { assembled, type Block, fencedChunks, type Rank, rowsOf } from './blocks.js';
+import { assembled, type Block, fencedChunks, rowsOf } from './blocks.js';
 import { code, joined, link, Markup, trusted } from './markup.js';
 import { riskBlocks } from './risks.js';
 import { tableBlocks } from './table.js';
@@ -23,9 +23,7 @@ interface MarkdownOptions extends ReportContext {
 const COMMENT_BUDGET = 60_000;
 
 const NAME_COLUMNS = 100;
-/** The details of a group name this many objects and count the others. */
 const GROUP_NAMES = 200;
-/** A summary names this many objects and counts the others. */
 const SUMMARY_NAMES = 5;
 const CAVEAT_COLUMNS = 400;
 /** This many urgent objects are unfolded; more would hide the rest. */
@@ -71,7 +69,6 @@ function caveatsIn(report: PlanReport, { subject }: ReportContext): Caveats {
   return subject === 'merge' ? caveatsOfChanges(report) : caveatsOf(report);
 }
 
-/** The details of a fold, field by field, in a section that can be folded. */
 function detail(fold: Fold, isOpen: boolean): Block {
   const [key = '', ...others] = fold.keys;
   const title = others.length === 0 ? code(cut(key, NAME_COLUMNS)) : trusted`${countText(fold)}`;
@@ -98,8 +95,7 @@ function folded(summary: Markup, inside: readonly Markup[], isOpen = false): Mar
 /** The withheld changes, except for those in `otherWorkspaceBlocks`. */
 function withheldBlocks({ withheld }: PlanView): Block[] {
   const held = withheld.filter((row) => !isElsewhere(row));
-  const rows = held.map((row) => rowsOf(rowLines(row)));
-  return titled(trusted`#### Held back: ${held.length}`, fencedChunks(rows), 'held back');
+  return titled(trusted`#### Held back: ${held.length}`, held);
 }
 
 function isElsewhere({ change }: ChangeRow): boolean {
@@ -107,14 +103,16 @@ function isElsewhere({ change }: ChangeRow): boolean {
 }
 
 function leftBlocks({ left }: PlanView): Block[] {
-  const rows = left.map((row) => rowsOf(rowLines(row)));
-  return titled(trusted`#### ${LEFT_TITLE}: ${left.length}`, fencedChunks(rows), 'held back');
+  return titled(trusted`#### ${LEFT_TITLE}: ${left.length}`, left);
 }
 
-/** Blocks of one list; the first has the title. */
-function titled(title: Markup, chunks: readonly Markup[], rank: Rank): Block[] {
-  return chunks.map((chunk, index) => ({
-    rank,
+function fencedRows(rows: readonly Row[]): Markup[] {
+  return fencedChunks(rows.map((row) => rowsOf(rowLines(row))));
+}
+
+function titled(title: Markup, rows: readonly Row[]): Block[] {
+  return fencedRows(rows).map((chunk, index) => ({
+    rank: 'held back',
     what: 'list of what is held back',
     markup: () => (index === 0 ? joined([title, chunk], '\n\n') : chunk),
   }));
@@ -123,10 +121,9 @@ function titled(title: Markup, chunks: readonly Markup[], rank: Rank): Block[] {
 /** Differences that existed before this change, folded at the end. */
 function otherWorkspaceBlocks({ withheld }: PlanView, { subject }: ReportContext): Block[] {
   const others = withheld.filter(isElsewhere);
-  const rows = others.map((row) => rowsOf(rowLines(row)));
   const before = subject === 'merge' ? 'before this pull request' : 'and not in the reviewed plan';
   const title = trusted`Already different ${before}: ${plural(others.length, 'change')} (${otherNames(others)})`;
-  return fencedChunks(rows).map((chunk, index, { length }) => ({
+  return fencedRows(others).map((chunk, index, { length }) => ({
     rank: 'elsewhere',
     what: 'list of what was different already',
     markup: () => folded(trusted`${title}${partOf(index, length)}`, [chunk]),

@@ -72,7 +72,6 @@ function isReleased({ wasOrdered }: LiveKill): boolean {
   return wasOrdered === true;
 }
 
-/** The first texts, each on a line, and the number of the others. */
 function boundedItems(sign: string, texts: readonly string[], more: string, end = ''): Markup[] {
   const rest = texts.length - SHOWN_TEXTS;
   const mark = Markup.own(sign);
@@ -104,7 +103,6 @@ function riskAndPlace({ risk, change: { ref } }: ReturnType<typeof risksIn>[numb
   return `${risk} ${String(ref.environment)}`;
 }
 
-/** A line that names the first objects and counts the others. */
 function items(word: string, changes: readonly Pick<Change, 'id'>[]): Markup[] {
   if (changes.length === 0) return [];
   const names = changes.slice(0, SHOWN_OBJECTS).map(({ id }) => code(cut(clean(id), NAME_COLUMNS)));

@@ -106,7 +106,6 @@ function titlesOf(folds: readonly Fold[]): ReadonlySet<string> {
   return new Set(folds.flatMap(({ titles }) => [...titles].map((each) => cut(each, LINE_COLUMNS))));
 }
 
-/** The size of the change in words and as bars, its other effects, and the users that it reaches. */
 function cell(change: Change, report: PlanReport): Markup {
   const { fact, reasons, share, others, reach } = briefOf(change, report);
   const more = others.length - SHOWN_LINES;

@@ -37,7 +37,6 @@ interface ExcerptLine {
   readonly isMark: boolean;
 }
 
-/** The line, and below it the mark in the same columns. */
 function excerptLines({ excerpt, location }: Diagnostic): ExcerptLine[] {
   if (!excerpt) return [];
   const from = clamp(excerpt.from, 0, excerpt.text.length);

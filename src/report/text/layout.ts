@@ -10,7 +10,6 @@ export interface Span {
   readonly tone: Tone;
 }
 
-/** A paragraph about one field. */
 export type FieldLine = readonly Span[];
 
 /** One paragraph; an empty line if it has no spans. */
@@ -42,7 +41,6 @@ export function plainText(line: FieldLine): string {
   return line.map(({ text }) => text).join('');
 }
 
-/** Keeps a text on one row. */
 export function noBreak(text: string): string {
   return text.replaceAll(' ', '\u00a0');
 }

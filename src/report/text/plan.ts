@@ -87,7 +87,6 @@ function bodyLines(report: PlanReport, view: PlanView, options: ViewOptions): Li
   ];
 }
 
-/** Whether every object has all its rows. */
 function showsAll({ verbose = false, showKeys }: ViewOptions): boolean {
   return verbose || showKeys;
 }
@@ -126,7 +125,6 @@ function endLines(report: PlanReport, { caveats, folds }: PlanView, options: Vie
   ];
 }
 
-/** Workspace and service of the report, the commit that it compares, and the common commit of all changes. */
 function placeText({ workspace, origin, revision }: PlanReport, commit: string): string {
   const head =
     revision.commit === null ? 'no commit' : `commit ${shortSha(clean(revision.commit))}`;
@@ -158,7 +156,6 @@ export function rowLines({
   return [headline, ...lines.map((spans) => ({ indent: 6, spans }))];
 }
 
-/** A fold names this many objects and counts the others. */
 const SHOWN_NAMES = 3;
 
 /**

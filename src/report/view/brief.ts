@@ -69,7 +69,6 @@ function meaningOf(change: Change, report: PlanReport): Pick<Brief, 'fact' | 'ot
   }
 }
 
-/** Lines about the fields that the fact does not name. */
 function otherLines(change: Change, report: PlanReport): string[] {
   const context = contextOf(change, report, false);
   return change.fields.flatMap((field) => {
@@ -112,7 +111,6 @@ function withKeys(word: string, change: Change): string {
   return [word, ...keysFacts(change)].join(': ');
 }
 
-/** Numbers of keys or identities; empty if the change has none. */
 function keysFacts(change: Change): string[] {
   if (!change.keys) return [];
   switch (kindText(change.ref.kind).details) {
@@ -152,7 +150,6 @@ export function factText(change: Change, report: PlanReport): string {
   return facts.length > 0 ? facts.join(', ') : rulesText(change);
 }
 
-/** Numbers of rules, for changes without shorter words. */
 function rulesText(change: Change): string {
   const { before = [], after = [] } = fieldAt(change, '/rules') ?? {};
   return isRules(before) && isRules(after) ? rulesFact(before, after) : '';
@@ -178,7 +175,6 @@ function fieldFact(
   }
 }
 
-/** The kill with its reason from the break-glass list. */
 function killedText(id: Change['id'], { killReasons }: PlanReport): string {
   const reason = killReasons?.get(id);
   return reason === undefined ? 'killed' : `killed: ${cut(clean(reason), REASON_COLUMNS)}`;

@@ -62,7 +62,6 @@ type Lines = (
   context: FieldContext,
 ) => readonly FieldLine[] | undefined;
 
-/** The lines of each field, by its JSON Pointer. */
 const LINES_OF: Readonly<Record<string, Lines>> = {
   '/killed': (before, after) => {
     if (before === undefined && after === false) return undefined;
@@ -128,12 +127,10 @@ export function killedLine(isKilled: boolean, words: string): FieldLine {
   return [span(`!! killed: ${words}`, 'alarm'), span(` (${effect})`)];
 }
 
-/** A label with the change. */
 function labelled(label: string, text: string): FieldLine {
   return [span(`${label}:`, 'strong'), span(` ${text}`)];
 }
 
-/** Both sides of a text, of which a long one is cut around the first difference. */
 function proseChange(before: string, after: string, { inFull }: FieldContext): [string, string] {
   return textChange(before, after, inFull === true ? Infinity : undefined);
 }
@@ -168,7 +165,6 @@ function linesIn(text: string): string[] {
   return text === '' ? [] : text.split(/\r\n|[\r\n]/);
 }
 
-/** A cleaned line with its indentation. */
 function shownLine(line: string): string {
   return clean(line).replace(/^ +/, noBreak);
 }

@@ -10,11 +10,9 @@ import { remedyText } from './remedy.js';
 
 const REASON_COLUMNS = 200;
 
-/** The findings of guards about a plan, cleaned. */
 export interface GuardTexts {
   /** The findings that refuse the plan, each with its figures and what it would let pass. */
   readonly refusals: readonly string[];
-  /** The command that lets this one plan pass. */
   readonly remedy: string;
   readonly allowed: readonly string[];
 }
@@ -67,7 +65,6 @@ function spentText({ spentAllow }: GuardFinding): string {
   return spentAllow ? '; its allow came with an earlier change, and holds for that one only' : '';
 }
 
-/** The object or the environment of a finding, and the finding itself. */
 function findingText(finding: GuardFinding, report: PlanReport): string {
   const { guard, environment, id, found, limit } = finding;
   const where = id ?? environment;

@@ -196,13 +196,11 @@ export function weightOf(change: Change, report: PlanReport): readonly number[] 
   ].map(Number);
 }
 
-/** The order of two weights, the heavier first. */
 export function byWeight(a: readonly number[], b: readonly number[]): number {
   const at = a.findIndex((each, index) => each !== b[index]);
   return at === -1 ? 0 : (b[at] ?? 0) - (a[at] ?? 0);
 }
 
-/** Whether reviewers should look at a change before others. */
 export function isUrgent(change: Change, report: PlanReport): boolean {
   return isUndone(change, report) || isRemoval(change) || risksOf(change, report).length > 0;
 }

@@ -64,7 +64,6 @@ function bounded(row: PlacedRow): PlacedRow {
   return { ...row, lines: [...row.lines.slice(0, MOST_LINES - 1), note, ...row.lines.slice(-1)] };
 }
 
-/** The row by itself, outside of the fold of its object. */
 function placedRow({ change, place: _, commit: __, ...row }: ChangeRow): PlacedRow {
   const { id, location } = change;
   return {

@@ -119,7 +119,6 @@ function foldsOf(report: PlanReport, { showKeys, verbose = false }: ViewOptions)
   );
 }
 
-/** Joins objects with equal changes if there are many of them. */
 function foldedAlike(folds: readonly Fold[], report: PlanReport): readonly Fold[] {
   if (folds.length < FOLD_FROM) return folds;
   const groups = grouped(folds, (fold) => {
@@ -252,12 +251,10 @@ export function namesOf({ kind, keys }: Fold): string[] {
   return keys.map((key) => key.slice(kind.length + 1));
 }
 
-/** The environment, or words for changes outside of any environment. */
 function subjectOf({ ref }: Change): string {
   return ref.environment === null ? `the ${ref.kind} itself` : clean(ref.environment);
 }
 
-/** The text, if all texts are equal; otherwise empty. */
 function shared(texts: readonly string[]): string {
   const [first = '', ...others] = new Set(texts);
   return others.length === 0 ? first : '';

@@ -54,7 +54,6 @@ export interface ChangeRow extends Row {
   readonly commit: string;
 }
 
-/** One change in the tense of the report: planned, or done. */
 export function changeRow(change: Change, report: PlanReport, showKeys: boolean): ChangeRow {
   const outcome = outcomeOf(report, change.id);
   const impact = report.impacts?.get(change.id);
@@ -76,7 +75,6 @@ export function changeRow(change: Change, report: PlanReport, showKeys: boolean)
   };
 }
 
-/** A withheld change, with the reason and the remedy. */
 export function withheldRow(withheld: Withheld, report: PlanReport, showKeys: boolean): ChangeRow {
   const context = { ...contextOf(withheld, report, showKeys), isFactShown: false };
   const { why } = withheld;
@@ -231,7 +229,6 @@ function notedLines(
   return lines.map((line, index) => (index === lines.length - 1 ? [...line, note] : line));
 }
 
-/** The title of the differences that a second look found. */
 export const LEFT_TITLE = 'Left after the apply';
 
 /** A list of rules is cut; the JSON report has all of it. */
@@ -246,7 +243,6 @@ const WHOLE: Readonly<Record<Action, string>> = {
   deactivate: 'wanted inactive, found active',
 };
 
-/** A remaining difference, with the wanted and the found value of each field. */
 export function leftRow(change: Change, showKeys: boolean): Row {
   return {
     mark: span('!', 'alarm'),

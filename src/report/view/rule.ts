@@ -99,7 +99,6 @@ function stringsText(
   return `a list of ${plural(values.length, 'key')} (sha256 ${keyList(values).digest.sha256.slice(0, 8)}…)`;
 }
 
-/** The treatments of a dependency on another flag. */
 function servedText(value: unknown): string | undefined {
   if (!isRecord(value)) return undefined;
   const { splitName, treatment, treatments, ...others } = value;

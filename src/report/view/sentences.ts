@@ -18,7 +18,6 @@ import { shortSha, namesText, plural } from '../values.js';
 import { commandText, remedyText } from './remedy.js';
 import type { Row } from './row.js';
 
-/** For a run that did not compare everything. */
 const TOUCHED_TEXT =
   'Only what changed in git, or was open before, was looked at; drift elsewhere was not.';
 
@@ -29,9 +28,7 @@ const MAX_UNSEEN = 5;
 export interface Caveats {
   /** Facts that make the plan differ from the specs. */
   readonly serious: readonly string[];
-  /** The progress of ramps. */
   readonly ramps: readonly string[];
-  /** Reviews that were due by now. */
   readonly reminders: readonly string[];
   /** Parts that were not compared, or not closely. */
   readonly limits: readonly string[];
@@ -170,7 +167,6 @@ function thatApply(...sentences: readonly (string | false | undefined)[]): strin
   return sentences.filter((each) => typeof each === 'string');
 }
 
-/** The reason for a suspension of writes, its end, and how to lift it. */
 function suspendedText({ reason, until }: Suspension): string {
   const [when, end] =
     until === null
@@ -179,7 +175,6 @@ function suspendedText({ reason, until }: Suspension): string {
   return `Suspended${when}: ${clean(reason)}. Nothing but kills is written; to end it, ${end}.`;
 }
 
-/** The closed environment, the reason, and the end. */
 export function closedText({ environment, why, untilText, override }: ClosedEnvironment): string {
   const end = untilText === null ? 'until the config says otherwise' : `until ${clean(untilText)}`;
   const passes =
@@ -189,7 +184,6 @@ export function closedText({ environment, why, untilText, override }: ClosedEnvi
   return `${clean(environment)} is closed to changes ${end}: ${clean(why)}. ${passes}`;
 }
 
-/** Ramps that are under way, or wait. */
 function openRamps(ramps: readonly RampStanding[] = []): readonly RampStanding[] {
   return ramps.filter(
     ({ steps, step, held, checks }) => step < steps.length - 1 || held !== null || checks,
@@ -228,7 +222,6 @@ export function rampText(standing: RampStanding): string {
   return `Ramp of ${clean(treatment)} in ${clean(id)}${where}: ${rungs.join(', ')}.${waits}${asked}`;
 }
 
-/** The title of live kills in every report. */
 export const LIVE_KILLS_TITLE = 'Killed on the service, not ordered by git; they stay so';
 
 /** The time since which a live kill is known, if runs remember it; a clause that follows its id. */

@@ -121,7 +121,6 @@ const FAILED: Readonly<Record<Extract<Standing, { is: 'failed' }>['why'], string
   'not-as-written': 'written, but different on the service',
 };
 
-/** The standing in a few words that follow a name. */
 export function whyText(standing: NotLive): string {
   switch (standing.is) {
     case 'waits':
@@ -137,7 +136,6 @@ export function whyText(standing: NotLive): string {
   }
 }
 
-/** A line names this many objects; the report lists all of them. */
 const MAX_NAMED = 3;
 
 /** What became of the kills that git orders, of which so many could not be sent; without a full stop. */

@@ -98,7 +98,6 @@ function plainText(path: string, value: unknown, { inFull = false }: FieldContex
   }
 }
 
-/** Names in bucket order. */
 function treatmentNames(value: unknown): string {
   if (!isTreatments(value)) return valueText(value);
   return value.map(({ name }) => quoted(name)).join(', ');
