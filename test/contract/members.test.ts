@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { WireDefinition } from '../../src/admin-api/wire.js';
+import { KNOWN_MATCHER_TYPES } from '../../src/service/rules/matchers.js';
 import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
 
@@ -19,15 +20,15 @@ beforeAll(async () => {
   return async () => service.stop();
 });
 
+const TREATMENTS = [
+  { name: 'on', description: 'd', configurations: '{}', keys: ['a'], segments: ['s'] },
+  { name: 'off', description: '' },
+];
+const RULES = [ruleOn({ type: 'BOOLEAN', attribute: 'paid', bool: true })];
+
 /** With every member that a definition may have. */
 const WHOLE = {
-  ...aDefinition({
-    treatments: [
-      { name: 'on', description: 'd', configurations: '{}', keys: ['a'], segments: ['s'] },
-      { name: 'off', description: '' },
-    ],
-    rules: [ruleOn({ type: 'BOOLEAN', attribute: 'paid', bool: true })],
-  }),
+  ...aDefinition({ treatments: TREATMENTS, rules: RULES }),
   flagSets: [{ id: 'set', type: 'FlagSet' }],
   impressionsDisabled: true,
 };
@@ -106,6 +107,7 @@ describe('a definition', () => {
     ['/rules', 'none'],
     ['/rules/0', 'none'],
     ['/rules/0/colour', 'red'],
+    ['/rules/0/buckets', []],
     ['/rules/0/condition/colour', 'red'],
     ['/rules/0/condition/combiner', 'OR'],
     ['/rules/0/condition/matchers', []],
@@ -116,6 +118,7 @@ describe('a definition', () => {
     ['/rules/0/condition/matchers/0/negate', 'yes'],
     ['/rules/0/condition/matchers/0/attribute', 7],
     ['/rules', Array.from({ length: 251 }, () => ruleOn({ type: 'X' }))],
+    ['/defaultRule', []],
     ['/defaultRule/0', 'off'],
     ['/defaultRule/0/treatment', undefined],
     ['/defaultRule/0/treatment', 7],
@@ -154,6 +157,7 @@ describe('a definition', () => {
     ['/baselineTreatment', undefined, 'baselineTreatment', 'off'],
     ['/trafficAllocation', undefined, 'trafficAllocation', 100],
     ['/rules', null, 'rules', []],
+    ['/rules/0/condition/combiner', undefined, 'rules', RULES],
     ['/flagSets', [], 'flagSets', undefined],
     ['/impressionsDisabled', false, 'impressionsDisabled', undefined],
     ['/environment', 'staging', 'killed', false],
@@ -193,12 +197,18 @@ describe('a definition', () => {
     expect(treatment.find(([name]) => name === member)?.[1]).toEqual(kept);
   });
 
-  it('has up to twenty matchers in a rule, and 250 rules', async () => {
+  it('has up to twenty treatments, twenty matchers in a rule, and 250 rules', async () => {
+    const more = Array.from({ length: 18 }, (_, index) => ({ name: `t${index}` }));
     const matchers = MANY_MATCHERS.slice(1);
     const rule = { ...ruleOn(OBJECT), condition: { combiner: 'AND', matchers } };
 
-    const { rules } = await create({ ...WHOLE, rules: Array.from({ length: 250 }, () => rule) });
+    const { rules, treatments } = await create({
+      ...WHOLE,
+      treatments: [...TREATMENTS, ...more],
+      rules: Array.from({ length: 250 }, () => rule),
+    });
 
+    expect(treatments).toHaveLength(20);
     expect(rules).toHaveLength(250);
     expect(rules[249]?.condition).toEqual({ combiner: 'AND', matchers });
   });
@@ -236,13 +246,22 @@ describe('a matcher', () => {
     ),
   ];
 
+  it('has an example of every known type', () => {
+    expect(KNOWN.map(([type]) => type).toSorted()).toEqual(KNOWN_MATCHER_TYPES.toSorted());
+  });
+
   it.each(KNOWN)(
     '%s is kept with its fields, and refused without each of them',
     async (...given) => {
       const [type, fields] = given;
-      const { rules } = await create({ ...WHOLE, rules: [ruleOn({ type, ...fields })] });
+      const matchers = [
+        { type, ...fields },
+        { type, negate: true, ...fields },
+      ];
+      const rule = { ...ruleOn({}), condition: { combiner: 'AND', matchers } };
+      const { rules } = await create({ ...WHOLE, rules: [rule] });
 
-      expect(rules[0]?.condition.matchers).toEqual([{ type, ...fields }]);
+      expect(rules[0]?.condition.matchers).toEqual(matchers);
       for (const name of Object.keys(fields)) {
         const less = Object.entries(fields).filter(([member]) => member !== name);
         const other = { ...fields, [name]: name === 'bool' ? 'yes' : true };
@@ -269,6 +288,14 @@ describe('a matcher', () => {
     ['IN_SPLIT', { depends: { splitName: 'tried', treatments: ['on'] } }],
   ])('%s is refused with %j', async (type, fields) => {
     await expectRefused({ ...WHOLE, rules: [ruleOn({ type, ...fields })] });
+  });
+
+  it('is shown without a negate that is false', async () => {
+    const matcher = { type: 'IN_SEGMENT', string: 's' };
+
+    const { rules } = await create({ ...WHOLE, rules: [ruleOn({ ...matcher, negate: false })] });
+
+    expect(rules[0]?.condition.matchers).toEqual([matcher]);
   });
 
   it('that names one treatment of a flag is answered with a list of it', async () => {
@@ -365,6 +392,7 @@ describe('what else a request may be told apart by', () => {
       '/splits/ws/Default/other': [
         ...['remove /rolloutStatus', 'remove /rolloutStatus/id', 'add /rolloutStatus/colour'],
         ...['replace /id', 'replace /name', 'replace /creationTime', 'replace /trafficType'],
+        'replace /rolloutStatusTimestamp',
       ],
     }).flatMap(([path, changes]) => [...changes, 'add /colour'].map((each) => [path, each])),
   )('is 400: a patch of %s that would %s', async (path = '', change = '') => {

@@ -1,25 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '../../../src/service/http/problem.js';
-import {
-  adminKeyId,
-  createAdminKey,
-  isSameKey,
-  keyFromHeaders,
-} from '../../../src/service/rules/admin-key.js';
-import {
-  definitionDifference,
-  differenceOf,
-  keysDifference,
-} from '../../../src/service/rules/difference.js';
+import { adminKeyId, createAdminKey, isSameKey } from '../../../src/service/rules/admin-key.js';
+import { differenceOf } from '../../../src/service/rules/difference.js';
 import { problemOfText } from '../../../src/service/http/bodies.js';
 import {
   keysLacking,
   keysToAdd,
   keysToRemove,
   keysToUpload,
-  readIdentity,
-  wantsReplacement,
 } from '../../../src/service/rules/keys.js';
 import {
   checkFlagName,
@@ -28,7 +17,7 @@ import {
 } from '../../../src/service/rules/names.js';
 import { PAGE_SIZES, pageFrom } from '../../../src/service/rules/paging.js';
 import { RequestCounter } from '../../../src/service/rules/rate-limit.js';
-import { checkNote, noteFrom } from '../../../src/service/rules/note.js';
+import { noteFrom } from '../../../src/service/rules/note.js';
 
 /** A call that is made when the assertion asks for it. */
 function running<Args extends unknown[]>(
@@ -67,16 +56,6 @@ describe('Admin API keys', () => {
     expect(adminKeyId(key.slice(0, -1))).toBeUndefined();
     expect(adminKeyId('')).toBeUndefined();
   });
-
-  it.each<[string, object, string | undefined]>([
-    ['a bearer token', { authorization: 'Bearer abc' }, 'abc'],
-    ['a bearer token in lower case', { authorization: 'bearer abc' }, 'abc'],
-    ['x-api-key', { 'x-api-key': 'abc' }, 'abc'],
-    ['another scheme', { authorization: 'Basic abc' }, undefined],
-    ['nothing', {}, undefined],
-  ])('are taken from %s', (_, headers, expected) => {
-    expect(keyFromHeaders(headers)).toBe(expected);
-  });
 });
 
 describe('title and comment', () => {
@@ -93,25 +72,9 @@ describe('title and comment', () => {
       comment: null,
     });
   });
-
-  it('are both needed, except where the body has no place for a title', () => {
-    const comment = { title: null, comment: 'c' };
-
-    expect(running(checkNote, comment, 'both')).toThrow(
-      'Comment/title combination invalid for workspace',
-    );
-    expect(running(checkNote, comment, 'comment')).not.toThrow();
-    expect(running(checkNote, { title: 't', comment: null }, 'comment')).toThrow(Problem);
-  });
 });
 
 describe('pages', () => {
-  it('have the sizes of the contract where the query names none', () => {
-    expect(pageFrom({}, PAGE_SIZES.workspaces)).toEqual({ offset: 0, limit: 10 });
-    expect(pageFrom({ offset: '7' }, PAGE_SIZES.objects)).toEqual({ offset: 7, limit: 20 });
-    expect(pageFrom({ limit: '3' }, PAGE_SIZES.keys)).toEqual({ offset: 0, limit: 3 });
-  });
-
   it.each(['-1', '1e3', '0x1', ' 1', '1.0', ['1', '2']])('refuse the offset %j', (offset) => {
     expect(() => pageFrom({ offset }, PAGE_SIZES.objects)).toThrow(Problem);
   });
@@ -139,10 +102,6 @@ describe('keys of a request', () => {
     expect(keysToUpload(['b', 'a', 'b'])).toEqual(['a', 'b']);
   });
 
-  it('are passed over where they are empty and removed', () => {
-    expect(keysToRemove(['', 'a', ''])).toEqual(['a']);
-  });
-
   it('are found that another list lacks, where the lists share some, all or none', () => {
     expect(keysLacking(['a', 'b', 'd', 'e'], ['b', 'c', 'e'])).toEqual(['a', 'd']);
     expect(keysLacking(['a', 'b'], ['a', 'b'])).toEqual([]);
@@ -158,34 +117,6 @@ describe('keys of a request', () => {
     expect(() => keysToAdd(['\ud83d'])).toThrow(Problem);
     expect(keysToRemove(['\ud83d', 'a'])).toEqual(['a']);
   });
-
-  it.each<[unknown, boolean]>([
-    [undefined, false],
-    ['', true],
-    ['true', true],
-    ['True', true],
-    ['FALSE', false],
-  ])('replace others when the query says %j: %j', (replace, expected) => {
-    expect(wantsReplacement({ replace })).toBe(expected);
-  });
-
-  it('do not guess what another word means', () => {
-    expect(() => wantsReplacement({ replace: '1' })).toThrow(Problem);
-  });
-});
-
-describe('identities', () => {
-  const place = { trafficTypeId: 't', environmentId: 'e' };
-
-  it('keep numbers and truth values as text', () => {
-    expect(readIdentity({ key: 'k', values: { a: 1.5, b: true, c: 'x' } }, place)).toEqual({
-      values: { a: '1.5', b: 'true', c: 'x' },
-    });
-  });
-
-  it.each([{ a: null }, { a: {} }, { 'a b': 'x' }])('fail with %j', (values) => {
-    expect(readIdentity({ key: 'k', values }, place)).toHaveProperty('failure');
-  });
 });
 
 describe('differences', () => {
@@ -195,35 +126,6 @@ describe('differences', () => {
       { path: '/b', before: [1], after: [2] },
       { path: '/d', after: null },
     ]);
-  });
-
-  it('of definitions tell individual targets by treatment, as keys', () => {
-    const before = {
-      killed: false,
-      treatments: [{ name: 'on', keys: ['a', 'b'] }, { name: 'off' }],
-    };
-    const after = {
-      killed: true,
-      treatments: [
-        { name: 'on', keys: ['b'] },
-        { name: 'off', keys: ['a'] },
-      ],
-    };
-
-    expect(definitionDifference(before, after)).toEqual([
-      { path: '/killed', before: false, after: true },
-      { path: '/targets/off', added: 1, removed: 0, sample: ['a'] },
-      { path: '/targets/on', added: 0, removed: 1, sample: ['a'] },
-    ]);
-  });
-
-  it('tell keys by number and a few of them', () => {
-    const added = Array.from({ length: 500 }, (_, index) => `k${index}`);
-
-    const difference = keysDifference(added, ['gone']);
-
-    expect(difference).toMatchObject({ added: 500, removed: 1 });
-    expect(difference.sample).toHaveLength(20);
   });
 });
 
