@@ -153,15 +153,6 @@ describe('Admin API keys', () => {
     expect((await withKey(key).call('GET', '/workspaces')).status).toBe(401);
   });
 
-  it('that look right but are none are refused alike', async () => {
-    const { key } = service;
-    const flipped = key.slice(0, -7) + (key.at(-7) === 'a' ? 'b' : 'a') + key.slice(-6);
-
-    for (const wrong of [flipped, `${key}x`, key.slice(0, -1), 'fka_', 'x', key.toUpperCase()]) {
-      expect((await withKey(wrong).call('GET', '/workspaces')).status).toBe(401);
-    }
-  });
-
   it('with the right id and another secret are refused', async () => {
     const { key } = service;
     const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -472,29 +463,6 @@ describe('a key that is restricted to another place', () => {
 });
 
 describe('an environment that requires approvals', () => {
-  it('refuses changes of definitions and keys, and says so', async () => {
-    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'approved' });
-    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'approved-too' });
-    await client.ok('POST', '/segments/guarded/approved-too');
-
-    const answers = [
-      await client.call('POST', at('approved', 'guarded'), aDefinition()),
-      await client.call('PATCH', at('approved', 'guarded'), []),
-      await client.call('DELETE', at('approved', 'guarded')),
-      await client.call('PUT', `${at('approved', 'guarded')}/kill`),
-      await client.call('PUT', '/segments/guarded/approved-too/upload', ['k']),
-      await client.call('PUT', '/segments/guarded/approved-too/removeKeys', { keys: ['k'] }),
-    ];
-
-    for (const answer of answers) {
-      expect(answer.body).toMatchObject({
-        code: 403,
-        message: expect.stringMatching(/^Approvals are required\. orgId=\S+ envId=\S+$/) as string,
-        details: 'Submit a change request, which another Admin API key approves',
-      });
-    }
-  });
-
   it('keeps a segment that has keys there', async () => {
     await client.ok('PATCH', '/environments/ws/Default/guarded', [
       { op: 'replace', path: '/changePermissions/areApprovalsRequired', value: false },
@@ -507,23 +475,6 @@ describe('an environment that requires approvals', () => {
     ]);
 
     expect((await client.call('DELETE', '/segments/ws/Default/kept')).status).toBe(403);
-  });
-
-  it('lets kills through where its permissions say so', async () => {
-    await client.ok('PATCH', '/environments/ws/Default/killable', [
-      { op: 'replace', path: '/changePermissions/areApprovalsRequired', value: false },
-    ]);
-    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'killed' });
-    await client.ok('POST', at('killed', 'killable'), aDefinition());
-    await client.ok('PATCH', '/environments/ws/Default/killable', [
-      { op: 'replace', path: '/changePermissions/areApprovalsRequired', value: true },
-    ]);
-
-    const kill = await client.call('PUT', `${at('killed', 'killable')}/kill`);
-    const restore = await client.call('PUT', `${at('killed', 'killable')}/restore`);
-    const flag = await client.call('DELETE', '/splits/ws/Default/killed');
-
-    expect([kill.status, restore.status, flag.status]).toEqual([200, 403, 403]);
   });
 
   it.each<[number, object[]]>([
@@ -664,19 +615,6 @@ describe('the audit log', () => {
     const entries = await service.audit({ kind: 'flag', name: 'quiet' });
 
     expect(entries.map(({ action }) => action)).toEqual(['create', 'create']);
-  });
-
-  it('tells keys of a segment by number and a sample', async () => {
-    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'counted' });
-    await client.ok('POST', '/segments/staging/counted');
-    await client.ok('PUT', '/segments/staging/counted/upload', ['a', 'b']);
-
-    const [change] = await service.audit({ kind: 'segment', name: 'counted' });
-
-    expect(change).toMatchObject({
-      action: 'add-keys',
-      difference: [{ path: '/keys', added: 2, removed: 0, sample: ['a', 'b'] }],
-    });
   });
 });
 

@@ -99,8 +99,12 @@ describe('a change in an environment that requires approvals', () => {
   it('is refused, and the refusal names the way out', async () => {
     await defined('guarded');
     const keys = await activated('guarded');
+    await createFlag('guarded-new');
 
     const answers = [
+      await ana.call('POST', at('guarded-new'), aDefinition()),
+      await ana.call('PATCH', at('guarded'), []),
+      await ana.call('DELETE', '/splits/ws/Default/guarded'),
       await ana.call('PATCH', at('guarded'), [
         { op: 'replace', path: '/trafficAllocation', value: 1 },
       ]),
@@ -108,6 +112,7 @@ describe('a change in an environment that requires approvals', () => {
       await ana.call('PUT', `${at('guarded')}/restore`),
       await ana.call('DELETE', at('guarded')),
       await ana.call('PUT', `${keys}/upload`, ['a']),
+      await ana.call('PUT', `${keys}/removeKeys`, { keys: ['a'] }),
     ];
 
     for (const { status, body } of answers) {

@@ -4,7 +4,6 @@ import type {
   WireFlag,
   WireIdentitiesResult,
   WirePage,
-  WireWorkspace,
 } from '../../src/admin-api/wire.js';
 import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
@@ -309,46 +308,11 @@ describe('names', () => {
 });
 
 describe('lists', () => {
-  it('of workspaces are filtered by the beginning of a name, a part of it, or all of it', async () => {
-    const names = async (query: string): Promise<string[]> => {
-      const { objects } = await client.ok<WirePage<WireWorkspace>>('GET', `/workspaces?${query}`);
-      return objects.map(({ name }) => name).toSorted();
-    };
-
-    expect(await names('name=Def&nameOp=STARTS_WITH')).toEqual(['Default']);
-    expect(await names('name=Def&nameOp=CONTAINS')).toEqual(['Default', 'My Default']);
-    expect(await names('name=Default&nameOp=IS')).toEqual(['Default']);
-    expect(await names('name=Def')).toEqual([]);
-  });
-
   it('of rollout statuses take one workspace', async () => {
     const answer = await client.call('GET', '/rolloutStatuses?wsId=a&wsId=b');
 
     expect(answer.status).toBe(400);
     expect((answer.body as { message: string }).message).toBe('wsId must stand once');
-  });
-
-  it('of changes are filtered by kind and name, by the environment, and by the workspace', async () => {
-    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'same' });
-    await created('same');
-    await client.ok('POST', '/splits/ws/My%20Default/trafficTypes/user', { name: 'same' });
-    interface Entry {
-      readonly kind: string;
-      readonly environment: string | null;
-    }
-    const entries = async (query: string): Promise<Entry[]> =>
-      (await client.ok<WirePage<Entry>>('GET', `/auditLog/ws/Default?${query}`)).objects;
-
-    const all = await entries('object=same');
-    const ofFlag = await entries('object=flag/same');
-    const inStaging = await entries('object=flag/same&environment=staging');
-    const everywhere = await entries('object=same&environment=');
-
-    expect(all.map(({ kind }) => kind)).toEqual(['flag', 'flag', 'segment']);
-    expect(ofFlag.map(({ kind }) => kind)).toEqual(['flag', 'flag']);
-    expect(inStaging.map(({ environment }) => environment)).toEqual(['staging']);
-    expect(everywhere).toEqual(all);
-    expect((await entries('object=')).length).toBeGreaterThan(all.length);
   });
 });
 

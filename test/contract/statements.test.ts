@@ -384,6 +384,7 @@ describe('what is not there', () => {
     ['POST', '/segments/staging/none'],
     ['PUT', '/segments/staging/none/upload', ['a']],
     ['GET', '/segments/staging/none/keys'],
+    ['GET', '/segments/none/members/keys'],
     ['PUT', '/segments/staging/none/removeKeys', words],
     ['DELETE', '/segments/ws/Default/none'],
   ])('is 404: %s %s', async (method, path, body) => {

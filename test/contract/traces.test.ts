@@ -142,7 +142,11 @@ describe('the audit log tells of', () => {
     expect(inStaging?.difference).not.toContainEqual(expect.objectContaining({ path: '/keys' }));
   });
 
-  it('what is asked for, by object and environment', async () => {
+  it('what is asked for, by kind and name, environment and workspace', async () => {
+    await client.ok('POST', '/workspaces', { name: 'Seeking' });
+    await client.ok('POST', '/trafficTypes/ws/Seeking', { name: 'user' });
+    await client.ok('POST', '/splits/ws/Seeking/trafficTypes/user', { name: 'sought' });
+    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'sought' });
     await client.ok('POST', FLAGS, { name: 'sought' });
     const path = '/splits/ws/Default/sought/environments/production';
     await client.ok('POST', path, aDefinition());
@@ -153,9 +157,11 @@ describe('the audit log tells of', () => {
     const all = await rows('object=');
 
     expect(both.map(({ environment }) => environment)).toEqual(['production', null]);
-    expect(await rows('object=sought')).toEqual(both);
+    const named = await rows('object=sought');
+    expect(named.map(({ kind }) => kind)).toEqual(['flag', 'flag', 'segment']);
+    expect(named.slice(0, 2)).toEqual(both);
     expect(await rows('object=flag/sought&environment=production')).toEqual(both.slice(0, 1));
-    expect(await rows('object=segment/sought')).toEqual([]);
+    expect(await rows('object=segment/sought')).toEqual(named.slice(2));
     expect(all.length).toBeGreaterThan(both.length);
     expect(await rows('')).toEqual(all);
   });
