@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readSpecs } from '../../../src/specs/read-specs.js';
 import { dueMoments } from '../../../src/timing/ladder.js';
 import { treeOf } from '../../support/spec-tree.js';
-import { declarationsOf, examplesOf, fieldsOf, projectText } from './page.js';
+import { examplesOf, fieldsOf, projectText } from './page.js';
 
 const PAGE = projectText('docs/ramps.md');
 const HOUR_MS = 3_600_000;
@@ -34,12 +34,5 @@ describe('docs/ramps.md', () => {
     ];
 
     expect(fields.filter((field) => !new RegExp(`\`[^\`]*\\b${field}\``).test(PAGE))).toEqual([]);
-  });
-
-  it('names only options that there are', () => {
-    const source = declarationsOf('reconcile', 'review');
-    const named = [...PAGE.matchAll(/(--[a-z][a-z-]+)/g)].map(([, option = '']) => option);
-
-    expect(named.filter((option) => !source.includes(`'${option}`))).toEqual([]);
   });
 });

@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readWatchConfig } from '../../../src/specs/read-config.js';
-import {
-  declarationsOf,
-  bare,
-  examplesOf,
-  fieldsOf,
-  projectText,
-  rowsOf,
-  sectionOf,
-} from './page.js';
+import { bare, examplesOf, fieldsOf, projectText, rowsOf, sectionOf } from './page.js';
 
 const PAGE = projectText('docs/watch.md');
 
@@ -39,11 +31,5 @@ describe('docs/watch.md', () => {
 
     const fields = fieldsOf(JSON.parse(projectText('schemas/watch.schema.json')));
     expect([...fields].filter((field) => !new RegExp(`\\b${field}\\b`).test(PAGE))).toEqual([]);
-  });
-
-  it('names only options that the command has', () => {
-    const source = declarationsOf('watch');
-    const named = [...PAGE.matchAll(/(--[a-z][a-z-]+)/g)].map(([, option = '']) => option);
-    expect(named.filter((option) => !source.includes(`'${option}`))).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/specs/read-config.js';
 import { closingAt } from '../../../src/timing/windows.js';
 import { treeOf } from '../../support/spec-tree.js';
-import { declarationsOf, examplesOf, fieldsOf, projectText } from './page.js';
+import { examplesOf, fieldsOf, projectText } from './page.js';
 
 const PAGE = projectText('docs/windows.md');
 
@@ -26,12 +26,5 @@ describe('docs/windows.md', () => {
     const fields = [...fieldsOf(properties['windows']), ...fieldsOf(properties['freezes'])];
 
     expect(fields.filter((field) => !new RegExp(`\`[^\`]*\\b${field}\``).test(PAGE))).toEqual([]);
-  });
-
-  it('names only options that there are', () => {
-    const source = declarationsOf('reconcile', 'review');
-    const named = [...PAGE.matchAll(/(--[a-z][a-z-]+)/g)].map(([, option = '']) => option);
-
-    expect(named.filter((option) => !source.includes(`'${option}`))).toEqual([]);
   });
 });
