@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigRepository } from '../support/config-repository.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { startTestService, type TestService } from '../support/service.js';
+import { flagText } from '../support/spec-texts.js';
 import { Watching } from '../support/watching.js';
 
 /** A few show that the test itself is right. */
@@ -12,15 +13,7 @@ const ENOUGH_FOR_MEMORY = 400;
 const FLAGS = 20;
 const MS_PER_CYCLE = 20_000;
 
-function flag(name: string, percent: number): string {
-  return `flag: ${name}
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  staging: { defaultRule: { "on": ${percent}, "off": rest } }
-`;
-}
+const flag = (name: string, percent: number): string => flagText(name, percent, { staging: '' });
 
 interface Sample {
   readonly kib: number;

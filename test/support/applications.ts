@@ -14,7 +14,7 @@ export interface ServedWorld {
   send(method: string, path: string, request?: AskedWith): Promise<Response>;
 }
 
-export interface AskedWith {
+interface AskedWith {
   /** Default: that of the world. */
   readonly key?: string;
   readonly body?: string;
@@ -36,7 +36,7 @@ export async function applicationKey(
   return service.createKey(`${apiKeyType} ${crypto.randomUUID()}`, { apiKeyType, environments });
 }
 
-export function worldOf(service: TestService, key: string): ServedWorld {
+function worldOf(service: TestService, key: string): ServedWorld {
   const send: ServedWorld['send'] = async (method, path, request = {}) =>
     fetch(`${service.origin}${path}`, {
       method,

@@ -11,7 +11,7 @@ export interface FlagWorld {
   readonly attribute: (key: string, name: string) => string;
 }
 
-export interface SeededDefinition {
+interface SeededDefinition {
   readonly definition: Required<Definition>;
   /** Individual key → treatment. */
   readonly targets: ReadonlyMap<string, string>;

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import type { Outside } from '../../src/cli/terminal.js';
 
 /** What a command wrote so far. */
-export interface Captured {
+interface Captured {
   stdout: string;
   stderr: string;
 }

@@ -42,7 +42,7 @@ export interface TestComment {
   updatedAt?: string;
 }
 
-export interface TestProposal {
+interface TestProposal {
   readonly branch: string;
   readonly base: string;
   readonly title: string;
@@ -50,7 +50,7 @@ export interface TestProposal {
   readonly files: Readonly<Record<string, string | null>>;
 }
 
-export interface TestStatus {
+interface TestStatus {
   readonly sha: string;
   readonly context: string;
   readonly state: string;
@@ -58,14 +58,14 @@ export interface TestStatus {
   readonly link: unknown;
 }
 
-export interface TestAnnotation {
+interface TestAnnotation {
   readonly path: string;
   readonly start_line: number;
   readonly annotation_level: string;
   readonly message: string;
 }
 
-export interface Asked {
+interface Asked {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
@@ -73,13 +73,13 @@ export interface Asked {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export type Route = (asked: Asked, match: RegExpExecArray) => Answer;
+type Route = (asked: Asked, match: RegExpExecArray) => Answer;
 
 interface Kept {
   readonly comments: TestComment[];

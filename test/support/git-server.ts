@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { findProgram } from './requirements.js';
 
 /** What a server does instead of answering; see `HttpGitServer.fault`. */
-export type GitFault = 503 | 'reset' | 'hang';
+type GitFault = 503 | 'reset' | 'hang';
 
 /** A bare repository that a server offers, at `<root>/flags.git`. */
 export function makeServedRepository(root: string): string {

@@ -5,7 +5,7 @@ import { HttpAdminWriter } from '../../src/admin-api/writer-http.js';
 import { startScripted, type Reply, type ScriptedServer, type Script } from './http.js';
 import { JumpingTime } from './http-time.js';
 
-export interface HttpFixture {
+interface HttpFixture {
   readonly server: ScriptedServer;
   readonly reader: HttpAdminReader;
   readonly writer: HttpAdminWriter;

@@ -13,7 +13,7 @@ interface Message {
 }
 
 /** Where in a file: lines and columns count from 0, as editors have it. */
-export interface Cursor {
+interface Cursor {
   readonly line: number;
   readonly character: number;
 }

@@ -1,7 +1,7 @@
 import MarkdownIt from 'markdown-it';
 
 /** What a forge makes of Markdown, as far as a test can see it: HTML allowed, tables, bare addresses linked. */
-export interface ReadMarkdown {
+interface ReadMarkdown {
   readonly html: string;
   /** Tags that are closed by no other than their own. */
   readonly balanced: boolean;

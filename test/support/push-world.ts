@@ -7,6 +7,7 @@ import { HttpGitServer, SshGitServer } from './git-server.js';
 import { liveWorkspace, type LiveWorkspace } from './live-workspace.js';
 import { sendPushWebhook } from './push-webhook.js';
 import { startTestService, type TestService } from './service.js';
+import { flagText } from './spec-texts.js';
 import { Watching } from './watching.js';
 
 const FLAGS = 20;
@@ -54,7 +55,7 @@ export class PushWorld implements AsyncDisposable {
     const repository = new ConfigRepository();
     repository.write({ 'flagkeel.yaml': 'workspace: Default\nenvironments:\n  staging: {}\n' });
     for (let i = 1; i < FLAGS; i += 1)
-      repository.write({ [`flags/flag-${i}.yaml`]: flagText(`flag-${i}`, 1) });
+      repository.write({ [`flags/flag-${i}.yaml`]: flagText(`flag-${i}`, 1, { staging: '' }) });
     const folder = mkdtempSync(join(tmpdir(), 'flagkeel-pushes-'));
     const parts = { service, live, server, repository, folder };
     const first = pushPercent(parts, 1);
@@ -108,7 +109,7 @@ interface Parts {
 }
 
 function pushPercent({ repository, server }: Parts, percent: number): string {
-  repository.write({ 'flags/flag-0.yaml': flagText('flag-0', percent) });
+  repository.write({ 'flags/flag-0.yaml': flagText('flag-0', percent, { staging: '' }) });
   const commit = repository.commit(`Ramp to ${percent}`);
   repository.git('push', '--quiet', server.repository, 'HEAD:refs/heads/main');
   return commit;
@@ -127,14 +128,4 @@ function credentials(
   }
   writeFileSync(join(folder, 'token'), server.token);
   return { FLAGKEEL_GIT_TOKEN_FILE: join(folder, 'token') };
-}
-
-function flagText(name: string, percent: number): string {
-  return `flag: ${name}
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  staging: { defaultRule: { "on": ${percent}, "off": rest } }
-`;
 }

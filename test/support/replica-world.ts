@@ -8,6 +8,7 @@ import { CutLine } from './cut-line.js';
 import { liveWorkspace, type LiveWorkspace } from './live-workspace.js';
 import { openDatabase, type TestDatabase } from './database.js';
 import { startTestService, type TestService } from './service.js';
+import { flagText } from './spec-texts.js';
 import { Watching } from './watching.js';
 
 /** `flagkeel.yaml` of the commits that are pushed. */
@@ -296,17 +297,6 @@ export class ReplicaWorld implements AsyncDisposable {
 export function holderOf({ watching }: Replica): string | undefined {
   const id = watching.lines.find(({ replica }) => replica !== undefined)?.['replica'];
   return typeof id === 'string' ? id : undefined;
-}
-
-function flagText(name: string, percent: number): string {
-  return `flag: ${name}
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  staging: { defaultRule: { "on": ${percent}, "off": rest } }
-  production: { defaultRule: { "on": ${percent}, "off": rest } }
-`;
 }
 
 const PATIENCE_MS = 90_000;

@@ -2,7 +2,7 @@ import { accessSync, constants, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** Programs that are no npm package, and that some tests are nothing without. */
-export type Program = 'postgresql' | 'sshd' | 'chromium' | 'script' | 'gpg';
+type Program = 'postgresql' | 'sshd' | 'chromium' | 'script' | 'gpg';
 
 interface Known {
   /** Any of them is enough. */

@@ -33,7 +33,7 @@ export interface RecordedRequest {
   readonly status: number | null;
 }
 
-export interface RequestMatch {
+interface RequestMatch {
   readonly method?: string;
   /** Of the path. */
   readonly path?: RegExp;

@@ -18,13 +18,13 @@ export interface StoreFault<Store> {
 }
 
 /** A directory, and the process that serves it. */
-export interface ServedDirectory {
+interface ServedDirectory {
   readonly path: string;
   readonly pid: number;
 }
 
 /** A database, and the line on which the service reaches it. */
-export interface ServedDatabase {
+interface ServedDatabase {
   readonly postgres: TestPostgres;
   /** Of the database itself, beside the line. */
   readonly url: string;

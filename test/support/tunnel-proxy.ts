@@ -12,7 +12,7 @@ export interface TunnelProxy {
   readonly close: () => Promise<void>;
 }
 
-export interface TunnelProxyOptions {
+interface TunnelProxyOptions {
   /** Where all tunnels end. */
   readonly port: number;
   /** Status with which each CONNECT is refused. Default: none is. */

@@ -9,7 +9,7 @@ import { gitlabJobs } from './gitlab-jobs.js';
 import { liveWorkspace } from './live-workspace.js';
 import type { Scenario } from './scenario.js';
 
-export type ForgeKind = 'github' | 'gitlab';
+type ForgeKind = 'github' | 'gitlab';
 
 /** What an event made jobs do. */
 export interface Played {
@@ -46,7 +46,7 @@ export interface WorkflowWorld extends AsyncDisposable {
 }
 
 /** Path → text; null removes the file. */
-export type Files = Readonly<Record<string, string | null>>;
+type Files = Readonly<Record<string, string | null>>;
 
 interface Pull {
   readonly number: number;

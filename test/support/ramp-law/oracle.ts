@@ -13,7 +13,7 @@ interface Memory {
 }
 
 /** Shares of `on`: of the default rule, and of rules by what they ask for. */
-export type Shares = ReadonlyMap<string, number>;
+type Shares = ReadonlyMap<string, number>;
 
 export const DEFAULT = 'default';
 

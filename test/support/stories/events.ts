@@ -53,7 +53,7 @@ export const ACTS = ['act-kill', 'act-restore'] as const;
 export type CommitKind = (typeof COMMITS)[number];
 export type HandEditKind = (typeof HAND_EDITS)[number];
 export type ActKind = (typeof ACTS)[number];
-export type EventKind = CommitKind | HandEditKind | ActKind;
+type EventKind = CommitKind | HandEditKind | ActKind;
 
 export const RUNS = {
   full: [],

@@ -39,7 +39,7 @@ export interface Document {
   readonly left?: readonly object[];
 }
 
-export interface DocumentChange {
+interface DocumentChange {
   readonly id: string;
   readonly action: 'create' | 'update' | 'delete' | 'activate' | 'deactivate';
   readonly reason: string;

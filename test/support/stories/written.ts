@@ -6,7 +6,7 @@ import { parse } from 'yaml';
  */
 
 /** Path below the config directory → text. */
-export type SpecFiles = ReadonlyMap<string, string>;
+type SpecFiles = ReadonlyMap<string, string>;
 /** Path of a field, as plans name it → what it should be. A field that is not managed is absent. */
 export type WrittenFields = ReadonlyMap<string, unknown>;
 

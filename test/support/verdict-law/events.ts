@@ -14,7 +14,7 @@ export interface Step {
   readonly look: Look;
 }
 
-export type Look = 'daemon' | 'command' | 'clone';
+type Look = 'daemon' | 'command' | 'clone';
 
 export interface History {
   readonly seed: number;
@@ -48,7 +48,7 @@ export const ACTS = ['act-kill', 'act-restore'] as const;
 /** Service away, key refused, checkout away: while the look is taken, and then for four hours. */
 export const OUTAGES = ['away', 'key-refused', 'checkout-away'] as const;
 
-export type StepKind =
+type StepKind =
   | (typeof COMMITS)[number]
   | (typeof HAND_EDITS)[number]
   | (typeof ACTS)[number]

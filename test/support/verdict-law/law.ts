@@ -6,7 +6,7 @@ import { differencesIn, valueIn, type Orders } from './orders.js';
  * - `must-not`: the program or a person has something to do.
  * - `either`: the rules allow both.
  */
-export type Waiting = 'may' | 'must-not' | 'either';
+type Waiting = 'may' | 'must-not' | 'either';
 
 /** The truth about one moment: what git orders and what the service has. */
 export interface Truth {

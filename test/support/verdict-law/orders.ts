@@ -7,7 +7,7 @@ import type { RawFields, RawState } from '../stories/raw-state.js';
  */
 
 /** Path of a field → the value that git orders. */
-export type Order = ReadonlyMap<string, unknown>;
+type Order = ReadonlyMap<string, unknown>;
 
 export interface Orders {
   /** By `flag/NAME` or `flag/NAME@ENVIRONMENT`. */
@@ -96,7 +96,7 @@ function isProductionClosed(config: Node, nowMs: number): boolean {
 }
 
 /** Paths in which an object is not as git orders; `''` if all of it is missing. A kill that git does not order counts. */
-export function differingIn(order: Order, live: RawFields | undefined): string[] {
+function differingIn(order: Order, live: RawFields | undefined): string[] {
   if (live === undefined) return [''];
   const paths = [...order]
     .filter(([path, wanted]) => wanted !== valueIn(live, path))

@@ -93,7 +93,7 @@ export function breachesOfMessages(messages: readonly MessageSaid[], truth: Trut
 const FAILED = new Set(['degraded', 'refused', 'invalid', 'partial', 'failed']);
 
 /** What a daemon shows at one moment. */
-export interface Shown {
+interface Shown {
   readonly page: string;
   readonly status: StatusDocument;
   readonly readyz: number;
