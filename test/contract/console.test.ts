@@ -1,5 +1,6 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addConsole } from '../../src/console/console.js';
+import { ConsoleBrowser, signInTo, type Page } from '../support/console-browser.js';
 import {
   askForALargeChange,
   aShopWithConsole,
@@ -11,62 +12,21 @@ import { startTestService, type TestService } from '../support/service.js';
 
 /** What a browser gets and may do at `/`, asked as a browser asks. */
 let service: TestService;
-let now: number;
+let now = Date.now();
 
-beforeEach(async () => {
-  now = Date.now();
+async function openShop(): Promise<() => Promise<void>> {
   service = await aShopWithConsole({ clock: () => now });
   return async () => service.stop();
+}
+
+// A browser may sign in ten times in a minute.
+beforeEach(() => {
+  now += 60_000;
 });
 
 const client = (): ServiceCalls => callsOf(service);
-
-interface Page {
-  readonly status: number;
-  readonly text: string;
-  readonly headers: Headers;
-}
-
-/** A browser that follows no redirect and keeps its cookie. */
-class Browser {
-  cookie = '';
-
-  async get(path: string): Promise<Page> {
-    return this.#ask(path, {});
-  }
-
-  async post(path: string, fields: Record<string, string>, headers = {}): Promise<Page> {
-    const own = { origin: service.origin, 'content-type': 'application/x-www-form-urlencoded' };
-    const body = new URLSearchParams(fields).toString();
-    return this.#ask(path, { method: 'POST', body, headers: { ...own, ...headers } });
-  }
-
-  async signIn(key: string, headers = {}): Promise<Page> {
-    const page = await this.post('/console/sign-in', { key }, headers);
-    this.cookie = /^([^;]+)/.exec(page.headers.get('set-cookie') ?? '')?.[1] ?? this.cookie;
-    return page;
-  }
-
-  /** What stands in the forms of the pages. */
-  async token(): Promise<string> {
-    return /name="token" value="(\w+)"/.exec((await this.get('/')).text)?.[1] ?? '';
-  }
-
-  async #ask(
-    path: string,
-    init: { headers?: object; method?: string; body?: string },
-  ): Promise<Page> {
-    const headers = { ...init.headers, cookie: this.cookie };
-    const answer = await fetch(service.origin + path, { ...init, headers, redirect: 'manual' });
-    return { status: answer.status, text: await answer.text(), headers: answer.headers };
-  }
-}
-
-async function signedIn(key = service.key): Promise<Browser> {
-  const browser = new Browser();
-  expect((await browser.signIn(key)).status).toBe(303);
-  return browser;
-}
+const aBrowser = (): ConsoleBrowser => new ConsoleBrowser(service);
+const signedIn = async (key?: string): Promise<ConsoleBrowser> => signInTo(service, key);
 
 /** What stands in headings of one rank, up to the first blank. */
 function headings(text: string, tag: 'h2' | 'h3'): (string | undefined)[] {
@@ -98,9 +58,11 @@ const PATHS = [
 ];
 
 describe('whoever is not signed in', () => {
+  beforeAll(openShop);
+
   it('sees the form to sign in, and nothing else', async () => {
     for (const path of PATHS) {
-      const { status, text, headers } = await new Browser().get(path);
+      const { status, text, headers } = await aBrowser().get(path);
       expect([path, status]).toEqual([path, 200]);
       expect(text).toContain('<h1>Sign in</h1>');
       expect(text).not.toContain('Shop');
@@ -111,9 +73,9 @@ describe('whoever is not signed in', () => {
   });
 
   it('is let in by a valid key alone, with a cookie that no script and no other site can use', async () => {
-    const wrong = await new Browser().signIn(`${service.key.slice(0, -1)}x`);
-    const right = await new Browser().signIn(` ${service.key} `);
-    const behindProxy = await new Browser().signIn(service.key, { 'x-forwarded-proto': 'https' });
+    const wrong = await aBrowser().signIn(`${service.key.slice(0, -1)}x`);
+    const right = await aBrowser().signIn(` ${service.key} `);
+    const behindProxy = await aBrowser().signIn(service.key, { 'x-forwarded-proto': 'https' });
 
     expect(wrong.status).toBe(401);
     expect(wrong.text).toContain('The Admin API key is missing, wrong or revoked');
@@ -125,7 +87,7 @@ describe('whoever is not signed in', () => {
   });
 
   it('can try ten times in a minute', async () => {
-    const browser = new Browser();
+    const browser = aBrowser();
     const statuses = [];
     for (let tries = 0; tries < 11; tries += 1) statuses.push((await browser.signIn('no')).status);
     const withKey = await browser.signIn(service.key);
@@ -137,36 +99,9 @@ describe('whoever is not signed in', () => {
   });
 });
 
-describe('a session', () => {
-  it('ends after eight hours, with its key, and by signing out, also for a copy of the cookie', async () => {
-    const [late, revoked, left] = [await signedIn(), new Browser(), await signedIn()];
-    const made = await client().ok<{ id: string; key: string }>('POST', '/apiKeys', { name: 'x' });
-    await revoked.signIn(made.key);
-    expect((await revoked.get('/')).text).toContain('checkout-v2');
-    await client().ok('DELETE', `/apiKeys/${made.id}`);
-    const out = await left.post('/console/sign-out', { token: await left.token() });
-    const before = await late.get('/');
-    now += 8 * 3_600_000;
-
-    expect(before.text).toContain('checkout-v2');
-    expect(out.headers.get('set-cookie')).toContain('Max-Age=0');
-    for (const browser of [late, revoked, left]) {
-      expect((await browser.get('/')).text).toContain('<h1>Sign in</h1>');
-    }
-  });
-
-  it('is kept in the store as a hash', async () => {
-    const browser = await signedIn();
-    const secret = browser.cookie.split('=')[1] ?? '';
-
-    expect(secret).toHaveLength(43);
-    expect((await browser.get('/')).text).not.toContain(secret);
-    browser.cookie = `${browser.cookie.slice(0, -1)}${secret.endsWith('A') ? 'B' : 'A'}`;
-    expect((await browser.get('/')).text).toContain('<h1>Sign in</h1>');
-  });
-});
-
 describe('the pages', () => {
+  beforeAll(openShop);
+
   it('show flags with all environments side by side: shares, targets, rules in words, kills', async () => {
     const page = await (await signedIn()).get('/');
     const text = page.text.replaceAll(/<\/?(?:i|span)\b[^>]*>/g, '').replaceAll(/\s+/g, ' ');
@@ -209,24 +144,6 @@ describe('the pages', () => {
     const { text } = await (await signedIn()).get('/?q=SEARCH');
 
     expect(headings(text, 'h2')).toEqual(['new-search']);
-  });
-
-  it('find keys in a segment, page by page', async () => {
-    const browser = await signedIn();
-    const segments = await browser.get('/console/segments');
-    const path = /href="(\/console\/keys[^"]*)"\s*>production/.exec(segments.text)?.[1] ?? '';
-    const at = path.replaceAll('&amp;', '&');
-    const first = await browser.get(at);
-    const after = /after=(user-\d+)/.exec(first.text)?.[1];
-    const second = await browser.get(`${at}&after=${after ?? ''}`);
-    const found = await browser.get(`${at}&q=ER-044`);
-    const none = await browser.get(`${at}&q=%25`);
-
-    const keys = (page: Page): string[] => page.text.match(/<li>user-\d+/g) ?? [];
-    expect(segments.text).toContain('production: 450 keys');
-    expect([keys(first).length, keys(second)[0]]).toEqual([200, '<li>user-0200']);
-    expect(keys(found)).toHaveLength(10);
-    expect(none.text).toContain('No such key.');
   });
 
   it('show the audit log with what differs, for one object where it is named', async () => {
@@ -297,8 +214,10 @@ describe('the pages', () => {
 });
 
 describe('kill and restore', () => {
+  beforeAll(openShop);
+
   const form = async (
-    browser: Browser,
+    browser: ConsoleBrowser,
     reason = 'It is on fire',
   ): Promise<Record<string, string>> => ({
     token: await browser.token(),
@@ -345,17 +264,17 @@ describe('kill and restore', () => {
     const browser = await signedIn();
     const other = await signedIn();
     const fields = await form(browser);
-    const kill = async (who: Browser, changed = {}, headers = {}): Promise<number> =>
+    const kill = async (who: ConsoleBrowser, changed = {}, headers = {}): Promise<number> =>
       (await who.post('/console/kill', { ...fields, ...changed }, headers)).status;
 
     const statuses = [
       await kill(browser, { reason: ' ' }),
-      await kill(new Browser()),
+      await kill(aBrowser()),
       await kill(other),
       await kill(browser, { token: '' }),
       await kill(browser, {}, { origin: 'https://evil.example' }),
       await kill(browser, {}, { origin: 'null' }),
-      (await new Browser().signIn(service.key, { origin: 'https://evil.example' })).status,
+      (await aBrowser().signIn(service.key, { origin: 'https://evil.example' })).status,
     ];
 
     expect(statuses).toEqual([400, 403, 403, 403, 403, 403, 403]);
@@ -414,26 +333,9 @@ describe('a service without a console', () => {
   });
 });
 
-describe('a segment of 100,000 keys', () => {
-  it('is searched for a part of a key', async () => {
-    await client().ok('POST', '/segments/ws/Warehouse/trafficTypes/user', { name: 'big' });
-    await client().ok('POST', '/segments/live/big');
-    for (let part = 0; part < 10; part += 1) {
-      const keys = Array.from({ length: 10_000 }, (_, index) => `k-${part}-${index}`);
-      await client().ok('PUT', '/segments/live/big/upload?replace=false', keys);
-    }
-    const browser = await signedIn();
-
-    const page = await browser.get(
-      '/console/keys?ws=Warehouse&environment=live&segment=big&q=-9-9999',
-    );
-
-    expect(page.text).toContain('<li>k-9-9999</li>');
-    expect(page.text).not.toContain('<li>k-9-9998</li>');
-  });
-});
-
 describe('change requests', () => {
+  beforeEach(openShop);
+
   /** The addresses of the requests of a list, by their words. */
   const linksIn = (text: string): Record<string, string> =>
     Object.fromEntries(
@@ -538,7 +440,7 @@ describe('change requests', () => {
 
   /** A form that decides on the newest request, which changes a flag in staging. */
   async function decisionBy(
-    browser: Browser,
+    browser: ConsoleBrowser,
     status: string,
     reason = 'Seen by two',
   ): Promise<Page> {

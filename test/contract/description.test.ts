@@ -18,28 +18,6 @@ beforeAll(async () => {
   return async () => Promise.all([service.stop(), strict.stop()]);
 });
 
-/** The tables of the contract, word for word but for the names of parameters. */
-const CONTRACT = [
-  'get /workspaces',
-  'get /environments/ws/{ws}',
-  'get /rolloutStatuses',
-  'post /splits/ws/{ws}/trafficTypes/{trafficType}',
-  'get /splits/ws/{ws}/{flag}/environments/{env}',
-  'post /splits/ws/{ws}/{flag}/environments/{env}',
-  'patch /splits/ws/{ws}/{flag}/environments/{env}',
-  'patch /splits/ws/{ws}/{flag}',
-  'delete /splits/ws/{ws}/{flag}/environments/{env}',
-  'delete /splits/ws/{ws}/{flag}',
-  'post /segments/ws/{ws}/trafficTypes/{trafficType}',
-  'get /segments/ws/{ws}',
-  'post /trafficTypes/{trafficType}/environments/{env}/identities',
-  'post /segments/{env}/{segment}',
-  'put /segments/{env}/{segment}/upload',
-  'get /segments/{env}/{segment}/keys',
-  'put /segments/{env}/{segment}/removeKeys',
-  'delete /segments/ws/{ws}/{segment}',
-];
-
 function operationsOf({ paths }: Pick<ServiceDescription, 'paths'>): string[] {
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method} ${path.replace('/internal/api/v2', '')}`),
@@ -49,13 +27,7 @@ function operationsOf({ paths }: Pick<ServiceDescription, 'paths'>): string[] {
 const pathOf = (operation: string): string => operation.slice(operation.indexOf(' '));
 
 describe('a strict service', () => {
-  it('describes the operations of the contract and no other', async () => {
-    const description = await descriptionOf(strict.origin);
-
-    expect(operationsOf(description).sort()).toEqual([...CONTRACT].sort());
-  });
-
-  it('answers no other', async () => {
+  it('answers no operation that it does not describe', async () => {
     const described = new Set(operationsOf(await descriptionOf(strict.origin)));
     const others = operationsOf(await descriptionOf(service.origin)).filter(
       (operation) => !described.has(operation),
@@ -156,6 +128,11 @@ describe('a body', () => {
     ['PATCH', '/workspaces/Default', test({ value: '\0' })],
     ['PATCH', '/workspaces/Default', test({ more: { '\0': 1 } })],
     ['PATCH', '/workspaces/Default', test(JSON.parse('{"__proto__":{}}') as object)],
+    ['POST', '/splits/ws/Default/trafficTypes/user', { name: '' }],
+    ['POST', '/segments/ws/Default/trafficTypes/user', { name: '0' }],
+    ['POST', '/environments/ws/Default', { name: 'a\u001fb' }],
+    ['PUT', '/segments/staging/any/upload', ['']],
+    ['POST', '/workspaces', { name: ' ' }],
     ['POST', '/apiKeys', { name: ' ' }],
     ['POST', '/apiKeys', { name: 'wide', workspace: '' }],
     ['POST', '/apiKeys', { name: 'wide', environments: [{ id: '' }] }],

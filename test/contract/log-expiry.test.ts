@@ -9,6 +9,7 @@ import { backUp, restore } from '../../src/service/store/backup.js';
 import { openStore, type StoreLocation } from '../../src/service/store/store.js';
 import { runServiceAudit } from '../../src/cli/commands/service/store.js';
 import { startServedWorld } from '../support/applications.js';
+import { signInTo } from '../support/console-browser.js';
 import { createDatabase } from '../support/postgres.js';
 import { aDefinition, callsOf } from '../support/service-calls.js';
 import { startTestService, type TestService } from '../support/service.js';
@@ -88,18 +89,6 @@ const shown = (entries: Awaited<ReturnType<TestService['audit']>>): string[] =>
 
 function folderOf(store: StoreLocation): string {
   return store.kind === 'directory' ? store.path : '';
-}
-
-/** The page of the log, as a browser sees it that signs in with the key. */
-async function consolePage(origin: string, key: string): Promise<string> {
-  const signedIn = await fetch(`${origin}/console/sign-in`, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { origin, 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams({ key }),
-  });
-  const [cookie = ''] = (signedIn.headers.get('set-cookie') ?? '').split(';');
-  return (await fetch(`${origin}/console/log`, { headers: { cookie } })).text();
 }
 
 describe('the audit log of a service with --log-expires', () => {
@@ -203,7 +192,7 @@ describe('the audit log of a service with --log-expires', () => {
       'GET',
       '/auditLog/ws/Default',
     );
-    const page = await consolePage(service.origin, key);
+    const page = await (await signInTo(service, key)).get('/console/log');
     let printed = '';
     await runServiceAudit(
       location.kind === 'postgres' ? { database: location.url } : { directory: folderOf(location) },
@@ -220,7 +209,7 @@ describe('the audit log of a service with --log-expires', () => {
 
     const says = /Entries before 2026-01-02T00:00:00.000Z were pruned: \d+/;
     expect(JSON.stringify(workspace)).toMatch(says);
-    expect(page).toMatch(says);
+    expect(page.text).toMatch(says);
     expect(printed).toMatch(says);
     const [newest, , ...older] = await again.audit({}, whole);
     expect(older).toEqual(left);

@@ -65,6 +65,10 @@ describe.skipIf(server === undefined && lacks('postgresql'))('a store in Postgre
       totalCount: 1,
     });
     expect((await second.call('DELETE', '/segments/ws/Default/seg')).status).toBe(409);
+    const inStaging = await first.audit({ environment: 'staging' });
+    expect(inStaging.map(({ kind }) => kind)).toEqual([
+      ...['identity', 'identity', 'flag', 'segment', 'segment', 'segment'],
+    ]);
     const log = await second.ok<WirePage<{ kind: string }>>('GET', '/auditLog/ws/Default');
     expect(log.objects.map(({ kind }) => kind)).toEqual([
       'identity',
