@@ -67,7 +67,10 @@ export default defineConfig({
         testTimeout: 120_000,
         hookTimeout: 60_000,
       }),
-      project('property', ['test/property/**/*.test.ts'], { testTimeout: 60_000 }),
+      project('property', ['test/property/**/*.test.ts'], {
+        testTimeout: 60_000,
+        hookTimeout: 60_000,
+      }),
       {
         ...project('model', ['test/model/**/*.test.ts'], { testTimeout: 60_000 }),
         // There is no git in a small world: what the library behind its door would be asked is answered from memory.

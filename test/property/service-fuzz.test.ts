@@ -4,6 +4,7 @@ import { API_PREFIX } from '../../src/admin-api/wire.js';
 import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
 import { descriptionOf } from '../support/service-description.js';
 import { startTestService, type TestService } from '../support/service.js';
+import { lawSettings } from './law-settings.js';
 
 /**
  * Any request to any endpoint that the service describes: made of a small grammar of bodies that are right and of
@@ -16,10 +17,9 @@ interface Sent {
 }
 
 const REFUSALS = [400, 403, 404, 409];
-/** Enough on any machine; a fast one gets further, within the time. */
-const LEAST_REQUESTS = 200;
-const MOST_REQUESTS = 2_000;
-const MILLISECONDS = 8_000;
+const drawn = lawSettings('any request to any endpoint', 600);
+/** What is shrunk would meet what the requests before left behind. */
+const settings = { ...drawn, endOnFailure: true };
 
 let service: TestService;
 let client: ServiceCalls;
@@ -222,13 +222,9 @@ describe('any request to any endpoint', () => {
   it('is taken or refused in the shape of errors, and a refused one changes nothing', async () => {
     const statuses = new Map<number, number>();
     let before = await observed();
-    let requests = 0;
-    const end = Date.now() + MILLISECONDS;
 
     await fc.assert(
       fc.asyncProperty(sent, async (request) => {
-        if (requests >= LEAST_REQUESTS && Date.now() > end) return;
-        requests += 1;
         const { method, path, text } = request;
         const answer = await client.send(method, path, text);
         statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
@@ -248,7 +244,7 @@ describe('any request to any endpoint', () => {
         if (answer.status !== 200) expect(after).toEqual(before);
         before = after;
       }),
-      { numRuns: MOST_REQUESTS, endOnFailure: true },
+      settings,
     );
 
     expect(failures).toEqual([]);
