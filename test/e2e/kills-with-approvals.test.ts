@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { WireDefinition } from '../../src/admin-api/wire.js';
 import type { CliResult } from '../support/cli.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
@@ -33,56 +33,56 @@ async function found(): Promise<{ requests: string[]; killed: boolean }> {
 const said = ({ stdout, stderr }: CliResult): string => (stdout + stderr).replaceAll(/\s+/g, ' ');
 const inProduction = ['pay', '--environment', 'production'];
 
-describe.each(['request', 'report'])('where the service requires approvals, %s', (approvals) => {
-  beforeEach(async () => {
-    const config = `workspace: Default\nenvironments:\n  production: { approvals: ${approvals} }\n`;
-    const files = {
-      'flagkeel.yaml': config,
-      'flags/pay.yaml': flagText('pay', 10, { production: '' }),
-    };
-    scenario.commit(files, 'Add pay');
-    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
-    live = await liveWorkspace(scenario.service);
-    await permit({ areApprovalsRequired: true });
-  });
+async function begin(approvals: string): Promise<void> {
+  const config = `workspace: Default\nenvironments:\n  production: { approvals: ${approvals} }\n`;
+  const files = {
+    'flagkeel.yaml': config,
+    'flags/pay.yaml': flagText('pay', 10, { production: '' }),
+  };
+  scenario.commit(files, 'Add pay');
+  expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+  live = await liveWorkspace(scenario.service);
+  await permit({ areApprovalsRequired: true });
+}
 
-  it('acts by hand and the kill lane print the refusal, submit nothing, and change nothing', async () => {
-    const kill = await scenario.run('kill', ...inProduction);
-    scenario.commit({ [KILLS]: 'kills:\n  pay: { reason: INC-1 }\n' }, 'Kill pay');
-    const lane = await scenario.reconcile('--kills');
+describe('where the service requires approvals', () => {
+  it.each([
+    [
+      'request',
+      { killing: ['KILL REQUESTED'], restoring: ['RESTORE REQUESTED', 'KILL WITHDRAWN'] },
+    ],
+    ['report', { killing: [], restoring: [] }],
+  ])(
+    'kill and restore wait for a person, and `approvals: %s` says who asks',
+    async (way, asked) => {
+      await begin(way);
+      const kill = await scenario.run('kill', ...inProduction);
+      scenario.commit({ [KILLS]: 'kills:\n  pay: { reason: INC-1 }\n' }, 'Kill pay');
+      const lane = await scenario.reconcile('--kills');
+      // Neither asks for an approval: nobody may wait for one in an incident.
+      expect([kill.code, lane.code]).toEqual([1, 5]);
+      expect(said(kill)).toContain(REFUSED);
+      expect(said(lane)).toContain(REFUSED);
+      expect(await found()).toEqual({ requests: [], killed: false });
+      expect(await scenario.reconcile()).toMatchObject({ code: 8 });
+      expect(await found()).toEqual({ requests: asked.killing, killed: false });
 
-    expect([kill.code, lane.code]).toEqual([1, 5]);
-    expect(said(kill)).toContain(REFUSED);
-    expect(said(lane)).toContain(REFUSED);
-    expect(await found()).toEqual({ requests: [], killed: false });
-
-    await permit({ areApprovalsRequired: false });
-    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
-    await permit({ areApprovalsRequired: true });
-    const restore = await scenario.run('restore', ...inProduction);
-    expect(restore.code).toBe(1);
-    expect(said(restore)).toContain(REFUSED);
-    expect(await found()).toEqual({ requests: [], killed: true });
-  });
-
-  it('a kill and its end in git wait for a person, who is asked only where the config says so', async () => {
-    scenario.commit({ [KILLS]: 'kills:\n  pay: { reason: INC-1 }\n' }, 'Kill pay');
-    expect(await scenario.reconcile()).toMatchObject({ code: 8 });
-    const killing = await found();
-    await permit({ areApprovalsRequired: false });
-    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
-    await permit({ areApprovalsRequired: true });
-    scenario.commit({ [KILLS]: 'kills: {}\n' }, 'Bring pay back');
-    expect(await scenario.reconcile()).toMatchObject({ code: 8 });
-    const restoring = await found();
-
-    const asked = approvals === 'request';
-    expect(killing).toEqual({ requests: asked ? ['KILL REQUESTED'] : [], killed: false });
-    expect(restoring.requests[0]).toBe(asked ? 'RESTORE REQUESTED' : undefined);
-    expect(restoring.killed).toBe(true);
-  });
+      await permit({ areApprovalsRequired: false });
+      expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+      await permit({ areApprovalsRequired: true });
+      const before = await found();
+      const restore = await scenario.run('restore', ...inProduction);
+      expect(restore.code).toBe(1);
+      expect(said(restore)).toContain(REFUSED);
+      expect(await found()).toEqual({ ...before, killed: true });
+      scenario.commit({ [KILLS]: 'kills: {}\n' }, 'Bring pay back');
+      expect(await scenario.reconcile()).toMatchObject({ code: 8 });
+      expect(await found()).toEqual({ requests: asked.restoring, killed: true });
+    },
+  );
 
   it('the service may let kills pass, which then go at once, by hand and by git', async () => {
+    await begin('request');
     await permit({ allowKills: true });
 
     expect(await scenario.run('kill', ...inProduction)).toMatchObject({ code: 0 });

@@ -1,56 +1,63 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openCheckout } from '../../src/git/checkout.js';
 import { openStateHome } from '../../src/state/open.js';
+import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText, PROTECTED_CONFIG } from '../support/spec-texts.js';
 
 const NO_KILLS = 'kills: {}\n';
 const KILLS = 'kills:\n  pay: { reason: "INC-1 double charges", by: ana }\n';
+const FLAGS = ['cart', 'pay', 'search'];
 
 const flag = (percent: number, said = ''): string =>
   flagText('pay', percent, { staging: '', production: said });
 
 interface PlanJson {
   readonly planHash: string;
+  readonly summary: Readonly<Record<string, number>>;
   readonly changes: { id: string; reason: string; title: string; outcome?: string }[];
   readonly withheld: { id: string; why: string }[];
+  readonly liveKills: readonly { id: string; seen: string | null; commit: string | null }[];
 }
 
-describe('kills', () => {
-  const scenario = useScenario();
-  const { call, run, reconcile } = scenario;
-  const dryRun = scenario.dryRun<PlanJson>;
+const scenario = useScenario();
+const { reconcile, run } = scenario;
+const dryRun = scenario.dryRun<PlanJson>;
+let live: LiveWorkspace;
 
-  beforeEach(async () => {
-    scenario.commit(
-      {
-        'flagkeel.yaml': PROTECTED_CONFIG,
-        'flags/pay.yaml': flag(10),
-        'kills/production.yaml': NO_KILLS,
-      },
-      'Add pay',
-    );
-    expect(await reconcile('--adopt')).toMatchObject({ code: 0 });
-    scenario.service.requests.length = 0;
-  });
+type Environment = 'staging' | 'production';
 
-  async function place(name = 'pay', environment = 'production'): Promise<string> {
-    const { objects } = (await call('GET', '/workspaces')) as { objects: { id: string }[] };
-    const ws = objects[0]?.id ?? '';
-    const environments = (await call('GET', `/environments/ws/${ws}`)) as {
-      id: string;
-      name: string;
-    }[];
-    const id = environments.find((each) => each.name === environment)?.id ?? '';
-    return `/splits/ws/${ws}/${name}/environments/${id}`;
-  }
+function place(name: string, environment: Environment): string {
+  return `/splits/ws/${live.id}/${name}/environments/${live[environment]}`;
+}
 
-  async function isKilled(name = 'pay', environment = 'production'): Promise<boolean> {
-    return ((await call('GET', await place(name, environment))) as { killed: boolean }).killed;
-  }
-  /** Title and place of every write, in order. */
+async function isKilled(name = 'pay', environment: Environment = 'production'): Promise<boolean> {
+  return (await live.ok<{ killed: boolean }>('GET', place(name, environment))).killed;
+}
+
+/** Adds the flags, one of them killed in git, and has a run apply them. */
+async function begin(names: readonly string[], kills: string): Promise<void> {
+  live = await liveWorkspace(scenario.service);
+  const flags = names.map((name) => [`flags/${name}.yaml`, flagText(name, 10)]);
+  scenario.commit(
+    {
+      'flagkeel.yaml': PROTECTED_CONFIG,
+      'kills/production.yaml': kills,
+      ...(Object.fromEntries(flags) as Record<string, string>),
+    },
+    'Add the flags',
+  );
+  expect(await reconcile('--adopt')).toMatchObject({ code: 0 });
+  scenario.service.requests.length = 0;
+}
+
+describe('a kill that git or a command orders', () => {
+  beforeEach(async () => begin(['pay'], NO_KILLS));
+
+  /** Title and flag of every write since the last call, in order. */
   function writes(): string[] {
     return scenario.service.requests
+      .splice(0)
       .filter(({ method }) => method !== 'GET')
       .map(
         ({ method, path, query }) =>
@@ -58,12 +65,11 @@ describe('kills', () => {
       );
   }
 
-  it('a kill is planned in a dry run and sent by a run, with the title of its commit', async () => {
+  it('is sent first, suspended or locked, with the title of its commit, and restored with that of another', async () => {
     scenario.commit({ 'kills/production.yaml': KILLS }, 'Kill pay: double charges');
     scenario.commit({ 'flags/pay.yaml': flag(20) }, 'Ramp pay to 20 %');
-
     const planned = await dryRun();
-    expect(await isKilled()).toBe(false);
+    expect([await isKilled(), writes()]).toEqual([false, []]);
     const sent = await reconcile('--plan-hash', planned.planHash);
 
     expect(planned.changes.map(({ id, reason }) => `${id} ${reason}`)).toEqual([
@@ -78,107 +84,68 @@ describe('kills', () => {
       'PATCH pay: Ramp pay to 20 %',
     ]);
     expect(await isKilled()).toBe(true);
-    expect((await dryRun()).changes).toEqual([]);
-  });
 
-  it('an entry that is gone while its list stands is restored with the title of that commit', async () => {
-    scenario.commit({ 'kills/production.yaml': KILLS }, 'Kill pay');
-    expect(await reconcile()).toMatchObject({ code: 0 });
-    scenario.service.requests.length = 0;
     scenario.commit({ 'kills/production.yaml': NO_KILLS }, 'Bring pay back');
-
     expect((await dryRun()).changes.map(({ reason }) => reason)).toEqual(['restore']);
     expect(await reconcile()).toMatchObject({ code: 0 });
+    expect([await isKilled(), writes()]).toEqual([false, ['PATCH pay: Bring pay back']]);
 
-    expect(await isKilled()).toBe(false);
-    expect(writes()).toEqual(['PATCH pay: Bring pay back']);
-  });
-
-  it('a kill is sent although the repository is suspended', async () => {
-    scenario.commit(
-      {
-        'kills/production.yaml': KILLS,
-        'flags/pay.yaml': flag(20),
-        'flagkeel.yaml': `${PROTECTED_CONFIG}suspend: true\n`,
-      },
-      'Kill pay, suspend the rest',
-    );
-
+    const suspended = {
+      'kills/production.yaml': KILLS,
+      'flags/pay.yaml': flag(30),
+      'flagkeel.yaml': `${PROTECTED_CONFIG}suspend: true\n`,
+    };
+    scenario.commit(suspended, 'Kill pay, suspend the rest');
     expect(await reconcile()).toMatchObject({ code: 0 });
+    expect([await isKilled(), writes()]).toEqual([true, ['PATCH pay: Kill pay, suspend the rest']]);
 
-    expect(await isKilled()).toBe(true);
-    expect(writes()).toEqual(['PATCH pay: Kill pay, suspend the rest']);
-  });
-
-  it('a kill is sent although another run holds the state', async () => {
-    scenario.commit({ 'kills/production.yaml': KILLS }, 'Kill pay');
+    scenario.commit({ 'kills/staging.yaml': KILLS }, 'Kill pay in staging');
     const checkout = await openCheckout(scenario.repository.directory);
-    const workspaceId = (await place()).split('/')[3] ?? '';
-    const held = { checkout, workspaceId, origin: scenario.service.origin, directory: '' };
+    const { origin } = scenario.service;
+    const held = { checkout, workspaceId: live.id, origin, directory: '' };
     const lock = await (await openStateHome(held))?.lock(0);
-
-    const sent = await reconcile();
-
+    const locked = await reconcile();
     lock?.();
     await checkout.close();
-    expect(sent.code).toBe(7);
-    expect(await isKilled()).toBe(true);
+    expect([locked.code, await isKilled('pay', 'staging')]).toEqual([7, true]);
   });
 
-  it('the command kills at once, and its commit makes git agree', async () => {
-    const acted = await run(
-      'kill',
-      'pay',
-      '--environment',
-      'production',
-      '--reason',
-      "INC-1: it's off",
-    );
-
-    expect(acted).toMatchObject({ code: 0 });
-    expect(await isKilled()).toBe(true);
-    expect(writes()).toEqual(['PATCH pay: Kill pay in production']);
-    runInShell(acted.stdout);
-    expect(scenario.repository.git('log', '-1', '--format=%s: %b')).toBe(
-      "Kill pay in production: INC-1: it's off",
-    );
-    expect((await dryRun('--detailed-exitcode')).changes).toEqual([]);
-  });
-
-  it('the other command restores at once, and its commit makes git agree', async () => {
-    scenario.commit(
-      {
-        'kills/production.yaml': `# on-call\n${KILLS}`,
-        'flags/pay.yaml': flag(10, 'killed: true, '),
-        'flags/broken.yaml': 'flag: broken\n',
-      },
-      'Kill pay',
-    );
-    expect(await reconcile()).toMatchObject({ code: 3 });
-    scenario.service.requests.length = 0;
-
-    const acted = await run('restore', 'pay', '--environment', 'production');
-
-    expect(acted).toMatchObject({ code: 0 });
-    expect(await isKilled()).toBe(false);
-    expect(writes()).toEqual(['PATCH pay: Restore pay in production']);
-    expect(acted.stdout).toContain('flags/pay.yaml:7 says `killed: true`');
-    runInShell(acted.stdout);
-    expect(scenario.repository.git('show', 'HEAD:kills/production.yaml')).toBe(
-      '# on-call\nkills: {}',
-    );
-  });
-
-  it('the command names what is wrong: an environment, a flag without a definition', async () => {
+  it('is sent by the command at once, as its restore is, and the printed commits make git agree', async () => {
+    const inProduction = ['pay', '--environment', 'production'];
     const nowhere = await run('kill', 'pay', '--environment', 'prod');
     const nobody = await run('kill', 'nobody', '--environment', 'production');
-
     expect(nowhere).toMatchObject({ code: 64 });
     expect(nowhere.stderr).toContain('flagkeel.yaml has "staging", "production"');
     expect(nobody).toMatchObject({ code: 6 });
     // It was sent by its name at once, and then to the environment by its id: the service said that there is none.
     expect(writes()).toEqual(
       Array.from({ length: 2 }, () => 'PATCH nobody: Kill nobody in production'),
+    );
+
+    const killed = await run('kill', ...inProduction, '--reason', "INC-1: it's off");
+    expect(killed).toMatchObject({ code: 0 });
+    expect([await isKilled(), writes()]).toEqual([true, ['PATCH pay: Kill pay in production']]);
+    runInShell(killed.stdout);
+    expect(scenario.repository.git('log', '-1', '--format=%s: %b')).toBe(
+      "Kill pay in production: INC-1: it's off",
+    );
+    expect((await dryRun('--detailed-exitcode')).changes).toEqual([]);
+
+    const files = {
+      'kills/production.yaml': `# on-call\n${KILLS}`,
+      'flags/pay.yaml': flag(10, 'killed: true, '),
+      'flags/broken.yaml': 'flag: broken\n',
+    };
+    scenario.commit(files, 'Kill pay in its file too');
+    expect(await reconcile()).toMatchObject({ code: 3 });
+    scenario.service.requests.length = 0;
+    const restored = await run('restore', ...inProduction);
+    expect(restored).toMatchObject({ code: 0 });
+    expect([await isKilled(), writes()]).toEqual([false, ['PATCH pay: Restore pay in production']]);
+    expect(restored.stdout).toContain('flags/pay.yaml:7 says `killed: true`');
+    runInShell(restored.stdout);
+    expect(scenario.repository.git('show', 'HEAD:kills/production.yaml')).toBe(
+      '# on-call\nkills: {}',
     );
   });
 
@@ -188,4 +155,77 @@ describe('kills', () => {
     expect(commands).toHaveLength(2);
     scenario.repository.shell(commands.join('\n'));
   }
+});
+
+describe('a kill on the service that git does not order', () => {
+  const ID = 'flag/pay@production';
+
+  beforeEach(async () => begin(FLAGS, 'kills:\n  search: { reason: "INC-1", by: ana }\n'));
+
+  async function setKilled(name: string, environment: Environment, value: boolean): Promise<void> {
+    await live.ok('PATCH', place(name, environment), [{ op: 'replace', path: '/killed', value }]);
+  }
+
+  /** Asked of the service alone: what is killed, without the one that git orders. */
+  async function killedThere(): Promise<string[]> {
+    const found: string[] = [];
+    for (const name of FLAGS) {
+      for (const environment of ['staging', 'production'] as const) {
+        const isOrdered = name === 'search' && environment === 'production';
+        if (!isOrdered && (await isKilled(name, environment))) {
+          found.push(`flag/${name}@${environment}`);
+        }
+      }
+    }
+    return found.sort();
+  }
+
+  it('is named beside "In sync", with the commit that first saw it, stays, and is adopted as drift', async () => {
+    const before = await dryRun();
+    await setKilled('pay', 'production', true);
+    await setKilled('cart', 'staging', true);
+    const text = await reconcile('--dry-run');
+    const json = await dryRun('--detailed-exitcode');
+    const markdown = await reconcile('--dry-run', '--format', 'markdown');
+
+    expect(before.liveKills).toEqual([]);
+    expect(json.liveKills.map(({ id }) => id)).toEqual(await killedThere());
+    expect(json.liveKills.map(({ id }) => id)).toEqual(['flag/cart@staging', ID]);
+    expect(json).toMatchObject({ code: 0, changes: [], withheld: [], summary: before.summary });
+    expect(json.planHash).toBe(before.planHash);
+    expect(text.stdout).toContain('Killed on the service, not ordered by git');
+    expect(text.stdout).toContain(`! ${ID}`);
+    expect(text.stdout).toMatch(
+      /Waiting: \S+, \S+ killed on the service; \d+ other objects in sync/,
+    );
+    expect(markdown.stdout).toContain('killed on the service, not ordered by git');
+    expect(markdown.stdout).toContain(ID.replace('@', '&#64;'));
+
+    await setKilled('cart', 'staging', false);
+    const wayOut = expect.stringContaining('`flagkeel restore pay') as string;
+    expect((await dryRun()).liveKills).toEqual([{ id: ID, seen: null, commit: null, wayOut }]);
+    const first = await reconcile();
+    expect(first, first.stderr).toMatchObject({ code: 0 });
+    const head = scenario.repository.git('rev-parse', 'HEAD').trim();
+    scenario.commit({ 'flags/cart.yaml': flagText('cart', 20) }, 'Ramp cart');
+    const [seen] = (await dryRun()).liveKills;
+    expect(seen).toEqual({ id: ID, seen: seen?.seen, commit: head, wayOut });
+    expect(Math.abs(Date.parse(seen?.seen ?? '') - Date.now())).toBeLessThan(3_600_000);
+    expect((await reconcile()).stdout).toContain(
+      `seen since ${(seen?.seen ?? '').slice(0, 16).replace('T', ' ')} UTC`,
+    );
+    expect((await dryRun()).liveKills).toEqual([seen]);
+    expect(await killedThere()).toEqual([ID]);
+
+    const drift = await run('drift');
+    expect(drift, drift.stderr).toMatchObject({ code: 2 });
+    expect(drift.stdout).toContain(`~ ${ID} killed on the service, not ordered by git`);
+    expect(drift.stdout).toContain('Drift: 1 object; 8 objects equal.');
+    const adopted = await run('drift', '--adopt');
+    expect(adopted, adopted.stderr).toMatchObject({ code: 0 });
+    expect(scenario.text('flags/pay.yaml')).toContain('killed: true');
+    scenario.commit({}, 'Order the kill in git');
+    expect((await dryRun()).liveKills).toEqual([]);
+    expect(await run('drift')).toMatchObject({ code: 0 });
+  });
 });
