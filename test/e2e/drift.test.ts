@@ -99,27 +99,14 @@ describe('drift', () => {
     scenario.service.requests.length = 0;
   }
 
-  it('is none where git has a change that was not applied, which is exit 2 all the same', async () => {
+  it('shows what is live and not in git, adopts it with comments and lines kept, and is none then', async () => {
     const none = await run('drift');
-    scenario.commit(
-      { 'flags/checkout.yaml': CHECKOUT.replace('"on": 10', '"on": 20') },
-      'Ramp to 20 %',
-    );
-    const pending = await run('drift');
-
     expect(none, none.stderr).toMatchObject({ code: 0 });
     expect(none.stdout).toBe('No drift: 5 objects equal.\n');
-    expect(pending).toMatchObject({ code: 2 });
-    expect(pending.stdout).toContain('Not applied: 1 change of git, which is no drift');
-    expect(pending.stdout).toContain('No drift');
-  });
-
-  it('shows what is live and not in git, from git to live, and writes nothing', async () => {
     await changeEverything();
 
     const drift = await run('drift', '--show-keys');
     const document = await run('drift', '--format', 'json');
-
     expect(drift, drift.stderr).toMatchObject({ code: 2 });
     expect(drift.stdout).toContain('~ flag/checkout@production changed outside git');
     expect(drift.stdout).toContain('~ segment/staff@production changed outside git');
@@ -127,65 +114,18 @@ describe('drift', () => {
     expect(drift.stdout).toContain('Drift: 4 objects; 1 object equal.');
     expect(document.code).toBe(2);
     expect(JSON.parse(document.stdout)).toMatchObject({ formatVersion: 1, stateless: false });
-    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
     expect(scenario.repository.git('status', '--porcelain')).toBe('');
-  });
 
-  it('is a rollback by hand of a ramp that was applied beside a withheld field', async () => {
-    const defaultRule = (on: number) => ({
-      op: 'replace',
-      path: '/defaultRule',
-      value: [
-        { treatment: 'on', size: on },
-        { treatment: 'off', size: 100 - on },
-      ],
-    });
-    const allocated = CHECKOUT.replace('    killed: false', '    trafficAllocation: 100');
-    scenario.commit({ 'flags/checkout.yaml': allocated }, 'Serve all of the traffic');
-    expect(await run('reconcile')).toMatchObject({ code: 0 });
-    await change('production', { op: 'replace', path: '/trafficAllocation', value: 40 });
-    scenario.commit(
-      { 'flags/checkout.yaml': allocated.replace('"on": 10', '"on": 50') },
-      'Ramp to 50 %',
-    );
-    const ramp = await run('reconcile');
-    expect(ramp, ramp.stderr).toMatchObject({ code: 0 });
-    await change('production', defaultRule(10));
-    scenario.service.requests.length = 0;
-
-    const next = await run('reconcile', '--format', 'json');
-
-    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
-    expect(JSON.parse(next.stdout)).toMatchObject({
-      changes: [],
-      withheld: [
-        {
-          id: 'flag/checkout@production',
-          why: 'drift-reported',
-          fields: [
-            { path: '/trafficAllocation', reason: 'drift' },
-            { path: '/defaultRule', reason: 'drift' },
-          ],
-        },
-      ],
-    });
-  });
-
-  it('says what is gone from the service', async () => {
-    await live.ok('DELETE', `/splits/ws/${live.id}/checkout/environments/${live.staging}`);
-
-    const drift = await run('drift', '--adopt');
-
-    expect(drift.code).toBe(2);
-    expect(drift.stdout).toContain('- flag/checkout@staging gone from the service');
-    expect(drift.stdout).toContain('Left flag/checkout@staging: gone from the service');
-  });
-
-  it('adopts what is live, keeps comments and lines, and leaves no drift behind', async () => {
-    await changeEverything();
+    const edited = CHECKOUT.replace('New', 'Newer');
+    scenario.repository.write({ 'flags/checkout.yaml': edited });
+    const refused = await run('drift', '--adopt');
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('cannot write what is live into flags/checkout.yaml');
+    expect(text('flags/checkout.yaml')).toBe(edited);
+    expect(text('segments/staff.production.keys')).toBe(KEYS);
+    scenario.repository.write({ 'flags/checkout.yaml': CHECKOUT });
 
     const adopted = await run('drift', '--adopt');
-
     expect(adopted, adopted.stdout + adopted.stderr).toMatchObject({ code: 0 });
     expect(adopted.stdout).toContain('Wrote flag/checkout@production into flags/checkout.yaml.');
     expect(text('flags/checkout.yaml')).toBe(`# The new checkout, see the wiki.
@@ -220,22 +160,65 @@ environments:
     expect(text('segments/staff.production.keys')).toBe('# Berlin\nu-1\n\n# Madrid\nu-3\nu-4\n');
     expect(text('segments/staff.yaml')).toBe(STAFF);
     expect(scenario.repository.git('log', '--format=%s')).toBe('Put the checkout under git');
-    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(scenario.writes()).toEqual([]);
     scenario.repository.commit('Take what is live into git');
     expect(await run('drift')).toMatchObject({ code: 0 });
-    expect(await run('reconcile', '--dry-run', '--detailed-exitcode')).toMatchObject({ code: 0 });
+    expect(await run('reconcile')).toMatchObject({ code: 0 });
+
+    const ramped = text('flags/checkout.yaml').replace(
+      '"on": 25, "off": 75',
+      '"on": 30, "off": 70',
+    );
+    scenario.commit({ 'flags/checkout.yaml': ramped }, 'Ramp to 30 %');
+    const pending = await run('drift');
+    expect(pending).toMatchObject({ code: 2 });
+    expect(pending.stdout).toContain('Not applied: 1 change of git, which is no drift');
+    expect(pending.stdout).toContain('No drift');
+
+    await live.ok('DELETE', `/splits/ws/${live.id}/checkout/environments/${live.staging}`);
+    const gone = await run('drift', '--adopt');
+    expect(gone.code).toBe(2);
+    expect(gone.stdout).toContain('- flag/checkout@staging gone from the service');
+    expect(gone.stdout).toContain('Left flag/checkout@staging: gone from the service');
   });
 
-  it('refuses to write into a file that has changes of its own', async () => {
-    await changeEverything();
-    const edited = CHECKOUT.replace('New', 'Newer');
-    scenario.repository.write({ 'flags/checkout.yaml': edited });
+  it('is a rollback by hand of a ramp that was applied beside a withheld field', async () => {
+    const defaultRule = (on: number) => ({
+      op: 'replace',
+      path: '/defaultRule',
+      value: [
+        { treatment: 'on', size: on },
+        { treatment: 'off', size: 100 - on },
+      ],
+    });
+    const allocated = CHECKOUT.replace('    killed: false', '    trafficAllocation: 100');
+    scenario.commit({ 'flags/checkout.yaml': allocated }, 'Serve all of the traffic');
+    expect(await run('reconcile')).toMatchObject({ code: 0 });
+    await change('production', { op: 'replace', path: '/trafficAllocation', value: 40 });
+    scenario.commit(
+      { 'flags/checkout.yaml': allocated.replace('"on": 10', '"on": 50') },
+      'Ramp to 50 %',
+    );
+    const ramp = await run('reconcile');
+    expect(ramp, ramp.stderr).toMatchObject({ code: 0 });
+    await change('production', defaultRule(10));
+    scenario.service.requests.length = 0;
 
-    const refused = await run('drift', '--adopt');
+    const next = await run('reconcile', '--format', 'json');
 
-    expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain('cannot write what is live into flags/checkout.yaml');
-    expect(text('flags/checkout.yaml')).toBe(edited);
-    expect(text('segments/staff.production.keys')).toBe(KEYS);
+    expect(scenario.writes()).toEqual([]);
+    expect(JSON.parse(next.stdout)).toMatchObject({
+      changes: [],
+      withheld: [
+        {
+          id: 'flag/checkout@production',
+          why: 'drift-reported',
+          fields: [
+            { path: '/trafficAllocation', reason: 'drift' },
+            { path: '/defaultRule', reason: 'drift' },
+          ],
+        },
+      ],
+    });
   });
 });

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { flagkeel } from '../support/cli.js';
 import { liveWorkspace, makeByHand } from '../support/live-workspace.js';
 import { aDefinition, ruleOn } from '../support/service-calls.js';
@@ -74,122 +74,69 @@ environments:
     defaultRule: "off"
 `;
 
-describe('import', () => {
-  const scenario = useScenario();
-  const { runInside: run, text } = scenario;
+const scenario = useScenario();
+const { run, text } = scenario;
 
-  it('says everything that is live, so that the next plan is empty and writes nothing', async () => {
-    await makeByHand(await liveWorkspace(scenario.service));
-    scenario.service.requests.length = 0;
+it('import says everything that is live, by the same bytes wherever it writes, and the next plan is empty', async () => {
+  const { directory } = scenario.repository;
+  scenario.repository.write({ 'flagkeel.yaml': CONFIG });
+  const refused = await run('import');
+  const uncommitted = await run('import', '--overwrite');
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain('it has flagkeel.yaml already (replace it with --overwrite)');
+  expect(uncommitted.code).toBe(1);
+  expect(uncommitted.stderr).toContain('would replace what git does not have: flagkeel.yaml');
+  expect(text('flagkeel.yaml')).toBe(CONFIG);
+  scenario.repository.remove('flagkeel.yaml');
 
-    const imported = await run('import');
-
-    expect(imported.code, imported.stderr).toBe(0);
-    // Nothing but the progress of a run that takes longer than half a second.
-    expect(imported.stderr).toMatch(/^((reading the|looking|applying).*\n)*$/);
-    expect(imported.stdout).toContain(
-      'Imported workspace "Default" (production, staging): 2 flags, 2 segments, 6 files.',
-    );
-    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
-    expect(text('flagkeel.yaml')).toBe(CONFIG);
-    expect(text('flags/checkout.yaml')).toBe(CHECKOUT);
-    expect(existsSync(join(scenario.repository.directory, 'schemas/flag.schema.json'))).toBe(true);
-    expect(text('segments/staff.yaml')).toContain('staging: { keys: ["0012", "null", u-7] }');
-    expect(text('segments/beta.production.keys').split('\n')).toHaveLength(61);
-    scenario.repository.commit('Take what is live under git');
-    const [, next = ''] = /the next plan is empty: flagkeel (.*)/.exec(imported.stdout) ?? [];
-    const plan = await flagkeel([...next.split(' '), '--detailed-exitcode'], {
-      cwd: scenario.repository.directory,
-      env: scenario.env,
-    });
-    expect(plan, next + plan.stdout + plan.stderr).toMatchObject({ code: 0 });
-    const applied = await run('reconcile');
-    expect(applied, applied.stdout + applied.stderr).toMatchObject({ code: 0 });
-    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  await makeByHand(await liveWorkspace(scenario.service));
+  scenario.service.requests.length = 0;
+  const imported = await scenario.runInside('import');
+  expect(imported.code, imported.stderr).toBe(0);
+  // Nothing but the progress of a run that takes longer than half a second.
+  expect(imported.stderr).toMatch(/^((reading the|looking|applying).*\n)*$/);
+  expect(imported.stdout).toContain(
+    'Imported workspace "Default" (production, staging): 2 flags, 2 segments, 6 files.',
+  );
+  expect(text('flagkeel.yaml')).toBe(CONFIG);
+  expect(text('flags/checkout.yaml')).toBe(CHECKOUT);
+  expect(existsSync(join(directory, 'schemas/flag.schema.json'))).toBe(true);
+  expect(text('segments/staff.yaml')).toContain('staging: { keys: ["0012", "null", u-7] }');
+  expect(text('segments/beta.production.keys').split('\n')).toHaveLength(61);
+  scenario.repository.commit('Take what is live under git');
+  const [, next = ''] = /the next plan is empty: flagkeel (.*)/.exec(imported.stdout) ?? [];
+  const plan = await flagkeel([...next.split(' '), '--detailed-exitcode'], {
+    cwd: directory,
+    env: scenario.env,
   });
+  expect(plan, next + plan.stdout + plan.stderr).toMatchObject({ code: 0 });
+  const applied = await run('reconcile');
+  expect(applied, applied.stdout + applied.stderr).toMatchObject({ code: 0 });
+  expect(scenario.writes()).toEqual([]);
 
-  it('says in plain words what other tools write with empty members, and sees no difference to it', async () => {
-    const live = await liveWorkspace(scenario.service);
-    const matchers = [
-      { type: 'IN_LIST_STRING', attribute: '', string: '', strings: ['u-2', 'u-1'] },
-      { type: 'EQUAL_NUMBER', attribute: 'seats', string: '', strings: [], number: 5 },
-      { type: 'IN_SPLIT', attribute: '', string: '', depends: DEPENDS },
-    ];
-    const flags = `/splits/ws/${live.id}`;
-    for (const name of ['cart', 'menu']) {
-      await live.ok('POST', `${flags}/trafficTypes/user`, { name, description: '' });
-    }
-    await live.ok('POST', `${flags}/cart/environments/${live.staging}`, aDefinition());
-    const treatments = [
-      { name: 'on', description: '', configurations: 'null' },
-      { name: 'off', description: '' },
-    ];
-    const rules = matchers.map((matcher) => ruleOn(matcher));
-    const definition = aDefinition({ treatments, rules });
-    await live.ok('POST', `${flags}/menu/environments/${live.staging}`, definition);
-    scenario.service.requests.length = 0;
+  const first = readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.(yaml|keys)$/.test(path))
+    .map((path) => [path, text(path)] as const);
+  const files = { 'flags/folder/gone.yaml': 'flag: gone\n', 'kills/production.yaml': '' };
+  scenario.commit(files, 'Add a flag that is not live');
+  const again = await run('import', '--overwrite');
+  const below = ['import', '--url', scenario.service.origin, join(directory, 'below/new')];
+  const elsewhere = await flagkeel(below, { env: scenario.env });
+  expect(again, again.stderr).toMatchObject({ code: 0 });
+  expect(elsewhere, elsewhere.stderr).toMatchObject({ code: 0 });
+  for (const [path, content] of first) {
+    expect(text(path)).toBe(content);
+    expect(text(`below/new/${path}`)).toBe(content);
+  }
+  expect(existsSync(join(directory, 'flags/folder'))).toBe(false);
+  expect(existsSync(join(directory, 'kills/production.yaml'))).toBe(true);
+  expect(readdirSync(directory).filter((name) => name.includes('import-'))).toEqual([]);
 
-    const imported = await run('import');
-
-    expect(imported, imported.stderr).toMatchObject({ code: 0 });
-    expect(text('flags/menu.yaml')).toBe(MENU);
-    scenario.repository.commit('Take what is live under git');
-    const applied = await run('reconcile');
-    expect(applied, applied.stdout + applied.stderr).toMatchObject({ code: 0 });
-    expect(applied.stdout).toContain('In sync');
-    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
-  });
-
-  it('gives the same bytes again, in another directory and over the first', async () => {
-    await makeByHand(await liveWorkspace(scenario.service));
-    await run('import');
-    const first = readdirSync(scenario.repository.directory, { recursive: true, encoding: 'utf8' })
-      .filter((path) => /\.(yaml|keys)$/.test(path))
-      .map((path) => [path, text(path)] as const);
-    scenario.commit(
-      {
-        'flags/folder/gone.yaml': 'flag: gone\n',
-        'kills/production.yaml': '',
-      },
-      'Add a flag that is not live',
-    );
-
-    const again = await run('import', '--overwrite');
-    const elsewhere = await run('import', 'below/new');
-
-    expect(again, again.stderr).toMatchObject({ code: 0 });
-    expect(elsewhere, elsewhere.stderr).toMatchObject({ code: 0 });
-    for (const [path, content] of first) {
-      expect(text(path)).toBe(content);
-      expect(text(`below/new/${path}`)).toBe(content);
-    }
-    expect(existsSync(join(scenario.repository.directory, 'flags/folder'))).toBe(false);
-    expect(existsSync(join(scenario.repository.directory, 'kills/production.yaml'))).toBe(true);
-    expect(
-      readdirSync(scenario.repository.directory).filter((name) => name.includes('import-')),
-    ).toEqual([]);
-  });
-
-  it('leaves a directory alone that has specs, and replaces nothing that git does not have', async () => {
-    scenario.repository.write({ 'flagkeel.yaml': CONFIG });
-
-    const refused = await run('import');
-    const uncommitted = await run('import', '--overwrite');
-
-    expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain('it has flagkeel.yaml already (replace it with --overwrite)');
-    expect(uncommitted.code).toBe(1);
-    expect(uncommitted.stderr).toContain('would replace what git does not have: flagkeel.yaml');
-    expect(text('flagkeel.yaml')).toBe(CONFIG);
-  });
-
-  it('takes one environment where it is asked for one, and names what lives elsewhere', async () => {
-    await makeByHand(await liveWorkspace(scenario.service));
-
-    const imported = await run('import', '--environment', 'production', '--only', 'flag/checkout');
-
-    expect(imported, imported.stderr).toMatchObject({ code: 0 });
-    expect(text('flagkeel.yaml')).toBe(`# yaml-language-server: $schema=schemas/config.schema.json
+  const one = [...below.slice(0, -1), '--environment', 'production', '--only', 'flag/checkout'];
+  const part = await flagkeel([...one, join(directory, 'part')], { env: scenario.env });
+  expect(part, part.stderr).toMatchObject({ code: 0 });
+  expect(text('part/flagkeel.yaml'))
+    .toBe(`# yaml-language-server: $schema=schemas/config.schema.json
 workspace: Default
 environments:
   production: { protected: true }
@@ -199,41 +146,72 @@ references:
   flags:
     - cart
 `);
-    expect(text('flags/checkout.yaml')).not.toContain('staging');
+  expect(text('part/flags/checkout.yaml')).not.toContain('staging');
+});
+
+it('import says in plain words what other tools write with empty members, and sees no difference to it', async () => {
+  const live = await liveWorkspace(scenario.service);
+  const matchers = [
+    { type: 'IN_LIST_STRING', attribute: '', string: '', strings: ['u-2', 'u-1'] },
+    { type: 'EQUAL_NUMBER', attribute: 'seats', string: '', strings: [], number: 5 },
+    { type: 'IN_SPLIT', attribute: '', string: '', depends: DEPENDS },
+  ];
+  const flags = `/splits/ws/${live.id}`;
+  for (const name of ['cart', 'menu']) {
+    await live.ok('POST', `${flags}/trafficTypes/user`, { name, description: '' });
+  }
+  await live.ok('POST', `${flags}/cart/environments/${live.staging}`, aDefinition());
+  const treatments = [
+    { name: 'on', description: '', configurations: 'null' },
+    { name: 'off', description: '' },
+  ];
+  const rules = matchers.map((matcher) => ruleOn(matcher));
+  const definition = aDefinition({ treatments, rules });
+  await live.ok('POST', `${flags}/menu/environments/${live.staging}`, definition);
+  scenario.service.requests.length = 0;
+
+  const imported = await run('import');
+
+  expect(imported, imported.stderr).toMatchObject({ code: 0 });
+  expect(text('flags/menu.yaml')).toBe(MENU);
+  scenario.repository.commit('Take what is live under git');
+  const applied = await run('reconcile');
+  expect(applied, applied.stdout + applied.stderr).toMatchObject({ code: 0 });
+  expect(applied.stdout).toContain('In sync');
+  expect(scenario.writes()).toEqual([]);
+});
+
+it('import says that a service without a list of flags has to be told their names', async () => {
+  await scenario.restart({ strict: true });
+  await makeByHand(await liveWorkspace(scenario.service), { hasConfigurations: false });
+
+  const all = await run('import');
+  const named = await run('import', '--only', 'flag/cart', '--only', 'segment/beta');
+
+  expect(all.code).toBe(6);
+  expect(all.stderr).toContain('the service has no list of its flags (name them: --only');
+  expect(named, named.stderr).toMatchObject({ code: 0 });
+  expect(text('flags/cart.yaml')).toContain('flag: cart\ntrafficType: user\ntreatments:');
+});
+
+it('import asks which workspace where there are several, and imports none that is not there', async () => {
+  const workspace = { environments: [{ name: 'production' }], trafficTypes: ['user'] };
+  await scenario.restart({
+    seed: {
+      workspaces: [
+        { ...workspace, name: 'One' },
+        { ...workspace, name: 'Two' },
+      ],
+    },
   });
 
-  it('says that a service without a list of flags has to be told their names', async () => {
-    await scenario.restart({ strict: true });
-    await makeByHand(await liveWorkspace(scenario.service), { hasConfigurations: false });
+  const unclear = await run('import');
+  const unknown = await run('import', '--workspace', 'Three');
+  const two = await run('import', '--workspace', 'Two');
 
-    const all = await run('import');
-    const named = await run('import', '--only', 'flag/cart', '--only', 'segment/beta');
-
-    expect(all.code).toBe(6);
-    expect(all.stderr).toContain('the service has no list of its flags (name them: --only');
-    expect(named, named.stderr).toMatchObject({ code: 0 });
-    expect(text('flags/cart.yaml')).toContain('flag: cart\ntrafficType: user\ntreatments:');
-  });
-
-  it('asks which workspace where there are several, and imports none that is not there', async () => {
-    const workspace = { environments: [{ name: 'production' }], trafficTypes: ['user'] };
-    await scenario.restart({
-      seed: {
-        workspaces: [
-          { ...workspace, name: 'One' },
-          { ...workspace, name: 'Two' },
-        ],
-      },
-    });
-
-    const unclear = await run('import');
-    const unknown = await run('import', '--workspace', 'Three');
-    const two = await run('import', '--workspace', 'Two');
-
-    expect(unclear.code).toBe(6);
-    expect(unclear.stderr).toContain('the key sees "One", "Two" (name one with --workspace)');
-    expect(unknown.code).toBe(6);
-    expect(two, two.stderr).toMatchObject({ code: 0 });
-    expect(text('flagkeel.yaml')).toContain('workspace: Two\n');
-  });
+  expect(unclear.code).toBe(6);
+  expect(unclear.stderr).toContain('the key sees "One", "Two" (name one with --workspace)');
+  expect(unknown.code).toBe(6);
+  expect(two, two.stderr).toMatchObject({ code: 0 });
+  expect(text('flagkeel.yaml')).toContain('workspace: Two\n');
 });

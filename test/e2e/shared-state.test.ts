@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -44,71 +44,56 @@ describe('a state that is pushed', () => {
     return names.trim().split('\n');
   }
 
-  it('tells a fresh clone on another machine what was applied', async () => {
-    const first = await reconcile(scenario.repository.directory);
+  it('is shared before anything is sent, pushed by writes alone, locked by others, and known to a fresh clone', async () => {
+    const { repository, env } = scenario;
+    const hook = join(origin, 'hooks', 'pre-receive');
+    const refuse = (): void => {
+      writeFileSync(hook, '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    };
+    refuse();
+    const unshared = await reconcile(repository.directory);
+    expect(unshared.code).toBe(1);
+    expect(unshared.stderr).toContain('cannot push');
+    expect(scenario.writes()).toEqual([]);
+
+    rmSync(hook);
+    const first = await reconcile(repository.directory);
     expect(first, first.stderr).toMatchObject({ code: 0 });
     expect(refs()).toEqual([expect.stringMatching(/^refs\/flagkeel\/[^/]+\/[0-9a-f]{8}$/)]);
+
+    refuse();
+    const idle = await reconcile(repository.directory);
+    expect(idle, idle.stderr).toMatchObject({ code: 0 });
+    expect(idle.stdout).toContain('In sync');
+    rmSync(hook);
+
     scenario.commit({ 'flags/alpha.yaml': flag(20) }, 'Ramp alpha');
-    scenario.repository.git('push', '--quiet', 'origin', 'main');
+    repository.git('push', '--quiet', 'origin', 'main');
     const clone = join(elsewhere, 'clone');
     execFileSync('git', ['clone', '--quiet', origin, clone]);
-
-    const { env } = scenario;
     const fresh = ['--url', scenario.service.origin, clone];
     const list = await flagkeel(['state', 'list', ...fresh], { env });
     expect(list.stdout, list.stderr).toContain('flag/alpha@production');
     const history = await flagkeel(['history', 'flag/alpha', ...fresh], { env });
     expect(history.stdout, history.stderr).toContain('applied create flag/alpha@production');
 
-    const run = await reconcile(clone, '--format', 'json');
+    const lock = (refs()[0] ?? '').replace('refs/flagkeel/', 'refs/flagkeel-lock/');
+    const message = 'elsewhere process 7\nuntil 2999-01-01T00:00:00.000Z';
+    const held = repository.git('commit-tree', '-m', message, 'HEAD^{tree}');
+    repository.git('push', '--quiet', 'origin', `${held}:${lock}`);
+    const refused = await reconcile(clone);
+    expect(refused.code).toBe(7);
+    expect(refused.stderr).toContain('held by elsewhere process 7');
+    const unlocked = await flagkeel(['state', 'unlock', clone]);
+    expect(unlocked, unlocked.stderr).toMatchObject({ code: 0 });
+    expect(unlocked.stdout).toContain('elsewhere process 7');
 
+    const run = await reconcile(clone, '--format', 'json');
     expect(run, run.stderr).toMatchObject({ code: 0 });
     expect(JSON.parse(run.stdout)).toMatchObject({
       changes: [{ id: 'flag/alpha@production', reason: 'commit', outcome: 'applied' }],
     });
-    expect(
-      await reconcile(scenario.repository.directory, '--dry-run', '--detailed-exitcode'),
-    ).toMatchObject({ code: 0 });
-  });
-
-  it('cannot be pushed: nothing is sent to the service', async () => {
-    const hook = join(origin, 'hooks', 'pre-receive');
-    writeFileSync(hook, '#!/bin/sh\nexit 1\n');
-    chmodSync(hook, 0o755);
-
-    const run = await reconcile(scenario.repository.directory);
-
-    expect(run.code).toBe(1);
-    expect(run.stderr).toContain('cannot push');
-    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
-  });
-
-  it('is left alone by a run that has nothing to write, which pushes nothing', async () => {
-    const { directory } = scenario.repository;
-    expect(await reconcile(directory)).toMatchObject({ code: 0 });
-    writeFileSync(join(origin, 'hooks', 'pre-receive'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
-
-    const run = await reconcile(directory);
-
-    expect(run, run.stderr).toMatchObject({ code: 0 });
-    expect(run.stdout).toContain('In sync');
-  });
-
-  it('is locked by a run that is alive elsewhere: exit 7; unlocked it goes on', async () => {
-    expect(await reconcile(scenario.repository.directory)).toMatchObject({ code: 0 });
-    const lock = (refs()[0] ?? '').replace('refs/flagkeel/', 'refs/flagkeel-lock/');
-    const message = 'elsewhere process 7\nuntil 2999-01-01T00:00:00.000Z';
-    const held = scenario.repository.git('commit-tree', '-m', message, 'HEAD^{tree}');
-    scenario.repository.git('push', '--quiet', 'origin', `${held}:${lock}`);
-    scenario.commit({ 'flags/alpha.yaml': flag(20) }, 'Ramp alpha');
-
-    const refused = await reconcile(scenario.repository.directory);
-    const unlocked = await flagkeel(['state', 'unlock', scenario.repository.directory]);
-
-    expect(refused.code).toBe(7);
-    expect(refused.stderr).toContain('held by elsewhere process 7');
-    expect(unlocked, unlocked.stderr).toMatchObject({ code: 0 });
-    expect(unlocked.stdout).toContain('elsewhere process 7');
-    expect(await reconcile(scenario.repository.directory)).toMatchObject({ code: 0 });
+    const inSync = await reconcile(repository.directory, '--dry-run', '--detailed-exitcode');
+    expect(inSync).toMatchObject({ code: 0 });
   });
 });
