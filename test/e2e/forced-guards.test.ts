@@ -50,71 +50,56 @@ describe('specs of one workspace', () => {
     );
   }
 
-  describe('in another workspace than last time', () => {
-    beforeEach(() => {
-      writeConfig('Other');
-      scenario.repository.commit('Name another workspace');
-    });
+  function moveTo(workspace: string): void {
+    writeConfig(workspace);
+    scenario.repository.commit(`Name the workspace ${workspace}`);
+  }
 
-    it('are refused in a dry run and in a run, with the figures and the way out', async () => {
-      const dryRun = await reconcile('--dry-run');
-      const { planHash, guards } = await planJson();
-      const run = await reconcile();
-
-      expect(dryRun.code).toBe(4);
-      expect(run.code).toBe(4);
-      expect(writes()).toEqual([]);
-      expect(guards).toMatchObject([{ guard: 'anotherWorkspace', found: 1 }]);
-      const text = run.stdout.replace(/\s+/g, ' ');
-      expect(text).toContain(
-        `applied to workspace ${guards?.[0]?.workspace ?? '?'} so far (1 objects)`,
-      );
-      expect(text).toContain('and never to Other (');
-      expect(text).toContain(`--force --approve ${planHash}`);
-    });
-
-    it('pass with the hash of this plan and --force, not with one of them, and are known from then on', async () => {
-      const { planHash } = await planJson();
-
-      expect(await reconcile('--approve', planHash)).toMatchObject({ code: 4 });
-      const forced = await reconcile('--force');
-      expect(forced.code).toBe(4);
-      expect(forced.stderr).toContain('--force asks on a terminal');
-      expect(writes()).toEqual([]);
-      expect(await reconcile('--force', '--approve', planHash)).toMatchObject({ code: 0 });
-      expect(await reconcile()).toMatchObject({ code: 0 });
-    });
-
-    it.skipIf(lacks('script'))(
-      'are asked about on a terminal, and nothing but yes is a yes',
-      async () => {
-        const refused = await answer('y\n');
-        expect(refused.code).toBe(4);
-        expect(refused.stdout).toContain('Apply it all the same?');
-        expect(writes()).toEqual([]);
-
-        expect(await answer('yes\n')).toMatchObject({ code: 0 });
-        expect(writes()).not.toEqual([]);
-      },
+  it('in another one than last time, or all gone, need --force with the hash of this plan', async () => {
+    moveTo('Other');
+    const dryRun = await reconcile('--dry-run');
+    const { planHash, guards } = await planJson();
+    const run = await reconcile();
+    expect([dryRun.code, run.code]).toEqual([4, 4]);
+    expect(guards).toMatchObject([{ guard: 'anotherWorkspace', found: 1 }]);
+    const text = run.stdout.replace(/\s+/g, ' ');
+    expect(text).toContain(
+      `applied to workspace ${guards?.[0]?.workspace ?? '?'} so far (1 objects)`,
     );
+    expect(text).toContain('and never to Other (');
+    expect(text).toContain(`--force --approve ${planHash}`);
 
-    it('are asked about nothing where the workspace has a state already', async () => {
-      const { planHash } = await planJson();
-      expect(await reconcile('--force', '--approve', planHash)).toMatchObject({ code: 0 });
-      writeConfig('Default');
-      scenario.repository.commit('Back again');
+    expect(await reconcile('--approve', planHash)).toMatchObject({ code: 4 });
+    const forced = await reconcile('--force');
+    expect(forced.code).toBe(4);
+    expect(forced.stderr).toContain('--force asks on a terminal');
+    expect(writes()).toEqual([]);
+    expect(await reconcile('--force', '--approve', planHash)).toMatchObject({ code: 0 });
+    expect(await reconcile()).toMatchObject({ code: 0 });
 
-      expect(await reconcile()).toMatchObject({ code: 0 });
-    });
-  });
+    // It has a state of that workspace already.
+    moveTo('Default');
+    expect(await reconcile()).toMatchObject({ code: 0 });
 
-  it('that are all gone need --force too', async () => {
     scenario.repository.remove('flags');
     scenario.repository.commit('Remove everything');
-    const { planHash, guards } = await planJson();
-
-    expect(guards).toMatchObject([{ guard: 'emptyRepository', found: 1 }]);
-    expect(await reconcile('--approve', planHash)).toMatchObject({ code: 4 });
-    expect(await reconcile('--force', '--approve', planHash)).toMatchObject({ code: 0 });
+    const empty = await planJson();
+    expect(empty.guards).toMatchObject([{ guard: 'emptyRepository', found: 1 }]);
+    expect(await reconcile('--approve', empty.planHash)).toMatchObject({ code: 4 });
+    expect(await reconcile('--force', '--approve', empty.planHash)).toMatchObject({ code: 0 });
   });
+
+  it.skipIf(lacks('script'))(
+    'in another one are asked about on a terminal, and nothing but yes is a yes',
+    async () => {
+      moveTo('Other');
+      const refused = await answer('y\n');
+      expect(refused.code).toBe(4);
+      expect(refused.stdout).toContain('Apply it all the same?');
+      expect(writes()).toEqual([]);
+
+      expect(await answer('yes\n')).toMatchObject({ code: 0 });
+      expect(writes()).not.toEqual([]);
+    },
+  );
 });

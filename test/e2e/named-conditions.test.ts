@@ -51,36 +51,27 @@ describe('a commit that changes a named condition alone', () => {
     scenario.commit({ 'flagkeel.yaml': CONFIG('ES, FR') }, 'Sell to France');
   });
 
-  it('is planned and applied for each flag that uses it, under its own title, and for no other', async () => {
-    const plan = await run('plan', '--since', 'HEAD~1', '--format', 'json');
+  it('is reviewed, planned and applied for each flag that uses it, under its own title, and stays a name', async () => {
+    const review = await run('review', '--since', 'HEAD~1', '--format', 'markdown');
+    expect(review.stdout).toContain('pay');
+    expect(review.stdout).toContain('ship');
+    expect(review.stdout).not.toContain('flag/other');
 
+    const plan = await run('plan', '--since', 'HEAD~1', '--format', 'json');
     const wanted = ['flag/pay@staging', 'flag/ship@staging'].map((id) => {
       return { id, title: 'Sell to France', reason: 'commit' };
     });
     expect(changesOf(plan)).toMatchObject(wanted);
-
     const applied = await run('reconcile', '--touched', '--format', 'json');
-
     expect(applied.exitCode).toBe(0);
     expect(changesOf(applied)).toMatchObject(wanted);
-    const live = await scenario.call('GET', '/splits/ws/Default/ship/environments/staging');
-    expect(JSON.stringify(live)).toContain('["ES","FR"]');
+    const path = '/splits/ws/Default/ship/environments/staging';
+    expect(JSON.stringify(await scenario.call('GET', path))).toContain('["ES","FR"]');
     const history = await cliRun(['history', 'flag/ship', scenario.repository.directory]);
     expect(history.stdout).toContain('Sell to France');
     expect((await run('plan', '--detailed-exitcode')).exitCode).toBe(0);
-  });
 
-  it('is told by review as a change of these flags, and nothing else was looked at', async () => {
-    const review = await run('review', '--since', 'HEAD~1', '--format', 'markdown');
-
-    expect(review.stdout).toContain('pay');
-    expect(review.stdout).toContain('ship');
-    expect(review.stdout).not.toContain('flag/other');
-  });
-
-  it('leaves the name in a file into which a live change of another rule is taken over', async () => {
-    await run('reconcile');
-    const path = '/splits/ws/Default/ship/environments/staging';
+    // Somebody puts a rule of their own before the one that names the condition.
     const rule = {
       condition: { combiner: 'AND', matchers: [{ type: 'BOOLEAN', attribute: 'vip', bool: true }] },
       buckets: [{ treatment: 'on', size: 100 }],
@@ -88,10 +79,8 @@ describe('a commit that changes a named condition alone', () => {
     const answer = await scenario.call('PATCH', path, [
       { op: 'add', path: '/rules/0', value: rule },
     ]);
-
     expect(answer).toMatchObject({ rules: [{}, {}] });
     expect((await run('drift', '--adopt')).exitCode).toBe(0);
-
     expect(scenario.text('flags/ship.yaml')).toContain(
       '- { if: [{ attribute: beta, is: true }, { use: eu-adults }], serve: "on" } # ship',
     );

@@ -26,65 +26,39 @@ describe('a service that cannot be read', () => {
     scenario.commit({ 'flagkeel.yaml': config(), 'flags/banner.yaml': FLAG }, 'Add the banner');
   });
 
-  function stateRefs(): string {
-    return scenario.repository.git('for-each-ref', 'refs/flagkeel');
-  }
+  it('lacks the workspace or a key, refuses the key, or is down: exit 6 and one sentence, and no state is left', async () => {
+    const { directory } = scenario.repository;
+    const keyless = await flagkeel(['reconcile', '--url', scenario.service.origin, directory]);
+    expect(keyless.code).toBe(6);
+    expect(keyless.stderr).toMatch(
+      /^flagkeel: cannot .+FLAGKEEL_API_KEY_FILE.+\n {2}NO_KEY: .+\n$/,
+    );
+    expect(scenario.service.requests).toEqual([]);
 
-  it('is down: exit 6, one sentence, no state', async () => {
+    const wrong = `${scenario.service.key.slice(0, -6)}aaaaaa`;
+    const refused = await scenario.runWith({ env: { FLAGKEEL_API_KEY: wrong } }, 'reconcile');
+    expect(refused.code).toBe(6);
+    expect(refused.stderr).toMatch(/^flagkeel: cannot .+\n {2}[A-Z]+: .+\n$/);
+    expect(refused.stdout + refused.stderr).not.toContain(wrong);
+
+    const misspelt = { 'flagkeel.yaml': config().replace('Default', 'Defualt') };
+    scenario.commit(misspelt, 'Name another workspace');
+    const nowhere = await scenario.run('reconcile');
+    expect(nowhere.code).toBe(6);
+    expect(nowhere.stderr).toContain('cannot find workspace "Defualt"');
+    expect(nowhere.stderr).toContain('"Default"');
+    expect(scenario.writes()).toEqual([]);
+
+    scenario.commit({ 'flagkeel.yaml': config() }, 'Name the right one');
     await scenario.service.stop();
-
     const run = await scenario.run('reconcile', '--timeout', '2s');
-
     expect(run.code).toBe(6);
     expect(run.stdout).toBe('');
     // It tries for two seconds, and after one it says what it does.
     expect(run.stderr).toMatch(
       /^(looking at the service .+\n)?flagkeel: cannot .+\n {2}[A-Z]+: .+\n$/,
     );
-    expect(stateRefs()).toBe('');
-  });
-
-  it('refuses the key: exit 6, and the key is nowhere in the output', async () => {
-    const wrong = `${scenario.service.key.slice(0, -6)}aaaaaa`;
-
-    const run = await scenario.runWith(
-      {
-        env: { FLAGKEEL_API_KEY: wrong },
-      },
-      'reconcile',
-    );
-
-    expect(run.code).toBe(6);
-    expect(run.stderr).toMatch(/^flagkeel: cannot .+\n {2}[A-Z]+: .+\n$/);
-    expect(run.stdout + run.stderr).not.toContain(wrong);
-    expect(await scenario.service.audit({ name: 'banner' })).toEqual([]);
-  });
-
-  it('was given no key: exit 6, and it says which variables to set', async () => {
-    const run = await flagkeel([
-      'reconcile',
-      '--url',
-      scenario.service.origin,
-      scenario.repository.directory,
-    ]);
-
-    expect(run.code).toBe(6);
-    expect(run.stderr).toMatch(/^flagkeel: cannot .+FLAGKEEL_API_KEY_FILE.+\n {2}NO_KEY: .+\n$/);
-    expect(scenario.service.requests).toEqual([]);
-  });
-
-  it('has no such workspace: exit 6, and it says which there are', async () => {
-    scenario.commit(
-      { 'flagkeel.yaml': config().replace('Default', 'Defualt') },
-      'Name another workspace',
-    );
-
-    const run = await scenario.run('reconcile');
-
-    expect(run.code).toBe(6);
-    expect(run.stderr).toContain('cannot find workspace "Defualt"');
-    expect(run.stderr).toContain('"Default"');
-    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(scenario.repository.git('for-each-ref', 'refs/flagkeel')).toBe('');
   });
 
   it('is one that the operator did not allow: exit 6, the line to set, and not a byte is sent', async () => {
