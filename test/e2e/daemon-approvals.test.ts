@@ -10,6 +10,7 @@ const SHIFT = `${PIPELINE_CONFIG}guards: { maxShift: 20 }\n`;
 const FROZEN = `${PIPELINE_CONFIG}freezes:
   sale: { from: 2026-01-01, to: 2099-12-31, zone: UTC, environments: [production] }
 `;
+const BY_FAR = { 'flags/pay.yaml': flagSpec('pay', { on: 60 }) };
 const until = (): string => new Date(Date.now() + 60_000).toISOString();
 
 const scenario = useScenario();
@@ -52,11 +53,9 @@ async function shares(): Promise<(number | undefined)[]> {
   return Promise.all(found);
 }
 
-it('lets the refused plan pass once it is approved, and says by whom in service and history', async () => {
-  scenario.commit(
-    { 'flagkeel.yaml': SHIFT, 'flags/pay.yaml': flagSpec('pay', { on: 60 }) },
-    'Ramp by far',
-  );
+it('lets the approved plan pass and no other, and says in service, history and log by whom and whose token', async () => {
+  const farther = { 'flags/pay.yaml': flagSpec('pay', { on: 90 }) };
+  scenario.commit({ 'flagkeel.yaml': SHIFT, ...BY_FAR }, 'Ramp by far');
   const refused = await watched.run();
   const hash = refused.plan?.heldHash ?? '';
   expect([refused.result, hash, await shares()]).toEqual([
@@ -65,34 +64,24 @@ it('lets the refused plan pass once it is approved, and says by whom in service 
     [10, 10],
   ]);
 
+  scenario.commit(farther, 'Ramp farther');
   await approve(hash);
-
-  expect(await shares()).toEqual([60, 60]);
-  expect(watched.view.approved).toBeNull();
-  const comment = `Sent although a guard refused it (maxShift of flag/pay@staging, 50 over 20; maxShift of flag/pay@production, 50 over 20): approved as ${hash} by ana`;
-  const sent = scenario.service.requests.filter(({ method }) => method === 'PATCH');
-  expect(sent.map(({ query }) => query['comment']?.split('\n')[0])).toEqual([comment, comment]);
-  const history = await cliRun([
-    'history',
-    'flag/pay',
-    '--format',
-    'json',
-    scenario.repository.directory,
+  const other = watched.runs.at(-1);
+  expect([other?.result, await shares(), watched.view.approved]).toEqual([
+    'refused',
+    [10, 10],
+    null,
   ]);
-  expect(history.stdout).toContain(`${hash} by ana`);
-  expect(watched.log.join('')).toContain('approved plan was let pass');
-});
+  expect(other?.plan?.heldHash).not.toBe(hash);
+  expect(watched.log.join('')).toContain('approval is void');
+  // What was approved is not remembered for the day on which the plan is that one again.
+  scenario.commit(BY_FAR, 'Back to what was approved');
+  const again = await watched.run();
+  expect([again.result, again.plan?.heldHash, await shares()]).toEqual(['refused', hash, [10, 10]]);
 
-it('the audit comment names the token', async () => {
-  scenario.commit(
-    { 'flagkeel.yaml': SHIFT, 'flags/pay.yaml': flagSpec('pay', { on: 60 }) },
-    'Ramp by far',
-  );
-  const hash = (await watched.run()).plan?.heldHash ?? '';
   const tokens = ['a-token-of-the-release release approve'];
   await using operations = await operationsOver(watched.daemon, { tokens });
   const before = watched.runs.length;
-
   const answer = await fetch(`${operations.url}/approve`, {
     method: 'POST',
     headers: {
@@ -104,43 +93,20 @@ it('the audit comment names the token', async () => {
   expect(answer.status).toBe(202);
   await watched.rest(before + 1);
 
+  expect([await shares(), watched.view.approved]).toEqual([[60, 60], null]);
   const who = `approved as ${hash} by ana, with the token "release"`;
+  const comment = `Sent although a guard refused it (maxShift of flag/pay@staging, 50 over 20; maxShift of flag/pay@production, 50 over 20): ${who}`;
   const sent = scenario.service.requests.filter(({ method }) => method === 'PATCH');
-  expect(sent).toHaveLength(2);
-  for (const { query } of sent) expect(query['comment']).toContain(who);
+  expect(sent.map(({ query }) => query['comment']?.split('\n')[0])).toEqual([comment, comment]);
   const history = ['history', 'flag/pay', '--format', 'json', scenario.repository.directory];
   expect((await cliRun(history)).stdout).toContain(JSON.stringify(who).slice(1, -1));
-  expect(watched.log.join('')).toContain('"token":"release"');
-});
-
-it('applies no other plan than the approved one, and tells by which hash that one is held', async () => {
-  scenario.commit(
-    { 'flagkeel.yaml': SHIFT, 'flags/pay.yaml': flagSpec('pay', { on: 60 }) },
-    'Ramp by far',
-  );
-  const { plan: seen } = await watched.run();
-  scenario.commit({ 'flags/pay.yaml': flagSpec('pay', { on: 90 }) }, 'Ramp farther');
-
-  await approve(seen?.heldHash ?? '');
-
-  const last = watched.runs.at(-1);
-  expect([last?.result, await shares(), watched.view.approved]).toEqual([
-    'refused',
-    [10, 10],
-    null,
-  ]);
-  expect(last?.plan?.heldHash).not.toBe(seen?.heldHash);
-  expect(watched.log.join('')).toContain('approval is void');
-  // What was approved is not remembered for the day on which the plan is that one again.
-  scenario.commit({ 'flags/pay.yaml': flagSpec('pay', { on: 60 }) }, 'Back to what was approved');
-  expect([(await watched.run()).result, await shares()]).toEqual(['refused', [10, 10]]);
+  const log = watched.log.join('');
+  expect(log).toContain('approved plan was let pass');
+  expect(log).toContain('"token":"release"');
 });
 
 it('writes at once what a freeze holds, once what is left of the plan is approved', async () => {
-  scenario.commit(
-    { 'flagkeel.yaml': FROZEN, 'flags/pay.yaml': flagSpec('pay', { on: 60 }) },
-    'Ramp by far',
-  );
+  scenario.commit({ 'flagkeel.yaml': FROZEN, ...BY_FAR }, 'Ramp by far');
   const { plan: first } = await watched.run();
   expect([await shares(), first?.planHash === first?.heldHash]).toEqual([[60, 10], false]);
 
@@ -158,10 +124,7 @@ it('writes at once what a freeze holds, once what is left of the plan is approve
 });
 
 it('keeps an approval while the service is away, for the run that finds it again', async () => {
-  scenario.commit(
-    { 'flagkeel.yaml': SHIFT, 'flags/pay.yaml': flagSpec('pay', { on: 60 }) },
-    'Ramp by far',
-  );
+  scenario.commit({ 'flagkeel.yaml': SHIFT, ...BY_FAR }, 'Ramp by far');
   const hash = (await watched.run()).plan?.heldHash ?? '';
   scenario.service.failNext({ path: /workspaces/ }, 404);
   const before = watched.runs.length;

@@ -37,6 +37,11 @@ describe('what may be asked of a daemon', () => {
     return scenario.commit({ 'flags/pay.yaml': flag(percent) }, `Ramp pay to ${percent} %`);
   }
 
+  function killPay(): string {
+    const kills = 'kills:\n  pay: { reason: INC-1 }\n';
+    return scenario.commit({ 'kills/staging.yaml': kills }, 'Kill pay');
+  }
+
   async function definition(): Promise<{ killed: boolean; on: number | undefined }> {
     const path = `/splits/ws/${live.id}/pay/environments/${live.staging}`;
     const { defaultRule, killed } = await live.ok<{
@@ -46,7 +51,7 @@ describe('what may be asked of a daemon', () => {
     return { killed, on: defaultRule.find(({ treatment }) => treatment === 'on')?.size };
   }
 
-  it('shows where it stands', () => {
+  it('shows where it stands, what git keeps killed, what is wrong in a broken commit, and that the config suspends it', async () => {
     expect(watched.view).toMatchObject({
       name: 'default',
       location: scenario.repository.directory,
@@ -72,99 +77,80 @@ describe('what may be asked of a daemon', () => {
     });
     expect(watched.runs[0]?.text).toContain('Applied: 2 created');
     expect(watched.runs[0]?.requests).toBeGreaterThan(5);
-  });
 
-  it('keeps what git keeps killed, and of a broken commit what is wrong where', async () => {
+    watched.daemon.override('other', { suspension: { reason: 'INC-1', until: inAnHour() } });
+    watched.daemon.trigger('other', 'request');
+    expect([watched.view.suspended, watched.runs.length]).toEqual([null, 1]);
+
     const kills = 'kills:\n  pay: { reason: INC-1 double charges, by: ana }\n';
     scenario.commit({ 'kills/staging.yaml': kills }, 'Kill pay');
     const killed = await watched.run();
     scenario.commit({ 'flags/pay.yaml': `${flag(10)}trafic: 5\n` }, 'Misspell a field');
     const broken = await watched.run();
-
     expect(killed.kills).toEqual([
       { id: 'flag/pay@staging', reason: 'INC-1 double charges', by: 'ana', since: null },
     ]);
+    expect(killed.diagnostics).toBeUndefined();
     expect(broken.diagnostics).toMatchObject([
       { severity: 'error', code: 'unknown-field', file: 'flags/pay.yaml', column: 1 },
     ]);
-    expect(killed.diagnostics).toBeUndefined();
-  });
 
-  it('plans and writes nothing while it is suspended, and catches up when it is resumed', async () => {
-    watched.daemon.override('default', { suspension: { reason: 'INC-1', until: inAnHour() } });
-    await watched.until(() => watched.view.suspended?.reason === 'INC-1');
-    ramp(20);
-    const held = await watched.run();
-
-    expect(held.result).toBe('suspended');
-    expect(held.plan?.withheld.map(({ why }) => why)).toEqual(['suspended']);
-    expect(held.text.match(/Suspended until .*: INC-1\./g)).toHaveLength(1);
-    expect(held.text).not.toContain('suspend: true');
-    expect((await definition()).on).toBe(10);
-
-    watched.daemon.override(null, { suspension: null });
-    await watched.until(() => watched.runs.at(-1)?.result === 'applied');
-    expect(watched.view.suspended).toBeNull();
-    expect((await definition()).on).toBe(20);
-  });
-
-  it('sends kills while it is suspended', async () => {
-    watched.daemon.override('default', { suspension: { reason: 'INC-1', until: inAnHour() } });
-    scenario.commit({ 'kills/staging.yaml': 'kills:\n  pay: { reason: INC-1 }\n' }, 'Kill pay');
+    const files = {
+      'flagkeel.yaml': `${STAGING_CONFIG}suspend: true\n`,
+      'flags/pay.yaml': flag(10),
+    };
+    scenario.commit(files, 'Suspend');
     await watched.run();
-
-    expect((await definition()).killed).toBe(true);
-  });
-
-  it('says that the config suspends it, and until when nobody knows', async () => {
-    scenario.commit({ 'flagkeel.yaml': `${STAGING_CONFIG}suspend: true\n` }, 'Suspend');
-    await watched.run();
-
     expect(watched.view.suspended).toEqual({
       reason: '`suspend: true` in flagkeel.yaml',
       until: null,
     });
   });
 
-  it('stays at the commit that it is pinned to, also an older one, and leaves it when it is unpinned', async () => {
+  it('plans and writes nothing but kills while it is suspended, and catches up when it is resumed', async () => {
+    watched.daemon.override('default', { suspension: { reason: 'INC-1', until: inAnHour() } });
+    await watched.until(() => watched.view.suspended?.reason === 'INC-1');
+    ramp(20);
+    const held = await watched.run();
+    expect(held.result).toBe('suspended');
+    expect(held.plan?.withheld.map(({ why }) => why)).toEqual(['suspended']);
+    expect(held.text.match(/Suspended until .*: INC-1\./g)).toHaveLength(1);
+    expect(held.text).not.toContain('suspend: true');
+    expect(await definition()).toEqual({ killed: false, on: 10 });
+    killPay();
+    await watched.run();
+    expect(await definition()).toEqual({ killed: true, on: 10 });
+
+    watched.daemon.override(null, { suspension: null });
+    await watched.until(() => watched.runs.at(-1)?.result === 'applied');
+    expect(watched.view.suspended).toBeNull();
+    expect(await definition()).toEqual({ killed: true, on: 20 });
+  });
+
+  it('stays at the commit that it is pinned to but for newer kills, and leaves it when it is unpinned', async () => {
     ramp(20);
     await watched.run();
     watched.daemon.override('default', {
       pin: { commit: first, reason: 'Roll back', until: inAnHour() },
     });
     await watched.until(() => watched.runs.at(-1)?.commit === first);
-    const last = ramp(30);
+    const third = ramp(30);
     const pinned = await watched.run();
-
     expect(pinned).toMatchObject({ commit: first, subject: 'Add pay' });
-    expect((await definition()).on).toBe(10);
-    expect(watched.view).toMatchObject({ seen: { commit: last }, pinned: { reason: 'Roll back' } });
+    expect(await definition()).toEqual({ killed: false, on: 10 });
+    expect(watched.view).toMatchObject({
+      seen: { commit: third },
+      pinned: { reason: 'Roll back' },
+    });
+
+    const last = killPay();
+    await watched.run();
+    expect(await definition()).toEqual({ killed: true, on: 10 });
+    await watched.run();
+    expect(await definition()).toEqual({ killed: true, on: 10 });
 
     watched.daemon.override('default', { pin: null });
     await watched.until(() => watched.runs.at(-1)?.commit === last);
-    expect((await definition()).on).toBe(30);
-  });
-
-  it('sends the kills of the newest commit while it is pinned to an older one', async () => {
-    ramp(20);
-    await watched.run();
-    watched.daemon.override('default', {
-      pin: { commit: first, reason: 'Roll back', until: inAnHour() },
-    });
-    await watched.until(() => watched.runs.at(-1)?.commit === first);
-    scenario.commit({ 'kills/staging.yaml': 'kills:\n  pay: { reason: INC-1 }\n' }, 'Kill pay');
-    await watched.run();
-    expect(await definition()).toEqual({ killed: true, on: 10 });
-    await watched.run();
-
-    expect(await definition()).toEqual({ killed: true, on: 10 });
-  });
-
-  it('hears nothing that is asked of a source which it has not', async () => {
-    watched.daemon.override('other', { suspension: { reason: 'INC-1', until: inAnHour() } });
-    watched.daemon.trigger('other', 'request');
-    expect(watched.view.suspended).toBeNull();
-    expect(watched.runs).toHaveLength(1);
-    await Promise.resolve();
+    expect(await definition()).toEqual({ killed: true, on: 30 });
   });
 });

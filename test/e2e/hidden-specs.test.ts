@@ -1,5 +1,3 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { flagkeel, type CliResult } from '../support/cli.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
@@ -19,7 +17,7 @@ const SEGMENT = 'segment: beta\nenvironments: { staging: { keys: [a] } }\n';
 
 const NAMES = ['cart', 'pay'];
 
-describe('specs hidden behind a link, a submodule or a file', () => {
+describe('specs hidden behind a link', () => {
   const scenario = useScenario();
   let live: LiveWorkspace;
   let watching: Watching | undefined;
@@ -51,7 +49,13 @@ describe('specs hidden behind a link, a submodule or a file', () => {
     return objects.map(({ name }) => name).toSorted();
   }
 
-  async function expectRefused(place: string): Promise<void> {
+  it('are not pruned by any command, whatever is allowed', async () => {
+    scenario.repository.commit('Add flags');
+    expect((await reconcile()).code).toBe(0);
+
+    scenario.repository.shell('git mv flags real; ln -s real flags');
+    expect((await reconcile('--allow-dirty')).code).toBe(3);
+    scenario.repository.commit('Link the folder');
     scenario.service.requests.length = 0;
     for (const ended of [
       await run('validate'),
@@ -60,52 +64,11 @@ describe('specs hidden behind a link, a submodule or a file', () => {
       await reconcile('--dry-run'),
       await run('drift', '--url', scenario.service.origin),
     ]) {
-      expect(ended.stdout + ended.stderr).toContain(`${place}:1:1: error[not-a-folder]`);
+      expect(ended.stdout + ended.stderr).toContain('flags:1:1: error[not-a-folder]');
       expect(ended.code).toBe(3);
     }
     expect(scenario.service.requests).toEqual([]);
     expect(await flagNames()).toEqual(NAMES);
-  }
-
-  it.each(['flags', 'segments'])('are not pruned where %s became a link', async (folder) => {
-    scenario.repository.commit('Add flags');
-    expect((await reconcile()).code).toBe(0);
-
-    scenario.repository.shell(`git mv ${folder} real; ln -s real ${folder}`);
-    expect((await reconcile('--allow-dirty')).code).toBe(3);
-    scenario.repository.commit('Link the folder');
-    await expectRefused(folder);
-
-    // The same files without git.
-    rmSync(join(scenario.repository.directory, '.git'), { recursive: true });
-    await expectRefused(folder);
-  });
-
-  it('are not pruned where flags became a submodule, fetched or not', async () => {
-    const head = scenario.repository.commit('Add flags');
-    expect((await reconcile()).code).toBe(0);
-
-    scenario.repository.shell(`
-      git rm -r -q flags
-      git update-index --add --cacheinfo 160000,${head},flags
-      git commit -q -m 'Make flags a submodule'
-      mkdir flags
-    `);
-    await expectRefused('flags');
-    scenario.repository.shell('echo "# edited" >> flagkeel.yaml');
-    await expectRefused('flags');
-    scenario.repository.shell('git clone -q . flags');
-    await expectRefused('flags');
-  });
-
-  it('are not pruned where flags became a file', async () => {
-    scenario.repository.commit('Add flags');
-    expect((await reconcile()).code).toBe(0);
-
-    scenario.repository.remove('flags');
-    scenario.commit({ flags: 'moved to another repository\n' }, 'Move flags');
-
-    await expectRefused('flags');
   });
 
   it('are held by the daemon, which goes on once they are there again', async () => {

@@ -74,11 +74,10 @@ describe('a watching daemon with a port', () => {
     return (await fetch(`${url}/webhook`, { method: 'POST', headers, body })).status;
   }
 
-  it('shows what it did, counts it, and tells it', async () => {
+  it('shows what it did, runs at a webhook, is held by request, and ends though a page follows it', async () => {
     const { sources } = await status();
     const metrics = await (await fetch(`${url}/metrics`)).text();
     await daemon.until(() => receiver.seen.length > 0, 'a message');
-
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     expect(sources).toMatchObject([
       { verdict: { level: 'fine' }, environments: [{ name: null }, { name: 'staging' }] },
@@ -89,38 +88,26 @@ describe('a watching daemon with a port', () => {
       /flagkeel_service_requests_total\{method="GET",route="\/workspaces",status="200"\} \d/,
     );
     expect(JSON.parse(receiver.seen[0]?.body ?? '')).toMatchObject({ event: 'changed' });
-  });
 
-  it('applies what a webhook tells of', async () => {
     const second = scenario.commit({ 'flags/pay.yaml': flag(20) }, 'Ramp pay');
-
     expect(await push()).toBe(202);
-
     expect((await daemon.ran(second, 'applied')).triggers).toContain('webhook');
-  });
 
-  it('is held back by request, says so, and goes on by request', async () => {
     expect(await ask('/suspend', { reason: 'INC-4711', for: '1h' })).toBe(202);
-    const second = scenario.commit({ 'flags/pay.yaml': flag(20) }, 'Ramp pay');
+    const third = scenario.commit({ 'flags/pay.yaml': flag(30) }, 'Ramp pay on');
     expect(await ask('/reconcile', {})).toBe(202);
-    await daemon.ran(second, 'suspended');
+    await daemon.ran(third, 'suspended');
     expect((await status()).sources[0]).toMatchObject({
       verdict: { level: 'attention', detail: 'INC-4711' },
       suspended: { reason: 'INC-4711' },
     });
-
     expect(await ask('/resume', {})).toBe(202);
     expect(await ask('/reconcile', {})).toBe(202);
-
-    await daemon.ran(second, 'applied');
+    await daemon.ran(third, 'applied');
     expect((await status()).verdict.level).toBe('fine');
-  });
 
-  it('ends with its signal, though a page follows it', async () => {
     const following = await fetch(`${url}/events`);
-
     expect(await daemon.stop('SIGTERM')).toBe(143);
-
     expect(await following.text()).toContain('retry');
   });
 });

@@ -63,11 +63,17 @@ describe.each(['github', 'gitlab'] as const)('a watching daemon with statuses on
     return found;
   }
 
-  it('closes the statuses of each commit by what came of it', async () => {
+  it('closes the statuses of each commit by what came of it, also where it is stopped', async () => {
     const second = scenario.commit({ 'flags/pay.yaml': flag(20) }, 'Ramp pay');
     await daemon.ran(second, 'applied');
     const third = scenario.commit({ 'flagkeel.yaml': 'workspace: [\n' }, 'Break the config');
     await daemon.ran(third, 'invalid');
+    const fourth = scenario.commit(
+      { 'flagkeel.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(30) },
+      'Mend it',
+    );
+    await daemon.until(() => told(fourth)['flagkeel-watch'] !== undefined, 'a status');
+    // In the middle of a run.
     expect(await daemon.stop()).toBe(143);
 
     const states = (commit: string) =>
@@ -77,17 +83,8 @@ describe.each(['github', 'gitlab'] as const)('a watching daemon with statuses on
     expect(states(first)).toEqual(contexts.map((context) => [context, 'success']));
     expect(states(second)).toEqual(contexts.map((context) => [context, 'success']));
     expect(states(third)).toEqual(contexts.map((context) => [context, failure]));
-  });
-
-  it('leaves nothing open when it is stopped in the middle of a run', async () => {
-    const second = scenario.commit({ 'flags/pay.yaml': flag(20) }, 'Ramp pay');
-    await daemon.until(() => told(second)['flagkeel-watch'] !== undefined, 'a status');
-
-    expect(await daemon.stop()).toBe(143);
-
-    const last = Object.values(told(second)).map((states) => states.at(-1));
-    expect(last).not.toEqual([]);
-    for (const state of last) expect(state).not.toMatch(/pending|running/);
+    expect(states(fourth)).not.toEqual([]);
+    for (const [, last] of states(fourth)) expect(last).not.toMatch(/pending|running/);
     expect(JSON.stringify(daemon.lines)).not.toContain(forge.token);
   });
 });
