@@ -115,26 +115,4 @@ describe('a check that fails before a step, with the built program', () => {
     expect(await run('reconcile')).toMatchObject({ code: 0 });
     expect(await definition()).toMatchObject({ defaultRule: shares(50) });
   });
-
-  it('kills the flag once, until a commit says so too', async () => {
-    await begin('kill');
-    const before = await definition();
-
-    const done = await run('reconcile');
-
-    expect(done).toMatchObject({ code: 8 });
-    expect(await definition()).toEqual({
-      ...before,
-      killed: true,
-      lastUpdateTime: expect.any(Number) as number,
-    });
-    const written = patches();
-    expect(await run('reconcile')).toMatchObject({ code: 8 });
-    expect([patches(), asked]).toEqual([written, 2]);
-    const kill = await run('kill', 'shop', '--environment', 'production', '--reason', 'Errors');
-    expect(kill).toMatchObject({ code: 0 });
-    scenario.repository.commit('Kill shop');
-    expect(await run('reconcile')).toMatchObject({ code: 0 });
-    expect(await definition()).toMatchObject({ killed: true, defaultRule: shares(10) });
-  });
 });

@@ -3,7 +3,7 @@ import type { WireDefinition } from '../../src/admin-api/wire.js';
 import { flagkeel, type CliResult } from '../support/cli.js';
 import { liveWorkspace } from '../support/live-workspace.js';
 import { useScenario } from '../support/scenario.js';
-import { flagText, STAGING_CONFIG, UNPROTECTED_CONFIG } from '../support/spec-texts.js';
+import { STAGING_CONFIG, UNPROTECTED_CONFIG } from '../support/spec-texts.js';
 
 const scenario = useScenario();
 
@@ -67,28 +67,6 @@ it('all flags of a tag are promoted with the segment and the flag that they need
   expect(await scenario.dryRun('--detailed-exitcode')).toMatchObject({ code: 0, changes: [] });
 });
 
-it('an owner changes: `fmt --check` names CODEOWNERS, and `fmt` mends it', async () => {
-  const owned = (owner: string): string => `${flagText('pay', 10)}owner: "${owner}"\n`;
-  expect(await author('init', '--no-workflows')).toMatchObject({ code: 0 });
-  scenario.commit({ 'flags/pay.yaml': owned('@acme/pay') }, 'Start');
-  expect(await author('fmt')).toMatchObject({ code: 0 });
-  const first = scenario.text('CODEOWNERS');
-  scenario.commit({}, 'Format');
-  expect(await author('fmt', '--check')).toMatchObject({ code: 0, stdout: '' });
-
-  const text = scenario.text('flags/pay.yaml').replace('@acme/pay', '@acme/till');
-  scenario.commit({ 'flags/pay.yaml': text }, 'Hand pay over');
-  const checked = await author('fmt', '--check');
-  const untouched = scenario.text('CODEOWNERS');
-  expect(await author('fmt')).toMatchObject({ code: 0, stdout: 'CODEOWNERS\n' });
-
-  expect(first).toContain('/flags/pay.yaml @acme/pay\n');
-  expect(checked).toMatchObject({ code: 2, stdout: 'CODEOWNERS\n' });
-  expect(untouched).toBe(first);
-  expect(scenario.text('CODEOWNERS')).toBe(first.replace('@acme/pay', '@acme/till'));
-  expect(await author('fmt', '--check')).toMatchObject({ code: 0 });
-});
-
 describe('a configuration', () => {
   const pay = (steps: string): string => `flag: pay
 trafficType: user
@@ -124,21 +102,4 @@ environments:
     const on = treatments.find(({ name }) => name === 'on');
     expect(JSON.parse(on?.configurations ?? 'null')).toEqual({ steps: 3 });
   });
-});
-
-it('the manifest of the example shop has each flag once, with its type and default value', async () => {
-  const started = await author('init', '--example');
-  const names = [...started.stdout.matchAll(/flags\/.*?([^/]+)\.yaml/g)].map(([, name]) => name);
-  const { code, stdout, stderr } = await author('manifest');
-  const { flags } = JSON.parse(stdout) as { flags: Record<string, object> };
-
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(flags).toMatchObject({
-    'express-pay': { flagType: 'boolean', defaultValue: false },
-    'payment-provider': { flagType: 'string', defaultValue: 'southpay' },
-  });
-  expect(names.length).toBeGreaterThan(5);
-  expect(Object.keys(flags)).toEqual(names.sort());
-  // The parser would lose a name that stood twice.
-  expect(stdout.match(/"flagType"/g)).toHaveLength(names.length);
 });

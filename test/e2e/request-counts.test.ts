@@ -67,7 +67,7 @@ describe('the requests of a run', () => {
     const expected = (flags: number): number =>
       4 + segments + pagesOf(flags) * (1 + ENVIRONMENTS.length);
 
-    expect([await inSync(40), await inSync(120)]).toEqual([expected(40), expected(120)]);
+    expect([await inSync(10), await inSync(60)]).toEqual([expected(10), expected(60)]);
   });
 
   it('of a service without bulk lists are one for each flag and environment, and a constant', async () => {

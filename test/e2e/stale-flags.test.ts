@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { changeAnswer } from '../support/changed-answers.js';
 import { flagkeel } from '../support/cli.js';
-import { startTestForge, type TestForge } from '../support/forge.js';
-import { makeRepository } from '../support/git.js';
+import { startTestForge } from '../support/forge.js';
+import { makeRepository, type TestRepository } from '../support/git.js';
 import { useScenario } from '../support/scenario.js';
 import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
 
@@ -22,11 +22,9 @@ describe('flags that may go', () => {
       next(request, response);
     },
   });
-  let forge: TestForge;
+  let code: TestRepository;
 
   const flag = (name: string): string => flagText(name, 100, { staging: '' });
-
-  afterEach(async () => forge.close());
 
   beforeEach(async () => {
     const names = ['old', 'busy', 'read', 'needed', 'fresh'];
@@ -41,27 +39,30 @@ describe('flags that may go', () => {
       'git add --all; GIT_COMMITTER_DATE=2024-01-05T09:00:00Z GIT_AUTHOR_DATE=2024-01-05T09:00:00Z git commit -qm "Add flags"',
     );
     await scenario.reconcile();
+    code = makeRepository();
+    code.commit('Read one', { 'src/shop.ts': "client.getTreatment('read');\n" });
     scenario.commit({ 'flags/fresh.yaml': `${flag('fresh')}description: New.\n` }, 'Touch one');
     scenario.service.requests.length = 0;
   });
 
-  async function stale(kind: 'github' | 'gitlab', ...args: string[]) {
-    forge = await startTestForge(kind);
-    const code = makeRepository();
-    code.commit('Read one', { 'src/shop.ts': "client.getTreatment('read');\n" });
+  /** A forge, and the command over it and over code that reads one of the flags. */
+  async function stale(kind: 'github' | 'gitlab') {
+    const forge = await startTestForge(kind);
+    onTestFinished(async () => forge.close());
     const env = { FLAGKEEL_API_KEY: scenario.service.key, FLAGKEEL_FORGE_TOKEN: forge.token };
-    const asked = ['--online', '--code', code.directory, '--forge-url', forge.url, ...args];
-    return async (...more: string[]) => scenario.runWith({ env }, 'stale', ...asked, ...more);
+    const asked = ['--online', '--code', code.directory, '--forge-url', forge.url];
+    const run = async (...more: string[]) => scenario.runWith({ env }, 'stale', ...asked, ...more);
+    return { forge, run, propose: async () => run('--propose', `${kind}:acme/flags`) };
   }
 
   it('are said to be unused, unread and settled', async () => {
-    const run = await (await stale('github'))('--format', 'json');
-    const { flags } = JSON.parse(run.stdout) as {
+    const { run } = await stale('github');
+    const { code: exitCode, stdout } = await run('--format', 'json');
+    const { flags } = JSON.parse(stdout) as {
       flags: { name: string; why: string[]; lastTraffic: string | null }[];
     };
     const said = Object.fromEntries(flags.map(({ name, why }) => [name, why.join(' ')]));
-
-    expect(run.code).toBe(2);
+    expect(exitCode).toBe(2);
     expect(said).toEqual({
       busy: 'settled unread',
       needed: 'settled unused unread',
@@ -69,15 +70,19 @@ describe('flags that may go', () => {
       read: 'settled unused',
     });
     expect(flags.find(({ name }) => name === 'read')?.lastTraffic).toBeNull();
+
+    const env = { FLAGKEEL_FORGE_TOKEN: 'token' };
+    const args = ['stale', '--propose', 'github:acme/flags', scenario.repository.directory];
+    const unasked = await flagkeel(args, { env });
+    expect(unasked.code).toBe(64);
+    expect(unasked.stderr).toContain('cannot propose without knowing who reads flags');
   });
 
-  it.each(['github', 'gitlab'] as const)(
-    'are proposed for removal from git on %s, once, and nothing is sent to the service',
-    async (kind) => {
-      const run = await stale(kind, '--propose', `${kind}:acme/flags`);
-      const first = await run();
-      const again = await run();
-
+  it('are proposed for removal from git, once, where no other specs name them, and nothing is sent to the service', async () => {
+    for (const kind of ['github', 'gitlab'] as const) {
+      const { forge, propose } = await stale(kind);
+      const first = await propose();
+      const again = await propose();
       expect(forge.proposals.map(({ branch, base, files }) => ({ branch, base, files }))).toEqual([
         {
           ...{ branch: 'flagkeel/remove-needed', base: 'main' },
@@ -95,31 +100,17 @@ describe('flags that may go', () => {
       expect(again.stderr).toContain(
         'flag/old is not proposed: its branch flagkeel/remove-old is there already',
       );
-      expect(forge.proposals).toHaveLength(2);
-      expect(scenario.writes()).toEqual([]);
-    },
-  );
+    }
 
-  it('stay where other specs name them', async () => {
-    scenario.repository.write({
-      'flags/user.yaml': `${flagText('user', 100, {})}  staging:\n    rules: [{ if: { flag: needed, treatments: ["on"] }, serve: "on" }]\n    defaultRule: "off"\n`,
-    });
-    scenario.repository.commit('Name one');
-    const run = await stale('github', '--propose', 'github:acme/flags');
-    const { stderr } = await run();
-
+    const user = `${flagText('user', 100, {})}  staging:
+    rules: [{ if: { flag: needed, treatments: ["on"] }, serve: "on" }]
+    defaultRule: "off"
+`;
+    scenario.commit({ 'flags/user.yaml': user }, 'Name one');
+    const { forge, propose } = await stale('github');
+    const { stderr } = await propose();
     expect(stderr).toContain('flag/needed is not proposed: the specs would be invalid');
     expect(forge.proposals.map(({ branch }) => branch)).toEqual(['flagkeel/remove-old']);
-  });
-
-  it('are not proposed where nothing was asked about their readers', async () => {
-    forge = await startTestForge('github');
-    const { code, stderr } = await flagkeel(
-      ['stale', '--propose', 'github:acme/flags', scenario.repository.directory],
-      { env: { FLAGKEEL_FORGE_TOKEN: forge.token } },
-    );
-
-    expect(code).toBe(64);
-    expect(stderr).toContain('cannot propose without knowing who reads flags');
+    expect(scenario.writes()).toEqual([]);
   });
 });
