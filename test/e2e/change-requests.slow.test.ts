@@ -81,13 +81,12 @@ async function share(): Promise<number> {
 }
 
 describe('a change where the service requires approvals, with `approvals: request`', () => {
-  it('is submitted with the words of its commit, is live once approved, and is in sync then', async () => {
+  it('is submitted, shown, live once approved, renewed when git changes it, and not repeated once rejected', async () => {
     scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay\n\nLooks good so far.');
-
     const submitted = await scenario.reconcile();
-
     expect(submitted).toMatchObject({ code: 8 });
     const [request, ...others] = await requests();
+    const { id } = request ?? { id: '' };
     expect(others).toEqual([]);
     expect(request).toMatchObject({
       status: 'REQUESTED',
@@ -97,29 +96,13 @@ describe('a change where the service requires approvals, with `approvals: reques
     });
     expect(request?.comment).toContain('from flags/pay.yaml:');
     expect(request?.comment).toContain('Looks good so far.');
-    expect(flat(submitted)).toContain(`waits for approval: change request ${request?.id ?? ''}`);
+    expect(flat(submitted)).toContain(`waits for approval: change request ${id}`);
     expect(await share()).toBe(10);
-
-    const again = await scenario.reconcile();
-    expect(again).toMatchObject({ code: 8 });
-    expect(await requests()).toHaveLength(1);
-
-    await decide(request?.id, 'APPROVED');
-    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
-    expect(await share()).toBe(20);
-    expect(await requests()).toMatchObject([{ status: 'PUBLISHED' }]);
-  });
-
-  it('shows its request in plan, JSON and state, with its author, its age and the way out', async () => {
-    scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay');
-    await scenario.reconcile();
-    const [{ id } = { id: '' }] = await requests();
 
     const plan = await scenario.run('plan');
     const document = await scenario.dryRun<PlanDocument>();
     const shown = await scenario.run('state', 'show', 'flag/pay');
     const listed = await scenario.run('state', 'list');
-
     expect(plan).toMatchObject({ code: 0 });
     expect(flat(plan)).toMatch(
       new RegExp(`waits for approval: change request ${id} by \\S+, 0 min; have it decided`),
@@ -129,57 +112,44 @@ describe('a change where the service requires approvals, with `approvals: reques
     ]);
     expect(shown.stdout).toContain(id);
     expect(listed.stdout).toContain(`waits for approval: change request ${id} by `);
-  });
 
-  it('is not submitted again once rejected, until git changes it', async () => {
-    scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay');
-    await scenario.reconcile();
-    const [first] = await requests();
-    await decide(first?.id, 'REJECTED');
-
-    const rejected = await scenario.reconcile();
-    const again = await scenario.reconcile();
-
-    expect([rejected.code, again.code]).toEqual([8, 8]);
-    expect(flat(again)).toMatch(/change request \S+ by \S+ was rejected; change it in git/);
-    expect(await requests()).toMatchObject([{ status: 'REJECTED' }]);
-
-    scenario.commit({ 'flags/pay.yaml': pay(15) }, 'Ramp pay with care');
     expect(await scenario.reconcile()).toMatchObject({ code: 8 });
-    expect(await requests()).toMatchObject([
-      { status: 'REJECTED' },
-      { status: 'REQUESTED', title: expect.stringContaining('Ramp pay with care') as string },
-    ]);
-  });
-
-  it('is renewed when git changes the object again', async () => {
-    scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay');
-    await scenario.reconcile();
-    scenario.commit({ 'flags/pay.yaml': pay(30) }, 'Ramp pay further');
-
-    const renewed = await scenario.reconcile();
-
-    expect(renewed).toMatchObject({ code: 8 });
-    expect(await requests()).toMatchObject([
-      { status: 'WITHDRAWN' },
-      { status: 'REQUESTED', split: { defaultRule: [{ size: 30 }, { size: 70 }] } },
-    ]);
-    await decide((await openRequests())[0]?.id, 'APPROVED');
+    expect(await requests()).toHaveLength(1);
+    await decide(id, 'APPROVED');
     expect(await scenario.reconcile()).toMatchObject({ code: 0 });
-    expect(await share()).toBe(30);
-  });
+    expect(await share()).toBe(20);
+    expect(await requests()).toMatchObject([{ status: 'PUBLISHED' }]);
 
-  it('is a plain commit when git goes on after somebody published it', async () => {
-    scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay');
-    await scenario.reconcile();
-    await decide((await openRequests())[0]?.id, 'APPROVED');
     scenario.commit({ 'flags/pay.yaml': pay(30) }, 'Ramp pay further');
+    await scenario.reconcile();
+    scenario.commit({ 'flags/pay.yaml': pay(40) }, 'Ramp pay by far');
+    expect(await scenario.reconcile()).toMatchObject({ code: 8 });
+    expect((await requests()).slice(1)).toMatchObject([
+      { status: 'WITHDRAWN' },
+      { status: 'REQUESTED', split: { defaultRule: [{ size: 40 }, { size: 60 }] } },
+    ]);
 
-    const document = await scenario.dryRun<PlanDocument>();
-
-    expect(document.changes).toMatchObject([
+    // Published while no run looked: what git says next is a plain commit.
+    await decide((await openRequests())[0]?.id, 'APPROVED');
+    expect(await share()).toBe(40);
+    scenario.commit({ 'flags/pay.yaml': pay(50) }, 'Ramp pay to half');
+    expect((await scenario.dryRun<PlanDocument>()).changes).toMatchObject([
       { id: 'flag/pay@staging', reason: 'commit' },
       { id: 'flag/pay@production', reason: 'commit' },
+    ]);
+
+    await scenario.reconcile();
+    await decide((await openRequests())[0]?.id, 'REJECTED');
+    const rejected = await scenario.reconcile();
+    const again = await scenario.reconcile();
+    expect([rejected.code, again.code]).toEqual([8, 8]);
+    expect(flat(again)).toMatch(/change request \S+ by \S+ was rejected; change it in git/);
+    expect((await requests()).slice(3)).toMatchObject([{ status: 'REJECTED' }]);
+    scenario.commit({ 'flags/pay.yaml': pay(45) }, 'Ramp pay with care');
+    expect(await scenario.reconcile()).toMatchObject({ code: 8 });
+    expect((await requests()).slice(3)).toMatchObject([
+      { status: 'REJECTED' },
+      { status: 'REQUESTED', title: expect.stringContaining('Ramp pay with care') as string },
     ]);
   });
 
