@@ -104,21 +104,15 @@ function isBeforeOrAt(a: string, b: string): boolean {
   return then !== undefined && now === then;
 }
 
-class KnownLineage extends Lineage {
-  override has(a: string, b: string): boolean {
-    return isBeforeOrAt(a, b);
-  }
-}
-
 /** Trees and ancestors are known without a question. */
-class KnownCommits extends GitCache {
-  override readonly lineage = new KnownLineage();
-
-  override treeAt(commit: string): readonly TreeEntry[] | undefined {
+function knownCommits(): GitCache {
+  const treeAt = (commit: string): readonly TreeEntry[] | undefined => {
     const found = commits.get(commit);
     if (found) tell(found, 'files');
     return found?.entries;
-  }
+  };
+  const lineage = Object.assign(new Lineage(), { has: isBeforeOrAt });
+  return Object.assign(new GitCache(), { lineage, treeAt });
 }
 
 const objects = {
@@ -140,16 +134,21 @@ function contentOf(id: string): Buffer | null {
   return Buffer.from(`${header.join('\n')}\n\n${commit.subject}\n\nWhy: ${commit.subject}.\n`);
 }
 
-const repository: Repository = {
-  root: '/small',
-  gitDir: '/dev/null/small',
-  prefix: '',
-  git: openGit('/small'),
-  // The class has private members, and nothing of it but these three is ever called.
-  objects: objects as unknown as ObjectReader,
-  memory: new KnownCommits(),
-  ours: async () => Promise.resolve(openGit('/small')),
-};
+let repository: Repository | undefined;
+
+/** Made at the first use: the library's place is taken by this file, which git's own files may load before they are whole. */
+function theRepository(): Repository {
+  return (repository ??= {
+    root: '/small',
+    gitDir: '/dev/null/small',
+    prefix: '',
+    git: openGit('/small'),
+    // The class has private members, and nothing of it but these three is ever called.
+    objects: objects as unknown as ObjectReader,
+    memory: knownCommits(),
+    ours: async () => Promise.resolve(openGit('/small')),
+  });
+}
 
 /**
  * What a run reads where this commit is checked out.
@@ -159,7 +158,7 @@ const repository: Repository = {
 export function sourceAt(commit: Commit, tells = false): Source {
   const checkout: Checkout = {
     directory: '/small',
-    repository,
+    repository: theRepository(),
     head: commit.id,
     shallow: false,
     close: async () => Promise.resolve(),
