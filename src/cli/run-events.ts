@@ -18,6 +18,13 @@ export interface EventSink extends AsyncDisposable {
   write(line: string): void;
 }
 
+interface EventSinkOptions {
+  readonly stdout: Writable;
+  readonly note: (text: string) => void;
+  /** How long a reader may take to open the pipe, and to take the rest at the end. Default: 5 s. */
+  readonly readerWithinMs?: number;
+}
+
 /**
  * Opens the file of events, if there is to be one; `-` is standard output. A line of a regular file is in it when `write` returns, so that a run killed
  * with SIGKILL has an event for each write that it sent. A reader that goes away, or a full disk, ends the events, which `note` says once, and not the run.
@@ -26,7 +33,7 @@ export interface EventSink extends AsyncDisposable {
  */
 export async function openEventSink(
   target: string | undefined,
-  { stdout, note }: { readonly stdout: Writable; readonly note: (text: string) => void },
+  { stdout, note, readerWithinMs = READER_WITHIN_MS }: EventSinkOptions,
 ): Promise<EventSink | undefined> {
   if (target === undefined) return undefined;
   let isRead = true;
@@ -34,7 +41,8 @@ export async function openEventSink(
     if (isRead) note(`warning: events are not told any more: ${messageOf(error)}`);
     isRead = false;
   };
-  const { write, close } = target === '-' ? streamSink(stdout, stop) : await fileSink(target, stop);
+  const { write, close } =
+    target === '-' ? streamSink(stdout, stop) : await fileSink(target, stop, readerWithinMs);
   return {
     write: (line) => {
       if (isRead) write(line);
@@ -51,7 +59,6 @@ interface Destination {
 /** Events of many thousand writes, which a reader that is only slow may leave for a while. */
 const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 
-/** How long a reader may take to open the pipe, and to take the rest at the end. */
 const READER_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 50;
 
@@ -67,7 +74,11 @@ function streamSink(stream: Writable, failed: (error: unknown) => void): Destina
 }
 
 /** What is written, in the background: a reader that is slow, or reads nothing, must not hold up the run. */
-function backgroundSink(stream: Writable, failed: (error: unknown) => void): Destination {
+function backgroundSink(
+  stream: Writable,
+  failed: (error: unknown) => void,
+  readerWithinMs: number,
+): Destination {
   const closed = once(stream, 'close').catch(() => undefined);
   return {
     write: streamSink(stream, failed).write,
@@ -75,17 +86,22 @@ function backgroundSink(stream: Writable, failed: (error: unknown) => void): Des
       stream.end();
       const timer = setTimeout(() => {
         stream.destroy(new Error('their reader did not take the rest'));
-      }, READER_WITHIN_MS);
+      }, readerWithinMs);
       await closed;
       clearTimeout(timer);
     },
   };
 }
 
-async function fileSink(path: string, failed: (error: unknown) => void): Promise<Destination> {
+async function fileSink(
+  path: string,
+  failed: (error: unknown) => void,
+  readerWithinMs: number,
+): Promise<Destination> {
   if ((await stat(path).catch(() => null))?.isFIFO() === true) {
-    const fd = await openedPipe(path);
-    return backgroundSink(new Socket({ fd, readable: false, writable: true }), failed);
+    const fd = await openedPipe(path, readerWithinMs);
+    const pipe = new Socket({ fd, readable: false, writable: true });
+    return backgroundSink(pipe, failed, readerWithinMs);
   }
   const file = await openedFile(path);
   if ((await file.stat()).isFile()) {
@@ -100,7 +116,7 @@ async function fileSink(path: string, failed: (error: unknown) => void): Promise
       close: async () => file.close(),
     };
   }
-  return backgroundSink(file.createWriteStream(), failed);
+  return backgroundSink(file.createWriteStream(), failed, readerWithinMs);
 }
 
 async function openedFile(path: string): Promise<FileHandle> {
@@ -112,8 +128,8 @@ async function openedFile(path: string): Promise<FileHandle> {
 }
 
 /** Waits a while for a reader: opening a pipe that none reads would wait for ever, and could not be interrupted. */
-async function openedPipe(path: string): Promise<number> {
-  const until = performance.now() + READER_WITHIN_MS;
+async function openedPipe(path: string, readerWithinMs: number): Promise<number> {
+  const until = performance.now() + readerWithinMs;
   for (;;) {
     try {
       return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
