@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { reportOf } from '../../../src/reconcile/result.js';
@@ -17,25 +17,18 @@ const SPAIN = `{ if: { attribute: country, in: [ES] }, ${LADDER} }`;
 const LONG = SPAIN.replace('"1,', '{ treatment: "on", steps: "1,').replace('100"', '100" }');
 const PORTUGAL = `{ if: { attribute: country, in: [PT] }, ${LADDER} }`;
 
-interface RuleOptions {
-  readonly flag?: string;
-  readonly treatments?: string;
-  readonly message?: string;
-}
-
 /** Commits rules of production. */
-function rules({ repository }: PipelineWorld, list: string[], options: RuleOptions = {}): void {
-  const { flag = '', treatments = '"on": "", "off": ""', message = 'Rules' } = options;
-  repository.commit(message, {
+function rules({ repository }: PipelineWorld, list: string[]): void {
+  repository.commit('Rules', {
     'flagkeel.yaml': PIPELINE_CONFIG,
     'flags/shop.yaml': `flag: shop
-treatments: { ${treatments} }
+treatments: { "on": "", "off": "" }
 defaultTreatment: "off"
 environments:
   production:
     defaultRule: "off"
     rules: [${list.join(', ')}]
-${flag}`,
+`,
   });
 }
 
@@ -65,57 +58,30 @@ async function served({ live }: PipelineWorld): Promise<Record<string, number>> 
 }
 
 describe('a rule with a ramp', () => {
-  it('that is put above a live rule begins at its first step', async () => {
-    const { world, after } = await ruleStory([PRO]);
-
-    rules(world, [SPAIN, PRO]);
-    await world.applied({}, after(1));
-
-    expect(await served(world)).toEqual({ ES: 1, pro: 100 });
-  });
-
-  it('keeps its share where rules are put in or taken out above it', async () => {
-    const { world, after } = await ruleStory([SPAIN]);
-    await world.applied({}, after(25));
-    expect(await served(world)).toEqual({ ES: 10 });
-
-    rules(world, [PRO, PORTUGAL, SPAIN]);
-    await world.applied({}, after(26));
-    expect(await served(world)).toEqual({ pro: 100, PT: 1, ES: 10 });
-    rules(world, [SPAIN]);
-    await world.applied({}, after(27));
-    expect(await served(world)).toEqual({ ES: 10 });
-  });
-
-  it('keeps its share where it is held or its flag killed while rules move', async () => {
+  it('keeps its share while others come above it, swap with it or go, also held and where its flag is killed', async () => {
     const held = SPAIN.replace(
       'ramp: "1, 1d, 10, 7d, 100"',
       'ramp: { steps: "1, 1d, 10, 7d, 100", hold: true }',
     );
+    const france = PORTUGAL.replace('PT', 'FR');
     const { world, after } = await ruleStory([SPAIN]);
-    await world.applied({}, after(25));
+    const servedBy = async (hours: number, list: string[]): Promise<Record<string, number>> => {
+      rules(world, list);
+      await world.applied({}, after(hours));
+      return served(world);
+    };
 
-    rules(world, [PRO, held]);
-    await world.applied({}, after(26));
-    expect(await served(world)).toEqual({ pro: 100, ES: 10 });
+    await world.applied({}, after(25));
+    expect(await served(world)).toEqual({ ES: 10 });
+    // A ramp that is put above a live rule begins at its first step.
+    expect(await servedBy(26, [PRO, PORTUGAL, SPAIN])).toEqual({ pro: 100, PT: 1, ES: 10 });
+    expect(await servedBy(27, [SPAIN, PORTUGAL])).toEqual({ ES: 10, PT: 1 });
+    expect(await servedBy(28, [PORTUGAL, SPAIN])).toEqual({ PT: 1, ES: 10 });
+    expect(await servedBy(29, [PRO, held])).toEqual({ pro: 100, ES: 10 });
     world.repository.commit('Stop', {
       'kills/production.yaml': 'kills: { shop: { reason: INC-1 } }\n',
     });
-    rules(world, [PORTUGAL, held, PRO]);
-    await world.applied({}, after(27));
-    expect(await served(world)).toEqual({ PT: 0, ES: 10, pro: 100 });
-  });
-
-  it('swapped with another one keeps its share, and so does the other', async () => {
-    const { world, after } = await ruleStory([SPAIN]);
-    await world.applied({}, after(25));
-    rules(world, [SPAIN, PORTUGAL]);
-    await world.applied({}, after(26));
-
-    rules(world, [PORTUGAL, SPAIN]);
-    await world.applied({}, after(27));
-
-    expect(await served(world)).toEqual({ PT: 1, ES: 10 });
+    expect(await servedBy(30, [france, held, PRO])).toEqual({ FR: 0, ES: 10, pro: 100 });
   });
 
   it('under another name or condition keeps its share, and its ladder catches up', async () => {
@@ -131,116 +97,65 @@ describe('a rule with a ramp', () => {
     expect(await served(world)).toEqual({ 'ES,PT': 10 });
     await world.applied({}, after(31 + 24 + 7 * 24));
     expect(await served(world)).toEqual({ 'ES,PT': 100 });
-  });
-
-  it('that comes as another one goes begins at its first step', async () => {
-    const { world, after } = await ruleStory([SPAIN]);
-    await world.applied({}, after(25));
-
+    // One that comes as another one goes is new.
     rules(world, [SPAIN.replace('country, in: [ES]', 'plan, in: [free]')]);
-    await world.applied({}, after(26));
-
+    await world.applied({}, after(31 + 24 + 7 * 24 + 1));
     expect(await served(world)).toEqual({ free: 1 });
   });
 });
 
-/** Gives HEAD another date of the committer. */
-function dated({ repository }: PipelineWorld, ms: number): void {
+/** Gives HEAD another date of the committer. @returns its new id. */
+function dated({ repository }: PipelineWorld, ms: number): string {
   const date = `@${String(Math.floor(ms / 1_000))} +0000`;
   const amend = `!GIT_COMMITTER_DATE="${date}" git commit --quiet --amend --no-edit --allow-empty`;
   repository.git('-c', `alias.dated=${amend}`, 'dated');
+  return repository.git('rev-parse', 'HEAD');
 }
 
-describe('a ramp goes on', () => {
-  it.each<[string, (world: PipelineWorld) => void]>([
-    [
-      'its file moves',
-      ({ repository }) => {
-        const { directory } = repository;
-        const to = join(directory, 'flags/deep/shop.yaml');
-        mkdirSync(dirname(to), { recursive: true });
-        renameSync(join(directory, 'flags/shop.yaml'), to);
-        repository.git('add', '--all');
-        repository.git('commit', '--quiet', '-m', 'Move it');
-      },
-    ],
-    [
-      'a treatment is added',
-      (world) => {
-        rules(world, [LONG], { treatments: '"on": "", "off": "", "blue": ""' });
-      },
-    ],
-    [
-      '`within` is added',
-      (world) => {
-        world.repository.commit('Window', {
-          'flagkeel.yaml': `${PIPELINE_CONFIG}windows: { always: { from: 00:00, to: 24:00, zone: UTC } }\n`,
-        });
-        const ramp = 'ramp: { treatment: "on", steps: "1, 1d, 10, 7d, 100", within: always }';
-        world.repository.commit('Within', {
-          'flags/shop.yaml': `flag: shop
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  production:
-    defaultRule: "off"
-    rules: [{ if: { attribute: country, in: [ES] }, serve: "off", ${ramp} }]
-`,
-        });
-      },
-    ],
-    [
-      'the clone is shallow and its only commit a new one',
-      ({ repository }) => {
-        const head = repository.commit('Something else', { 'README.md': 'shop' });
-        writeFileSync(join(repository.directory, '.git/shallow'), `${head}\n`);
-      },
-    ],
-  ])('when %s', async (_, change) => {
-    const { world, after } = await ruleStory([LONG]);
-    await world.applied({}, after(25));
+it('a ramp goes on when its file moves, a treatment or `within` is added, and the clone is shallow', async () => {
+  const { world, after } = await ruleStory([LONG]);
+  const { repository } = world;
+  const { directory } = repository;
+  const runs = async (...all: readonly number[]): Promise<void> => {
+    for (const hours of all) await world.applied({}, after(hours));
+  };
+  await runs(25);
 
-    change(world);
-    dated(world, after(50).now());
-    await world.applied({}, after(100));
-    await world.applied({}, after(25 + 6 * 24));
-    expect(await served(world)).toEqual({ ES: 10 });
-    await world.applied({}, after(24 + 7 * 24));
-
-    expect(await served(world)).toEqual({ ES: 100 });
+  const to = join(directory, 'flags/deep/shop.yaml');
+  mkdirSync(dirname(to), { recursive: true });
+  renameSync(join(directory, 'flags/shop.yaml'), to);
+  repository.commit('Move it');
+  dated(world, after(50).now());
+  await runs(51);
+  const moved = readFileSync(to, 'utf8');
+  const blue = moved.replace('"off": "" }', '"off": "", "blue": "" }');
+  repository.commit('Add a treatment', { 'flags/deep/shop.yaml': blue });
+  await runs(60);
+  const always = 'windows: { always: { from: 00:00, to: 24:00, zone: UTC } }\n';
+  repository.commit('Within', {
+    'flagkeel.yaml': PIPELINE_CONFIG + always,
+    'flags/deep/shop.yaml': blue.replace('7d, 100"', '7d, 100", within: always'),
   });
-});
+  await runs(70);
+  repository.commit('Something else', { 'README.md': 'shop' });
+  const head = dated(world, after(90).now());
+  writeFileSync(join(directory, '.git/shallow'), `${head}\n`);
+  await runs(100, 25 + 6 * 24);
+  expect(await served(world)).toEqual({ ES: 10 });
+  await runs(24 + 7 * 24);
 
-describe('a ramp begins with the run that first sees it', () => {
-  it('however old its commit is, and whatever a review said before', async () => {
-    const { world, after } = await storyOf();
-    dated(world, after(-2_000).now());
-
-    const shares = [];
-    for (const hours of [0, 5, 6]) {
-      await world.applied({}, after(hours));
-      shares.push(await shareOf(world));
-    }
-
-    expect(shares).toEqual([10, 10, 25]);
-  });
+  expect(await served(world)).toEqual({ ES: 100 });
 });
 
 describe('where no state is kept', () => {
-  it('a ramp without a start stays where it is, and one with a start goes upwards alone', async () => {
-    const start = 'ramp: { start: 2026-03-02T10:00Z, steps: "10, 6h, 25" }';
-    for (const [ramp, expected] of [
-      ['ramp: "10, 6h, 25"', 0],
-      [start, 25],
-    ] as const) {
-      const { world } = await storyOf(ramp);
-      rmSync(join(world.repository.directory, '.git'), { recursive: true });
-      await world.applied({ adopt: true }, { now: () => Date.parse('2026-03-03T10:00Z') });
-      expect(await shareOf(world)).toBe(expected);
-      await edit(world, 50);
-      await world.applied({ adopt: true }, { now: () => Date.parse('2026-03-03T11:00Z') });
-      expect(await shareOf(world)).toBe(50);
-    }
+  it('a ramp with a start goes upwards alone', async () => {
+    const { world } = await storyOf('ramp: { start: 2026-03-02T10:00Z, steps: "10, 6h, 25" }');
+    rmSync(join(world.repository.directory, '.git'), { recursive: true });
+    await world.applied({ adopt: true }, { now: () => Date.parse('2026-03-03T10:00Z') });
+    expect(await shareOf(world)).toBe(25);
+    await edit(world, 50);
+    await world.applied({ adopt: true }, { now: () => Date.parse('2026-03-03T11:00Z') });
+    expect(await shareOf(world)).toBe(50);
   });
 });
 
