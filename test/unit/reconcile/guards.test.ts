@@ -23,8 +23,10 @@ beforeEach(async () => {
   world.writes();
 });
 
-it('writes nothing where a guard stands, and the state stays as it was', async () => {
-  world.repository.commit('Ramp by far', { 'flags/pay.yaml': flagSpec('pay', { on: 60 }) });
+it('writes nothing where a guard stands, until the plan is approved, and no other', async () => {
+  const commit = world.repository.commit('Ramp by far', {
+    'flags/pay.yaml': flagSpec('pay', { on: 60 }),
+  });
   const before = world.repository.git('for-each-ref', 'refs/flagkeel');
   const stood = await world.reconciled();
   expect('outcomes' in stood).toBe(false);
@@ -33,23 +35,16 @@ it('writes nothing where a guard stands, and the state stays as it was', async (
   ).toEqual(['maxShift staging', 'maxShift production']);
   expect(world.writes()).toEqual([]);
   expect(world.repository.git('for-each-ref', 'refs/flagkeel')).toBe(before);
-});
 
-it('shows for an approval what would pass: flag, place, values, reach, limit and commit', async () => {
-  const commit = world.repository.commit('Ramp by far', {
-    'flags/pay.yaml': flagSpec('pay', { on: 60 }),
-  });
   await using run = await world.opened({ dryRun: true });
-  const { guards = [] } = planDocument(reportOf(await plan(run.context), run));
+  const planned = await plan(run.context);
+  const { planHash } = planned;
+  const { guards = [] } = planDocument(reportOf(planned, run));
 
   expect(guards.map(({ says }) => says)).toContain(
     `flag/pay@production: up to 50 % of the traffic gets another treatment, the limit is 5 % (maxShift); on 10 → 60 %, reaches 50 % off → on, commit ${commit.slice(0, 7)}`,
   );
-});
 
-it('lets the approved plan pass, and no other', async () => {
-  world.repository.commit('Ramp by far', { 'flags/pay.yaml': flagSpec('pay', { on: 60 }) });
-  const { planHash } = await world.planned();
   const other = await world.reconciled({ approvals: [{ hash: `${planHash}0` }] });
   expect('outcomes' in other).toBe(false);
   const done = await world.applied({ approvals: [{ hash: planHash }] });

@@ -78,14 +78,13 @@ describe('where no run remembers anything', () => {
     expect(withheldIn(done)).toEqual([]);
     expect(done.converged).toBe(true);
     expect((await world.planned()).plan.changes).toEqual([]);
-  });
 
-  it('applies the keys that the newest commit changed', async () => {
+    forget();
     world.repository.commit('Add u-3', { 'segments/beta.yaml': segment('u-1', 'u-3') });
-    const done = await world.applied();
+    const keys = await world.applied();
 
-    expect(changesOf(done)).toEqual(['segment/beta@production commit: Add u-3']);
-    expect(done.converged).toBe(true);
+    expect(changesOf(keys)).toEqual(['segment/beta@production commit: Add u-3']);
+    expect(keys.converged).toBe(true);
   });
 
   it('holds what was changed outside git as well, and says that it may be ours', async () => {
@@ -99,7 +98,11 @@ describe('where no run remembers anything', () => {
     expect(done.unknowns.map(({ code }) => code)).toEqual(['nothing-remembered']);
   });
 
-  it('undoes no rollback by an unrelated commit', async () => {
+  it('says nothing of what is missing where all is equal, and undoes no rollback by an unrelated commit', async () => {
+    const equal = await world.applied();
+    expect(equal.plan.changes).toEqual([]);
+    expect(equal.unknowns).toEqual([]);
+
     ramp('pay', 20);
     await world.applied();
     forget();
@@ -111,17 +114,13 @@ describe('where no run remembers anything', () => {
     expect(withheldIn(done)).toEqual([`${PAY} adopt-needed`]);
   });
 
-  it('undoes no rollback by an older push', async () => {
+  it('undoes no rollback by an older push, and takes what --since names for the push at hand, all of its commits', async () => {
     ramp('pay', 20);
     ramp('pay', 30);
-    const done = await world.applied();
+    const held = await world.applied();
+    expect(withheldIn(held)).toEqual([`${PAY} adopt-needed`]);
 
-    expect(withheldIn(done)).toEqual([`${PAY} adopt-needed`]);
-  });
-
-  it('takes what --since names for the push at hand, all of its commits', async () => {
-    ramp('pay', 20);
-    ramp('pay', 30);
+    forget();
     const done = await world.applied({ since: added });
 
     expect(changesOf(done)).toEqual([`${PAY} commit: Ramp pay to 30 % (+1 more)`]);
@@ -204,12 +203,5 @@ describe('where no run remembers anything', () => {
       ]);
       expect(await shareInProduction('pay')).toBe(20);
     });
-  });
-
-  it('says nothing of what is missing where all is equal', async () => {
-    const done = await world.applied();
-
-    expect(done.plan.changes).toEqual([]);
-    expect(done.unknowns).toEqual([]);
   });
 });

@@ -31,11 +31,23 @@ async function isKilled({ live }: PipelineWorld): Promise<boolean> {
   return (await live.ok<{ killed: boolean }>('GET', path)).killed;
 }
 
-it('sends a kill before it reads a single flag, and shows it as a change that is applied', async () => {
+it('sends a kill before it reads a single flag, in the words of its commit, and a dry run only plans it', async () => {
   const world = await worldWithPay();
-  world.repository.commit('Kill pay', { 'kills/production.yaml': KILL_PAY });
-  world.service.requests.length = 0;
-  const done = await world.applied();
+  world.repository.commit('Stop the double charges\n\nSeen by the night shift.', {
+    'kills/production.yaml': KILL_PAY,
+  });
+  const planned = await world.planned();
+  expect(planned.plan.changes.map(({ id, reason }) => `${id} ${reason}`)).toEqual([`${ID} kill`]);
+  expect([...planned.kills.results]).toEqual([]);
+  await using run = await world.opened({ dryRun: true });
+  const report = reportOf(await plan(run.context), run);
+  const said = 'killed: INC-1 double charges, by ana';
+  expect(planText(report, { color: false, width: 200, showKeys: false })).toContain(said);
+  expect(planMarkdown(report)).toContain(said.replace(':', '&#58;'));
+  expect(world.writes()).toEqual([]);
+
+  const done = await world.applied({}, { note: { title: 'INC-1' } });
+
   const paths = world.service.requests.map(({ method, path }) => `${method} ${path}`);
   const kill = paths.findIndex((each) => each.startsWith('PATCH'));
   expect(
@@ -46,65 +58,30 @@ it('sends a kill before it reads a single flag, and shows it as a change that is
   expect(done.outcomes.get(ID)).toEqual({ status: 'applied' });
   expect(done.converged).toBe(true);
   expect(await isKilled(world)).toBe(true);
-});
-
-it('says in the report of a plan why the break-glass list kills, and who put it there', async () => {
-  const world = await worldWithPay();
-  world.repository.commit('Kill pay', { 'kills/production.yaml': KILL_PAY });
-  await using run = await world.opened({ dryRun: true });
-  const report = reportOf(await plan(run.context), run);
-  const said = 'killed: INC-1 double charges, by ana';
-  expect(planText(report, { color: false, width: 200, showKeys: false })).toContain(said);
-  expect(planMarkdown(report)).toContain(said.replace(':', '&#58;'));
-});
-
-it('gives the change of a sent kill the note that the kill went out with', async () => {
-  const world = await worldWithPay();
-  world.repository.commit('Stop the double charges\n\nSeen by the night shift.', {
-    'kills/production.yaml': KILL_PAY,
-  });
-  const done = await world.applied({}, { note: { title: 'INC-1' } });
   const sent = done.kills.results.get(ID);
   expect(sent).toMatchObject({ status: 'killed', note: { title: 'INC-1' } });
   expect(sent?.status === 'killed' && sent.note.comment).toContain('Seen by the night shift.');
   expect(done.notes.get(ID)).toEqual(sent?.status === 'killed' && sent.note);
 });
 
-it('sends the kills of specs that are invalid otherwise, and nothing else', async () => {
+it('sends the kills of specs that are invalid otherwise, and nothing else, and a dry run says which', async () => {
   const world = await worldWithPay();
   world.repository.commit('Kill pay, and break all else', {
     'flags/cart.yaml': 'flag: cart\nnonsense: 1\n',
     'flags/pay.yaml': flagSpec('pay', { on: 90 }),
     'kills/production.yaml': KILL_PAY,
   });
+  const error: unknown = await world.planned().catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(InvalidSpecsError);
+  expect(String(error)).toContain(`a run would still kill ${ID}`);
+  expect(world.writes()).toEqual([]);
+
   const told: string[] = [];
   const run = world.applied({}, { onKill: (id, { status }) => told.push(`${id} ${status}`) });
   await expect(run).rejects.toThrow('nothing but the kills was sent');
   expect(told).toEqual([`${ID} killed`]);
   expect(world.writes().map(({ method }) => method)).toEqual(['PATCH']);
   expect(await isKilled(world)).toBe(true);
-});
-
-it('says in a dry run over invalid specs which kills a run would send, and sends none', async () => {
-  const world = await worldWithPay();
-  world.repository.commit('Kill pay, and break all else', {
-    'flags/cart.yaml': 'flag: cart\nnonsense: 1\n',
-    'kills/production.yaml': KILL_PAY,
-  });
-  const error: unknown = await world.planned().catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(InvalidSpecsError);
-  expect(String(error)).toContain(`a run would still kill ${ID}`);
-  expect(world.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
-  expect(await isKilled(world)).toBe(false);
-});
-
-it('sends no kill in a dry run, and plans it', async () => {
-  const world = await worldWithPay();
-  world.repository.commit('Kill pay', { 'kills/production.yaml': KILL_PAY });
-  const planned = await world.planned();
-  expect(planned.plan.changes.map(({ id, reason }) => `${id} ${reason}`)).toEqual([`${ID} kill`]);
-  expect([...planned.kills.results]).toEqual([]);
-  expect(world.writes()).toEqual([]);
 });
 
 it('sends a kill though a guard stands against the rest of the plan', async () => {

@@ -31,24 +31,33 @@ function flagsRead(): string[] {
   return [...new Set(names)].filter((name) => ['a', 'b', 'c'].includes(name));
 }
 
-it('looks at what changed alone, where the process has run before', async () => {
+it('looks at what changed alone, where the process has run before with the same filter', async () => {
+  const touchedSince = 'memory';
   world.repository.commit('Ramp b', { 'flags/b.yaml': flagSpec('b', { on: 20 }) });
-  const done = await world.applied({ touchedSince: 'memory', memory });
+  const review = await world.planned({ since: 'HEAD~1' });
+  expect(review.plan.observed).toBe('touched');
+  expect([...(review.input.policy.only ?? [])]).toEqual(['flag/b']);
+  world.service.requests.length = 0;
+
+  const done = await world.applied({ touchedSince, memory });
   expect(done.plan.observed).toBe('touched');
   expect(done.plan.changes.map(({ id }) => id)).toEqual(['flag/b@staging', 'flag/b@production']);
   expect(flagsRead()).toEqual(['b']);
-});
 
-it('looks at everything where nobody asked for less, and where the process knows nothing', async () => {
-  expect((await world.planned({ memory })).plan.observed).toBe('full');
-  expect(
-    (await world.planned({ touchedSince: 'memory', memory: new RunCache() })).plan.observed,
-  ).toBe('full');
-});
+  world.repository.commit('Kill c', { 'kills/staging.yaml': 'kills:\n  c: { reason: INC-1 }\n' });
+  world.service.requests.length = 0;
+  const killed = await world.applied({ touchedSince, memory });
+  expect(killed.plan.observed).toBe('touched');
+  expect(flagsRead()).toEqual(['c']);
+  expect(killed.plan.changes.map(({ id }) => id)).toEqual(['flag/c@staging']);
 
-it('looks at everything where the filter is another than that of the last run', async () => {
-  const settings = { touchedSince: 'memory', memory, environment: ['staging'] } as const;
-  expect((await world.planned(settings)).plan.observed).toBe('full');
+  for (const settings of [
+    { touchedSince, memory, environment: ['staging'] },
+    { touchedSince, memory: new RunCache() },
+    { memory },
+  ] as const) {
+    expect((await world.planned(settings)).plan.observed).toBe('full');
+  }
 });
 
 it('looks again at what the last run did not bring about', async () => {
@@ -61,19 +70,4 @@ it('looks again at what the last run did not bring about', async () => {
   const next = await world.applied({ touchedSince: 'memory', memory });
   expect(next).toMatchObject({ converged: true });
   expect(flagsRead()).toEqual(['b']);
-});
-
-it('looks at what a kill is about, of whichever flag', async () => {
-  world.repository.commit('Kill c', { 'kills/staging.yaml': 'kills:\n  c: { reason: INC-1 }\n' });
-  const done = await world.applied({ touchedSince: 'memory', memory });
-  expect(done.plan.observed).toBe('touched');
-  expect(flagsRead()).toEqual(['c']);
-  expect(done.plan.changes.map(({ id }) => id)).toEqual(['flag/c@staging']);
-});
-
-it('looks in a dry run at what the review is about, without any earlier run', async () => {
-  world.repository.commit('Ramp b', { 'flags/b.yaml': flagSpec('b', { on: 20 }) });
-  const planned = await world.planned({ since: 'HEAD~1' });
-  expect(planned.plan.observed).toBe('touched');
-  expect([...(planned.input.policy.only ?? [])]).toEqual(['flag/b']);
 });
