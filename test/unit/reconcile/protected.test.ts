@@ -35,30 +35,34 @@ const SHOP = [
   'delete flag/shop@staging: protected',
 ];
 
-it('a protected object whose file is gone is not pruned, in no environment', async () => {
+it('a protected object may change like any other, and is pruned nowhere, as a whole or in one environment', async () => {
   const world = await storyOf();
-  world.repository.commit('Away', { 'flags/shop.yaml': null, 'segments/staff.yaml': null });
+  const { repository } = world;
+  const more = PROTECTED.replaceAll('"on": 10', '"on": 20');
+  repository.commit('More', { 'flags/shop.yaml': more });
+  const changed = await world.applied({ prune: true });
+  expect(changed.plan.changes.map(({ id }) => id).sort()).toEqual([
+    'flag/shop@production',
+    'flag/shop@staging',
+  ]);
+  expect(changed.converged).toBe(true);
 
+  const staging = more.replace(/ {2}production: .*\n/, '');
+  repository.commit('Only staging', { 'flags/shop.yaml': staging });
+  for (const prune of [true, false]) {
+    expect(heldIn(await world.applied({ prune }))).toEqual([
+      'delete flag/shop@production: protected',
+    ]);
+  }
+
+  repository.commit('Away', { 'flags/shop.yaml': null, 'segments/staff.yaml': null });
   const done = await world.applied({ prune: true });
-
   expect(heldIn(done)).toEqual([
     ...SHOP,
     'delete segment/staff: protected',
     'deactivate segment/staff@staging: protected',
   ]);
   expect(done.plan.changes).toEqual([]);
-});
-
-it('a protected flag keeps the definition of an environment that its file no longer names', async () => {
-  const world = await storyOf();
-  const staging = PROTECTED.replace(/ {2}production: .*\n/, '');
-  world.repository.commit('Only staging', { 'flags/shop.yaml': staging });
-
-  for (const prune of [true, false]) {
-    expect(heldIn(await world.applied({ prune }))).toEqual([
-      'delete flag/shop@production: protected',
-    ]);
-  }
 });
 
 it('protection goes by a commit of its own, and the object by the next', async () => {
@@ -95,19 +99,4 @@ it('protection that came to the branch beside a removal holds it', async () => {
   repository.git('commit', '--quiet', '--amend', '--no-edit');
 
   expect(heldIn(await world.applied({ prune: true }))).toEqual(SHOP);
-});
-
-it('a protected object may change like any other', async () => {
-  const world = await storyOf();
-  world.repository.commit('More', {
-    'flags/shop.yaml': PROTECTED.replaceAll('"on": 10', '"on": 20'),
-  });
-
-  const done = await world.applied({ prune: true });
-
-  expect(done.plan.changes.map(({ id }) => id).sort()).toEqual([
-    'flag/shop@production',
-    'flag/shop@staging',
-  ]);
-  expect(done.converged).toBe(true);
 });
