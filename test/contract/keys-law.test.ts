@@ -97,7 +97,7 @@ it('has the keys of all changes, sorted by their bytes, on its pages and for app
         if (turn === turns.at(-1)) expect(await listed()).toEqual(sorted);
       }
     }),
-    { numRuns: 20 },
+    { numRuns: 10 },
   );
 });
 

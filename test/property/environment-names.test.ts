@@ -116,13 +116,15 @@ function outcomeOf(before: Desired, now: Desired): string {
     name,
     [...environments].sort(),
   ]);
-  return JSON.stringify({
+  const outcome = {
     looks,
     plan,
     hash: planHash(plan, { origin: 'embedded', workspaceId: 'ws' }),
     guards: guardFindings(plan, input, desired.config),
     state: [...remembered.values()],
-  });
+  };
+  // The config's own word for an environment, which a way out repeats.
+  return JSON.stringify(outcome, (key, value: unknown) => (key === 'place' ? undefined : value));
 }
 
 describe('law of the names of environments', () => {
