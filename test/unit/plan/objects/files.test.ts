@@ -12,7 +12,7 @@ const SHOP_LIVE = place('flag', 'shop', 'live');
 const STAFF = place('segment', 'staff');
 
 describe('the files of an object', () => {
-  it.each<[string, typeof SHOP  , Reason, boolean]>([
+  it.each<[string, typeof SHOP, Reason, boolean]>([
     ['flags/shop.yaml', SHOP, 'commit', true],
     ['flags/of/a/team/shop.yaml', SHOP, 'commit', true],
     ['flags/shop@live.yaml', SHOP_LIVE, 'commit', true],
@@ -35,7 +35,7 @@ describe('the files of an object', () => {
     expect(plannedKind(kind).files.isOwn(path, ref, reason)).toBe(isOwn);
   });
 
-  it.each<[string, typeof SHOP  , boolean]>([
+  it.each<[string, typeof SHOP, boolean]>([
     ['kills/live.yaml', SHOP, true],
     ['flags/shop@env-1.yaml', SHOP, true],
     ['flags/of/shop@env-1.yaml', SHOP, true],
