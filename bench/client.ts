@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MAIN, measured, median, type Measured, type Service } from './client/measure.js';
+import { MAIN, measured, median, medianOf, type Measured, type Service } from './client/measure.js';
 import { apply } from './client/apply.js';
 import { clone } from './client/clone.js';
 import { kill } from './client/kill.js';
@@ -82,8 +82,7 @@ async function validate(workspaces: readonly Workspace[]): Promise<void> {
       const bare = await measured([join(HERE, 'client/bare-yaml.mjs'), repository], { folder });
       rounds.push({ run, bare });
     }
-    const of = (pick: (round: (typeof rounds)[number]) => number): number =>
-      median(rounds.map(pick));
+    const of = medianOf(rounds);
     line([
       flags,
       whole(of(({ run }) => run.wallMs)),
@@ -205,7 +204,7 @@ async function touched(workspaces: readonly Workspace[]): Promise<void> {
 }
 
 function row(flags: number, rounds: readonly Round[]): void {
-  const of = (pick: (round: Round) => number): number => median(rounds.map(pick));
+  const of = medianOf(rounds);
   const cells = [
     flags,
     whole(of(({ run }) => run.wallMs)),

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MAIN, measured, median } from './measure.js';
+import { MAIN, measured, medianOf } from './measure.js';
 import { line, table } from './table.js';
 import { commit, withService, type Workspace } from './workspace.js';
 
@@ -28,7 +28,7 @@ export async function apply(): Promise<void> {
   for (const atOnce of AT_ONCE) {
     const rounds: Round[] = [];
     for (let round = 0; round < ROUNDS; round += 1) rounds.push(await firstApply(atOnce));
-    const of = (pick: (each: Round) => number): number => median(rounds.map(pick));
+    const of = medianOf(rounds);
     const cells = [
       of(({ requests }) => requests),
       seconds(of(({ runMs }) => runMs)),

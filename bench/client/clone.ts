@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { childrenCpuMs, MAIN, measured, median, type Measured, type Service } from './measure.js';
+import { childrenCpuMs, MAIN, measured, medianOf, type Measured, type Service } from './measure.js';
 import { line, table, whole } from './table.js';
 import { flagkeel, withService, type Workspace } from './workspace.js';
 
@@ -48,7 +48,7 @@ export async function clone(workspaces: readonly Workspace[]): Promise<void> {
     'peak, MiB',
   ]);
   for (const { flags, rounds } of all) {
-    const of = (pick: (round: Round) => number): number => median(rounds.map(pick));
+    const of = medianOf(rounds);
     line([
       flags,
       whole(of(({ first }) => first.allCpuMs)),
@@ -70,7 +70,7 @@ export async function clone(workspaces: readonly Workspace[]): Promise<void> {
     'requests',
   ]);
   for (const { flags, rounds } of all) {
-    const of = (pick: (round: Round) => number): number => median(rounds.map(pick));
+    const of = medianOf(rounds);
     line([
       flags,
       whole(of(({ inSync }) => inSync.allCpuMs)),

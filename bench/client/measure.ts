@@ -77,6 +77,13 @@ export async function startRecording(store: string, strict: boolean): Promise<Se
   throw new Error('cannot start the service');
 }
 
+/** @returns a function that picks a number of each round, and gives the middle one. */
+export function medianOf<Round>(
+  rounds: readonly Round[],
+): (pick: (round: Round) => number) => number {
+  return (pick) => median(rounds.map(pick));
+}
+
 export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { median } from './measure.js';
+import { medianOf } from './measure.js';
 import { line, table, whole } from './table.js';
 import { commit, flagkeel, withService, type Workspace } from './workspace.js';
 
@@ -36,8 +36,7 @@ async function measure(workspace: Workspace, isStrict: boolean): Promise<void> {
       const before = lines.findIndex((each) => !each.startsWith('GET'));
       rounds.push({ before, all: lines.length, ms: wallMs });
     }
-    const of = (pick: (round: (typeof rounds)[number]) => number): number =>
-      median(rounds.map(pick));
+    const of = medianOf(rounds);
     const counts = [of(({ before }) => before), of(({ all }) => all), full];
     line([workspace.flags, isStrict ? 'none' : 'all', ...counts, whole(of(({ ms }) => ms))]);
   });

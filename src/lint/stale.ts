@@ -9,7 +9,7 @@ export interface AgedFlag {
   readonly quietDays?: number;
   /** The treatment that all keys get in every environment of the flag; unset if there is no such treatment. */
   readonly servedToAll?: string;
-  /** UTC day of the newest traffic in any environment; null if there never was any. Unset if that is unknown. */
+  /** UTC day of the newest traffic in any environment; null before the first. Unset if the traffic is unknown. */
   readonly lastTraffic?: string | null;
   /**
    * - `expired`: its day is past;
@@ -24,7 +24,7 @@ export interface AgedFlag {
 export interface FlagUse {
   /** Names that no code has. */
   readonly unread?: ReadonlySet<string>;
-  /** UTC day of the newest traffic by flag; null if there never was any. A flag without an entry is unknown. */
+  /** UTC day of the newest traffic by flag; null before the first traffic. Of a flag without an entry it is unknown. */
   readonly traffic?: ReadonlyMap<string, string | null>;
 }
 
