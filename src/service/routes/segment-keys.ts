@@ -20,10 +20,16 @@ import { recordChange } from '../change-log.js';
 import type { ApiRequest, Demands, Endpoint, Work } from '../http/endpoint.js';
 import { at } from '../http/place.js';
 import { keysDifference } from '../rules/difference.js';
-import { checkSegmentSize, keysToRemove, keysToUpload, wantsReplacement } from '../rules/keys.js';
+import {
+  checkSegmentSize,
+  keysToRemove,
+  keysToUpload,
+  wantsReplacement,
+  type ChangedKeys,
+} from '../rules/keys.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
 import type { AuditAction } from '../store/audit.js';
-import { addKeys, listKeys, removeKeys, replaceKeys, type ChangedKeys } from '../store/keys.js';
+import { addKeys, listKeys, removeKeys, replaceKeys } from '../store/keys.js';
 import { noteKeyChange } from '../store/key-changes.js';
 import {
   findActivation,

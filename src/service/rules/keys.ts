@@ -85,17 +85,28 @@ function isStorable(key: string): boolean {
   return key.isWellFormed() && !key.includes('\0');
 }
 
-/** The keys of one list that another does not have; both sorted by bytes. */
-export function keysLacking(keys: readonly string[], others: readonly string[]): string[] {
+export interface ChangedKeys {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** What makes one list of keys another. All lists are sorted by bytes. */
+export function changedKeys(before: readonly string[], after: readonly string[]): ChangedKeys {
   const isBefore =
-    hasSurrogates(keys) || hasSurrogates(others)
-      ? (other: string, key: string) => compareBytes(other, key) < 0
-      : (other: string, key: string) => other < key;
+    hasSurrogates(before) || hasSurrogates(after)
+      ? (a: string, b: string) => compareBytes(a, b) < 0
+      : (a: string, b: string) => a < b;
+  const removed: string[] = [];
   let at = 0;
-  return keys.filter((key) => {
-    while (isBefore(others[at] ?? key, key)) at += 1;
-    return others[at] !== key;
+  const added = after.filter((key) => {
+    for (; at < before.length && isBefore(before[at] ?? '', key); at += 1) {
+      removed.push(before[at] ?? '');
+    }
+    if (before[at] !== key) return true;
+    at += 1;
+    return false;
   });
+  return { added, removed: [...removed, ...before.slice(at)] };
 }
 
 /** The contract's limit of keys in one upload; it applies to removals too. */

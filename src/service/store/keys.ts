@@ -1,4 +1,4 @@
-import { compareBytes, keysLacking, sortedByBytes } from '../rules/keys.js';
+import { changedKeys, compareBytes, sortedByBytes, type ChangedKeys } from '../rules/keys.js';
 import type { Page } from '../rules/paging.js';
 import { statement } from './statement.js';
 import type { Db, KeyBlockRow } from './tables.js';
@@ -13,11 +13,6 @@ import type { Db, KeyBlockRow } from './tables.js';
 /** Keys in a new block. A block that grows beyond twice as many is split. */
 const BLOCK_SIZE = 500;
 
-export interface ChangedKeys {
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-}
-
 /** @returns the keys that the segment did not have. */
 export async function addKeys(
   db: Db,
@@ -25,7 +20,7 @@ export async function addKeys(
   keys: readonly string[],
 ): Promise<string[]> {
   return changeBlocks(db, activationId, keys, (held, given) => {
-    const added = keysLacking(given, held);
+    const { added } = changedKeys(held, given);
     return { changed: added, after: sortedByBytes([...held, ...added]) };
   });
 }
@@ -37,8 +32,8 @@ export async function removeKeys(
   keys: readonly string[],
 ): Promise<string[]> {
   return changeBlocks(db, activationId, keys, (held, given) => {
-    const after = keysLacking(held, given);
-    return { changed: keysLacking(held, after), after };
+    const after = changedKeys(given, held).added;
+    return { changed: changedKeys(held, after).removed, after };
   });
 }
 
@@ -47,14 +42,12 @@ export async function replaceKeys(
   activationId: number,
   keys: readonly string[],
 ): Promise<ChangedKeys> {
-  const before = await allKeys(db, activationId);
-  const added = keysLacking(keys, before);
-  const removed = keysLacking(before, keys);
-  if (added.length > 0 || removed.length > 0) {
+  const changed = changedKeys(await allKeys(db, activationId), keys);
+  if (changed.added.length > 0 || changed.removed.length > 0) {
     await removeAllKeys(db, activationId);
     await insertBlocks(db, blocksOf(activationId, keys));
   }
-  return { added, removed };
+  return changed;
 }
 
 /** All keys of a segment, at most the contract's 100,000. */

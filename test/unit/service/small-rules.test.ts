@@ -5,7 +5,7 @@ import { adminKeyId, createAdminKey, isSameKey } from '../../../src/service/rule
 import { differenceOf } from '../../../src/service/rules/difference.js';
 import { problemOfText } from '../../../src/service/http/bodies.js';
 import {
-  keysLacking,
+  changedKeys,
   keysToAdd,
   keysToRemove,
   keysToUpload,
@@ -103,11 +103,16 @@ describe('keys of a request', () => {
   });
 
   it('are found that another list lacks, where the lists share some, all or none', () => {
-    expect(keysLacking(['a', 'b', 'd', 'e'], ['b', 'c', 'e'])).toEqual(['a', 'd']);
-    expect(keysLacking(['a', 'b'], ['a', 'b'])).toEqual([]);
-    expect(keysLacking(['c', 'd'], ['a', 'b'])).toEqual(['c', 'd']);
-    expect(keysLacking(['a'], [])).toEqual(['a']);
-    expect(keysLacking([], ['a'])).toEqual([]);
+    expect(changedKeys(['b', 'c', 'e'], ['a', 'b', 'd', 'e']).added).toEqual(['a', 'd']);
+    expect(changedKeys(['a', 'b', 'd', 'e'], ['b', 'c', 'e']).removed).toEqual(['a', 'd']);
+    expect(changedKeys(['a', 'b'], ['a', 'b']).added).toEqual([]);
+    expect(changedKeys(['a', 'b'], ['a', 'b']).removed).toEqual([]);
+    expect(changedKeys(['a', 'b'], ['c', 'd']).added).toEqual(['c', 'd']);
+    expect(changedKeys(['c', 'd'], ['a', 'b']).removed).toEqual(['c', 'd']);
+    expect(changedKeys([], ['a']).added).toEqual(['a']);
+    expect(changedKeys(['a'], []).removed).toEqual(['a']);
+    expect(changedKeys(['a'], []).added).toEqual([]);
+    expect(changedKeys([], ['a']).removed).toEqual([]);
   });
 
   it('are text that can be kept as it is', () => {
