@@ -4,13 +4,13 @@ import { MAX_KEYS_PER_SEGMENT, type WireTreatment } from '../src/admin-api/wire.
 import { definitionFrom } from '../src/service/rules/definition.js';
 import { plantSeed, type Seed } from '../src/service/seed.js';
 import { insertDefinition } from '../src/service/store/definitions.js';
-import { insertFlag } from '../src/service/store/flags.js';
+import { sorted } from '../src/service/rules/names.js';
+import { insert } from '../src/service/store/statement.js';
 import { addKeys } from '../src/service/store/keys.js';
 import {
   findActivation,
   findSegment,
   insertActivation,
-  insertSegment,
   touchActivation,
 } from '../src/service/store/segments.js';
 import { openStore, type StoreLocation } from '../src/service/store/store.js';
@@ -75,7 +75,7 @@ async function placeOf(db: Db): Promise<Place> {
 async function fillSegments(db: Db, now: number): Promise<void> {
   const place = await placeOf(db);
   for (const name of [FULL_SEGMENT, EMPTY_SEGMENT]) {
-    await insertSegment(db, {
+    const row = {
       id: randomUUID(),
       workspace_id: place.workspace.id,
       name,
@@ -83,17 +83,18 @@ async function fillSegments(db: Db, now: number): Promise<void> {
       traffic_type_id: place.trafficTypeId,
       creation_time: now,
       tags_json: '[]',
-    });
+    };
+    await insert(db, 'segments', [sorted(row)]);
     const segment = await findSegment(db, place.workspace.id, name);
     for (const { id: environmentId } of place.environments) {
-      await insertActivation(db, { segmentId: segment?.id ?? '', environmentId }, now);
+      await insertActivation(db, segment?.id ?? '', environmentId, now);
     }
   }
   const full = await findActivation(db, place.environments[0]?.id ?? '', FULL_SEGMENT);
   const id = full?.activation_id ?? 0;
   const keys = Array.from({ length: MAX_KEYS_PER_SEGMENT }, (_, index) => `user-${index}`);
   await addKeys(db, id, keys.sort());
-  await touchActivation(db, id, { keyCount: keys.length, now });
+  await touchActivation(db, keys.length, now, id);
 }
 
 async function fillFlags(db: Db, count: number, now: number): Promise<void> {
@@ -101,7 +102,7 @@ async function fillFlags(db: Db, count: number, now: number): Promise<void> {
   const [status] = await listRolloutStatuses(db, workspace.id);
   for (let index = 0; index < count; index += 1) {
     const flagId = randomUUID();
-    await insertFlag(db, {
+    const row = {
       id: flagId,
       workspace_id: workspace.id,
       name: flagName(index),
@@ -112,7 +113,8 @@ async function fillFlags(db: Db, count: number, now: number): Promise<void> {
       rollout_status_timestamp: now,
       tags_json: '["bench"]',
       owners_json: '[]',
-    });
+    };
+    await insert(db, 'flags', [sorted(row)]);
     const content = definitionFrom(definitionOf(index));
     for (const { id } of environments) {
       const uses = { segments: [FULL_SEGMENT], flags: [] };

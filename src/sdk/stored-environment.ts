@@ -51,13 +51,14 @@ export class StoredEnvironment implements ServedEnvironment {
 
   async keysSince(segment: string, since: number): Promise<KeyChanges> {
     return this.#recall(JSON.stringify(['keys', segment, since]), async (db) => {
-      const place = { environmentId: this.#ids.environmentId, segment };
+      const place = [this.#ids.environmentId, segment] as const;
       const { first } = await counterOf(db);
-      const { oldest, newest, kept } = await keptKeyChanges(db, place);
+      const stored = await keptKeyChanges(db, ...place);
+      const { oldest = null, newest = null, kept = 0 } = stored ?? {};
       const till = first + (newest ?? 0);
       const isComplete = kept < KEY_CHANGES_KEPT || since - first >= (oldest ?? 0);
       const isKnown = since >= first && since <= till && isComplete;
-      const rows = await keyChangesAfter(db, place, isKnown ? since - first : 0);
+      const rows = await keyChangesAfter(db, ...place, isKnown ? since - first : 0);
       if (isKnown) return { ...changesIn(rows), till };
       const keys = await this.#keysOf(db, segment);
       const held = new Set(keys);
@@ -110,11 +111,12 @@ async function flagsAfter(
   { first, newest }: Counter,
 ): Promise<ReadFlags> {
   const known = last?.list.first === first ? last : undefined;
-  const changed = await flagsChangedAfter(db, ids, known?.newest ?? 0);
+  const { workspaceId, environmentId } = ids;
+  const changed = await flagsChangedAfter(db, workspaceId, environmentId, known?.newest ?? 0);
   if (known && changed.length === 0) return { list: known.list, newest };
   const definitions = new Map(
     known === undefined
-      ? (await definitionsOf(db, ids.environmentId)).map((each) => [each.flag_name, each])
+      ? (await definitionsOf(db, environmentId)).map((each) => [each.flag_name, each])
       : [],
   );
   const flags = new Map(known?.list.flags);

@@ -4,13 +4,8 @@ import { recordObject } from './change-log.js';
 import { badRequest, conflict, notFound, type Problem } from './http/problem.js';
 import { createAdminKey } from './rules/admin-key.js';
 import { MAX_KEY_NAME_LENGTH } from './rules/names.js';
-import {
-  findAdminKey,
-  insertAdminKey,
-  isNameInUse,
-  listAdminKeys,
-  revokeAdminKey,
-} from './store/admin-keys.js';
+import { findAdminKey, listAdminKeys, revokeAdminKey, validKeyCalled } from './store/admin-keys.js';
+import { insert } from './store/statement.js';
 import type { AdminKeyRow, Db, EnvironmentRow, KeyType } from './store/tables.js';
 import { environmentsCalled, findWorkspace, listWorkspaces } from './store/workspaces.js';
 
@@ -79,7 +74,7 @@ export async function addAdminKey(
   }
   const { expirationTime = null } = wanted;
   checkExpiration(expirationTime, caller.now);
-  if (await isNameInUse(db, wanted.name, caller.now)) {
+  if (await validKeyCalled(db, wanted.name, caller.now)) {
     throw conflict(`There is an API key ${wanted.name} already`);
   }
   const { apiKeyType = 'admin' } = wanted;
@@ -100,7 +95,7 @@ export async function addAdminKey(
     is_exact: 1,
     ...restrictions,
   };
-  await insertAdminKey(db, row);
+  await insert(db, 'admin_keys', [row]);
   const made = adminKey(row);
   await recordObject({ db, caller }, 'admin-key', null, made);
   return { ...made, key };
@@ -123,8 +118,8 @@ export async function addKeysOfEnvironment(
   // One after the other, because a transaction has one connection.
   for (const apiKeyType of OWN_KEYS) {
     const plain = `${apiKeyType} ${environment.name}`.slice(0, MAX_KEY_NAME_LENGTH);
-    const isTaken = await isNameInUse(db, plain, caller.now);
-    const name = isTaken ? `${apiKeyType} ${environment.id}` : plain;
+    const namesake = await validKeyCalled(db, plain, caller.now);
+    const name = namesake ? `${apiKeyType} ${environment.id}` : plain;
     made.push(await addAdminKey(db, caller, { name, apiKeyType, environments: [environment.id] }));
   }
   return made;
@@ -256,7 +251,7 @@ export async function removeAdminKey(db: Db, caller: Caller, id: string): Promis
   const before = await findAdminKey(db, id);
   if (before === undefined) throw notFound('Admin API key', id);
   if (before.revocation_time !== null) return;
-  await revokeAdminKey(db, id, caller.now);
+  await revokeAdminKey(db, caller.now, id);
   const key = adminKey(before);
   const after = { ...key, revocationTime: caller.now };
   await recordObject({ db, caller }, 'admin-key', key, after, 'delete');

@@ -6,12 +6,10 @@ import {
   insertAudit,
   insertAuditEntries,
   oldAuditEntries,
-  type AuditAction,
   type AuditEntry,
-  type AuditKind,
 } from './store/audit.js';
 import type { Dialect } from './store/migrations.js';
-import type { Db } from './store/tables.js';
+import type { AuditAction, AuditKind, Db } from './store/tables.js';
 
 export interface PlaceOfChange {
   readonly db: Db;
@@ -52,20 +50,21 @@ export async function recordChange(place: PlaceOfChange, change: Change): Promis
 }
 
 /**
- * Records a change of an object as a whole.
+ * Records a change of an object as a whole; returns the object.
  *
  * @param before null if it is new.
  * @param after null if it is gone.
  */
-export async function recordObject(
+export async function recordObject<After extends { readonly name: string } | null>(
   place: PlaceOfChange,
   kind: AuditKind,
   before: { readonly name: string } | null,
-  after: { readonly name: string } | null,
+  after: After,
   action: AuditAction = before === null ? 'create' : after === null ? 'delete' : 'update',
-): Promise<void> {
+): Promise<After> {
   const name = (after ?? before)?.name ?? '';
   await recordChange(place, { kind, name, action, difference: differenceOf(before, after) });
+  return after;
 }
 
 /** Writes many changes of one request into the audit log, in their order; see `recordChange`. */

@@ -3,18 +3,18 @@ import { FlagkeelError, messageOf } from '../errors.js';
 import { callerWithoutKey, recordChange, written } from './change-log.js';
 import { conflict, Problem } from './http/problem.js';
 import { differenceOf } from './rules/difference.js';
+import type { EnvironmentContent, WorkspaceContent } from './rules/environment.js';
 import { closed, type Schema } from './rules/matchers.js';
 import { checkTitleName, checkTrafficTypeName } from './rules/names.js';
 import { checkShape, compileSchema } from './rules/shape.js';
+import { insert } from './store/statement.js';
 import type { Db, WorkspaceRow } from './store/tables.js';
 import {
+  environmentColumns,
   findEnvironment,
   findTrafficType,
   findWorkspace,
-  insertEnvironment,
-  insertRolloutStatuses,
-  insertTrafficType,
-  insertWorkspace,
+  workspaceColumns,
 } from './store/workspaces.js';
 
 export interface Seed {
@@ -28,19 +28,9 @@ export interface SeedWorkspace {
   readonly name: string;
   /** Default: false. */
   readonly requiresTitleAndComments?: boolean;
-  /** Environments in the order of lists. */
-  readonly environments: readonly SeedEnvironment[];
+  /** In the order of lists. */
+  readonly environments: readonly EnvironmentContent[];
   readonly trafficTypes: readonly string[];
-}
-
-/** An environment that the service adds to a workspace if it is missing. Truth values that are absent are false. */
-export interface SeedEnvironment {
-  readonly name: string;
-  readonly production?: boolean;
-  /** The service refuses changes to definitions and keys with 403. */
-  readonly approvalsRequired?: boolean;
-  /** Allows kills even if changes require approvals. */
-  readonly allowKills?: boolean;
 }
 
 /**
@@ -112,13 +102,14 @@ async function plantWorkspace(db: Db, wanted: SeedWorkspace): Promise<WorkspaceR
  */
 export async function createWorkspace(
   db: Db,
-  workspace: { id?: string; name: string; requiresTitleAndComments: boolean },
+  workspace: WorkspaceContent & { id?: string },
 ): Promise<string> {
-  const { id = randomUUID(), name, requiresTitleAndComments } = workspace;
-  checkTitleName('Workspace', name);
-  await insertWorkspace(db, { id, name, requiresTitleAndComments });
-  await insertRolloutStatuses(
+  const { id = randomUUID() } = workspace;
+  checkTitleName('Workspace', workspace.name);
+  await insert(db, 'workspaces', [{ id, ...workspaceColumns(workspace) }]);
+  await insert(
     db,
+    'rollout_statuses',
     ROLLOUT_STATUSES.map(([name, description], position) => ({
       id: randomUUID(),
       workspace_id: id,
@@ -138,20 +129,13 @@ export async function createWorkspace(
 async function plantEnvironment(
   db: Db,
   workspace: WorkspaceRow,
-  wanted: SeedEnvironment,
+  wanted: EnvironmentContent,
   creationTime: number,
 ): Promise<boolean> {
   if (await findEnvironment(db, workspace.id, wanted.name)) return false;
   checkTitleName('Environment', wanted.name);
-  await insertEnvironment(db, {
-    id: randomUUID(),
-    workspace_id: workspace.id,
-    name: wanted.name,
-    production: Number(wanted.production ?? false),
-    approvals_required: Number(wanted.approvalsRequired ?? false),
-    allow_kills: Number(wanted.allowKills ?? false),
-    creation_time: creationTime,
-  });
+  const row = { id: randomUUID(), workspace_id: workspace.id, creation_time: creationTime };
+  await insert(db, 'environments', [{ ...row, ...environmentColumns(wanted) }]);
   return true;
 }
 
@@ -159,12 +143,8 @@ async function plantEnvironment(
 async function plantTrafficType(db: Db, workspace: WorkspaceRow, name: string): Promise<boolean> {
   if (await findTrafficType(db, workspace.id, name)) return false;
   checkTrafficTypeName(name);
-  await insertTrafficType(db, {
-    id: randomUUID(),
-    workspace_id: workspace.id,
-    name,
-    display_attribute_id: null,
-  });
+  const row = { id: randomUUID(), workspace_id: workspace.id, name, display_attribute_id: null };
+  await insert(db, 'traffic_types', [row]);
   return true;
 }
 

@@ -16,7 +16,6 @@ import { FLAG_ENDPOINTS } from './routes/flags.js';
 import { IDENTITY_ENDPOINTS } from './routes/identities.js';
 import { SEGMENT_KEY_ENDPOINTS } from './routes/segment-keys.js';
 import { SEGMENT_ENDPOINTS } from './routes/segments.js';
-import { ENVIRONMENT_CHANGE_ENDPOINTS } from './routes/environment-changes.js';
 import { WORKSPACE_CHANGE_ENDPOINTS } from './routes/workspace-changes.js';
 import { WORKSPACE_ENDPOINTS } from './routes/workspaces.js';
 import { plantSeed, type Seed } from './seed.js';
@@ -61,7 +60,6 @@ export interface RunningService extends Administration {
 const ENDPOINTS: readonly Endpoint[] = [
   ...WORKSPACE_ENDPOINTS,
   ...WORKSPACE_CHANGE_ENDPOINTS,
-  ...ENVIRONMENT_CHANGE_ENDPOINTS,
   ...ATTRIBUTE_ENDPOINTS,
   ...FLAG_ENDPOINTS,
   ...ARCHIVE_ENDPOINTS,

@@ -145,7 +145,9 @@ export class KeyCheck {
     this.#noted.set(id, now);
     const { store, log } = this.#parts;
     const note = store
-      .write(async (db) => noteUseOfAdminKey(db, id, now))
+      .write(async (db) => {
+        await noteUseOfAdminKey(db, now, id);
+      })
       .catch((error: unknown) => {
         log?.error({ error: String(error), key: id }, 'the use of a key was not noted');
       })

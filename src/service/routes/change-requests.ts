@@ -35,7 +35,6 @@ import {
 } from '../rules/change-request.js';
 import { keysToAdd, keysToRemove } from '../rules/keys.js';
 import { givenText, pageFrom, wholeNumber } from '../rules/paging.js';
-import type { AuditAction } from '../store/audit.js';
 import {
   closeChangeRequest,
   findChangeRequest,
@@ -48,7 +47,7 @@ import {
 } from '../store/change-requests.js';
 import { findDefinition, wireDefinition } from '../store/definitions.js';
 import type { Store } from '../store/store.js';
-import type { ChangeRequestKind, Db } from '../store/tables.js';
+import type { AuditAction, ChangeRequestKind, Db } from '../store/tables.js';
 import { listRolloutStatuses } from '../store/workspaces.js';
 import { answer, answerMarked } from './answer-schemas.js';
 import { checkedContent } from './checked-definition.js';

@@ -20,7 +20,7 @@ import {
 } from '../rules/definition.js';
 import { definitionDifference } from '../rules/difference.js';
 import type { PatchOperation } from '../rules/json-patch.js';
-import type { AuditAction } from '../store/audit.js';
+import type { AuditAction } from '../store/tables.js';
 import {
   deleteDefinition,
   findDefinition,
@@ -187,7 +187,7 @@ export const removeDefinition = at('definition', CHANGE, async (work): Promise<t
   const { db, stored, workspace, environment } = work;
   const place = { workspaceId: workspace.id, environmentId: environment.id };
   await checkUnused(db, { kind: 'flag', name: stored.flag_name, ...place });
-  await deleteDefinition(db, stored);
+  await deleteDefinition(db, stored.flag_id, stored.environment_id);
   await recordChange(work, {
     kind: 'flag',
     name: stored.flag_name,

@@ -27,19 +27,19 @@ import {
   type GivenFlagMembers,
 } from '../rules/flag.js';
 import type { PatchOperation } from '../rules/json-patch.js';
-import { checkFlagName } from '../rules/names.js';
+import { checkFlagName, sorted } from '../rules/names.js';
 import { givenText, PAGE_SIZES, pageFrom } from '../rules/paging.js';
 import { findArchived } from '../store/archive.js';
 import { findDefinition, wireDefinition } from '../store/definitions.js';
 import {
   deleteFlag,
   findFlag,
-  insertFlag,
   listFlags,
   updateFlag,
   wireFlag,
   type FlagFilter,
 } from '../store/flags.js';
+import { insert } from '../store/statement.js';
 import type { Db, RolloutStatusRow, WorkspaceRow } from '../store/tables.js';
 import { listRolloutStatuses } from '../store/workspaces.js';
 import {
@@ -139,7 +139,7 @@ async function createFlag(work: Work<'trafficType'>): Promise<WireFlag> {
   if (await findArchived(db, workspace.id, body.name)) {
     throw conflict(`Feature flag ${body.name} is archived`);
   }
-  await insertFlag(db, {
+  const row = {
     id: randomUUID(),
     workspace_id: workspace.id,
     name: body.name,
@@ -150,7 +150,8 @@ async function createFlag(work: Work<'trafficType'>): Promise<WireFlag> {
     rollout_status_timestamp: now,
     tags_json: JSON.stringify(tags),
     owners_json: JSON.stringify(owners),
-  });
+  };
+  await insert(db, 'flags', [sorted(row)]);
   return recorded(work, body.name, null);
 }
 

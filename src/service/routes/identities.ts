@@ -131,11 +131,11 @@ async function saveOne(
  * @throws Problem (404) the key has no identity here, so that repeating a deletion fails.
  */
 async function removeIdentity(work: Work<'identities'>): Promise<true> {
-  const { db, store } = work;
+  const { db, store, environment, trafficType } = work;
   const key = work.params['key'] ?? '';
   const before = (await findIdentities(db, store.dialect, idsOf(work), [key])).get(key);
   if (before === undefined) throw notFound('identity', key);
-  await deleteIdentity(db, idsOf(work), key);
+  await deleteIdentity(db, environment.id, trafficType.id, key);
   const difference = differenceOf({ values: before }, null);
   await recordChange(work, { kind: 'identity', name: key, action: 'delete', difference });
   return true;

@@ -28,7 +28,7 @@ import {
   type ChangedKeys,
 } from '../rules/keys.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
-import type { AuditAction } from '../store/audit.js';
+import type { AuditAction } from '../store/tables.js';
 import { addKeys, listKeys, removeKeys, replaceKeys } from '../store/keys.js';
 import { noteKeyChange } from '../store/key-changes.js';
 import {
@@ -174,13 +174,9 @@ async function changed(
   checkSegmentSize(keyCount);
   if (added.length === 0 && removed.length === 0) return activation;
   const now = Math.max(caller.now, activation.last_update_time + 1);
-  await touchActivation(db, activation.activation_id, { keyCount, now });
+  await touchActivation(db, keyCount, now, activation.activation_id);
   const difference = [keysDifference(added, removed)];
   await recordChange(work, { kind: 'segment', name: activation.name, action, difference });
-  await noteKeyChange(
-    db,
-    { environmentId: environment.id, segment: activation.name },
-    { added, removed },
-  );
+  await noteKeyChange(db, [environment.id, activation.name], { added, removed });
   return (await findActivation(db, environment.id, activation.name)) ?? activation;
 }

@@ -17,6 +17,7 @@ import type { Endpoint, Work } from '../http/endpoint.js';
 import { at } from '../http/place.js';
 import { conflict } from '../http/problem.js';
 import { differenceOf, keysDifference } from '../rules/difference.js';
+import { sorted } from '../rules/names.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
 import { noteKeyChange } from '../store/key-changes.js';
 import { allKeys } from '../store/keys.js';
@@ -26,12 +27,12 @@ import {
   findActivation,
   findSegment,
   insertActivation,
-  insertSegment,
   listActivations,
   listSegments,
   wireActivation,
   wireSegment,
 } from '../store/segments.js';
+import { insert } from '../store/statement.js';
 import { listEnvironments } from '../store/workspaces.js';
 import { CONTRACT_NEW_OBJECT_BODY, NEW_SEGMENT_BODY, WORDS_BODY } from './body-schemas.js';
 import { answer, answerPage } from './answer-schemas.js';
@@ -115,7 +116,7 @@ async function createSegment(work: Work<'trafficType'>): Promise<WireSegment> {
   const { db, workspace, trafficType } = work;
   const { name, description } = work.body as { name: string; description?: string };
   if (await findSegment(db, workspace.id, name)) throw conflict(`Segment ${name} already exists`);
-  await insertSegment(db, {
+  const row = {
     id: randomUUID(),
     workspace_id: workspace.id,
     name,
@@ -123,7 +124,8 @@ async function createSegment(work: Work<'trafficType'>): Promise<WireSegment> {
     traffic_type_id: trafficType.id,
     creation_time: work.caller.now,
     tags_json: '[]',
-  });
+  };
+  await insert(db, 'segments', [sorted(row)]);
   const created = wireSegment(written(await findSegment(db, workspace.id, name)));
   await recordObject(work, 'segment', null, created);
   return created;
@@ -168,8 +170,9 @@ async function removeSegment(work: Work<'segmentEverywhere'>): Promise<true> {
     const change = { kind: 'segment', name, action: 'delete', difference } as const;
     await recordChange({ ...work, environment }, change);
     // Applications learn that the segment holds none of its keys any more.
-    const place = { environmentId: environment.id, segment: name };
-    if (removed.length > 0) await noteKeyChange(db, place, { added: [], removed });
+    if (removed.length > 0) {
+      await noteKeyChange(db, [environment.id, name], { added: [], removed });
+    }
   }
   await deleteSegment(db, segment.id);
   await recordObject(work, 'segment', wireSegment(segment), null);
@@ -186,8 +189,7 @@ async function activate(work: Work<'newActivation'>): Promise<WireSegmentInEnvir
   const { db, environment, segment } = work;
   const before = await findActivation(db, environment.id, segment.name);
   if (before !== undefined) return wireActivation(before);
-  const place = { segmentId: segment.id, environmentId: environment.id };
-  await insertActivation(db, place, work.caller.now);
+  await insertActivation(db, segment.id, environment.id, work.caller.now);
   const active = wireActivation(written(await findActivation(db, environment.id, segment.name)));
   await recordObject(work, 'segment', null, active, 'activate');
   return active;

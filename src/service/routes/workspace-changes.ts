@@ -1,35 +1,50 @@
 /**
- * Endpoints that create, change and delete workspaces and traffic types. The contract only lists workspaces and takes
- * traffic types as given, so a strict service has none of these.
- *
- * Only an unrestricted key creates or deletes workspaces, and a key that is restricted to environments cannot change
- * what all environments of a workspace share.
+ * Endpoints that create, change and delete workspaces, environments and traffic types. The contract only lists
+ * workspaces and environments and takes traffic types as given, so a strict service has none of these.
  */
 
 import { randomUUID } from 'node:crypto';
-import type { WireTrafficType, WireWorkspace } from '../../admin-api/wire.js';
+import type { WireEnvironment, WireTrafficType, WireWorkspace } from '../../admin-api/wire.js';
+import { addKeysOfEnvironment, removeKeysOfEnvironment } from '../admin-keys.js';
 import { recordObject, written } from '../change-log.js';
 import type { Endpoint, Work } from '../http/endpoint.js';
 import { checkMayChangeWorkspace, isVisible } from '../http/path-lookup.js';
 import { at } from '../http/place.js';
 import { conflict, notFound } from '../http/problem.js';
-import { WORKSPACE_SCHEMA, workspaceFrom, workspacePatched } from '../rules/environment.js';
+import {
+  ENVIRONMENT_SCHEMA,
+  environmentFrom,
+  environmentPatched,
+  WORKSPACE_SCHEMA,
+  workspaceFrom,
+  workspacePatched,
+  type PatchableEnvironment,
+} from '../rules/environment.js';
 import type { PatchOperation } from '../rules/json-patch.js';
 import { createWorkspace } from '../seed.js';
-import type { Db } from '../store/tables.js';
+import { insert } from '../store/statement.js';
+import type { Db, EnvironmentRow } from '../store/tables.js';
 import {
   countUses,
+  deleteEnvironment,
   deleteTrafficType,
   deleteWorkspace,
+  environmentColumns,
+  findEnvironment,
   findTrafficType,
   findTrafficTypeAnywhere,
   findWorkspace,
-  insertTrafficType,
+  updateEnvironment,
   updateWorkspace,
 } from '../store/workspaces.js';
 import { NEW_TRAFFIC_TYPE_BODY, PATCH_BODY } from './body-schemas.js';
-import { wireTrafficType, wireWorkspace } from './workspaces.js';
+import { wireEnvironment, wireTrafficType, wireWorkspace } from './workspaces.js';
 import { answer } from './answer-schemas.js';
+
+/** Only an unrestricted key creates or deletes workspaces. */
+const EVERYTHING = { reach: 'everything' } as const;
+/** A key that is restricted to environments cannot change what all environments of a workspace share. */
+const SHARED = { reach: 'workspace' } as const;
 
 export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
   {
@@ -38,7 +53,7 @@ export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Create a workspace without environments',
     answer: answer('Workspace'),
     body: WORKSPACE_SCHEMA,
-    write: at('nothing', { reach: 'everything' }, addWorkspace),
+    write: at('nothing', EVERYTHING, addWorkspace),
   },
   {
     methods: ['PATCH'],
@@ -46,14 +61,14 @@ export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Change a workspace',
     answer: answer('Workspace'),
     body: PATCH_BODY,
-    write: at('workspace', { reach: 'workspace' }, patchWorkspace),
+    write: at('workspace', SHARED, patchWorkspace),
   },
   {
     methods: ['DELETE'],
     path: '/workspaces/:ws',
     summary: 'Delete a workspace that holds nothing any more',
     answer: answer('True'),
-    write: at('workspace', { reach: 'everything' }, removeWorkspace),
+    write: at('workspace', EVERYTHING, removeWorkspace),
   },
   {
     methods: ['POST'],
@@ -61,7 +76,7 @@ export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Create a traffic type',
     answer: answer('TrafficType'),
     body: NEW_TRAFFIC_TYPE_BODY,
-    write: at('workspace', { reach: 'workspace' }, addTrafficType),
+    write: at('workspace', SHARED, addTrafficType),
   },
   {
     methods: ['DELETE'],
@@ -70,21 +85,39 @@ export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
     answer: answer('True'),
     write: at('nothing', {}, removeTrafficType),
   },
+  {
+    methods: ['POST'],
+    path: '/environments/ws/:ws',
+    summary: 'Create an environment',
+    answer: answer('Environment'),
+    body: ENVIRONMENT_SCHEMA,
+    write: at('workspace', SHARED, addEnvironment),
+  },
+  {
+    methods: ['PATCH'],
+    path: '/environments/ws/:ws/:env',
+    summary: 'Change an environment',
+    answer: answer('Environment'),
+    body: PATCH_BODY,
+    write: at('environment', SHARED, patchEnvironment),
+  },
+  {
+    methods: ['DELETE'],
+    path: '/environments/ws/:ws/:env',
+    summary: 'Delete an environment that holds nothing any more',
+    answer: answer('True'),
+    write: at('environment', SHARED, removeEnvironment),
+  },
 ];
 
-/**
- * Creates a workspace with the usual rollout statuses and without environments and traffic types.
- *
- * @throws Problem (409) a workspace of this name exists.
- */
 async function addWorkspace(work: Work<'nothing'>): Promise<WireWorkspace> {
   const content = workspaceFrom(work.body);
-  await checkNameIsFree(work.db, content.name);
+  await checkWorkspaceName(work.db, content.name);
   return recordedWorkspace(work, await createWorkspace(work.db, content), null);
 }
 
 /** Also compares with ids: a workspace whose name is the id of another could not be found by that name. */
-async function checkNameIsFree(db: Db, name: string): Promise<void> {
+async function checkWorkspaceName(db: Db, name: string): Promise<void> {
   if (await findWorkspace(db, name)) throw conflict(`Workspace ${name} already exists`);
 }
 
@@ -92,7 +125,7 @@ async function patchWorkspace(work: Work<'workspace'>): Promise<WireWorkspace> {
   const { db, workspace } = work;
   const before = wireWorkspace(workspace);
   const content = workspacePatched(before, work.body as PatchOperation[]);
-  if (content.name !== before.name) await checkNameIsFree(db, content.name);
+  if (content.name !== before.name) await checkWorkspaceName(db, content.name);
   await updateWorkspace(db, workspace.id, content);
   return recordedWorkspace(work, workspace.id, before);
 }
@@ -103,16 +136,9 @@ async function recordedWorkspace(
   before: WireWorkspace | null,
 ): Promise<WireWorkspace> {
   const workspace = written(await findWorkspace(db, id));
-  const after = wireWorkspace(workspace);
-  await recordObject({ db, caller, workspace }, 'workspace', before, after);
-  return after;
+  return recordObject({ db, caller, workspace }, 'workspace', before, wireWorkspace(workspace));
 }
 
-/**
- * Deletes an empty workspace with its traffic types and rollout statuses.
- *
- * @throws Problem (409) it still has environments, flags or segments.
- */
 async function removeWorkspace(work: Work<'workspace'>): Promise<true> {
   const { db, workspace } = work;
   for (const table of ['environments', 'flags', 'segments'] as const) {
@@ -124,7 +150,6 @@ async function removeWorkspace(work: Work<'workspace'>): Promise<true> {
   return true;
 }
 
-/** @throws Problem (409) the workspace has a traffic type of this name. */
 async function addTrafficType(work: Work<'workspace'>): Promise<WireTrafficType> {
   const { db, workspace } = work;
   const { name } = work.body as { name: string };
@@ -132,18 +157,11 @@ async function addTrafficType(work: Work<'workspace'>): Promise<WireTrafficType>
     throw conflict(`Traffic type ${name} already exists`);
   }
   const row = { id: randomUUID(), workspace_id: workspace.id, name, display_attribute_id: null };
-  await insertTrafficType(db, row);
-  const created = wireTrafficType(row);
-  await recordObject(work, 'traffic-type', null, created);
-  return created;
+  await insert(db, 'traffic_types', [row]);
+  return recordObject(work, 'traffic-type', null, wireTrafficType(row));
 }
 
-/**
- * Deletes a traffic type by its id. The path names no workspace, so a name would be ambiguous.
- *
- * @throws Problem (404) the traffic type does not exist, or the caller's key does not see its workspace.
- * @throws Problem (409) flags, segments or identities use it.
- */
+/** The path names no workspace, so a name would be ambiguous, and only an id is taken. */
 async function removeTrafficType(work: Work<'nothing'>): Promise<true> {
   checkMayChangeWorkspace(work);
   const { db, caller } = work;
@@ -159,5 +177,93 @@ async function removeTrafficType(work: Work<'nothing'>): Promise<true> {
   await deleteTrafficType(db, trafficType.id);
   const workspace = { id: trafficType.workspace_id };
   await recordObject({ db, caller, workspace }, 'traffic-type', wireTrafficType(trafficType), null);
+  return true;
+}
+
+/**
+ * An environment with members of public documentation, which only its own endpoints answer. The contract's list has
+ * `id`, `name` and `production` alone.
+ */
+type WholeEnvironment = WireEnvironment &
+  PatchableEnvironment & {
+    readonly creationTime: number;
+    readonly type: 'environment';
+    readonly status: 'ACTIVE';
+  };
+
+function wholeEnvironment(row: EnvironmentRow): WholeEnvironment {
+  return {
+    ...wireEnvironment(row),
+    creationTime: row.creation_time,
+    type: 'environment',
+    status: 'ACTIVE',
+    changePermissions: {
+      areApprovalsRequired: row.approvals_required === 1,
+      allowKills: row.allow_kills === 1,
+    },
+  };
+}
+
+/** Also makes the keys of its applications, as clients of such services expect. */
+async function addEnvironment(work: Work<'workspace'>): Promise<object> {
+  const { db, caller, workspace } = work;
+  const content = environmentFrom(work.body);
+  await checkEnvironmentName(work, content.name);
+  const id = randomUUID();
+  const row = { id, workspace_id: workspace.id, creation_time: caller.now };
+  await insert(db, 'environments', [{ ...row, ...environmentColumns(content) }]);
+  const environment = await recordedEnvironment(work, id, null);
+  const keys = await addKeysOfEnvironment(db, caller, environment);
+  const apiTokens = keys.map(({ id, name, apiKeyType, key }) => {
+    return { id, name, type: 'api_key', apiKeyType, key };
+  });
+  return { ...environment, apiTokens };
+}
+
+/** Also compares with ids, see `checkWorkspaceName`. */
+async function checkEnvironmentName(
+  { db, workspace }: Work<'workspace'>,
+  name: string,
+): Promise<void> {
+  if (await findEnvironment(db, workspace.id, name)) {
+    throw conflict(`Environment ${name} already exists`);
+  }
+}
+
+async function patchEnvironment(work: Work<'environment'>): Promise<WholeEnvironment> {
+  const { db, environment } = work;
+  const before = wholeEnvironment(environment);
+  const content = environmentPatched(before, work.body as PatchOperation[]);
+  if (content.name !== before.name) await checkEnvironmentName(work, content.name);
+  await updateEnvironment(db, environment.id, content);
+  return recordedEnvironment(work, environment.id, before);
+}
+
+async function recordedEnvironment(
+  work: Work<'workspace'>,
+  id: string,
+  before: WholeEnvironment | null,
+): Promise<WholeEnvironment> {
+  const environment = written(await findEnvironment(work.db, work.workspace.id, id));
+  const place = { ...work, environment };
+  return recordObject(place, 'environment', before, wholeEnvironment(environment));
+}
+
+/**
+ * Deletes an environment with its identities and the keys of its applications. Definitions and active segments have to
+ * be removed first, so that no single request can delete everything that an environment serves.
+ */
+async function removeEnvironment(work: Work<'environment'>): Promise<true> {
+  const { db, environment } = work;
+  for (const [table, what] of [
+    ['definitions', 'definitions'],
+    ['activations', 'active segments'],
+  ] as const) {
+    const count = await countUses(db, table, 'environment_id', environment.id);
+    if (count > 0) throw conflict(`Environment ${environment.name} still has ${count} ${what}`);
+  }
+  await removeKeysOfEnvironment(db, work.caller, environment.id);
+  await deleteEnvironment(db, environment.id);
+  await recordObject(work, 'environment', wholeEnvironment(environment), null);
   return true;
 }

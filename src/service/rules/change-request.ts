@@ -1,6 +1,6 @@
 import { badRequest, conflict, forbidden } from '../http/problem.js';
-import type { AuditAction } from '../store/audit.js';
 import type {
+  AuditAction,
   ChangeRequestKind,
   ChangeRequestOperation,
   ChangeRequestStatus,

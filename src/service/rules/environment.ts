@@ -4,11 +4,14 @@ import { checkTitleName, TITLE_NAME_SCHEMA } from './names.js';
 import { WORDS_MEMBERS } from './note.js';
 import { checkShape, checkUntouched, compileSchema } from './shape.js';
 
+/** What clients and seeds set. Truth values that are absent are false. */
 export interface EnvironmentContent {
   readonly name: string;
-  readonly production: boolean;
-  readonly approvalsRequired: boolean;
-  readonly allowKills: boolean;
+  readonly production?: boolean;
+  /** The service refuses changes to definitions and keys with 403. */
+  readonly approvalsRequired?: boolean;
+  /** Allows kills even if changes require approvals. */
+  readonly allowKills?: boolean;
 }
 
 /** Some clients send truth values as text, so `'true'` counts as `true`. */
@@ -63,10 +66,7 @@ interface GivenEnvironment {
 /** Everything else is false, also an absent member. */
 const isTrue = (value: unknown): boolean => value === true || value === 'true';
 
-/**
- * @param given fits `ENVIRONMENT_SCHEMA`.
- * @throws Problem (400) the name is not allowed.
- */
+/** @param given fits `ENVIRONMENT_SCHEMA`. */
 export function environmentFrom(given: unknown): EnvironmentContent {
   const { name, production, changePermissions } = given as GivenEnvironment;
   checkTitleName('Environment', name);
@@ -91,11 +91,6 @@ export interface PatchableEnvironment {
   };
 }
 
-/**
- * Applies a patch to an environment.
- *
- * @throws Problem (400) the patch cannot be run, changes the id, or its result is no environment.
- */
 export function environmentPatched(
   { id, name, production, changePermissions }: PatchableEnvironment,
   operations: readonly PatchOperation[],
@@ -125,10 +120,7 @@ const hasWorkspaceShape = compileSchema(
   closed({ id: true, type: true, ...WORKSPACE_MEMBERS }, ['name']),
 );
 
-/**
- * @param given fits `WORKSPACE_SCHEMA`.
- * @throws Problem (400) the name is not allowed.
- */
+/** @param given fits `WORKSPACE_SCHEMA`. */
 export function workspaceFrom(given: unknown): WorkspaceContent {
   const { name, requiresTitleAndComments } = given as {
     readonly name: string;
@@ -138,11 +130,6 @@ export function workspaceFrom(given: unknown): WorkspaceContent {
   return { name, requiresTitleAndComments: isTrue(requiresTitleAndComments) };
 }
 
-/**
- * Applies a patch to a workspace.
- *
- * @throws Problem (400) the patch cannot be run, changes id or type, or its result is no workspace.
- */
 export function workspacePatched(
   before: WorkspaceContent & { readonly id: string; readonly type: string },
   operations: readonly PatchOperation[],

@@ -90,7 +90,7 @@ export function checkTitleName(what: string, name: string): void {
   }
 }
 
-/** The form of a name by which lists are sorted, byte by byte: upper and lower case make no difference. */
-export function sortName(name: string): string {
-  return name.toLowerCase();
+/** A row with the form of its name by which lists are sorted, byte by byte: upper and lower case make no difference. */
+export function sorted<Row extends { readonly name: string }>(row: Row) {
+  return { ...row, sort_name: row.name.toLowerCase() };
 }

@@ -1,9 +1,16 @@
-import type { PreparedRead, Lookup } from './statement.js';
+import { firstRow, statement, type Lookup, type PreparedRead } from './statement.js';
 import type { AdminKeyRow, Db, SessionRow } from './tables.js';
+
+/*
+ * Moments are milliseconds since the epoch. Keys are found after they were revoked too: their rows stay, so that lists
+ * show them.
+ */
 
 const ADMIN_KEY: Lookup = { name: 'admin-key', text: 'select * from admin_keys where id = $1' };
 
-/** Runs outside of any transaction. Finds revoked keys too; gives null if no key has this id. */
+export const findAdminKey = firstRow<AdminKeyRow, [id: string]>(ADMIN_KEY.text);
+
+/** Runs outside of any transaction. Gives null if no key has this id. */
 export async function lookUpAdminKey(
   lookUp: PreparedRead,
   id: string,
@@ -11,57 +18,26 @@ export async function lookUpAdminKey(
   return (await lookUp<AdminKeyRow>(ADMIN_KEY, [id]))[0] ?? null;
 }
 
-/** All keys in the order of their creation, also those that were revoked. */
-export async function listAdminKeys(db: Db): Promise<AdminKeyRow[]> {
-  return db.selectFrom('admin_keys').selectAll().orderBy('creation_time').orderBy('id').execute();
-}
+/** In the order of their creation. */
+export const listAdminKeys = statement<AdminKeyRow, []>(
+  'select * from admin_keys order by creation_time, id',
+);
 
-/** Finds revoked keys too. */
-export async function findAdminKey(db: Db, id: string): Promise<AdminKeyRow | undefined> {
-  return db.selectFrom('admin_keys').selectAll().where('id', '=', id).executeTakeFirst();
-}
+/** A key of this name that is valid now: neither revoked nor ended. */
+export const validKeyCalled = firstRow<AdminKeyRow, [name: string, now: number]>(`
+  select * from admin_keys
+  where name = $1 and revocation_time is null and (expiration_time is null or expiration_time > $2)`);
 
-/**
- * Whether a key of this name is valid: neither revoked nor ended.
- *
- * @param now milliseconds since the epoch.
- */
-export async function isNameInUse(db: Db, name: string, now: number): Promise<boolean> {
-  const found = await db
-    .selectFrom('admin_keys')
-    .select('id')
-    .where('name', '=', name)
-    .where('revocation_time', 'is', null)
-    .where((eb) => eb.or([eb('expiration_time', 'is', null), eb('expiration_time', '>', now)]))
-    .executeTakeFirst();
-  return found !== undefined;
-}
+/** Keeps the newer time if another process has recorded one already. */
+export const noteUseOfAdminKey = statement<never, [now: number, id: string]>(`
+  update admin_keys set last_use_time = $1
+  where id = $2 and (last_use_time is null or last_use_time < $1)`);
 
-/** Keeps the newer time if another process has recorded one already. @param now milliseconds since the epoch. */
-export async function noteUseOfAdminKey(db: Db, id: string, now: number): Promise<void> {
-  await db
-    .updateTable('admin_keys')
-    .set({ last_use_time: now })
-    .where('id', '=', id)
-    .where((eb) => eb.or([eb('last_use_time', 'is', null), eb('last_use_time', '<', now)]))
-    .execute();
-}
+export const revokeAdminKey = statement<never, [now: number, id: string]>(
+  'update admin_keys set revocation_time = $1 where id = $2',
+);
 
-/** @param key contains only the hash; the text of a key is never stored. */
-export async function insertAdminKey(db: Db, key: AdminKeyRow): Promise<void> {
-  await db.insertInto('admin_keys').values(key).execute();
-}
-
-/**
- * Keeps the row, so that lists show revoked keys too.
- *
- * @param now milliseconds since the epoch.
- */
-export async function revokeAdminKey(db: Db, id: string, now: number): Promise<void> {
-  await db.updateTable('admin_keys').set({ revocation_time: now }).where('id', '=', id).execute();
-}
-
-/** Stores a session, and deletes those that have ended. @param now milliseconds since the epoch. */
+/** Stores a session, and deletes those that have ended. */
 export async function startSession(db: Db, session: SessionRow, now: number): Promise<void> {
   await db.deleteFrom('sessions').where('expiration_time', '<=', now).execute();
   await db.insertInto('sessions').values(session).execute();
@@ -72,11 +48,7 @@ const SESSION: Lookup = {
   text: 'select key_id from sessions where hash = $1 and expiration_time > $2',
 };
 
-/**
- * The id of the key of a session; undefined if the session does not exist or has ended.
- *
- * @param now milliseconds since the epoch.
- */
+/** The id of the key of a session; undefined if the session does not exist or has ended. */
 export async function lookUpSession(
   lookUp: PreparedRead,
   hash: string,
@@ -86,7 +58,4 @@ export async function lookUpSession(
   return row?.key_id;
 }
 
-/** May be repeated. */
-export async function endSession(db: Db, hash: string): Promise<void> {
-  await db.deleteFrom('sessions').where('hash', '=', hash).execute();
-}
+export const endSession = statement<never, [hash: string]>('delete from sessions where hash = $1');

@@ -1,15 +1,8 @@
 import { written } from '../change-log.js';
-import { partsOf } from '../parts.js';
 import { newSeeds } from './definitions.js';
 import { deleteFlag } from './flags.js';
-import { statement } from './statement.js';
-import {
-  NAMES_AT_ONCE,
-  type Db,
-  type DefinitionRow,
-  type DefinitionUseRow,
-  type FlagRow,
-} from './tables.js';
+import { firstRow, insert, statement } from './statement.js';
+import type { Db, DefinitionRow, DefinitionUseRow, FlagRow } from './tables.js';
 
 /**
  * An archived flag. All its rows leave the tables of flags and are kept as JSON, so that no list, rule or count can see
@@ -22,17 +15,18 @@ export interface ArchivedFlag {
 }
 
 export async function archiveFlag(db: Db, flagId: string, now: number): Promise<void> {
-  const flag = written((await flagsWithId(db, flagId))[0]);
-  const definitions = await definitionsOf(db, flagId);
-  const uses = await usesOf(db, flagId);
-  const rows: ArchivedFlag = { flag, definitions, uses };
-  const { id, workspace_id, name } = flag;
+  const rows: ArchivedFlag = {
+    flag: written(await flagWithId(db, flagId)),
+    definitions: await definitionsOf(db, flagId),
+    uses: await usesOf(db, flagId),
+  };
+  const { id, workspace_id, name } = rows.flag;
   const kept = { id, workspace_id, name, archived_time: now, rows_json: JSON.stringify(rows) };
-  await db.insertInto('archived_flags').values(kept).execute();
+  await insert(db, 'archived_flags', [kept]);
   await deleteFlag(db, flagId);
 }
 
-const flagsWithId = statement<FlagRow, [id: string]>('select * from flags where id = $1');
+const flagWithId = firstRow<FlagRow, [id: string]>('select * from flags where id = $1');
 const definitionsOf = statement<DefinitionRow, [flagId: string]>(
   'select * from definitions where flag_id = $1',
 );
@@ -46,15 +40,13 @@ export async function findArchived(
   workspaceId: string,
   nameOrId: string,
 ): Promise<ArchivedFlag | undefined> {
-  const query = db
-    .selectFrom('archived_flags')
-    .where('workspace_id', '=', workspaceId)
-    .select('rows_json');
-  const row =
-    (await query.where('name', '=', nameOrId).executeTakeFirst()) ??
-    (await query.where('id', '=', nameOrId).executeTakeFirst());
+  const row = await archivedCalled(db, workspaceId, nameOrId);
   return row && (JSON.parse(row.rows_json) as ArchivedFlag);
 }
+
+const archivedCalled = firstRow<{ rows_json: string }, [workspaceId: string, nameOrId: string]>(`
+  select rows_json from archived_flags where workspace_id = $1 and (name = $2 or id = $2)
+  order by case when name = $2 then 0 else 1 end`);
 
 /** Restores all rows of a flag. The environments, traffic type and rollout status that they refer to must exist. */
 export async function unarchiveFlag(
@@ -62,14 +54,9 @@ export async function unarchiveFlag(
   { flag, definitions, uses }: ArchivedFlag,
 ): Promise<void> {
   await db.deleteFrom('archived_flags').where('id', '=', flag.id).execute();
-  await db.insertInto('flags').values(flag).execute();
-  if (definitions.length > 0)
-    await db
-      .insertInto('definitions')
-      // A flag that an earlier version archived has no seeds.
-      .values(definitions.map((each) => ({ ...newSeeds(), ...each })))
-      .execute();
-  for await (const part of partsOf(uses, NAMES_AT_ONCE)) {
-    await db.insertInto('definition_uses').values(part).execute();
-  }
+  await insert(db, 'flags', [flag]);
+  // A flag that an earlier version archived has no seeds.
+  const seeded = definitions.map((each) => ({ ...newSeeds(), ...each }));
+  await insert(db, 'definitions', seeded);
+  await insert(db, 'definition_uses', uses);
 }

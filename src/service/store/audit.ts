@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Page } from '../rules/paging.js';
 import type { Dialect } from './migrations.js';
-import { jsonRows, statement } from './statement.js';
-import type { Db } from './tables.js';
+import { firstRow, jsonRows, statement } from './statement.js';
+import type { AuditAction, AuditKind, AuditTable, Db } from './tables.js';
 
 export interface AuditEntry {
   /** Grows with every change. */
@@ -29,39 +29,6 @@ export interface AuditEntry {
   readonly difference: readonly unknown[];
 }
 
-export type AuditKind =
-  | 'flag'
-  | 'segment'
-  | 'identity'
-  | 'workspace'
-  | 'environment'
-  | 'traffic-type'
-  | 'attribute'
-  | 'admin-key'
-  | 'audit-log';
-
-/** The kind of change. `kill` and `restore` are changes of a definition that move `killed`. */
-export type AuditAction =
-  | 'create'
-  | 'update'
-  | 'delete'
-  | 'archive'
-  | 'unarchive'
-  | 'kill'
-  | 'restore'
-  | 'reallocate'
-  | 'activate'
-  | 'deactivate'
-  | 'add-keys'
-  | 'remove-keys'
-  | 'replace-keys'
-  | 'request-change'
-  | 'approve'
-  | 'reject'
-  | 'withdraw'
-  | 'expire'
-  | 'prune';
-
 /** Selects entries; all given conditions have to match. */
 export interface AuditFilter {
   readonly workspaceId?: string;
@@ -73,49 +40,55 @@ export interface AuditFilter {
   readonly before?: number;
 }
 
-export async function insertAudit(db: Db, entry: Omit<AuditEntry, 'id'>): Promise<void> {
+/** Member of an entry → its column, but for the id, which the store gives. */
+const COLUMNS = {
+  time: 'time',
+  transactionId: 'transaction_id',
+  workspaceId: 'workspace_id',
+  environment: 'environment_name',
+  environmentId: 'environment_id',
+  kind: 'kind',
+  name: 'name',
+  action: 'action',
+  title: 'title',
+  comment: 'comment',
+  keyId: 'key_id',
+  keyName: 'key_name',
+  difference: 'difference_json',
+} as const satisfies Readonly<Record<keyof NewEntry, keyof AuditTable>>;
+
+type NewEntry = Omit<AuditEntry, 'id'>;
+
+const MEMBERS = Object.keys(COLUMNS) as (keyof NewEntry)[];
+const INTO = `insert into audit (${Object.values(COLUMNS).join(', ')})`;
+
+function valuesOf({ difference, ...entry }: NewEntry): (string | number | null)[] {
+  const values = { ...entry, difference: JSON.stringify(difference) };
+  return MEMBERS.map((name) => values[name]);
+}
+
+export async function insertAudit(db: Db, entry: NewEntry): Promise<void> {
   await insertValues(db, ...valuesOf(entry));
 }
 
-/** The columns of `valuesOf`, in its order. */
-const AUDIT_COLUMNS = `time, transaction_id, workspace_id, environment_id, environment_name, kind, name, action, title,
-  comment, key_id, key_name, difference_json`;
-
-const insertValues = statement(`
-  insert into audit (${AUDIT_COLUMNS})
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`);
-
-function valuesOf(entry: Omit<AuditEntry, 'id'>): (string | number | null)[] {
-  return [
-    entry.time,
-    entry.transactionId,
-    entry.workspaceId,
-    entry.environmentId,
-    entry.environment,
-    entry.kind,
-    entry.name,
-    entry.action,
-    entry.title,
-    entry.comment,
-    entry.keyId,
-    entry.keyName,
-    JSON.stringify(entry.difference),
-  ];
-}
+const insertValues = statement(
+  `${INTO} values (${MEMBERS.map((_, index) => `$${index + 1}`).join(', ')})`,
+);
 
 /** Adds entries in their order, in one statement; the store gives each the next id. */
 export async function insertAuditEntries(
   db: Db,
   dialect: Dialect,
-  entries: readonly Omit<AuditEntry, 'id'>[],
+  entries: readonly NewEntry[],
 ): Promise<void> {
-  const rows = entries.map(valuesOf);
   await sql`
-    insert into audit (${sql.raw(AUDIT_COLUMNS)})
-    select cast(value ->> 0 as bigint), value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
-      value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12
-    from ${jsonRows(dialect, rows)}`.execute(db);
+    ${sql.raw(INTO)} select ${sql.raw(GIVEN)}
+    from ${jsonRows(dialect, entries.map(valuesOf))}`.execute(db);
 }
+
+const GIVEN = MEMBERS.map((name, index) =>
+  name === 'time' ? `cast(value ->> ${index} as bigint)` : `value ->> ${index}`,
+).join(', ');
 
 /** One page of the entries that match, the newest first; `totalCount` counts all that match. */
 export async function listAudit(
@@ -132,60 +105,38 @@ export async function listAudit(
       eb.or([eb('environment_id', '=', environment), eb('environment_name', '=', environment)]),
     );
   }
-  if (filter.kind !== undefined) query = query.where('kind', '=', filter.kind);
+  if (filter.kind !== undefined) query = query.where('kind', '=', filter.kind as AuditKind);
   if (filter.name !== undefined) query = query.where('name', '=', filter.name);
   if (filter.before !== undefined) query = query.where('id', '<', filter.before);
   const { count } = await query
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   const rows = await query
-    .selectAll()
+    .select(['id', ...MEMBERS.map((name) => sql.ref(COLUMNS[name]).as(name))])
     .orderBy('id', 'desc')
     .limit(page.limit)
     .offset(page.offset)
     .execute();
-  const entries = rows.map((row) => ({
-    id: row.id,
-    time: row.time,
-    transactionId: row.transaction_id,
-    workspaceId: row.workspace_id,
-    environment: row.environment_name,
-    environmentId: row.environment_id,
-    kind: row.kind as AuditKind,
-    name: row.name,
-    action: row.action as AuditAction,
-    title: row.title,
-    comment: row.comment,
-    keyId: row.key_id,
-    keyName: row.key_name,
-    difference: JSON.parse(row.difference_json) as unknown[],
-  }));
+  const entries = (rows as (Omit<AuditEntry, 'difference'> & { difference: string })[]).map(
+    ({ difference, ...row }) => ({ ...row, difference: JSON.parse(difference) as unknown[] }),
+  );
   return { entries, totalCount: count };
 }
 
 /** Flags whose definition in an environment may have changed behind an entry, each with its newest entry. */
-export async function flagsChangedAfter(
-  db: Db,
-  { workspaceId, environmentId }: { readonly workspaceId: string; readonly environmentId: string },
-  id: number,
-): Promise<{ readonly name: string; readonly id: number }[]> {
-  return changedFlags(db, workspaceId, environmentId, id);
-}
-
-const changedFlags = statement<{ name: string; id: number }>(`
+export const flagsChangedAfter = statement<
+  { readonly name: string; readonly id: number },
+  [workspaceId: string, environmentId: string, id: number]
+>(`
   select name, max(id) as id from audit
   where workspace_id = $1 and kind = 'flag' and (environment_id = $2 or environment_id is null) and id > $3
   group by name`);
 
-/** The oldest entry and the id of the newest; null while the log is empty. */
-export async function endsOfAudit(
-  db: Db,
-): Promise<{ readonly id: number; readonly time: number; readonly newest: number } | null> {
-  const [ends] = await auditEnds(db);
-  return ends ?? null;
-}
-
-const auditEnds = statement<{ id: number; time: number; newest: number }>(`
+/** The oldest entry and the id of the newest; undefined while the log is empty. */
+export const endsOfAudit = firstRow<
+  { readonly id: number; readonly time: number; readonly newest: number },
+  []
+>(`
   select id, time, (select max(id) from audit) as newest from audit order by id limit 1`);
 
 /** Deletes in one transaction hold other writers up for milliseconds. */

@@ -1,5 +1,10 @@
 import type { Page } from '../rules/paging.js';
-import { definitionTextSql, shownDefinitionText, type StoredDefinition } from './definitions.js';
+import {
+  DEFINITION_COLUMNS,
+  definitionTextSql,
+  shownDefinitionText,
+  type StoredDefinition,
+} from './definitions.js';
 import { statement, type Lookup, type PreparedRead } from './statement.js';
 import type { Db, EnvironmentRow, WorkspaceRow } from './tables.js';
 import { countUses } from './workspaces.js';
@@ -9,9 +14,7 @@ type DefinitionNames = readonly [workspace: string, environment: string, flag: s
 
 /** @param more further columns of the workspace and the environment, each with a comma before it. */
 const definitionByNames = (more = ''): string => `
-    select workspaces.id as workspace_id, definitions.*, flags.name as flag_name,
-      environments.name as environment_name, traffic_types.id as traffic_type_id,
-      traffic_types.name as traffic_type_name${more}
+    select workspaces.id as workspace_id, ${DEFINITION_COLUMNS}${more}
     from workspaces
     join environments on environments.workspace_id = workspaces.id
     join flags on flags.workspace_id = workspaces.id

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { WireDefinition } from '../../admin-api/wire.js';
 import type { DefinitionContent, Uses } from '../rules/definition.js';
 import { partsOf } from '../parts.js';
-import { statement } from './statement.js';
+import { firstRow, insert, statement, statements } from './statement.js';
 import { NAMES_AT_ONCE, type Db, type DefinitionRow, type EnvironmentRow } from './tables.js';
 
 export interface StoredDefinition extends DefinitionRow {
@@ -12,32 +12,39 @@ export interface StoredDefinition extends DefinitionRow {
   readonly traffic_type_name: string;
 }
 
+/** The columns of a stored definition, from tables of their own names. */
+export const DEFINITION_COLUMNS = `definitions.*, flags.name as flag_name, environments.name as environment_name,
+  traffic_types.id as traffic_type_id, traffic_types.name as traffic_type_name`;
+
+const DEFINITIONS = `
+  select ${DEFINITION_COLUMNS}
+  from environments
+  join flags on flags.workspace_id = environments.workspace_id
+  join definitions on definitions.flag_id = flags.id and definitions.environment_id = environments.id
+  join traffic_types on traffic_types.id = flags.traffic_type_id
+  where environments.id = $1`;
+
+/** All definitions of an environment, in no order. */
+export const definitionsOf = statement<StoredDefinition, [environmentId: string]>(DEFINITIONS);
+
 /** Looks for the name before the id, in case the name of one flag is the id of another. */
 export async function findDefinition(
   db: Db,
   environmentId: string,
   flagNameOrId: string,
 ): Promise<StoredDefinition | undefined> {
-  const [byName] = await definitionsByName(db, environmentId, flagNameOrId);
-  if (byName !== undefined) return byName;
-  const [byId] = await definitionsById(db, environmentId, flagNameOrId);
-  return byId;
+  return (
+    (await definitionByName(db, environmentId, flagNameOrId)) ??
+    (await definitionById(db, environmentId, flagNameOrId))
+  );
 }
 
-const definitionsByName = definitionsBy('name');
-const definitionsById = definitionsBy('id');
-
-function definitionsBy(column: 'id' | 'name') {
-  return statement<StoredDefinition>(`
-    select definitions.*, flags.name as flag_name, environments.name as environment_name,
-      traffic_types.id as traffic_type_id, traffic_types.name as traffic_type_name
-    from environments
-    join flags on flags.workspace_id = environments.workspace_id
-    join definitions on definitions.flag_id = flags.id
-      and definitions.environment_id = environments.id
-    join traffic_types on traffic_types.id = flags.traffic_type_id
-    where environments.id = $1 and flags.${column} = $2`);
-}
+const definitionByName = firstRow<StoredDefinition, [environmentId: string, name: string]>(
+  `${DEFINITIONS} and flags.name = $2`,
+);
+const definitionById = firstRow<StoredDefinition, [environmentId: string, id: string]>(
+  `${DEFINITIONS} and flags.id = $2`,
+);
 
 type DefinitionPlace = Pick<DefinitionRow, 'flag_id' | 'environment_id'>;
 
@@ -50,11 +57,8 @@ export async function insertDefinition(
   now: number,
 ): Promise<void> {
   const times = { creation_time: now, last_update_time: now };
-  const row = { ...place, killed: Number(killed), body_json: JSON.stringify(body), ...times };
-  await db
-    .insertInto('definitions')
-    .values({ ...row, ...newSeeds() })
-    .execute();
+  const content = { killed: Number(killed), body_json: JSON.stringify(body) };
+  await insert(db, 'definitions', [{ ...place, ...content, ...times, ...newSeeds() }]);
   await insertUses(db, place, uses);
 }
 
@@ -63,10 +67,10 @@ export function newSeeds(): Pick<DefinitionRow, 'seed' | 'allocation_seed'> {
   return { seed: randomInt(1, 2 ** 31), allocation_seed: randomInt(1, 2 ** 31) };
 }
 
-/** Assigns keys to treatments anew. @param now milliseconds since the epoch. */
+/** Assigns keys to treatments anew. */
 export async function reseedDefinition(
   db: Db,
-  { flag_id, environment_id }: Pick<DefinitionRow, 'flag_id' | 'environment_id'>,
+  { flag_id, environment_id }: DefinitionPlace,
   now: number,
 ): Promise<void> {
   await db
@@ -77,20 +81,6 @@ export async function reseedDefinition(
     .execute();
 }
 
-/** All definitions of an environment, in no order. */
-export async function definitionsOf(db: Db, environmentId: string): Promise<StoredDefinition[]> {
-  return definitionsIn(db, environmentId);
-}
-
-const definitionsIn = statement<StoredDefinition>(`
-  select definitions.*, flags.name as flag_name, environments.name as environment_name,
-    traffic_types.id as traffic_type_id, traffic_types.name as traffic_type_name
-  from environments
-  join definitions on definitions.environment_id = environments.id
-  join flags on flags.id = definitions.flag_id
-  join traffic_types on traffic_types.id = flags.traffic_type_id
-  where environments.id = $1`);
-
 /** @param uses the new references of the definition; null if they stay as they are. */
 export async function updateDefinition(
   db: Db,
@@ -100,7 +90,7 @@ export async function updateDefinition(
   const { flag_id, environment_id, killed, body_json, last_update_time } = definition;
   await updateBody(db, killed, body_json, last_update_time, flag_id, environment_id);
   if (uses === null) return;
-  await deleteUses(db, definition);
+  await deleteUses(db, flag_id, environment_id);
   await insertUses(db, definition, uses);
 }
 
@@ -108,13 +98,11 @@ const updateBody = statement(`
   update definitions set killed = $1, body_json = $2, last_update_time = $3
   where flag_id = $4 and environment_id = $5`);
 
-/** Deletes the definition and its references; does nothing if there is none. */
-export async function deleteDefinition(db: Db, place: DefinitionPlace): Promise<void> {
-  await deleteUses(db, place);
-  await deletePlace(db, place.flag_id, place.environment_id);
-}
-
-const deletePlace = statement('delete from definitions where flag_id = $1 and environment_id = $2');
+/** Deletes a definition and its references. */
+export const deleteDefinition = statements<[flagId: string, environmentId: string]>(
+  'delete from definition_uses where flag_id = $1 and environment_id = $2',
+  'delete from definitions where flag_id = $1 and environment_id = $2',
+);
 
 /** References have a table of their own, so that the users of a segment are found without reading every definition. */
 async function insertUses(
@@ -127,16 +115,10 @@ async function insertUses(
     ...uses.segments.map((name) => ({ ...row, kind: 'segment' as const, name })),
     ...uses.flags.map((name) => ({ ...row, kind: 'flag' as const, name })),
   ];
-  for await (const part of partsOf(rows, NAMES_AT_ONCE)) {
-    await db.insertInto('definition_uses').values(part).execute();
-  }
+  await insert(db, 'definition_uses', rows);
 }
 
-async function deleteUses(db: Db, place: DefinitionPlace): Promise<void> {
-  await deleteUsesOf(db, place.flag_id, place.environment_id);
-}
-
-const deleteUsesOf = statement(
+const deleteUses = statement<never, [flagId: string, environmentId: string]>(
   'delete from definition_uses where flag_id = $1 and environment_id = $2',
 );
 

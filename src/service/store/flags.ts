@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { WireFlag } from '../../admin-api/wire.js';
 import { partsOf } from '../parts.js';
-import { sortName } from '../rules/names.js';
 import type { Page } from '../rules/paging.js';
+import { statements } from './statement.js';
 import { NAMES_AT_ONCE, type Db, type FlagRow } from './tables.js';
 
 export interface StoredFlag extends FlagRow {
@@ -98,14 +98,6 @@ export async function missingFlags(
   return names.filter((name) => !found.has(name));
 }
 
-/** No flag of the workspace may have this name yet. */
-export async function insertFlag(db: Db, flag: Omit<FlagRow, 'sort_name'>): Promise<void> {
-  await db
-    .insertInto('flags')
-    .values({ ...flag, sort_name: sortName(flag.name) })
-    .execute();
-}
-
 /** @param changed columns that are left out stay as they are. */
 export async function updateFlag(
   db: Db,
@@ -120,11 +112,12 @@ export async function updateFlag(
   await db.updateTable('flags').set(changed).where('id', '=', flagId).execute();
 }
 
-export async function deleteFlag(db: Db, flagId: string): Promise<void> {
-  await db.deleteFrom('definition_uses').where('flag_id', '=', flagId).execute();
-  await db.deleteFrom('definitions').where('flag_id', '=', flagId).execute();
-  await db.deleteFrom('flags').where('id', '=', flagId).execute();
-}
+/** Deletes a flag with its definitions. */
+export const deleteFlag = statements<[id: string]>(
+  'delete from definition_uses where flag_id = $1',
+  'delete from definitions where flag_id = $1',
+  'delete from flags where id = $1',
+);
 
 /**
  * A flag as the contract shows it: null in place of an empty list of tags. Owners come from public documentation, and

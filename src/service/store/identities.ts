@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { jsonRows, statement } from './statement.js';
+import { insert, jsonRows, statement } from './statement.js';
 import type { Dialect } from './migrations.js';
 import type { AttributeRow, Db } from './tables.js';
 
@@ -57,13 +57,10 @@ export async function saveIdentities(
   );
 }
 
-export async function deleteIdentity(db: Db, place: IdentityPlace, key: string): Promise<void> {
-  await deleteKey(db, place.environmentId, place.trafficTypeId, key);
-}
-
-const deleteKey = statement(
-  'delete from identities where environment_id = $1 and traffic_type_id = $2 and key = $3',
-);
+export const deleteIdentity = statement<
+  never,
+  [environmentId: string, trafficTypeId: string, key: string]
+>('delete from identities where environment_id = $1 and traffic_type_id = $2 and key = $3');
 
 /** Sorted by the bytes of their ids. */
 export const listAttributes = statement<AttributeRow, [trafficTypeId: string]>(
@@ -73,7 +70,7 @@ export const listAttributes = statement<AttributeRow, [trafficTypeId: string]>(
 /** Creates the attribute, or replaces all of it. */
 export async function saveAttribute(db: Db, row: AttributeRow): Promise<void> {
   await deleteAttribute(db, row.traffic_type_id, row.id);
-  await db.insertInto('attributes').values(row).execute();
+  await insert(db, 'attributes', [row]);
 }
 
 export const deleteAttribute = statement<never, [trafficTypeId: string, id: string]>(

@@ -1,12 +1,8 @@
-import { statement } from './statement.js';
+import { firstRow, statement } from './statement.js';
 import type { Db, KeyChangeRow } from './tables.js';
 
 /** A segment in an environment. The changes outlive the segment, because applications may still ask for them. */
-export interface SegmentPlace {
-  readonly environmentId: string;
-  /** Its name. */
-  readonly segment: string;
-}
+type Place = readonly [environmentId: string, segmentName: string];
 
 /**
  * The most changes that are kept of a segment in an environment. Applications ask every few seconds; one that missed
@@ -20,12 +16,11 @@ export const KEY_CHANGES_KEPT = 500;
  */
 export async function noteKeyChange(
   db: Db,
-  { environmentId, segment }: SegmentPlace,
+  place: Place,
   { added, removed }: { readonly added: readonly string[]; readonly removed: readonly string[] },
 ): Promise<void> {
-  const texts = [JSON.stringify(added), JSON.stringify(removed)] as const;
-  await insertKeyChange(db, environmentId, segment, ...texts);
-  await dropOldKeyChanges(db, environmentId, segment, KEY_CHANGES_KEPT);
+  await insertKeyChange(db, ...place, JSON.stringify(added), JSON.stringify(removed));
+  await dropOldKeyChanges(db, ...place, KEY_CHANGES_KEPT);
 }
 
 const insertKeyChange = statement(`
@@ -38,33 +33,17 @@ const dropOldKeyChanges = statement(`
     order by number desc limit 1 offset $3)`);
 
 /** The changes behind a number, the oldest first. */
-export async function keyChangesAfter(
-  db: Db,
-  { environmentId, segment }: SegmentPlace,
-  number: number,
-): Promise<KeyChangeRow[]> {
-  return changesAfter(db, environmentId, segment, number);
-}
-
-const changesAfter = statement<KeyChangeRow>(`
+export const keyChangesAfter = statement<KeyChangeRow, [...Place, number: number]>(`
   select * from key_changes where environment_id = $1 and segment = $2 and number > $3
   order by number`);
 
 /** The numbers of the oldest change that is kept and of the newest, and how many are kept; null where none is. */
-export interface KeptKeyChanges {
+interface KeptKeyChanges {
   readonly oldest: number | null;
   readonly newest: number | null;
   readonly kept: number;
 }
 
-export async function keptKeyChanges(
-  db: Db,
-  { environmentId, segment }: SegmentPlace,
-): Promise<KeptKeyChanges> {
-  const [found] = await keptChanges(db, environmentId, segment);
-  return found ?? { oldest: null, newest: null, kept: 0 };
-}
-
-const keptChanges = statement<KeptKeyChanges>(`
+export const keptKeyChanges = firstRow<KeptKeyChanges, Place>(`
   select min(number) as oldest, max(number) as newest, count(*) as kept
   from key_changes where environment_id = $1 and segment = $2`);

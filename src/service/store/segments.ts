@@ -5,10 +5,8 @@ import type {
   WireSegmentInEnvironment,
 } from '../../admin-api/wire.js';
 import { partsOf } from '../parts.js';
-import { sortName } from '../rules/names.js';
 import type { Page } from '../rules/paging.js';
-import { removeAllKeys } from './keys.js';
-import { statement } from './statement.js';
+import { firstRow, statement, statements } from './statement.js';
 import { NAMES_AT_ONCE, type Db, type EnvironmentRow, type SegmentRow } from './tables.js';
 import { countUses } from './workspaces.js';
 
@@ -26,13 +24,10 @@ export interface StoredActivation extends StoredSegment {
   readonly environment_name: string;
 }
 
-function selectSegments(db: Db) {
-  return db
-    .selectFrom('segments')
-    .innerJoin('traffic_types', 'traffic_types.id', 'segments.traffic_type_id')
-    .selectAll('segments')
-    .select('traffic_types.name as traffic_type_name');
-}
+const SEGMENTS = `
+  select segments.*, traffic_types.name as traffic_type_name
+  from segments join traffic_types on traffic_types.id = segments.traffic_type_id
+  where segments.workspace_id = $1`;
 
 /** One page of the segments of a workspace, sorted by name. */
 export async function listSegments(
@@ -41,46 +36,24 @@ export async function listSegments(
   page: Page,
 ): Promise<{ segments: StoredSegment[]; totalCount: number }> {
   const totalCount = await countUses(db, 'segments', 'workspace_id', workspaceId);
-  const segments = await selectSegments(db)
-    .where('segments.workspace_id', '=', workspaceId)
-    .orderBy('segments.sort_name')
-    .orderBy('segments.name')
-    .limit(page.limit)
-    .offset(page.offset)
-    .execute();
+  const segments = await segmentsOfPage(db, workspaceId, page.limit, page.offset);
   return { segments, totalCount };
 }
 
+const segmentsOfPage = statement<StoredSegment>(`${SEGMENTS}
+  order by segments.sort_name, segments.name limit $2 offset $3`);
+
 /** Finds a segment by name alone, because the contract gives segments no id. */
-export async function findSegment(
-  db: Db,
-  workspaceId: string,
-  name: string,
-): Promise<StoredSegment | undefined> {
-  return selectSegments(db)
-    .where('segments.workspace_id', '=', workspaceId)
-    .where('segments.name', '=', name)
-    .executeTakeFirst();
-}
+export const findSegment = firstRow<StoredSegment, [workspaceId: string, name: string]>(
+  `${SEGMENTS} and segments.name = $2`,
+);
 
-/** No segment of the workspace may have this name yet. */
-export async function insertSegment(db: Db, segment: Omit<SegmentRow, 'sort_name'>): Promise<void> {
-  await db
-    .insertInto('segments')
-    .values({ ...segment, sort_name: sortName(segment.name) })
-    .execute();
-}
-
-export async function deleteSegment(db: Db, segmentId: string): Promise<void> {
-  const activations = await db
-    .selectFrom('activations')
-    .select('id')
-    .where('segment_id', '=', segmentId)
-    .execute();
-  // One after the other, because a transaction has one connection.
-  for (const { id } of activations) await deleteActivation(db, id);
-  await db.deleteFrom('segments').where('id', '=', segmentId).execute();
-}
+/** Deletes a segment with its activations and their keys. */
+export const deleteSegment = statements<[id: string]>(
+  'delete from key_blocks where activation_id in (select id from activations where segment_id = $1)',
+  'delete from activations where segment_id = $1',
+  'delete from segments where id = $1',
+);
 
 /** Sorted by name. */
 export const environmentsWithKeys = statement<EnvironmentRow, [segmentId: string]>(`
@@ -99,16 +72,6 @@ export async function listActivations(
   return { activations, totalCount };
 }
 
-/** Undefined if the segment is not active in the environment, or does not exist. */
-export async function findActivation(
-  db: Db,
-  environmentId: string,
-  segmentName: string,
-): Promise<StoredActivation | undefined> {
-  const [found] = await activationsCalled(db, environmentId, segmentName);
-  return found;
-}
-
 const ACTIVATIONS = `
   select segments.*, traffic_types.name as traffic_type_name, activations.id as activation_id,
     activations.creation_time as activation_time, activations.last_update_time, activations.key_count,
@@ -119,7 +82,11 @@ const ACTIVATIONS = `
   join traffic_types on traffic_types.id = segments.traffic_type_id
   where environments.id = $1`;
 
-const activationsCalled = statement<StoredActivation>(`${ACTIVATIONS} and segments.name = $2`);
+/** Undefined if the segment is not active in the environment, or does not exist. */
+export const findActivation = firstRow<
+  StoredActivation,
+  [environmentId: string, segmentName: string]
+>(`${ACTIVATIONS} and segments.name = $2`);
 const activationsOfPage = statement<StoredActivation>(`${ACTIVATIONS}
   order by segments.sort_name, segments.name limit $2 offset $3`);
 
@@ -145,38 +112,21 @@ export async function inactiveSegments(
 }
 
 /** Activates a segment without keys; it must not be active yet. */
-export async function insertActivation(
-  db: Db,
-  place: { segmentId: string; environmentId: string },
-  now: number,
-): Promise<void> {
-  await db
-    .insertInto('activations')
-    .values({
-      segment_id: place.segmentId,
-      environment_id: place.environmentId,
-      creation_time: now,
-      last_update_time: now,
-      key_count: 0,
-    })
-    .execute();
-}
+export const insertActivation = statement<
+  never,
+  [segmentId: string, environmentId: string, now: number]
+>(`
+  insert into activations (segment_id, environment_id, creation_time, last_update_time, key_count)
+  values ($1, $2, $3, $3, 0)`);
 
-export async function deleteActivation(db: Db, activationId: number): Promise<void> {
-  await removeAllKeys(db, activationId);
-  await db.deleteFrom('activations').where('id', '=', activationId).execute();
-}
+/** Deletes an activation with its keys. */
+export const deleteActivation = statements<[id: number]>(
+  'delete from key_blocks where activation_id = $1',
+  'delete from activations where id = $1',
+);
 
-/** Stores the number of keys after a change, and the time of the change. The stored number saves counting the keys. */
-export async function touchActivation(
-  db: Db,
-  activationId: number,
-  changed: { keyCount: number; now: number },
-): Promise<void> {
-  await updateActivation(db, changed.keyCount, changed.now, activationId);
-}
-
-const updateActivation = statement(
+/** The stored number of keys saves counting them. */
+export const touchActivation = statement<never, [keyCount: number, now: number, id: number]>(
   'update activations set key_count = $1, last_update_time = $2 where id = $3',
 );
 

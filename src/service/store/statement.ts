@@ -1,14 +1,15 @@
-import { CompiledQuery, sql, type RawBuilder } from 'kysely';
+import { CompiledQuery, sql, type Insertable, type RawBuilder } from 'kysely';
 import type { Pool } from 'pg';
 import type { SqliteDatabase, SqliteStatement } from '../../platform/sqlite.js';
 import type { Dialect } from './migrations.js';
-import type { Db } from './tables.js';
+import { partsOf } from '../parts.js';
+import { NAMES_AT_ONCE, type Db, type Tables } from './tables.js';
 
 type Value = string | number | null;
-type Statement<Row, Values extends readonly Value[]> = (
+type Statement<Result, Values extends readonly Value[]> = (
   db: Db,
   ...values: Values
-) => Promise<Row[]>;
+) => Promise<Result>;
 
 /**
  * A statement whose text is built once, because building it takes longer than running it. Both databases take `$1`, `$2`,
@@ -18,12 +19,41 @@ type Statement<Row, Values extends readonly Value[]> = (
  */
 export function statement<Row = never, Values extends readonly Value[] = readonly Value[]>(
   text: string,
-): Statement<Row, Values> {
+): Statement<Row[], Values> {
   const compiled = CompiledQuery.raw(text);
   return async (db, ...values) => {
     const { rows } = await db.executeQuery({ ...compiled, parameters: values });
     return rows as Row[];
   };
+}
+
+/** Like `statement`, for the first of the rows that it selects. */
+export function firstRow<Row, Values extends readonly Value[]>(
+  text: string,
+): Statement<Row | undefined, Values> {
+  const rows = statement<Row, Values>(text);
+  return async (db, ...values) => (await rows(db, ...values))[0];
+}
+
+/** Statements that take the same values, run one after the other. */
+export function statements<Values extends readonly Value[]>(
+  ...texts: readonly string[]
+): Statement<void, Values> {
+  const all = texts.map((text) => statement<never, Values>(text));
+  return async (db, ...values) => {
+    for (const each of all) await each(db, ...values);
+  };
+}
+
+/** Adds rows, if there are any. */
+export async function insert<Table extends keyof Tables>(
+  db: Db,
+  table: Table,
+  rows: readonly Insertable<Tables[Table]>[],
+): Promise<void> {
+  for await (const part of partsOf(rows, NAMES_AT_ONCE)) {
+    await db.insertInto(table).values(part).execute();
+  }
 }
 
 /**

@@ -274,12 +274,45 @@ export interface AuditTable {
   workspace_id: string | null;
   environment_id: string | null;
   environment_name: string | null;
-  kind: string;
+  kind: AuditKind;
   name: string;
-  action: string;
+  action: AuditAction;
   title: string | null;
   comment: string | null;
   key_id: string | null;
   key_name: string | null;
   difference_json: string;
 }
+
+export type AuditKind =
+  | 'flag'
+  | 'segment'
+  | 'identity'
+  | 'workspace'
+  | 'environment'
+  | 'traffic-type'
+  | 'attribute'
+  | 'admin-key'
+  | 'audit-log';
+
+/** The kind of change. `kill` and `restore` are changes of a definition that move `killed`. */
+export type AuditAction =
+  | 'create'
+  | 'update'
+  | 'delete'
+  | 'archive'
+  | 'unarchive'
+  | 'kill'
+  | 'restore'
+  | 'reallocate'
+  | 'activate'
+  | 'deactivate'
+  | 'add-keys'
+  | 'remove-keys'
+  | 'replace-keys'
+  | 'request-change'
+  | 'approve'
+  | 'reject'
+  | 'withdraw'
+  | 'expire'
+  | 'prune';

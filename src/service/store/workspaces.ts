@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
+import type { EnvironmentContent, WorkspaceContent } from '../rules/environment.js';
 import type { Page } from '../rules/paging.js';
-import { sortName } from '../rules/names.js';
-import { statement } from './statement.js';
+import { sorted } from '../rules/names.js';
+import { firstRow, statement, statements } from './statement.js';
 import type {
   Db,
   EnvironmentRow,
@@ -23,14 +24,12 @@ export interface WorkspaceFilter {
 
 /** All workspaces that match, sorted by name. */
 export async function listWorkspaces(db: Db, filter: WorkspaceFilter): Promise<WorkspaceRow[]> {
-  const rows = await db
-    .selectFrom('workspaces')
-    .selectAll()
-    .orderBy('sort_name')
-    .orderBy('id')
-    .execute();
-  return rows.filter((row) => matches(row, filter));
+  return (await allWorkspaces(db)).filter((row) => matches(row, filter));
 }
+
+const allWorkspaces = statement<WorkspaceRow, []>(
+  'select * from workspaces order by sort_name, id',
+);
 
 function matches(row: WorkspaceRow, { ids, name }: WorkspaceFilter): boolean {
   if (ids !== null && !ids.includes(row.id)) return false;
@@ -59,22 +58,6 @@ function byIdFirst<T extends { id: string }>(rows: readonly T[], id: string): T 
   return rows.find((row) => row.id === id) ?? rows[0];
 }
 
-/** No workspace may have this id or name yet. */
-export async function insertWorkspace(
-  db: Db,
-  workspace: { id: string; name: string; requiresTitleAndComments: boolean },
-): Promise<void> {
-  await db
-    .insertInto('workspaces')
-    .values({
-      id: workspace.id,
-      name: workspace.name,
-      sort_name: sortName(workspace.name),
-      requires_title_and_comments: Number(workspace.requiresTitleAndComments),
-    })
-    .execute();
-}
-
 /** In the order of their creation; the contract demands no order. */
 export const listEnvironments = statement<EnvironmentRow, [workspaceId: string]>(
   'select * from environments where workspace_id = $1 order by creation_time, sort_name',
@@ -98,17 +81,6 @@ export const environmentsCalled = statement<EnvironmentRow>(
   'select * from environments where id = $1 or name = $1',
 );
 
-/** No environment of the workspace may have this name yet. */
-export async function insertEnvironment(
-  db: Db,
-  environment: Omit<EnvironmentRow, 'sort_name'>,
-): Promise<void> {
-  await db
-    .insertInto('environments')
-    .values({ ...environment, sort_name: sortName(environment.name) })
-    .execute();
-}
-
 /** Sorted by the bytes of their names. */
 export const listTrafficTypes = statement<TrafficTypeRow, [workspaceId: string]>(
   'select * from traffic_types where workspace_id = $1 order by name',
@@ -124,88 +96,72 @@ export async function findTrafficType(
   return rows.find((row) => row.id === idOrName) ?? rows.find((row) => row.name === idOrName);
 }
 
-export async function insertTrafficType(db: Db, trafficType: TrafficTypeRow): Promise<void> {
-  await db.insertInto('traffic_types').values(trafficType).execute();
-}
-
 /** In the order of their positions; a new flag has the first. */
 export const listRolloutStatuses = statement<RolloutStatusRow, [workspaceId: string]>(
   'select * from rollout_statuses where workspace_id = $1 order by position',
 );
 
-export async function insertRolloutStatuses(
-  db: Db,
-  statuses: readonly RolloutStatusRow[],
-): Promise<void> {
-  await db
-    .insertInto('rollout_statuses')
-    .values([...statuses])
-    .execute();
+export function workspaceColumns({ name, requiresTitleAndComments }: WorkspaceContent) {
+  return sorted({ name, requires_title_and_comments: Number(requiresTitleAndComments) });
 }
 
 export async function updateWorkspace(
   db: Db,
   id: string,
-  { name, requiresTitleAndComments }: { name: string; requiresTitleAndComments: boolean },
+  content: WorkspaceContent,
 ): Promise<void> {
-  await db
-    .updateTable('workspaces')
-    .set({
-      name,
-      sort_name: sortName(name),
-      requires_title_and_comments: Number(requiresTitleAndComments),
-    })
-    .where('id', '=', id)
-    .execute();
+  await db.updateTable('workspaces').set(workspaceColumns(content)).where('id', '=', id).execute();
 }
 
 /** Deletes a workspace with its traffic types, their attributes, and rollout statuses. It must have nothing else. */
-export async function deleteWorkspace(db: Db, id: string): Promise<void> {
-  await db
-    .deleteFrom('attributes')
-    .where('traffic_type_id', 'in', (types) =>
-      types.selectFrom('traffic_types').where('workspace_id', '=', id).select('id'),
-    )
-    .execute();
-  await db.deleteFrom('traffic_types').where('workspace_id', '=', id).execute();
-  await db.deleteFrom('rollout_statuses').where('workspace_id', '=', id).execute();
-  await db.deleteFrom('archived_flags').where('workspace_id', '=', id).execute();
-  await db.deleteFrom('workspaces').where('id', '=', id).execute();
+export const deleteWorkspace = statements<[id: string]>(
+  'delete from attributes where traffic_type_id in (select id from traffic_types where workspace_id = $1)',
+  'delete from traffic_types where workspace_id = $1',
+  'delete from rollout_statuses where workspace_id = $1',
+  'delete from archived_flags where workspace_id = $1',
+  'delete from workspaces where id = $1',
+);
+
+export function environmentColumns(content: EnvironmentContent) {
+  const { name, production = false, approvalsRequired = false, allowKills = false } = content;
+  return sorted({
+    name,
+    production: Number(production),
+    approvals_required: Number(approvalsRequired),
+    allow_kills: Number(allowKills),
+  });
 }
 
 export async function updateEnvironment(
   db: Db,
   id: string,
-  changed: Pick<EnvironmentRow, 'name' | 'production' | 'approvals_required' | 'allow_kills'>,
+  content: EnvironmentContent,
 ): Promise<void> {
   await db
     .updateTable('environments')
-    .set({ ...changed, sort_name: sortName(changed.name) })
+    .set(environmentColumns(content))
     .where('id', '=', id)
     .execute();
 }
 
 /** Deletes an environment with its identities. It must have neither definitions nor activations. */
-export async function deleteEnvironment(db: Db, id: string): Promise<void> {
-  await db.deleteFrom('identities').where('environment_id', '=', id).execute();
-  await db.deleteFrom('change_requests').where('environment_id', '=', id).execute();
-  await db.deleteFrom('key_changes').where('environment_id', '=', id).execute();
-  await db.deleteFrom('environments').where('id', '=', id).execute();
-}
+export const deleteEnvironment = statements<[id: string]>(
+  'delete from identities where environment_id = $1',
+  'delete from change_requests where environment_id = $1',
+  'delete from key_changes where environment_id = $1',
+  'delete from environments where id = $1',
+);
 
 /** Finds a traffic type by id alone, because traffic types of several workspaces may have the same name. */
-export async function findTrafficTypeAnywhere(
-  db: Db,
-  id: string,
-): Promise<TrafficTypeRow | undefined> {
-  return db.selectFrom('traffic_types').selectAll().where('id', '=', id).executeTakeFirst();
-}
+export const findTrafficTypeAnywhere = firstRow<TrafficTypeRow, [id: string]>(
+  'select * from traffic_types where id = $1',
+);
 
 /** Deletes a traffic type with its attributes. Nothing else may refer to it any more. */
-export async function deleteTrafficType(db: Db, id: string): Promise<void> {
-  await db.deleteFrom('attributes').where('traffic_type_id', '=', id).execute();
-  await db.deleteFrom('traffic_types').where('id', '=', id).execute();
-}
+export const deleteTrafficType = statements<[id: string]>(
+  'delete from attributes where traffic_type_id = $1',
+  'delete from traffic_types where id = $1',
+);
 
 type Used =
   | [table: 'environments' | 'flags' | 'segments', column: 'workspace_id']

@@ -1,7 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { API_PREFIX } from '../../../src/admin-api/wire.js';
 import { startService, type RunningService } from '../../../src/service/service.js';
-import type { Seed, SeedEnvironment } from '../../../src/service/seed.js';
+import type { EnvironmentContent } from '../../../src/service/rules/environment.js';
+import type { Seed } from '../../../src/service/seed.js';
 import type { AuditEntry } from '../../../src/service/store/audit.js';
 import { definitionAskedByName } from '../ids-alone.js';
 import { noisy } from '../noisy-service.js';
@@ -50,7 +51,7 @@ export async function startStoryService(
   kind: ServiceKind,
   workspaces: number,
   around: (next: RequestListener) => RequestListener = (next) => next,
-  environments: readonly SeedEnvironment[] = STORY_ENVIRONMENTS,
+  environments: readonly EnvironmentContent[] = STORY_ENVIRONMENTS,
 ): Promise<StoryService> {
   const service = await startService({
     store: { kind: 'memory' },
@@ -76,7 +77,7 @@ export async function startStoryService(
 
 const STORY_ENVIRONMENTS = [{ name: 'staging' }, { name: 'production', production: true }];
 
-function seedOf(workspaces: number, environments: readonly SeedEnvironment[]): Seed {
+function seedOf(workspaces: number, environments: readonly EnvironmentContent[]): Seed {
   const trafficTypes = ['user', 'account'];
   return {
     workspaces: Array.from({ length: workspaces }, (_, index) => {

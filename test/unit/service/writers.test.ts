@@ -2,7 +2,8 @@ import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openStore, type Store } from '../../../src/service/store/store.js';
 import type { Db } from '../../../src/service/store/tables.js';
-import { findWorkspace, insertWorkspace } from '../../../src/service/store/workspaces.js';
+import { insert } from '../../../src/service/store/statement.js';
+import { findWorkspace, workspaceColumns } from '../../../src/service/store/workspaces.js';
 import { writeTogether, type NextWork } from '../../../src/service/store/writers.js';
 
 let store: Store | undefined;
@@ -12,7 +13,8 @@ afterEach(async () => {
 });
 
 const inserting = (name: string) => async (db: Db) => {
-  await insertWorkspace(db, { id: name, name, requiresTitleAndComments: false });
+  const columns = workspaceColumns({ name, requiresTitleAndComments: false });
+  await insert(db, 'workspaces', [{ id: name, ...columns }]);
   return name;
 };
 const failing = (name: string) => async (db: Db) => {
