@@ -30,7 +30,7 @@ const WITH_RULE_BASED = '1.3';
 export function addApplications(app: FastifyInstance, parts: ApplicationParts): void {
   const environments = new Map<string, ServedEnvironment>();
   const find: FindApplication = async (request) => {
-    const key = await parts.keys.ofApplication(keyFromHeaders(request.headers));
+    const key = await parts.keys.byText(keyFromHeaders(request.headers), 'application');
     const [environmentId = ''] = JSON.parse(key.environments_json ?? '[]') as string[];
     const known = environments.get(environmentId);
     const environment = known ?? (await storedEnvironment(parts, environmentId));

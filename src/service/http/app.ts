@@ -87,14 +87,21 @@ const SERVER = { keepAliveTimeout: KEEP_ALIVE_MS, requireHostHeader: false };
 
 /** Puts the endpoints behind HTTP, with keys, bodies, errors and the access log. The app does not listen yet. */
 export function createApp(options: AppOptions): FastifyInstance {
-  const middleware = options.middleware ?? ((next: RequestListener) => next);
+  const { middleware = (next: RequestListener) => next } = options;
+  /** The last answer of each connection. */
   const answers = new WeakMap<Socket, ServerResponse>();
+  const noting =
+    (next: RequestListener): RequestListener =>
+    (request, response) => {
+      answers.set(request.socket, response);
+      next(request, response);
+    };
   const app = Fastify({
     bodyLimit: MAX_BODY_BYTES,
     exposeHeadRoutes: false,
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_NAME_BYTES },
-    serverFactory: (handler) => createServer(SERVER, noting(answers, middleware(handler))),
+    serverFactory: (handler) => createServer(SERVER, noting(middleware(handler))),
     clientErrorHandler: (error, socket) => {
       refuseBrokenRequest(error, socket, { answer: answers.get(socket), log: options.log });
     },
@@ -141,14 +148,6 @@ export function createApp(options: AppOptions): FastifyInstance {
   options.applications?.(app, { ...options, keys, cache });
   for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options, cache);
   return app;
-}
-
-/** Notes the last answer of each connection. */
-function noting(answers: WeakMap<Socket, ServerResponse>, next: RequestListener): RequestListener {
-  return (request, response) => {
-    answers.set(request.socket, response);
-    next(request, response);
-  };
 }
 
 /**
@@ -268,15 +267,11 @@ function textOf(answer: unknown): string {
   return answer instanceof JsonText ? answer.text : JSON.stringify(answer);
 }
 
-/**
- * The request in the form that endpoints take.
- *
- * @throws Problem (400) the path or query holds the null character, which PostgreSQL cannot hold.
- */
 function apiRequestOf(request: FastifyRequest, now: number, isStrict: boolean): ApiRequest {
   const { adminKey } = request;
   if (adminKey === null) throw unauthorised();
   const query = request.query as Record<string, unknown>;
+  // PostgreSQL cannot hold it.
   if (request.url.includes('%00')) {
     throw badRequest('Paths and queries must not hold a null character');
   }

@@ -7,7 +7,6 @@ import type { PlacedDefinition } from '../store/definition-lookups.js';
 import type { StoredFlag } from '../store/flags.js';
 import type { StoredActivation, StoredSegment } from '../store/segments.js';
 
-/** The caller of a request, with the facts that the audit log records of it. */
 export interface Caller {
   /** Id of the Admin API key; null for changes without one: from a seed, or by the operator of the store. */
   readonly keyId: string | null;
@@ -33,7 +32,7 @@ export interface ApiRequest {
   /** Fits the endpoint's schema; undefined if the request has no body. */
   readonly body: unknown;
   readonly caller: Caller;
-  /** Whether the service is strict: then the result of a patch must fit the contract too. */
+  /** Then the result of a patch must fit the contract too. */
   readonly isStrict?: boolean;
   /** Id of the approved change request that this change carries out. */
   readonly publishes?: string;
@@ -104,11 +103,11 @@ interface EndpointBase {
   /** Default: the endpoint is not in the contract, and a strict service does not have it. */
   readonly contract?: ContractForm;
   readonly summary: string;
-  /** Schema of the body of a 200. */
+  /** Of the body of a 200. */
   readonly answer: Schema;
   /** Parameters of the query, beside title and comment of a change. The service ignores others. */
   readonly query?: Readonly<Record<string, Schema>>;
-  /** Schema of the body. Without one the service ignores any body. */
+  /** Without one the service ignores any body. */
   readonly body?: Schema;
   /** Raises the limit of the body to ten thousand keys or identities. */
   readonly takesMany?: boolean;

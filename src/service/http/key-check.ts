@@ -40,13 +40,11 @@ export class EphemeralKeys {
     return key;
   }
 
-  /** Finds a key by the id that its text holds. */
   find(id: string): AdminKeyRow | undefined {
     return this.#rows.get(id);
   }
 }
 
-/** The sources that keys are checked against. */
 interface KeyCheckParts {
   readonly store: Store;
   readonly lentKeys: EphemeralKeys;
@@ -74,39 +72,25 @@ export class KeyCheck {
   }
 
   /**
-   * Finds a key that opens the administration.
+   * Finds the key with a text, for the administration or for applications.
    *
-   * @param text the key; undefined if the request has none.
-   * @throws Problem (401) the key is missing, wrong, revoked or an application's (the answer does not say which), or it
-   * has ended.
+   * @throws Problem (401) the key is missing, wrong, revoked or for the other use (the answer does not say which), or
+   * it has ended.
    */
-  async byText(text: string | undefined): Promise<AdminKeyRow> {
-    return this.#byText(text, ({ key_type }) => key_type === 'admin');
-  }
-
-  /**
-   * Finds the key of an application.
-   *
-   * @throws Problem (401) as `byText`, and for Admin API keys.
-   */
-  async ofApplication(text: string | undefined): Promise<AdminKeyRow> {
-    return this.#byText(text, ({ key_type }) => key_type !== 'admin');
-  }
-
-  async #byText(
-    text: string | undefined,
-    opens: (key: AdminKeyRow) => boolean,
+  async byText(
+    text = '',
+    use: 'administration' | 'application' = 'administration',
   ): Promise<AdminKeyRow> {
-    const id = text === undefined ? undefined : adminKeyId(text);
-    if (text === undefined || id === undefined) throw unauthorised();
-    return this.#valid(id, (key) => opens(key) && isSameKey(text, key.hash));
+    const id = adminKeyId(text);
+    if (id === undefined) throw unauthorised();
+    return this.#valid(
+      id,
+      ({ key_type, hash }) =>
+        (key_type === 'admin') === (use === 'administration') && isSameKey(text, hash),
+    );
   }
 
-  /**
-   * For a session whose user has proved before that they have the key.
-   *
-   * @throws Problem (401) as `byText`.
-   */
+  /** For a session whose user has proved before that they have the key. */
   async byId(id: string): Promise<AdminKeyRow> {
     return this.#valid(id, () => true);
   }

@@ -13,45 +13,41 @@ import {
 import type { Db, EnvironmentRow, TrafficTypeRow, WorkspaceRow } from '../store/tables.js';
 import { findEnvironment, findTrafficType, findWorkspace } from '../store/workspaces.js';
 
-/**
+/*
  * Finds the objects that a path names, by id or by name. The service answers 404 for objects that the caller's key may
- * not touch, as public documentation of such services describes it.
+ * not touch too, as public documentation of such services describes it.
  */
 
-/** @throws Problem (404) the workspace does not exist, or the caller's key does not see it. */
+/** @throws Problem (404) */
+function there<T>(found: T | undefined, what: string, idOrName: string): T {
+  if (found === undefined) throw notFound(what, idOrName);
+  return found;
+}
+
 export async function workspaceAt(db: Db, { params, caller }: ApiRequest): Promise<WorkspaceRow> {
   return workspaceCalled(db, caller, params['ws'] ?? '');
 }
 
-/**
- * For endpoints that name a workspace elsewhere than in the path.
- *
- * @throws Problem (404) the workspace does not exist, or the caller's key does not see it.
- */
+/** For endpoints that name a workspace elsewhere than in the path. */
 export async function workspaceCalled(
   db: Db,
-  caller: Caller,
+  { scope }: Caller,
   idOrName: string,
 ): Promise<WorkspaceRow> {
   const workspace = await findWorkspace(db, idOrName);
-  if (workspace === undefined || !isVisible(caller.scope.workspaces, workspace.id)) {
-    throw notFound('workspace', idOrName);
-  }
-  return workspace;
+  const isSeen = workspace !== undefined && isVisible(scope.workspaces, workspace.id);
+  return there(isSeen ? workspace : undefined, 'workspace', idOrName);
 }
 
-/** @throws Problem (404) the workspace has no such environment, or the caller's key does not see it. */
 export async function environmentAt(
   db: Db,
-  { params, caller }: ApiRequest,
+  { params: { env = '' }, caller }: ApiRequest,
   workspace: WorkspaceOfChange,
 ): Promise<EnvironmentRow> {
-  const idOrName = params['env'] ?? '';
-  const environment = await findEnvironment(db, workspace.id, idOrName);
-  if (environment === undefined || !isVisible(caller.scope.environments, environment.id)) {
-    throw notFound('environment', idOrName);
-  }
-  return environment;
+  const environment = await findEnvironment(db, workspace.id, env);
+  const isSeen =
+    environment !== undefined && isVisible(caller.scope.environments, environment.id);
+  return there(isSeen ? environment : undefined, 'environment', env);
 }
 
 /** @param allowed ids that a key may touch; null means all. */
@@ -82,74 +78,52 @@ export function isUnrestricted({ scope }: Pick<Caller, 'scope'>): boolean {
   return scope.environments === null && scope.workspaces === null;
 }
 
-/**
- * Refuses a change of a flag or segment that has an open change request, in one environment or in any of its workspace.
- *
- * @throws Problem (423)
- */
+/** @throws Problem (423) the flag or segment has an open change request, in one environment or in any. */
 export async function checkNothingRequested(db: Db, object: RequestedObject): Promise<void> {
   const [open] = await openChangeRequests(db, object);
   if (open !== undefined) throw waitsForChangeRequest(open);
 }
 
-/** @throws Problem (404) the workspace has no such traffic type. */
 export async function trafficTypeAt(
   db: Db,
-  { params }: ApiRequest,
+  { params: { trafficType = '' } }: ApiRequest,
   workspaceId: string,
 ): Promise<TrafficTypeRow> {
-  const idOrName = params['trafficType'] ?? '';
-  const trafficType = await findTrafficType(db, workspaceId, idOrName);
-  if (trafficType === undefined) throw notFound('traffic type', idOrName);
-  return trafficType;
+  return there(await findTrafficType(db, workspaceId, trafficType), 'traffic type', trafficType);
 }
 
-/** @throws Problem (404) the workspace has no such flag. */
 export async function flagAt(
   db: Db,
-  { params }: ApiRequest,
+  { params: { flag = '' } }: ApiRequest,
   workspace: WorkspaceOfChange,
 ): Promise<StoredFlag> {
-  const nameOrId = params['flag'] ?? '';
-  const flag = await findFlag(db, workspace.id, nameOrId);
-  if (flag === undefined) throw notFound('feature flag', nameOrId);
-  return flag;
+  return there(await findFlag(db, workspace.id, flag), 'feature flag', flag);
 }
 
-/** @throws Problem (404) the flag has no definition; the message is the contract's. */
+/** The refusal is the contract's. */
 export async function definitionAt(
   db: Db,
-  { params }: ApiRequest,
+  { params: { flag = '' } }: ApiRequest,
   environment: EnvironmentOfChange,
 ): Promise<StoredDefinition> {
-  const nameOrId = params['flag'] ?? '';
-  const definition = await findDefinition(db, environment.id, nameOrId);
-  if (definition === undefined) throw definitionNotFound(nameOrId);
+  const definition = await findDefinition(db, environment.id, flag);
+  if (definition === undefined) throw definitionNotFound(flag);
   return definition;
 }
 
-/** @throws Problem (404) the workspace has no such segment. */
 export async function segmentAt(
   db: Db,
-  { params }: ApiRequest,
+  { params: { segment = '' } }: ApiRequest,
   workspaceId: string,
 ): Promise<StoredSegment> {
-  const name = params['segment'] ?? '';
-  const segment = await findSegment(db, workspaceId, name);
-  if (segment === undefined) throw notFound('segment', name);
-  return segment;
+  return there(await findSegment(db, workspaceId, segment), 'segment', segment);
 }
 
-/** @throws Problem (404) the segment is not active in the environment. */
 export async function activationAt(
   db: Db,
-  { params }: ApiRequest,
-  environment: EnvironmentOfChange,
+  { params: { segment = '' } }: ApiRequest,
+  { id, name }: EnvironmentOfChange,
 ): Promise<StoredActivation> {
-  const name = params['segment'] ?? '';
-  const activation = await findActivation(db, environment.id, name);
-  if (activation === undefined) {
-    throw notFound(`active segment of the environment ${environment.name}`, name);
-  }
-  return activation;
+  const activation = await findActivation(db, id, segment);
+  return there(activation, `active segment of the environment ${name}`, segment);
 }

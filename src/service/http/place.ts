@@ -63,25 +63,18 @@ const FIND: { readonly [At in keyof Places]: Find<At> } = {
   },
   flag: flagInWorkspace,
   flagEverywhere: async (db, request, demands) => {
-    const place = await flagInWorkspace(db, request, demands);
-    const environments = await environmentsOfFlag(db, place.flag.id);
+    const { workspace, flag } = await flagInWorkspace(db, request, demands);
+    const environments = await environmentsOfFlag(db, flag.id);
     for (const environment of environments) checkApproval(environment, request, demands);
-    const { name } = place.flag;
-    await checkNothingRequested(db, { kind: 'flag', name, workspaceId: place.workspace.id });
-    return { ...place, environments };
+    await checkNothingRequested(db, { kind: 'flag', name: flag.name, workspaceId: workspace.id });
+    return { workspace, flag, environments };
   },
   newDefinition: async (db, request, demands) => {
-    const place = await inEnvironment(db, request, demands);
-    const flag = await flagAt(db, request, place.workspace);
-    const { name, workspace_id: workspaceId } = flag;
-    const object = {
-      kind: 'flag',
-      name,
-      workspaceId,
-      environmentId: place.environment.id,
-    } as const;
-    await checkNothingRequested(db, object);
-    return { ...place, flag };
+    const { workspace, environment } = await inEnvironment(db, request, demands);
+    const flag = await flagAt(db, request, workspace);
+    const place = { workspaceId: workspace.id, environmentId: environment.id };
+    await checkNothingRequested(db, { kind: 'flag', name: flag.name, ...place });
+    return { workspace, environment, flag };
   },
   definition: async (db, request, demands) => {
     const found = await placedDefinitionAt(db, request);
@@ -93,13 +86,13 @@ const FIND: { readonly [At in keyof Places]: Find<At> } = {
   },
   segment: segmentInWorkspace,
   segmentEverywhere: async (db, request, demands) => {
-    const place = await segmentInWorkspace(db, request, demands);
-    for (const environment of await environmentsWithKeys(db, place.segment.id)) {
+    const { workspace, segment } = await segmentInWorkspace(db, request, demands);
+    for (const environment of await environmentsWithKeys(db, segment.id)) {
       checkApproval(environment, request, demands);
     }
-    const { name } = place.segment;
-    await checkNothingRequested(db, { kind: 'segment', name, workspaceId: place.workspace.id });
-    return place;
+    const { name } = segment;
+    await checkNothingRequested(db, { kind: 'segment', name, workspaceId: workspace.id });
+    return { workspace, segment };
   },
   newActivation: async (db, request, demands) => {
     const place = await inEnvironment(db, request, demands);
@@ -113,22 +106,13 @@ const FIND: { readonly [At in keyof Places]: Find<At> } = {
   },
 };
 
-async function inWorkspace(
-  db: Db,
-  request: ApiRequest,
-  demands: Demands,
-): Promise<Places['workspace']> {
+async function inWorkspace(db: Db, request: ApiRequest, demands: Demands) {
   const workspace = await workspaceAt(db, request);
   checkCaller(request, demands, { workspace });
   return { workspace };
 }
 
-/** Environments of several workspaces may have the name in a path without a workspace; see `environmentByItself`. */
-async function inEnvironment(
-  db: Db,
-  request: ApiRequest,
-  demands: Demands,
-): Promise<Places['environment']> {
+async function inEnvironment(db: Db, request: ApiRequest, demands: Demands) {
   const place = await environmentOf(db, request);
   checkCaller(request, demands, place);
   return place;
@@ -149,7 +133,6 @@ async function environmentOf(db: Db, request: ApiRequest): Promise<Places['envir
   return { workspace, environment: await environmentAt(db, request, workspace) };
 }
 
-/** @throws Problem (403, 400, 403) the key does not reach so far, a text is missing, or an approval is. */
 function checkCaller(
   request: ApiRequest,
   demands: Demands,
@@ -162,30 +145,17 @@ function checkCaller(
   if (environment !== undefined) checkApproval(environment, request, demands);
 }
 
-async function flagInWorkspace(
-  db: Db,
-  request: ApiRequest,
-  demands: Demands,
-): Promise<Places['flag']> {
+async function flagInWorkspace(db: Db, request: ApiRequest, demands: Demands) {
   const { workspace } = await inWorkspace(db, request, demands);
   return { workspace, flag: await flagAt(db, request, workspace) };
 }
 
-async function segmentInWorkspace(
-  db: Db,
-  request: ApiRequest,
-  demands: Demands,
-): Promise<Places['segment']> {
+async function segmentInWorkspace(db: Db, request: ApiRequest, demands: Demands) {
   const { workspace } = await inWorkspace(db, request, demands);
   return { workspace, segment: await segmentAt(db, request, workspace.id) };
 }
 
-/**
- * Refuses a change in an environment that requires approvals, unless it carries out an approved request. A kill may be
- * exempt.
- *
- * @throws Problem (403)
- */
+/** An environment that requires approvals takes a change only from an approved request. A kill may be exempt. */
 export function checkApproval(
   environment: EnvironmentOfChange,
   request: ApiRequest,
@@ -197,10 +167,8 @@ export function checkApproval(
 }
 
 /**
- * Refuses a change of an object that has an open change request, unless the change carries out that request. Only kills
- * and restores may be requested beside it, because they touch nothing else.
- *
- * @throws Problem (423)
+ * An object with an open change request takes only the change of that request, and kills and restores, which touch
+ * nothing else.
  */
 function checkUnrequested(
   stored: { readonly open_change_request_id: string | null },
@@ -212,26 +180,20 @@ function checkUnrequested(
   if (request.publishes === undefined) throw waitsForChangeRequest(id);
 }
 
-/**
- * Finds workspace, environment and definition by one statement. Gives undefined where only the separate lookups can
- * decide.
- */
+/** All of them by one statement. Gives undefined where only the separate lookups can decide. */
 async function placedDefinitionAt(
   db: Db,
   { params, caller }: ApiRequest,
 ): Promise<PlacedDefinition | undefined> {
   const { ws = '', env = '', flag = '' } = params;
   const found = await findPlacedDefinition(db, [ws, env, flag]);
-  if (found === undefined) return undefined;
-  return isPlaceVisible(caller, found.workspace.id, found.environment.id) ? found : undefined;
+  const isSeen = found && isPlaceVisible(caller, found.workspace.id, found.environment.id);
+  return isSeen === true ? found : undefined;
 }
 
 /**
  * The environment of a path that names no workspace. An id is unique. If environments of several workspaces have the
- * name, the one counts whose workspace `knows` the other object in the path.
- *
- * @throws Problem (404) no environment that the caller's key sees matches.
- * @throws Problem (400) several workspaces know the other object.
+ * name, the one counts whose workspace `knows` the other object in the path; several such workspaces are a 400.
  */
 async function environmentByItself(
   db: Db,

@@ -32,9 +32,10 @@ export const forbidden = (why: string): Problem => new Problem(403, why);
 export const notFound = (what: string, idOrName: string): Problem =>
   new Problem(404, `The ${what} ${idOrName} could not be found`);
 export const conflict = (why: string): Problem => new Problem(409, why);
+
 /**
- * The refusal of a request that the store failed; undefined if the error is of another kind. The client may send the
- * request again, but has to read first whether a write was made.
+ * The refusal where the store failed; undefined for errors of other kinds. The client may send the request again, but
+ * has to read first whether a write was made.
  */
 export function storeProblem(cause: unknown): Problem | undefined {
   const failure = failureOf(cause);
