@@ -175,11 +175,7 @@ function changesPart(request: StoredChangeRequest, stored: StoredDefinition | un
 /** The fields of a definition in canonical form, and its members that git does not manage. */
 type Fields = Readonly<Record<string, unknown>> & Pick<Definition, 'killed' | 'targets'>;
 
-/**
- * The difference that approving a request would make now, in the words in which git's reviews have it.
- *
- * @param stored the current definition of the flag.
- */
+/** The difference that approving a request would make now, in the words in which git's reviews have it. */
 function linesOf(
   { kind, operation, content_json }: StoredChangeRequest,
   stored: StoredDefinition | undefined,

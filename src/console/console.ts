@@ -48,7 +48,6 @@ function addDecision(app: FastifyInstance, parts: SignInParts, signIn: SignIn): 
   });
 }
 
-/** @throws Problem (400) the form gives no reason. */
 function withReason(asked: ApiRequest): ApiRequest {
   if (asked.caller.note.comment === null) throw badRequest('A reason is needed');
   return asked;
@@ -88,7 +87,6 @@ function addPages(app: FastifyInstance, { store, clock }: SignInParts, signIn: S
   }
 }
 
-/** @throws Problem (400) the text holds the null character, which PostgreSQL cannot hold. */
 function givenIn(text: unknown): Given {
   const given = new URLSearchParams(typeof text === 'string' ? text : '');
   if (given.toString().includes('%00')) throw badRequest('Nothing may hold a null character');

@@ -30,8 +30,6 @@ export interface FlagRow {
 /**
  * Flags with all environments side by side. Each flag is a heading with one heading for each environment below it, so
  * that a screen reader follows the order on the screen. On a telephone environments are below each other.
- *
- * @param articles from `flagArticle`.
  */
 export function flagsPage(place: Place, articles: readonly Html[], part: ListPart): string {
   const ws = place.workspace.id;
@@ -46,7 +44,6 @@ export function flagsPage(place: Place, articles: readonly Html[], part: ListPar
 
 /**
  * Status, traffic type and tags of a flag in one line, and below it the treatments that it serves in each environment.
- * @param ws id of the workspace.
  */
 export function flagArticle({ flag, cells }: FlagRow, ws: string): Html {
   return html`<article class="sheet">

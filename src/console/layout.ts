@@ -118,11 +118,7 @@ export function tokenField({ formToken }: Session): Html {
   return html`<input type="hidden" name="token" value="${formToken}" />`;
 }
 
-/**
- * A search that works without a script: the address holds the search text, so that it can be bookmarked and shared.
- *
- * @param kept further parameters of the address.
- */
+/** A search that works without a script: the address holds the search text, so that it can be bookmarked and shared. */
 export function searchForm(
   path: string,
   words: string,
@@ -173,7 +169,6 @@ export function offsetPager(
   });
 }
 
-/** @param milliseconds since the epoch. */
 export function timeText(milliseconds: number): Html {
   const time = new Date(milliseconds).toISOString();
   return html`<time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>`;

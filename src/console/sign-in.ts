@@ -44,13 +44,7 @@ export class SignIn {
     this.#parts = parts;
   }
 
-  /**
-   * Gives the browser a cookie.
-   *
-   * @throws Problem (401) the key is not valid.
-   * @throws Problem (403) the form comes from another site.
-   * @throws Problem (429) too many tries.
-   */
+  /** Gives the browser a cookie. */
   async begin(request: FastifyRequest, reply: FastifyReply, keyText: string): Promise<void> {
     const { keys, clock, store } = this.#parts;
     const now = clock();
@@ -88,11 +82,7 @@ export class SignIn {
     return { key, formToken: formTokenOf(token) };
   }
 
-  /**
-   * The session of a form that writes.
-   *
-   * @throws Problem (403) the request has no session, or the form is not from one of its pages.
-   */
+  /** The session of a form that writes. */
   async require(request: FastifyRequest, formToken: string | null): Promise<Session> {
     checkOwnOrigin(request);
     const session = await this.find(request);
@@ -113,11 +103,7 @@ export class SignIn {
   }
 }
 
-/**
- * Compares the origin of a form, which browsers always send, with this site.
- *
- * @throws Problem (403) the origin is another site, or missing.
- */
+/** Compares the origin of a form, which browsers always send, with this site. */
 function checkOwnOrigin({ headers }: FastifyRequest): void {
   const { origin = '', host } = headers;
   if (URL.canParse(origin) && new URL(origin).host === host) return;

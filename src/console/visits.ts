@@ -55,7 +55,7 @@ export const PAGES: Readonly<Record<string, (visit: Visit) => Promise<string>>> 
   '/console/switch': showSwitch,
 };
 
-/** The workspace of the address, or the first that the key sees. @throws Problem (404) the key sees none. */
+/** The workspace of the address, or the first that the key sees. */
 async function placeOf(
   { db, session, given, request }: Visit,
   page: Place['page'],
@@ -95,7 +95,6 @@ async function showFlags(visit: Visit): Promise<string> {
   const filter = { nameContains: q, tags: [] };
   const { flags, totalCount } = await listFlags(db, place.workspace.id, filter, page);
   const articles: Html[] = [];
-  // One after the other: a transaction has one connection.
   for (const flag of flags) {
     articles.push(flagArticle(await rowOf(db, flag, environments), place.workspace.id));
     // A definition may be a megabyte, so other requests get their turn between two flags.

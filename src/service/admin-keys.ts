@@ -57,12 +57,6 @@ export function isValidKey(
  *
  * Two valid keys never have the same name, so that people can tell them apart. The name of a key that was revoked or
  * has ended is free again, so that a key can be replaced under its name; entries of the audit log hold the id too.
- *
- * @throws Problem (400) the name is blank or too long, the key would have ended already, a list of restrictions is
- * empty, several workspaces have an environment of a name that is given without a workspace, or the key of an
- * application is for none or several environments.
- * @throws Problem (404) a workspace does not exist, or an environment does not exist in these workspaces.
- * @throws Problem (409) a valid key has the name.
  */
 export async function addAdminKey(
   db: Db,
@@ -104,18 +98,13 @@ export async function addAdminKey(
 /** Names that an environment's own keys bear, with the type before the name of the environment. */
 const OWN_KEYS = ['server_side', 'client_side'] as const;
 
-/**
- * Makes the two keys with which applications ask for what an environment serves.
- *
- * @returns the keys with their texts, which only this answer has.
- */
+/** Makes the two keys with which applications ask for what an environment serves. */
 export async function addKeysOfEnvironment(
   db: Db,
   caller: Caller,
   environment: Pick<EnvironmentRow, 'id' | 'name'>,
 ): Promise<(AdminKey & { readonly key: string })[]> {
   const made: (AdminKey & { readonly key: string })[] = [];
-  // One after the other, because a transaction has one connection.
   for (const apiKeyType of OWN_KEYS) {
     const plain = `${apiKeyType} ${environment.name}`.slice(0, MAX_KEY_NAME_LENGTH);
     const namesake = await validKeyCalled(db, plain, caller.now);
@@ -140,7 +129,6 @@ export async function removeKeysOfEnvironment(
 /** The last moment that a `Date` can hold. */
 const LAST_TIME = 8_640_000_000_000_000;
 
-/** @throws Problem (400) the time is past, or outside of what a `Date` can hold. */
 function checkExpiration(time: number | null, now: number): void {
   if (time !== null && (time <= now || time > LAST_TIME)) {
     throw badRequest('expirationTime must be in the future, in milliseconds since the epoch');
@@ -164,11 +152,7 @@ async function restrictionsOf(
   };
 }
 
-/**
- * An empty list must not mean "no restriction": the client would get a key for everything.
- *
- * @throws Problem (400)
- */
+/** An empty list must not mean "no restriction": the client would get a key for everything. */
 function checkNotEmpty(what: string, names: readonly string[] | undefined): void {
   if (names?.length !== 0) return;
   throw badRequest(`${what} must not be empty: a key without that restriction leaves it out`);
@@ -182,10 +166,8 @@ function idsIn(json: string | null): string[] | null {
   return json === null ? null : (JSON.parse(json) as string[]);
 }
 
-/** @throws Problem (404) one of them does not exist. */
 async function workspacesNamed(db: Db, idsOrNames: readonly string[]): Promise<string[]> {
   const ids: string[] = [];
-  // One after the other, because a transaction has one connection.
   for (const each of idsOrNames) {
     const workspace = await findWorkspace(db, each);
     if (workspace === undefined) throw notFound('workspace', each);
@@ -197,9 +179,6 @@ async function workspacesNamed(db: Db, idsOrNames: readonly string[]): Promise<s
 /**
  * Finds environments by ids or names. A name stands for the environment of that name in each of the given workspaces;
  * without workspaces only one workspace may have an environment of that name.
- *
- * @throws Problem (400) several workspaces have an environment of that name, and no workspace is given.
- * @throws Problem (404) one of them does not exist in these workspaces.
  */
 async function environmentsNamed(
   db: Db,
@@ -207,7 +186,6 @@ async function environmentsNamed(
   workspaces: readonly string[] | undefined,
 ): Promise<EnvironmentRow[]> {
   const found: EnvironmentRow[] = [];
-  // One after the other, because a transaction has one connection.
   for (const each of idsOrNames) {
     const called = await environmentsCalled(db, each);
     const byId = called.filter(({ id }) => id === each);
@@ -242,11 +220,7 @@ export async function allAdminKeys(db: Db): Promise<AdminKey[]> {
   return (await listAdminKeys(db)).map(adminKey);
 }
 
-/**
- * Revokes a key: the service refuses it from the next request on. May be repeated.
- *
- * @throws Problem (404) there is no key of this id.
- */
+/** Revokes a key: the service refuses it from the next request on. May be repeated. */
 export async function removeAdminKey(db: Db, caller: Caller, id: string): Promise<void> {
   const before = await findAdminKey(db, id);
   if (before === undefined) throw notFound('Admin API key', id);

@@ -19,7 +19,6 @@ export interface Administration {
   audit(filter?: AuditFilter, page?: Page): Promise<readonly AuditEntry[]>;
 }
 
-/** @param clock milliseconds since the epoch. */
 export function administrationOf(store: Store, clock: () => number): Administration {
   return {
     createKey: async (name, restrictions = {}) => {

@@ -49,12 +49,7 @@ export async function recordChange(place: PlaceOfChange, change: Change): Promis
   if (change.difference.length > 0) await insertAudit(place.db, entryOf(place, change));
 }
 
-/**
- * Records a change of an object as a whole; returns the object.
- *
- * @param before null if it is new.
- * @param after null if it is gone.
- */
+/** Records a change of an object as a whole; returns the object. */
 export async function recordObject<After extends { readonly name: string } | null>(
   place: PlaceOfChange,
   kind: AuditKind,
@@ -82,8 +77,6 @@ export async function recordChanges(
 /**
  * Deletes entries of before a moment, no more than one transaction should. The log of each workspace gets an entry with
  * the number of those that it lost.
- *
- * @param time milliseconds since the epoch.
  */
 export async function pruneAudit(db: Db, caller: Caller, time: number): Promise<void> {
   const old = await oldAuditEntries(db, time);

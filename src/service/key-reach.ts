@@ -26,7 +26,6 @@ export interface NamedKey extends Omit<AdminKey, 'workspaces' | 'environments'> 
 export async function namedKeys(db: Db): Promise<NamedKey[]> {
   const workspaces = new Map<string, Place>();
   const environments = new Map<string, EnvironmentPlace>();
-  // One after the other, because a transaction has one connection.
   for (const { id, name } of await listWorkspaces(db, { ids: null })) {
     const workspace = { id, name };
     workspaces.set(id, workspace);
@@ -74,8 +73,6 @@ export interface WideKey {
 /**
  * Earlier versions took the name of an environment for all environments of that name, and added their workspaces to the
  * named ones. Keys that got too much that way keep it until they are replaced.
- *
- * @param now milliseconds since the epoch.
  */
 export async function wideKeys(db: Db, now: number): Promise<WideKey[]> {
   const rows = await listAdminKeys(db);

@@ -14,8 +14,6 @@ export async function letOthersRunIfLong(text: string): Promise<void> {
 /**
  * Splits a long list, in its order. Between two parts other requests get their turn: work on ten thousand items at once
  * would block the process.
- *
- * @param size of each part; the last may be shorter. An empty list has no parts.
  */
 export async function* partsOf<T>(list: readonly T[], size: number): AsyncGenerator<readonly T[]> {
   for (let start = 0; start < list.length; start += size) {

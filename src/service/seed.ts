@@ -55,7 +55,6 @@ const ROLLOUT_STATUSES: readonly (readonly [name: string, description: string])[
  * The audit log gets one entry for each workspace with additions.
  */
 export async function plantSeed(db: Db, seed: Seed, now: number): Promise<void> {
-  // One after the other: a transaction has one connection.
   for (const wanted of seed.workspaces) {
     const before = await findWorkspace(db, wanted.name);
     const workspace = before ?? (await plantWorkspace(db, wanted));
@@ -85,7 +84,6 @@ export async function plantSeed(db: Db, seed: Seed, now: number): Promise<void> 
   }
 }
 
-/** @throws Problem (409) another workspace has the id. */
 async function plantWorkspace(db: Db, wanted: SeedWorkspace): Promise<WorkspaceRow> {
   if (wanted.id !== undefined && (await findWorkspace(db, wanted.id))) {
     throw conflict(`The id of the new workspace ${wanted.name} is that of another workspace`);
@@ -95,11 +93,7 @@ async function plantWorkspace(db: Db, wanted: SeedWorkspace): Promise<WorkspaceR
   return written(await findWorkspace(db, wanted.name));
 }
 
-/**
- * Creates a workspace with its rollout statuses and without environments, and returns its id.
- *
- * @param workspace if it has an `id`, no other workspace may have that.
- */
+/** Creates a workspace with its rollout statuses and without environments, and returns its id. */
 export async function createWorkspace(
   db: Db,
   workspace: WorkspaceContent & { id?: string },
@@ -121,11 +115,7 @@ export async function createWorkspace(
   return id;
 }
 
-/**
- * Adds the environment, unless the workspace has one of this name; returns whether it did.
- *
- * @param creationTime also decides the order in which environments are listed.
- */
+/** Adds the environment, unless the workspace has one of this name; returns whether it did. */
 async function plantEnvironment(
   db: Db,
   workspace: WorkspaceRow,
@@ -173,12 +163,7 @@ const WORKSPACE: Schema = closed(
 
 const SEED = closed({ workspaces: { type: 'array', items: WORKSPACE } }, ['workspaces']);
 
-/**
- * Reads a seed from JSON text.
- *
- * @param file its name, for error messages.
- * @throws FlagkeelError (USAGE) the text is no seed.
- */
+/** Reads a seed from JSON text. @throws FlagkeelError (USAGE) the text is no seed. */
 export function parseSeed(text: string, file: string): Seed {
   try {
     const seed: unknown = JSON.parse(text);

@@ -30,12 +30,7 @@ export function takeAnyBody(app: FastifyInstance): void {
   );
 }
 
-/**
- * The body of a request. Other requests get their turn between the scan, the parsing and the work on the body.
- *
- * @returns undefined if there is no body.
- * @throws Problem (400) the endpoint does not take this body.
- */
+/** The body of a request. Other requests get their turn between the scan, the parsing and the work on the body. */
 async function bodyFrom(
   request: FastifyRequest,
   text: string,
@@ -182,9 +177,6 @@ interface Part {
  * Reads a `multipart/form-data` body with the part `file`, CSV of one column without a head, and optionally the part
  * `payload`, a JSON object with title and comment. Clients are known to send such a body under another content type, so
  * the body's first line identifies it and gives the boundary.
- *
- * @returns undefined if the body is no form.
- * @throws Problem (400) the form has no file, or the file has more columns than one.
  */
 function keysFormFrom(body: string): KeysForm | undefined {
   const boundary = /^--\S[^\r\n]*(?=\r?\n)/.exec(body)?.[0];
@@ -209,7 +201,6 @@ function partsOf(body: string, boundary: string): Part[] {
   });
 }
 
-/** @throws Problem (400) the part is no JSON object. */
 function payloadOf(text: string | undefined): { title?: unknown; comment?: unknown } {
   if (text === undefined) return {};
   try {
@@ -221,11 +212,7 @@ function payloadOf(text: string | undefined): { title?: unknown; comment?: unkno
   throw badRequest('The part "payload" is no JSON object');
 }
 
-/**
- * The keys of a file, one on each line; blank lines are ignored.
- *
- * @throws Problem (400) the file is not UTF-8, or has more columns than one.
- */
+/** The keys of a file, one on each line; blank lines are ignored. */
 function keysOf(text: string): string[] {
   // Decoding puts this character in the place of bytes that are not UTF-8.
   if (text.includes('\u{FFFD}')) throw badRequest('The file is not UTF-8');

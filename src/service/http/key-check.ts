@@ -71,12 +71,7 @@ export class KeyCheck {
     this.#cache = cache;
   }
 
-  /**
-   * Finds the key with a text, for the administration or for applications.
-   *
-   * @throws Problem (401) the key is missing, wrong, revoked or for the other use (the answer does not say which), or
-   * it has ended.
-   */
+  /** Finds the key with a text, for the administration or for applications. */
   async byText(
     text = '',
     use: 'administration' | 'application' = 'administration',

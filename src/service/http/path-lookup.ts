@@ -18,7 +18,6 @@ import { findEnvironment, findTrafficType, findWorkspace } from '../store/worksp
  * not touch too, as public documentation of such services describes it.
  */
 
-/** @throws Problem (404) */
 function there<T>(found: T | undefined, what: string, idOrName: string): T {
   if (found === undefined) throw notFound(what, idOrName);
   return found;
@@ -63,13 +62,13 @@ export function isPlaceVisible(
   return isVisible(scope.workspaces, workspaceId) && isVisible(scope.environments, environmentId);
 }
 
-/** A key that is restricted to environments cannot change what all of them share. @throws Problem (403) */
+/** A key that is restricted to environments cannot change what all of them share. */
 export function checkMayChangeWorkspace({ caller }: ApiRequest): void {
   if (caller.scope.environments === null) return;
   throw forbidden('This Admin API key is restricted to environments');
 }
 
-/** A key with any restriction cannot change who may do what. @throws Problem (403) */
+/** A key with any restriction cannot change who may do what. */
 export function checkUnrestricted({ caller }: ApiRequest): void {
   if (!isUnrestricted(caller)) throw forbidden('This Admin API key is restricted');
 }
@@ -78,7 +77,6 @@ export function isUnrestricted({ scope }: Pick<Caller, 'scope'>): boolean {
   return scope.environments === null && scope.workspaces === null;
 }
 
-/** @throws Problem (423) the flag or segment has an open change request, in one environment or in any. */
 export async function checkNothingRequested(db: Db, object: RequestedObject): Promise<void> {
   const [open] = await openChangeRequests(db, object);
   if (open !== undefined) throw waitsForChangeRequest(open);

@@ -224,7 +224,6 @@ async function theOneThat(
   knows: (workspaceId: string) => Promise<boolean>,
 ): Promise<EnvironmentRow | undefined> {
   const knowing: EnvironmentRow[] = [];
-  // One after the other: a transaction has one connection.
   for (const each of candidates) if (await knows(each.workspace_id)) knowing.push(each);
   if (knowing.length > 1) {
     throw badRequest(`Several workspaces have an environment ${name}: name it by its id`);

@@ -91,13 +91,7 @@ export const ADMIN_KEY_ENDPOINTS: readonly Endpoint[] = [
 
 type Reference = string | { readonly id: string };
 
-/**
- * Creates a key and answers it with its text, which no later request can read again.
- *
- * @throws Problem (400) an Admin API key with less than all roles.
- * @throws Problem (403) the caller's own key is restricted.
- * @throws Problem as `addAdminKey`.
- */
+/** Creates a key and answers it with its text, which no later request can read again. */
 async function createKey({ db, caller, body: given }: Work<'nothing'>): Promise<object> {
   const body = given as {
     readonly name: string;
@@ -156,11 +150,7 @@ export const AUDIT_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-/**
- * One page of entries, the newest first.
- *
- * @param filter restrictions from the path; the query can only narrow them further.
- */
+/** One page of entries, the newest first. */
 async function readAudit(
   { db, query }: Work<'nothing'>,
   filter: AuditFilter,

@@ -43,21 +43,13 @@ export const ARCHIVE_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-/** @throws Problem as the deletion of a flag does. */
 async function archive(work: Work<'flagEverywhere'>): Promise<WireFlag> {
   await recordRemoval(work, 'archive');
   await archiveFlag(work.db, work.flag.id, work.caller.now);
   return wireFlag(work.flag);
 }
 
-/**
- * Definitions in environments that were deleted meanwhile do not come back.
- *
- * @throws Problem (400) the workspace requires title and comment, and one is missing.
- * @throws Problem (403) the key is restricted to environments, or one of them requires approvals.
- * @throws Problem (404) no flag of this name is archived.
- * @throws Problem (409) an object that the flag names does not exist any more.
- */
+/** Definitions in environments that were deleted meanwhile do not come back. */
 async function unarchive(work: Work<'workspace'>): Promise<WireFlag> {
   const { db, workspace } = work;
   const nameOrId = work.params['flag'] ?? '';
@@ -85,7 +77,6 @@ async function environmentsLeft(
   return (await listEnvironments(db, id)).filter((each) => had.has(each.id));
 }
 
-/** @throws Problem (409) an object that the flag names does not exist any more. */
 async function checkNamed(
   db: Db,
   workspace: WorkspaceRow,
@@ -98,7 +89,6 @@ async function checkNamed(
   for (const { id, name } of environments) {
     const namesOf = (kind: string): string[] =>
       uses.filter((use) => use.environment_id === id && use.kind === kind).map((use) => use.name);
-    // One after the other: a transaction has one connection.
     const [segment] = await inactiveSegments(db, id, namesOf('segment'));
     if (segment !== undefined) throw conflict(`There is no segment ${segment} active in ${name}`);
     const [missing] = await missingFlags(db, workspace.id, namesOf('flag'));

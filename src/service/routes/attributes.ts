@@ -162,19 +162,13 @@ function wireAttribute(row: AttributeRow): WireAttribute {
 /** Saves all or none. */
 async function saveMany(work: Work<'trafficType'>): Promise<WireAttribute[]> {
   const saved: WireAttribute[] = [];
-  // One after the other: a transaction has one connection.
   for (const given of work.body as readonly GivenAttribute[]) {
     saved.push(await save(work, given));
   }
   return saved;
 }
 
-/**
- * Creates an attribute, or replaces one. Writes nothing if nothing changes.
- *
- * @throws Problem (400) the body names another traffic type.
- * @throws Problem (403) the key is restricted to environments.
- */
+/** Creates an attribute, or replaces one. Writes nothing if nothing changes. */
 async function save(work: Work<'trafficType'>, given: GivenAttribute): Promise<WireAttribute> {
   const { db, trafficType } = work;
   if (![trafficType.id, trafficType.name].includes(given.trafficTypeId ?? trafficType.id)) {
@@ -196,7 +190,6 @@ async function save(work: Work<'trafficType'>, given: GivenAttribute): Promise<W
   return wireAttribute(row);
 }
 
-/** @throws Problem (400) the patch changes the id. */
 async function changeOne(work: Work<'trafficType'>): Promise<WireAttribute> {
   const row = await attributeAt(work);
   const given = work.body as Partial<GivenAttribute>;
@@ -219,7 +212,6 @@ async function findAttribute(
   return (await listAttributes(db, trafficType.id)).find(({ id }) => id === wanted);
 }
 
-/** @throws Problem (404) the traffic type has no such attribute. */
 async function attributeAt(work: Work<'trafficType'>): Promise<AttributeRow> {
   const wanted = work.params['attribute'] ?? '';
   const row = await findAttribute(work, wanted);

@@ -89,7 +89,6 @@ export const CHANGE_REQUEST_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-/** @throws Problem (404) the request does not exist, or the caller's key does not see its environment. */
 async function changeRequestAt(
   db: Db,
   { params, caller }: ApiRequest,
@@ -124,14 +123,7 @@ async function readChangeRequests(db: Db, { query, caller }: ApiRequest): Promis
   };
 }
 
-/**
- * Submits a change request. Until it is decided its object cannot be changed otherwise.
- *
- * @throws Problem (400) the change could not be made, or names approvers that are no valid keys.
- * @throws Problem (404) its object does not exist.
- * @throws Problem (409) it would create an object that exists.
- * @throws Problem (423) another change request for the object is open.
- */
+/** Submits a change request. Until it is decided its object cannot be changed otherwise. */
 async function submit(work: Work<'environment'>): Promise<object> {
   const { db, caller, workspace, environment } = work;
   const wanted = requestedChange(work.body);
@@ -196,7 +188,6 @@ const CONTENT: Readonly<
   },
 };
 
-/** @throws Problem (400) the workspace has no such rollout status. */
 async function checkRolloutStatus(db: Db, workspaceId: string, wanted: string | null) {
   if (wanted === null) return;
   const statuses = await listRolloutStatuses(db, workspaceId);
@@ -205,12 +196,7 @@ async function checkRolloutStatus(db: Db, workspaceId: string, wanted: string | 
   }
 }
 
-/**
- * The keys that alone may approve.
- *
- * @throws Problem (400) one of them is neither the name nor the id of a valid key that sees the environment, or only
- * the author is named.
- */
+/** The keys that alone may approve. */
 async function approversNamed(
   { db, caller: { keyId, now }, workspace, environment }: Work<'environment'>,
   named: readonly string[],
@@ -266,9 +252,8 @@ async function end(
   await closeChangeRequest(db, before, { status, comments_json });
 }
 
-/** Withdraws the open change requests that were submitted before a moment. @param time milliseconds since the epoch. */
+/** Withdraws the open change requests that were submitted before a moment. */
 export async function withdrawOlderThan(db: Db, caller: Caller, time: number): Promise<void> {
-  // One after the other, because a transaction has one connection.
   for (const before of await openChangeRequestsBefore(db, time)) {
     await end(db, caller, before, { status: 'WITHDRAWN', role: 'APPROVER' });
     await recordedRequest(db, caller, { id: before.id, action: 'expire', before });

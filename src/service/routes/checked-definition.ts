@@ -23,8 +23,6 @@ import type { Db } from '../store/tables.js';
  * @param of the flag and its definition, which is null if the request creates it.
  * @param given fits the body of a definition, except that members may be missing. A request to replace a definition
  * never changes `killed`.
- * @throws Problem (400) it contradicts itself, names objects that do not exist, or belongs to another flag or
- * environment.
  */
 export async function checkedContent(
   db: Db,
@@ -59,7 +57,7 @@ export async function newUses(
   return isSame ? null : checkedUses(db, place, before.name, content);
 }
 
-/** Names of the segments and flags that a definition refers to. @throws Problem (400) one of them cannot be referred to. */
+/** Names of the segments and flags that a definition refers to. */
 export async function checkedUses(
   db: Db,
   { workspace, environment }: Place,
@@ -100,10 +98,7 @@ async function leadsTo(
   return false;
 }
 
-/**
- * @param object without `environmentId`, definitions of all environments count.
- * @throws Problem (409) the definition of another flag names the object.
- */
+/** @param object without `environmentId`, definitions of all environments count. */
 export async function checkUnused(db: Db, object: Parameters<typeof usersOf>[1]): Promise<void> {
   const { kind, name } = object;
   const { what, by, own } = {

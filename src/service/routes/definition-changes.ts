@@ -38,9 +38,6 @@ const CHANGE: Demands = { note: 'both', approval: true, unrequested: true };
 /**
  * Creates a definition from a full body, as the contract's POST has it, and answers it with the two times that the
  * service sets.
- *
- * @throws Problem (400) the body contradicts itself or names objects that do not exist.
- * @throws Problem (409) the flag has a definition in this environment already.
  */
 export const createDefinition = at('newDefinition', CHANGE, async (work) => {
   const { db, flag, environment } = work;
@@ -63,8 +60,6 @@ export const createDefinition = at('newDefinition', CHANGE, async (work) => {
 /**
  * Changes an existing definition, and answers its new state. A change without a difference writes nothing, neither a
  * time nor an entry in the audit log, so that it may be repeated.
- *
- * @param next makes the new content from the old definition.
  */
 async function change(
   work: Work<'definition'>,
@@ -178,11 +173,7 @@ export const reallocate = at('definition', CHANGE, async (work): Promise<true> =
   return true;
 });
 
-/**
- * Deletes the definition in one environment; the flag itself stays.
- *
- * @throws Problem (409) another flag depends on this one in the same environment.
- */
+/** Deletes the definition in one environment; the flag itself stays. */
 export const removeDefinition = at('definition', CHANGE, async (work): Promise<true> => {
   const { db, stored, workspace, environment } = work;
   const place = { workspaceId: workspace.id, environmentId: environment.id };

@@ -121,12 +121,6 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-/**
- * @throws Problem (400) the name is not allowed.
- * @throws Problem (403) the key is restricted to environments, and a flag is shared by all of them.
- * @throws Problem (404) the workspace or the traffic type does not exist.
- * @throws Problem (409) the workspace has a flag of this name.
- */
 async function createFlag(work: Work<'trafficType'>): Promise<WireFlag> {
   const { db, workspace, trafficType } = work;
   const { now } = work.caller;
@@ -185,7 +179,6 @@ async function changeFlag(
   return recorded(work, flag.name, before);
 }
 
-/** @throws Problem (400) the workspace has no such rollout status. */
 export function moveRolloutStatus(id: string): Step<WireFlag> {
   return at('flag', SHARED, async (work) => changeFlag(work, () => ({ rolloutStatus: { id } })));
 }
@@ -210,8 +203,6 @@ async function replaceTags(work: Work<'flag'>): Promise<WirePage<TagAnswer>> {
 /**
  * The columns that a move to another rollout status changes; empty if the flag has that status already. The contract
  * updates `rolloutStatusTimestamp` with a move and restricts no moves, so this service allows all of them.
- *
- * @throws Problem (400) the workspace has no such rollout status.
  */
 async function movedTo(
   { db, caller, workspace, flag }: Work<'flag'>,
@@ -236,23 +227,13 @@ async function recorded(
   return after;
 }
 
-/**
- * @throws Problem (400) the workspace requires title and comment, and one is missing.
- * @throws Problem (403) one of the environments with a definition requires approvals.
- * @throws Problem (409) another flag depends on this one in some environment.
- * @throws Problem (423) a change request for one of its definitions is open.
- */
 async function removeFlag(work: Work<'flagEverywhere'>): Promise<true> {
   await recordRemoval(work, 'delete');
   await deleteFlag(work.db, work.flag.id);
   return true;
 }
 
-/**
- * Records the removal of a flag with the content of its definitions.
- *
- * @throws Problem (409) another flag depends on this one in some environment.
- */
+/** Records the removal of a flag with the content of its definitions. */
 export async function recordRemoval(
   work: Work<'flagEverywhere'>,
   action: 'delete' | 'archive',

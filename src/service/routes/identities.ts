@@ -88,8 +88,6 @@ const IDENTITIES_AT_ONCE = 100;
 /**
  * Saves each identity by itself: the ones that are not valid are listed under `failed` with the reason, and the others
  * are saved. Attributes that are not sent stay as they are.
- *
- * @throws Problem (400) more identities than the contract's limit for one upload of keys.
  */
 async function saveMany(work: Work<'identities'>): Promise<WireIdentitiesResult> {
   const given = work.body as GivenIdentity[];
@@ -112,7 +110,6 @@ async function saveMany(work: Work<'identities'>): Promise<WireIdentitiesResult>
   return { objects, failed, metadata: null, offset: null, limit: null, count: null, total: null };
 }
 
-/** @param keepOthers whether attributes that are not sent stay as they are. */
 async function saveOne(
   work: Work<'identities'>,
   { keepOthers }: { readonly keepOthers: boolean },
@@ -125,11 +122,7 @@ async function saveOne(
   return written(saved);
 }
 
-/**
- * Deletes the attributes of a key. Segments with the key keep it, because keys need no identity.
- *
- * @throws Problem (404) the key has no identity here, so that repeating a deletion fails.
- */
+/** Deletes the attributes of a key. Segments with the key keep it, because keys need no identity. */
 async function removeIdentity(work: Work<'identities'>): Promise<true> {
   const { db, store, environment, trafficType } = work;
   const key = work.params['key'] ?? '';

@@ -130,8 +130,6 @@ async function readKeys({ db, activation, query }: Work<'activation'>): Promise<
 /**
  * Adds keys, and with `?replace` removes all others. Keys that the segment already has are no error, so that an upload
  * may be repeated.
- *
- * @throws Problem (400) too many keys, or a key that cannot be stored.
  */
 async function addGiven(work: Work<'activation'>): Promise<WireSegmentDefinition> {
   const keys = keysToUpload(keysOf(work));
@@ -159,18 +157,14 @@ async function removeGiven(work: Work<'activation'>): Promise<WireRemoveKeysResu
   };
 }
 
-/**
- * Stores the new count and records the change. Does nothing if no key was added or removed.
- *
- * @throws Problem (400) the segment would hold more keys than the contract allows; the transaction then undoes the
- * additions.
- */
+/** Stores the new count and records the change. Does nothing if no key was added or removed. */
 async function changed(
   work: Work<'activation'>,
   { action, added, removed }: ChangedKeys & { action: AuditAction },
 ): Promise<StoredActivation> {
   const { db, environment, activation, caller } = work;
   const keyCount = activation.key_count + added.length - removed.length;
+  // A refusal undoes the additions with the transaction.
   checkSegmentSize(keyCount);
   if (added.length === 0 && removed.length === 0) return activation;
   const now = Math.max(caller.now, activation.last_update_time + 1);

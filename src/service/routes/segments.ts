@@ -107,11 +107,6 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-/**
- * @throws Problem (400) the name is not allowed.
- * @throws Problem (404) the workspace or the traffic type does not exist.
- * @throws Problem (409) the workspace has a segment of this name.
- */
 async function createSegment(work: Work<'trafficType'>): Promise<WireSegment> {
   const { db, workspace, trafficType } = work;
   const { name, description } = work.body as { name: string; description?: string };
@@ -151,12 +146,6 @@ async function readActivations({
   return { objects: activations.map(wireActivation), ...page, totalCount };
 }
 
-/**
- * @throws Problem (400) the workspace requires title and comment, and one is missing.
- * @throws Problem (403) the segment has keys in an environment that requires approvals.
- * @throws Problem (409) a definition names the segment.
- * @throws Problem (423) a change request for its keys is open somewhere.
- */
 async function removeSegment(work: Work<'segmentEverywhere'>): Promise<true> {
   const { db, workspace, segment } = work;
   const { name } = segment;
@@ -195,7 +184,6 @@ async function activate(work: Work<'newActivation'>): Promise<WireSegmentInEnvir
   return active;
 }
 
-/** @throws Problem (409) the segment still has keys in this environment, or a definition there names it. */
 async function deactivate(work: Work<'activation'>): Promise<true> {
   const { db, workspace, environment, activation } = work;
   const { name, key_count: count } = activation;

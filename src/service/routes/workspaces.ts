@@ -91,11 +91,7 @@ async function readWorkspaces(
 
 const NAME_OPERATORS = ['IS', 'STARTS_WITH', 'CONTAINS'];
 
-/**
- * How to compare `name`; without `nameOp` the whole name has to be equal.
- *
- * @throws Problem (400) `nameOp` is none of the three words.
- */
+/** How to compare `name`; without `nameOp` the whole name has to be equal. */
 function nameFilter({ name, nameOp }: ApiRequest['query']): WorkspaceFilter['name'] {
   if (nameOp !== undefined && nameOp !== '' && !NAME_OPERATORS.includes(nameOp as string)) {
     throw badRequest('nameOp must be IS, STARTS_WITH or CONTAINS');
@@ -125,8 +121,6 @@ async function readEnvironments({
 /**
  * The rollout statuses of the workspace in the query. Without one, those of all workspaces that the caller's key sees,
  * sorted by the names of the workspaces.
- *
- * @throws Problem (400) the query has `wsId` more than once.
  */
 async function readStatusesByQuery(
   db: Db,

@@ -20,7 +20,7 @@ export interface NewAdminKey {
   readonly hash: string;
 }
 
-/** Makes a key from random bytes. The caller stores its hash. @param randomBytes source of unguessable bytes. */
+/** Makes a key from random bytes. The caller stores its hash. */
 export function createAdminKey(randomBytes: (count: number) => Uint8Array): NewAdminKey {
   const id = randomText(ID_LENGTH, randomBytes);
   const payload = id + randomText(SECRET_LENGTH, randomBytes);

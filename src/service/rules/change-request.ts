@@ -81,11 +81,6 @@ interface GivenRequest {
   readonly approvers?: readonly string[] | null;
 }
 
-/**
- * @param body fits `CHANGE_REQUEST_BODY`.
- * @throws Problem (400) it names no object or two objects, or asks of a segment an operation that only definitions
- * have.
- */
 export function requestedChange(body: unknown): RequestedChange {
   const { split, segment, operationType, rolloutStatus, approvers } = body as GivenRequest;
   const given = split ?? segment;
@@ -129,7 +124,6 @@ interface DecidingKey {
  * The decision that a key makes on a change request. An unrestricted key may end any request without the change,
  * because all keys that could otherwise do so may be revoked.
  *
- * @param body fits `DECISION_BODY`.
  * @throws Problem (409) the request is decided already.
  * @throws Problem (403) the author tries to approve or reject it, another key to withdraw it, or it names other
  * approvers.
@@ -151,7 +145,6 @@ export function decisionOn(
   return { ...decision, role: isAuthor ? 'SUBMITTER' : 'APPROVER' };
 }
 
-/** @throws Problem (403) the key may not make this decision, see `decisionOn`. */
 function checkMayDecide(
   request: Pick<ChangeRequestTable, 'approvers_json'>,
   { keyId, isAuthor }: { readonly keyId: string | null; readonly isAuthor: boolean },

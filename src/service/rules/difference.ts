@@ -20,12 +20,7 @@ export interface KeysChange {
 
 const SAMPLE_SIZE = 20;
 
-/**
- * Compares the top-level members of two objects, and gives those that differ, in code-unit order of their names.
- *
- * @param before null if the object is new.
- * @param after null if the object was deleted.
- */
+/** Compares the top-level members of two objects, and gives those that differ, in code-unit order of their names. */
 export function differenceOf(before: object | null, after: object | null): MemberChange[] {
   const had = membersOf(before);
   const has = membersOf(after);

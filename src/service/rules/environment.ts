@@ -66,7 +66,6 @@ interface GivenEnvironment {
 /** Everything else is false, also an absent member. */
 const isTrue = (value: unknown): boolean => value === true || value === 'true';
 
-/** @param given fits `ENVIRONMENT_SCHEMA`. */
 export function environmentFrom(given: unknown): EnvironmentContent {
   const { name, production, changePermissions } = given as GivenEnvironment;
   checkTitleName('Environment', name);
@@ -120,7 +119,6 @@ const hasWorkspaceShape = compileSchema(
   closed({ id: true, type: true, ...WORKSPACE_MEMBERS }, ['name']),
 );
 
-/** @param given fits `WORKSPACE_SCHEMA`. */
 export function workspaceFrom(given: unknown): WorkspaceContent {
   const { name, requiresTitleAndComments } = given as {
     readonly name: string;

@@ -32,9 +32,6 @@ const MAX_SHIFTED = 20_000_000;
 /**
  * Runs all operations in order on a copy; the document itself never changes. Checks path and cost of each operation
  * before the library runs it, because the library follows inherited members and knows no bounds.
- *
- * @throws Problem (400) one of them cannot be run, they copy or shift too much, or nest too deep; then no operation
- * takes effect.
  */
 export function applyPatch(document: object, operations: readonly PatchOperation[]): unknown {
   const bounds = { copiesLeft: MAX_COPIED, shiftsLeft: MAX_SHIFTED };
@@ -48,7 +45,6 @@ export function applyPatch(document: object, operations: readonly PatchOperation
   return patched;
 }
 
-/** @throws Problem (400) a path leads nowhere, a member that the operation needs is missing, or it copies too much. */
 function run(document: unknown, operation: PatchOperation, bounds: Bounds): unknown {
   const { op, path } = operation;
   switch (op) {
@@ -144,7 +140,7 @@ function shift(bounds: Bounds, count: number): void {
   if (bounds.shiftsLeft < 0) throw badRequest('Patch shifts too many elements of lists');
 }
 
-/** The value at a path. Inherited members do not count. @throws Problem (400) the path leads nowhere. */
+/** The value at a path. Inherited members do not count. */
 function read(document: unknown, parts: readonly string[]): unknown {
   let value = document;
   for (const part of parts) {

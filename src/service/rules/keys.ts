@@ -8,21 +8,13 @@ const MAX_KEY_LENGTH = 1_000;
 
 export const KEY_SCHEMA: Schema = { type: 'string', minLength: 1, maxLength: MAX_KEY_LENGTH };
 
-/**
- * The keys of a change request that adds keys, each once, in the order given.
- *
- * @throws Problem (400) more than the contract's 10,000, or a key that cannot be kept.
- */
+/** The keys of a change request that adds keys, each once, in the order given. */
 export function keysToAdd(given: readonly string[]): string[] {
   checkKeys(given);
   return [...new Set(given)];
 }
 
-/**
- * The keys of one upload, sorted by bytes and each once. Sorting takes less time than a set.
- *
- * @throws Problem (400) as `keysToAdd`.
- */
+/** The keys of one upload, sorted by bytes and each once. Sorting takes less time than a set. */
 export function keysToUpload(given: readonly string[]): string[] {
   checkKeys(given);
   return eachOnce(given);
@@ -38,10 +30,8 @@ function checkKeys(given: readonly string[]): void {
 }
 
 /**
- * The keys of one removal, sorted by bytes and each once. Clients are known to send empty keys beside the real ones; no segment holds such
- * keys, so they are ignored.
- *
- * @throws Problem (400) more than 10,000.
+ * The keys of one removal, sorted by bytes and each once. Clients are known to send empty keys beside the real ones; no
+ * segment holds such keys, so they are ignored.
  */
 export function keysToRemove(given: readonly string[]): string[] {
   checkRequestSize(given.length);
@@ -117,7 +107,7 @@ function checkRequestSize(count: number): void {
   );
 }
 
-/** The contract's limit of keys that are stored for one segment. @throws Problem (400) the segment would hold more. */
+/** The contract's limit of keys that are stored for one segment. */
 export function checkSegmentSize(count: number): void {
   if (count <= MAX_KEYS_PER_SEGMENT) return;
   throw badRequest(
@@ -125,11 +115,7 @@ export function checkSegmentSize(count: number): void {
   );
 }
 
-/**
- * Reads `replace` of the query in any spelling that clients use: `true`, `True`, or the bare word.
- *
- * @throws Problem (400) it is any other word.
- */
+/** Reads `replace` of the query in any spelling that clients use: `true`, `True`, or the bare word. */
 export function wantsReplacement({ replace }: Readonly<Record<string, unknown>>): boolean {
   if (replace === undefined) return false;
   if (replace === '') return true;
@@ -183,11 +169,7 @@ export interface GivenIdentity extends Partial<IdentityOwner> {
 export type ReadIdentity =
   { readonly values: Readonly<Record<string, string>> } | { readonly failure: string };
 
-/**
- * Reads an identity. Values may be text, numbers or truth values, and are stored as text.
- *
- * @param owner from the path; the identity itself must not contradict it.
- */
+/** Reads an identity. Values may be text, numbers or truth values, and are stored as text. */
 export function readIdentity(identity: GivenIdentity, owner: IdentityOwner): ReadIdentity {
   const { key, values } = identity;
   for (const name of ['key', 'trafficTypeId', 'environmentId'] as const) {

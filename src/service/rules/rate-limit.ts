@@ -23,7 +23,7 @@ export class RequestCounter {
     this.#limit = limit;
   }
 
-  /** Counts one request, whether or not it is allowed. @param now milliseconds since the epoch. */
+  /** Counts one request, whether or not it is allowed. */
   take(caller: string, now: number): Allowance {
     const window = this.#windowOf(caller, now);
     window.used += 1;

@@ -75,10 +75,7 @@ export class StoreHealth {
   #failed: Failed | undefined;
   #checking: Promise<void> | undefined;
 
-  /**
-   * @param ping reads something small.
-   * @param afterFailure prepares the next try; gets the code of the failure.
-   */
+  /** @param afterFailure prepares the next try; gets the code of the failure. */
   constructor(ping: () => Promise<unknown>, afterFailure: (code: string) => void) {
     this.#ping = ping;
     this.#afterFailure = afterFailure;
