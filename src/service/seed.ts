@@ -58,27 +58,21 @@ export async function plantSeed(db: Db, seed: Seed, now: number): Promise<void> 
   for (const wanted of seed.workspaces) {
     const before = await findWorkspace(db, wanted.name);
     const workspace = before ?? (await plantWorkspace(db, wanted));
-    const environments: string[] = [];
-    const trafficTypes: string[] = [];
-    for (const [index, environment] of wanted.environments.entries()) {
-      const isNew = await plantEnvironment(db, workspace, environment, now + index);
-      if (isNew) environments.push(environment.name);
-    }
-    for (const name of wanted.trafficTypes) {
-      if (await plantTrafficType(db, workspace, name)) trafficTypes.push(name);
-    }
-    const caller = callerWithoutKey('seed', now);
+    const environments = await plantEnvironments(db, workspace, wanted, now);
+    const trafficTypes = await plantTrafficTypes(db, workspace, wanted);
+    const { name } = workspace;
+    const added = {
+      ...(before === undefined && { name }),
+      ...(environments.length > 0 && { environments }),
+      ...(trafficTypes.length > 0 && { trafficTypes }),
+    };
     await recordChange(
-      { db, caller, workspace },
+      { db, caller: callerWithoutKey('seed', now), workspace },
       {
         kind: 'workspace',
-        name: workspace.name,
+        name,
         action: before === undefined ? 'create' : 'update',
-        difference: differenceOf(before === undefined ? null : {}, {
-          ...(before === undefined ? { name: workspace.name } : {}),
-          ...(environments.length === 0 ? {} : { environments }),
-          ...(trafficTypes.length === 0 ? {} : { trafficTypes }),
-        }),
+        difference: differenceOf(before === undefined ? null : {}, added),
       },
     );
   }
@@ -115,27 +109,39 @@ export async function createWorkspace(
   return id;
 }
 
-/** Adds the environment, unless the workspace has one of this name; returns whether it did. */
-async function plantEnvironment(
+/** Returns the names of those that were added. Their times of creation also decide the order of lists. */
+async function plantEnvironments(
   db: Db,
   workspace: WorkspaceRow,
-  wanted: EnvironmentContent,
-  creationTime: number,
-): Promise<boolean> {
-  if (await findEnvironment(db, workspace.id, wanted.name)) return false;
-  checkTitleName('Environment', wanted.name);
-  const row = { id: randomUUID(), workspace_id: workspace.id, creation_time: creationTime };
-  await insert(db, 'environments', [{ ...row, ...environmentColumns(wanted) }]);
-  return true;
+  { environments }: SeedWorkspace,
+  now: number,
+): Promise<string[]> {
+  const added: string[] = [];
+  for (const [index, wanted] of environments.entries()) {
+    if (await findEnvironment(db, workspace.id, wanted.name)) continue;
+    checkTitleName('Environment', wanted.name);
+    const row = { id: randomUUID(), workspace_id: workspace.id, creation_time: now + index };
+    await insert(db, 'environments', [{ ...row, ...environmentColumns(wanted) }]);
+    added.push(wanted.name);
+  }
+  return added;
 }
 
-/** Adds the traffic type, unless the workspace has it; returns whether it did. */
-async function plantTrafficType(db: Db, workspace: WorkspaceRow, name: string): Promise<boolean> {
-  if (await findTrafficType(db, workspace.id, name)) return false;
-  checkTrafficTypeName(name);
-  const row = { id: randomUUID(), workspace_id: workspace.id, name, display_attribute_id: null };
-  await insert(db, 'traffic_types', [row]);
-  return true;
+/** Returns the names of those that were added. */
+async function plantTrafficTypes(
+  db: Db,
+  workspace: WorkspaceRow,
+  { trafficTypes }: SeedWorkspace,
+): Promise<string[]> {
+  const added: string[] = [];
+  for (const name of trafficTypes) {
+    if (await findTrafficType(db, workspace.id, name)) continue;
+    checkTrafficTypeName(name);
+    const row = { id: randomUUID(), workspace_id: workspace.id, name, display_attribute_id: null };
+    await insert(db, 'traffic_types', [row]);
+    added.push(name);
+  }
+  return added;
 }
 
 const ENVIRONMENT: Schema = closed(

@@ -100,7 +100,10 @@ interface EndpointBase {
   readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE')[];
   /** The path behind the prefix; `:name` is a parameter. */
   readonly path: string;
-  /** Default: the endpoint is not in the contract, and a strict service does not have it. */
+  /**
+   * Default: the endpoint is not in the contract, and a strict service does not have it. Its path and bodies are those
+   * of public documentation of such services, and of clients.
+   */
   readonly contract?: ContractForm;
   readonly summary: string;
   /** Of the body of a 200. */

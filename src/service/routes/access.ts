@@ -1,3 +1,8 @@
+/**
+ * Endpoints of Admin API keys and of the audit log. Those of keys need an unrestricted key: with a restricted one, keys
+ * could otherwise be created that may do more.
+ */
+
 import { addAdminKey, allAdminKeys, removeAdminKey, type NewKey } from '../admin-keys.js';
 import type { ApiRequest, Endpoint, Work } from '../http/endpoint.js';
 import { at } from '../http/place.js';
@@ -11,20 +16,10 @@ import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
 import { listAudit, type AuditEntry, type AuditFilter } from '../store/audit.js';
 import { AUDIT_QUERY } from './query-schemas.js';
 
-/**
- * Endpoints of Admin API keys: list, create and revoke. The contract has none of them and only says that keys of the
- * type Admin are created in the settings of the user interface, so a strict service does not have them either.
- *
- * All three need an unrestricted key: with a restricted key one could otherwise create keys that may do more.
- */
-
 /** An empty text is no valid restriction, and must not be taken for "no restriction" either. */
 const NOT_EMPTY: Schema = { type: 'string', minLength: 1 };
 
-/**
- * The workspaces and environments of a key's restriction: clients send an id, a name, or an object `{ id }`, as some of
- * them write references.
- */
+/** A workspace or an environment, in any of the ways in which clients write references: `ID`, `NAME` or `{ id }`. */
 const REFERENCE: Schema = {
   anyOf: [NOT_EMPTY, { type: 'object', required: ['id'], properties: { id: NOT_EMPTY } }],
 };
@@ -121,14 +116,7 @@ function idOf(reference: Reference): string {
   return typeof reference === 'string' ? reference : reference.id;
 }
 
-/**
- * Endpoints of the audit log: the changes of one workspace, and those of all workspaces. The contract has no such
- * operation and only mentions that removals of keys are recorded; a strict service does not have these endpoints.
- *
- * A key that is restricted to environments reads neither, because the log contains changes in all environments. Only an
- * unrestricted key reads the log of all workspaces.
- */
-
+/** The log contains changes in all environments, so a key that is restricted to environments does not read it. */
 export const AUDIT_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],

@@ -1,11 +1,9 @@
 /**
- * Archiving a flag, and bringing it back. The contract has neither operation. The two paths, and the 409 of both,
- * follow public documentation of such services: definitions of an archived flag are no longer served, lists leave the
- * flag out, and its history stays.
+ * Archiving a flag, and bringing it back. As public documentation of such services has it, definitions of an archived
+ * flag are no longer served, lists leave the flag out, and its history stays.
  *
  * Decisions of our own: only `unarchive` finds an archived flag; everything else treats it as deleted, but its name
- * stays taken. A flag can be archived under the same conditions as it can be deleted. It comes back unchanged, if
- * everything that it names still exists.
+ * stays taken. It is archived under the conditions of a deletion, and comes back if everything that it names exists.
  */
 
 import type { WireFlag } from '../../admin-api/wire.js';

@@ -1,9 +1,6 @@
 /**
- * Endpoints of the attributes of a traffic type. An attribute has a name for people, a type, and values to suggest. The
- * contract has none of these endpoints; paths, bodies and pages are those of public documentation and clients.
- *
- * Attributes only describe and enforce nothing: identities and rules may name attributes that are not listed here, and
- * keep them when one is deleted.
+ * Endpoints of the attributes of a traffic type. Attributes only describe: identities and rules may name attributes
+ * that are not listed here, and keep them when one is deleted.
  */
 
 import { isDeepStrictEqual } from 'node:util';

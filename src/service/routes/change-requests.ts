@@ -1,12 +1,10 @@
 /**
  * Endpoints of change requests. In an environment that requires approvals, one Admin API key asks for a change and
- * another approves it. The contract has none of them and only shows `openChangeRequestId`; paths and bodies are those
- * of public documentation and clients.
+ * another approves it, which makes the change in the same transaction.
  *
  * A request is complete: the service checks its whole content when it is submitted, and refuses other changes of its
  * object while it is open (423), so that approvers approve what they saw. Only kills and restores are still possible,
- * and may be requested beside it. Approving a request makes the change in the same transaction. The service withdraws
- * requests that stay undecided for too long.
+ * and may be requested beside it. The service withdraws requests that stay undecided for too long.
  */
 
 import { randomUUID } from 'node:crypto';

@@ -1,13 +1,6 @@
 /**
- * Endpoints of the definitions of flags in environments.
- *
- * The contract shows get, create (POST with a full definition), edit (PATCH with patch operations) and delete, all
- * under one path. It says that a separate kill endpoint exists but not its method, path or payload; `kill` and
- * `restore` here follow public documentation of such services. Replacing a definition and listing those of an
- * environment are not in the contract either.
- *
- * Rules of the contract: a get without a definition is a 404 with its own message, a PATCH without required title and
- * comment is a 400 without a body, and a deletion answers `true`.
+ * Endpoints of the definitions of flags in environments. The contract says that a separate kill endpoint exists but not
+ * its method, path or payload; `kill` and `restore` here follow public documentation of such services.
  */
 
 import { JsonText, type ApiRequest, type Endpoint, type Work } from '../http/endpoint.js';
@@ -125,8 +118,7 @@ async function readDefinition({ stored, isStrict }: Work<'definition'>): Promise
 
 /**
  * Gives the answer of `readDefinition` with one statement and no transaction, because clients ask for single
- * definitions all the time. If the caller's key may not see the definition it returns undefined, so that
- * `readDefinition` refuses the request.
+ * definitions all the time. Undefined where the caller's key may not see the definition, which `readDefinition` refuses.
  */
 async function lookUpOne(
   lookUp: PreparedRead,
@@ -140,19 +132,13 @@ async function lookUpOne(
   return new JsonText(found.text);
 }
 
-/**
- * One page of the definitions of an environment, sorted by the names of the flags. The answer is put together from the
- * stored texts, without parsing them.
- */
+/** The answer is put together from the stored texts, without parsing them. */
 async function readDefinitions({ db, environment, query }: Work<'environment'>): Promise<JsonText> {
   const page = pageFrom(query, PAGE_SIZES.objects);
   return pageText(page, await listDefinitions(db, environment, page));
 }
 
-/**
- * Gives the answer of `readDefinitions` with fewer statements, because clients read such lists page by page; see
- * `lookUpOne`.
- */
+/** The answer of `readDefinitions` with fewer statements, as `lookUpOne`: clients read such lists page by page. */
 async function lookUpPage(
   lookUp: PreparedRead,
   { params, query, caller }: ApiRequest,
@@ -167,10 +153,7 @@ async function lookUpPage(
   return pageText(page, found);
 }
 
-/**
- * The page that the query asks for. Gives null instead of an error, because the error for a missing workspace comes
- * first.
- */
+/** Null instead of an error, because the error for a missing workspace comes first. */
 function pageIn(query: ApiRequest['query']): Page | null {
   try {
     return pageFrom(query, PAGE_SIZES.objects);

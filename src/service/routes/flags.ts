@@ -1,14 +1,6 @@
 /**
- * Endpoints of flags at the level of the workspace: everything but their definitions.
- *
- * The contract shows create, edit (PATCH with patch operations) and delete. It has no operation that lists flags or
- * gets one; those here, the plain-text change of a description and the replacement of tags follow public documentation
- * of such services.
- *
- * Rules of the contract: the traffic type of a new flag comes from the path alone; a new flag has the rollout status
- * Pre-Production and no definitions; description, tags and rollout status are edited here and not in an environment; a
- * deletion removes the definitions in all environments and answers `true`. A workspace that requires title and comment
- * demands them for every write that can change an environment: of these endpoints, for the deletion alone.
+ * Endpoints of flags at the level of the workspace: everything but their definitions. A workspace that requires title
+ * and comment demands them for every write that can change an environment: of these endpoints, for the deletion alone.
  */
 
 import { randomUUID } from 'node:crypto';

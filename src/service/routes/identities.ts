@@ -1,13 +1,6 @@
 /**
- * Endpoints of identities: keys with attributes, for one traffic type in one environment.
- *
- * The contract shows one of them, a POST that creates or updates a list of identities. Creating, changing and deleting
- * a single identity by its key follow public documentation of such services. The contract has no operation that reads
- * identities, and neither has this service.
- *
- * Rules of the contract: a POST for an existing key updates its attributes; attribute values that are sent as numbers
- * are answered as strings; the answer lists the identities that could not be saved under `failed`. The path names the
- * environment without a workspace.
+ * Endpoints of identities: keys with attributes, for one traffic type in one environment. The contract has no operation
+ * that reads identities, and neither has this service.
  */
 
 import {

@@ -1,14 +1,6 @@
 /**
- * Endpoints of the keys of a segment in one environment.
- *
- * The contract shows list, upload and removal, under a path that names the environment without a workspace.
- * `uploadKeys` and `deleteKeys` are other names of the last two, which clients of such services are known to use; a
- * strict service does not have them.
- *
- * Rules of the contract: a segment must be activated in the environment first; one upload has at most 10,000 keys and a
- * segment at most 100,000; keys need no identity; a removal answers `code` 200 with a message that reports the number
- * of deleted keys. The contract mentions an upload of CSV files but not its endpoint; here `upload` takes a form with
- * such a file.
+ * Endpoints of the keys of a segment in one environment. The contract mentions an upload of CSV files but not its
+ * endpoint; here `upload` takes a form with such a file.
  */
 
 import type {

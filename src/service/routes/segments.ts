@@ -1,13 +1,6 @@
 /**
- * Endpoints of segments: at the level of the workspace, and their activation in environments.
- *
- * The contract shows create, list and delete under the workspace, and activate under the environment alone. It says
- * that a deactivate endpoint exists but not its path; here it is the DELETE of the activation's path. Getting one
- * segment and listing the active ones follow public documentation. A strict service answers the contract's four.
- *
- * Rules of the contract: the traffic type of a new segment comes from the path; a segment has keys in an environment
- * only after it was activated there; deactivation requires that no keys are left in that environment; a deletion
- * answers `true`.
+ * Endpoints of segments: at the level of the workspace, and their activation in environments. The contract says that a
+ * deactivate endpoint exists but not its path; here it is the DELETE of the activation's path.
  */
 
 import { randomUUID } from 'node:crypto';

@@ -1,10 +1,5 @@
 /**
  * Endpoints that list workspaces, environments, rollout statuses and traffic types, and the shapes of these in answers.
- *
- * The contract shows the first three. It lists workspaces in pages of up to 200, and environments and rollout statuses
- * as a bare array without pages; the workspace of the rollout statuses comes from the query. The list of rollout
- * statuses under a path and the list of traffic types follow public documentation of such services.
- *
  * With a restricted key, lists hold and count only the objects that the key may touch.
  */
 

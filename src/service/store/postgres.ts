@@ -1,9 +1,21 @@
 import { Socket } from 'node:net';
-import { PostgresDialect } from 'kysely';
+import { PostgresDialect, type Dialect as KyselyDialect } from 'kysely';
 import type { Client, Pool, PoolClient, PoolConfig } from 'pg';
 import { failure } from './failures.js';
-import type { StoreParts } from './parts.js';
-import { postgresLookUp } from './statement.js';
+import type { Dialect } from './migrations.js';
+import { postgresLookUp, type PreparedRead } from './statement.js';
+import type { Db } from './tables.js';
+
+/** What differs between the databases. */
+export interface StoreParts {
+  readonly dialect: Dialect;
+  readonly kysely: KyselyDialect;
+  readonly lookUp: (db: Db, isWriting: () => boolean) => PreparedRead;
+  readonly ping: () => Promise<void>;
+  readonly version: () => Promise<unknown>;
+  /** Prepares the next try after a failure. */
+  readonly afterFailure: (code: string) => void;
+}
 
 /**
  * Transactions take milliseconds. After this time PostgreSQL takes the turn as writer away from a process that froze.

@@ -10,8 +10,7 @@ import {
 } from '../../platform/sqlite.js';
 import { StoreHealth } from './failures.js';
 import { migrations, type Dialect } from './migrations.js';
-import type { StoreParts } from './parts.js';
-import { postgresParts } from './postgres.js';
+import { postgresParts, type StoreParts } from './postgres.js';
 import { stepsTaken } from './steps.js';
 import { sqliteLookUp, type Lookup, type PreparedRead } from './statement.js';
 import type { Db, Tables } from './tables.js';
