@@ -12,11 +12,17 @@ import { clean } from '../report/sanitize.js';
 import { span, type FieldLine } from '../report/text/layout.js';
 import { fieldLines } from '../report/view/field.js';
 import { wholeLines } from '../report/view/whole.js';
-import { Problem } from '../service/http/problem.js';
+import { isUnrestricted, isVisible } from '../service/http/path-lookup.js';
+import { notFound, Problem } from '../service/http/problem.js';
 import { decisionOn } from '../service/rules/change-request.js';
 import type { DefinitionContent } from '../service/rules/definition.js';
-import { wireChangeRequest, type StoredChangeRequest } from '../service/store/change-requests.js';
-import type { StoredDefinition } from '../service/store/definitions.js';
+import {
+  findChangeRequest,
+  listChangeRequests,
+  wireChangeRequest,
+  type StoredChangeRequest,
+} from '../service/store/change-requests.js';
+import { findDefinition, type StoredDefinition } from '../service/store/definitions.js';
 import type { ChangeRequestOperation } from '../service/store/tables.js';
 import {
   consolePage,
@@ -26,8 +32,8 @@ import {
   timeText,
   tokenField,
   wordsOf,
-  type Place,
 } from './layout.js';
+import { numberGiven, type Visit } from './visit.js';
 
 const STATUSES: Readonly<Record<string, string>> = {
   REQUESTED: 'waits for a decision',
@@ -50,13 +56,18 @@ function titleOf({ kind, operation, name, environment_name }: StoredChangeReques
   return `${WORDS[`${kind} ${operation}`] ?? operation} ${clean(name)} in ${clean(environment_name)}`;
 }
 
-/** Change requests, the newest first. @param older position of the last one shown; null if it has none before it. */
-export function requestsPage(
-  place: Place,
-  requests: readonly StoredChangeRequest[],
-  older: number | null,
-): string {
-  const ws = place.workspace.id;
+const REQUESTS_AT_ONCE = 50;
+
+/** Change requests, the newest first. */
+export async function showRequests(visit: Visit): Promise<string> {
+  const { db, request, workspace } = visit;
+  const ws = workspace.id;
+  const before = numberGiven(visit, 'before');
+  const { environments } = request.caller.scope;
+  const filter = { workspaces: [ws], environments, ...(before > 0 && { before }) };
+  const found = await listChangeRequests(db, filter, REQUESTS_AT_ONCE + 1);
+  const requests = found.slice(0, REQUESTS_AT_ONCE);
+  const older = found.length > REQUESTS_AT_ONCE ? requests.at(-1)?.position : undefined;
   const items = requests.map(
     (each) =>
       html`<li>
@@ -73,8 +84,8 @@ export function requestsPage(
       : html`<ol class="log sheet" aria-label="Change requests">
           ${items}
         </ol>`;
-  const next = older === null ? null : linkTo('/console/requests', { ws, before: older });
-  return consolePage(place, 'Change requests', html`${list} ${pager({ Older: next })}`);
+  const next = older === undefined ? null : linkTo('/console/requests', { ws, before: older });
+  return consolePage(visit, 'Change requests', html`${list} ${pager({ Older: next })}`);
 }
 
 function factsOf(request: StoredChangeRequest): Html {
@@ -91,27 +102,24 @@ export const DECISIONS = {
   WITHDRAWN: 'Withdraw',
 } as const;
 
-/** The state of a request for the user who looks at it. */
-interface Seen {
-  /** The current definition of the flag, for a request about a flag. */
-  readonly stored: StoredDefinition | undefined;
-  readonly key: Parameters<typeof decisionOn>[1];
-}
-
 /**
  * One change request, with the effect that it would have now, and the decisions that the key may make. For a decided
  * request it refers to the log, because the object may have changed since.
  */
-export function requestPage(
-  place: Place,
-  request: StoredChangeRequest,
-  { stored, key }: Seen,
-): string {
-  const ws = place.workspace.id;
+export async function showRequest(visit: Visit): Promise<string> {
+  const { db, given, workspace } = visit;
+  const { caller } = visit.request;
+  const ws = workspace.id;
+  const id = given.get('id') ?? '';
+  const request = await findChangeRequest(db, id);
+  const isHere =
+    request?.workspace_id === ws && isVisible(caller.scope.environments, request.environment_id);
+  if (request === undefined || !isHere) throw notFound('change request', id);
+  const stored = await findDefinition(db, request.environment_id, request.name);
   const { comments, approvers } = wireChangeRequest(request);
   const log = linkTo('/console/log', { ws, object: `${request.kind}/${request.name}` });
   return consolePage(
-    place,
+    visit,
     titleOf(request),
     html`<div class="sheet">
         <p><strong>${STATUSES[request.status] ?? request.status}</strong></p>
@@ -131,12 +139,16 @@ export function requestPage(
         </ul>
         <p><a href="${log}">Log of ${clean(request.name)}</a></p>
       </div>
-      ${request.status === 'REQUESTED' ? decisionForm(place, request, key) : []}`,
+      ${request.status === 'REQUESTED' ? decisionForm(visit, request) : []}`,
   );
 }
 
 /** The decisions that the key may make; the reason why it may make none. */
-function decisionForm(place: Place, request: StoredChangeRequest, key: Seen['key']): Html {
+function decisionForm(
+  { session, workspace, request: { caller } }: Visit,
+  request: StoredChangeRequest,
+): Html {
+  const key = { keyId: caller.keyId, isUnrestricted: isUnrestricted(caller) };
   let refusal = '';
   const buttons = Object.entries(DECISIONS).flatMap(([status, words]) => {
     try {
@@ -151,8 +163,8 @@ function decisionForm(place: Place, request: StoredChangeRequest, key: Seen['key
   if (buttons.length === 0) return html`<p class="soft">${clean(refusal)}</p>`;
   return html`<form method="post" action="/console/decide" class="sheet">
     <h2>Decide</h2>
-    ${tokenField(place.session)}
-    <input type="hidden" name="ws" value="${place.workspace.id}" />
+    ${tokenField(session)}
+    <input type="hidden" name="ws" value="${workspace.id}" />
     <input type="hidden" name="id" value="${request.id}" />
     <label for="reason">Reason, for the request and the audit log</label>
     <textarea id="reason" name="reason" required maxlength="2000"></textarea>

@@ -4,10 +4,13 @@ import { scopeOf } from '../service/http/key-check.js';
 import { badRequest, Problem, storeProblem } from '../service/http/problem.js';
 import { decide } from '../service/routes/change-requests.js';
 import { kill, restore } from '../service/routes/definition-changes.js';
-import { DECISIONS } from './change-requests.js';
-import { CONSOLE_POLICY, linkTo, refusalPage, signInPage } from './layout.js';
+import { DECISIONS, showRequest, showRequests } from './change-requests.js';
+import { showFlag, showFlags, showSwitch } from './flags.js';
+import { CONSOLE_POLICY, linkTo, refusalPage, signInPage, type Place } from './layout.js';
+import { showLog } from './log.js';
+import { showKeys, showSegments } from './segments.js';
 import { SignIn, type Session, type SignInParts } from './sign-in.js';
-import { PAGES, type Given } from './visits.js';
+import { visitOf, type Given, type Visit } from './visit.js';
 
 /** The service answers 413 to larger forms. */
 const MAX_FORM_BYTES = 16 * 1024;
@@ -71,17 +74,31 @@ function addSignIn(app: FastifyInstance, signIn: SignIn): void {
   });
 }
 
+/** By path; each page belongs to one of the parts in the navigation. */
+const PAGES: Readonly<
+  Record<string, readonly [part: Place['page'], show: (visit: Visit) => Promise<string>]>
+> = {
+  '/': ['flags', showFlags],
+  '/console/flag': ['flags', showFlag],
+  '/console/segments': ['segments', showSegments],
+  '/console/keys': ['segments', showKeys],
+  '/console/requests': ['requests', showRequests],
+  '/console/request': ['requests', showRequest],
+  '/console/log': ['log', showLog],
+  '/console/switch': ['flags', showSwitch],
+};
+
 /** Without a session, every page is the sign-in form, so that it reveals nothing about what exists. */
 function addPages(app: FastifyInstance, { store, clock }: SignInParts, signIn: SignIn): void {
-  for (const [path, show] of Object.entries(PAGES)) {
+  for (const [path, [part, show]] of Object.entries(PAGES)) {
     app.get(path, { config: { isPublic: true } }, async (request, reply) =>
       refusing(reply, async () => {
         const session = await signIn.find(request);
         if (session === undefined) return send(reply, signInPage());
         const given = givenIn(request.url.split('?')[1]);
-        const asked = apiRequestOf(request, session, given, clock());
-        const page = await store.read(async (db) => show({ db, session, given, request: asked }));
-        return send(reply, page);
+        const asked = { request: apiRequestOf(request, session, given, clock()), page: part };
+        const page = store.read(async (db) => show(await visitOf(db, session, given, asked)));
+        return send(reply, await page);
       }),
     );
   }

@@ -1,106 +1,119 @@
+import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { definitionFromWire } from '../model/flag/wire.js';
 import { html, type Html } from '../platform/html.js';
 import { definitionBlock, ruleTexts } from '../report/html/definition.js';
 import { clean } from '../report/sanitize.js';
 import { plural } from '../report/values.js';
-import type { AuditEntry } from '../service/store/audit.js';
-import { wireDefinition, type StoredDefinition } from '../service/store/definitions.js';
-import type { StoredFlag } from '../service/store/flags.js';
-import type { EnvironmentRow } from '../service/store/tables.js';
+import { definitionAt, environmentAt, flagAt } from '../service/http/path-lookup.js';
+import { listAudit } from '../service/store/audit.js';
 import {
-  consolePage,
-  linesOfText,
-  linkTo,
-  offsetPager,
-  searchForm,
-  type ListPart,
-  type Place,
-} from './layout.js';
-import { entryItem } from './pages.js';
+  findDefinition,
+  wireDefinition,
+  type StoredDefinition,
+} from '../service/store/definitions.js';
+import { listFlags, type StoredFlag } from '../service/store/flags.js';
+import type { EnvironmentRow } from '../service/store/tables.js';
+import { consolePage, linesOfText, linkTo, offsetPager, searchForm, tokenField } from './layout.js';
+import { ENTRIES_AT_ONCE, entryItem } from './log.js';
+import { environmentsOf, numberGiven, type Visit } from './visit.js';
 
-/** A flag with its definition in each environment; null where it has none. */
-export interface FlagRow {
-  readonly flag: StoredFlag;
-  readonly cells: readonly {
-    readonly environment: EnvironmentRow;
-    readonly definition: StoredDefinition | null;
-  }[];
-}
+const FLAGS_AT_ONCE = 25;
 
 /**
  * Flags with all environments side by side. Each flag is a heading with one heading for each environment below it, so
  * that a screen reader follows the order on the screen. On a telephone environments are below each other.
  */
-export function flagsPage(place: Place, articles: readonly Html[], part: ListPart): string {
-  const ws = place.workspace.id;
+export async function showFlags(visit: Visit): Promise<string> {
+  const { db, given, workspace } = visit;
+  const ws = workspace.id;
+  const environments = await environmentsOf(visit);
+  const q = given.get('q') ?? '';
+  const page = { offset: numberGiven(visit, 'offset'), limit: FLAGS_AT_ONCE };
+  const { flags, totalCount } = await listFlags(db, ws, { nameContains: q, tags: [] }, page);
+  const articles: Html[] = [];
+  for (const flag of flags) {
+    const { name } = flag;
+    articles.push(
+      html`<article class="sheet">
+        <h2><a href="${linkTo('/console/flag', { ws, flag: name })}">${clean(name)}</a></h2>
+        ${factsOf(flag)} ${await placesOf(visit, flag, environments)}
+      </article>`,
+    );
+    // A definition may be a megabyte, so other requests get their turn between two flags.
+    await letOthersRun();
+  }
   return consolePage(
-    place,
+    visit,
     'Flags',
-    html`${searchForm('/', 'Part of the name', part.q, { ws })}
-      <p class="soft">${plural(part.totalCount, 'flag')}</p>
-      ${articles} ${offsetPager('/', ws, part)}`,
+    html`${searchForm('/', 'Part of the name', q, { ws })}
+      <p class="soft">${plural(totalCount, 'flag')}</p>
+      ${articles} ${offsetPager('/', ws, { ...page, q, totalCount })}`,
   );
 }
 
-/**
- * Status, traffic type and tags of a flag in one line, and below it the treatments that it serves in each environment.
- */
-export function flagArticle({ flag, cells }: FlagRow, ws: string): Html {
-  return html`<article class="sheet">
-    <h2><a href="${linkTo('/console/flag', { ws, flag: flag.name })}">${clean(flag.name)}</a></h2>
-    ${factsOf(flag)} ${placesOf(cells, ws)}
-  </article>`;
-}
-
-/** One flag: what it serves in each environment, and its history. @param entries null if the key may not read the log. */
-export function flagPage(
-  place: Place,
-  { flag, cells }: FlagRow,
-  entries: readonly AuditEntry[] | null,
-): string {
-  const ws = place.workspace.id;
-  const history =
-    entries === null
-      ? html`<p class="soft">This key is restricted to environments and cannot read the log.</p>`
-      : html`<ol class="log" aria-label="Changes">
-            ${entries.map(entryItem)}
-          </ol>
-          <p>
-            <a href="${linkTo('/console/log', { ws, object: `flag/${flag.name}` })}"
-              >log of ${clean(flag.name)}</a
-            >
-          </p>`;
+/** One flag: what it serves in each environment, and its history, if the key may read the log. */
+export async function showFlag(visit: Visit): Promise<string> {
+  const { db, request, workspace } = visit;
+  const flag = await flagAt(db, request, workspace);
+  const { name } = flag;
+  const places = await placesOf(visit, flag, await environmentsOf(visit));
   return consolePage(
-    place,
-    clean(flag.name),
+    visit,
+    clean(name),
     html`<section class="sheet" aria-labelledby="environments">
         ${factsOf(flag)}
         <h2 id="environments">Environments</h2>
-        ${placesOf(cells, ws)}
+        ${places}
       </section>
       <section class="sheet" aria-labelledby="history">
         <h2 id="history">History</h2>
-        ${history}
+        ${await historyOf(visit, name)}
       </section>`,
   );
 }
 
+async function historyOf({ db, request, workspace }: Visit, name: string): Promise<Html> {
+  if (request.caller.scope.environments !== null) {
+    return html`<p class="soft">
+      This key is restricted to environments and cannot read the log.
+    </p>`;
+  }
+  const ws = workspace.id;
+  const filter = { workspaceId: ws, kind: 'flag', name };
+  const { entries } = await listAudit(db, filter, { offset: 0, limit: ENTRIES_AT_ONCE });
+  return html`<ol class="log" aria-label="Changes">
+      ${entries.map(entryItem)}
+    </ol>
+    <p>
+      <a href="${linkTo('/console/log', { ws, object: `flag/${name}` })}">log of ${clean(name)}</a>
+    </p>`;
+}
+
+/** Rollout status, traffic type and tags of a flag in one line. */
 function factsOf(flag: StoredFlag): Html {
-  const facts = [flag.rollout_status_name, flag.traffic_type_name, ...tagsOf(flag)].map(clean);
+  const tags = (JSON.parse(flag.tags_json) as string[]).map((tag) => `#${tag}`);
+  const facts = [flag.rollout_status_name, flag.traffic_type_name, ...tags].map(clean);
   return html`<p>${linesOfText(flag.description)}</p>
     <p class="soft">${facts.join(' · ')}</p>`;
 }
 
-function placesOf(cells: FlagRow['cells'], ws: string): Html {
-  return html`<div class="side">
-    ${cells.map(
-      ({ environment, definition }) =>
-        html`<section>
-          <h3>${environmentText(environment)}</h3>
-          ${definition === null ? html`<p class="soft">no definition</p>` : definitionPart(definition, ws)}
-        </section>`,
-    )}
-  </div>`;
+/** The treatments that a flag serves in each environment. */
+async function placesOf(
+  { db, workspace }: Visit,
+  flag: StoredFlag,
+  environments: readonly EnvironmentRow[],
+): Promise<Html> {
+  const sections: Html[] = [];
+  for (const environment of environments) {
+    const stored = await findDefinition(db, environment.id, flag.name);
+    sections.push(
+      html`<section>
+        <h3>${environmentText(environment)}</h3>
+        ${stored === undefined ? html`<p class="soft">no definition</p>` : definitionPart(stored, workspace.id)}
+      </section>`,
+    );
+  }
+  return html`<div class="side">${sections}</div>`;
 }
 
 /** The environment's name, marked as production if the name does not say so. */
@@ -109,14 +122,7 @@ function environmentText({ name, production }: EnvironmentRow): string {
   return isTold ? clean(name) : `${clean(name)} (production)`;
 }
 
-function tagsOf({ tags_json }: Pick<StoredFlag, 'tags_json'>): string[] {
-  return (JSON.parse(tags_json) as string[]).map((tag) => `#${tag}`);
-}
-
-/**
- * The treatments that a definition serves, in the words of the catalogue; targeted keys are counted. The link names its
- * action and the flag.
- */
+/** In the words of the catalogue; targeted keys are counted. The link names its action and the flag. */
 function definitionPart(stored: StoredDefinition, ws: string): Html {
   const { targets, ...definition } = definitionFromWire(wireDefinition(stored));
   const keys = Object.values(targets).reduce((sum, each) => sum + each.length, 0);
@@ -138,4 +144,39 @@ function requestNote({ open_change_request_id: id }: StoredDefinition, ws: strin
     <span aria-hidden="true">◷</span>
     <a href="${linkTo('/console/request', { ws, id })}">A change request is open</a>
   </p>`;
+}
+
+/**
+ * Asks for the reason before a flag is killed or restored. The current state of the flag decides which of the two it
+ * is, so the page shows first if someone else has just changed it.
+ */
+export async function showSwitch(visit: Visit): Promise<string> {
+  const { db, request, workspace, session } = visit;
+  const { id, name: environment } = await environmentAt(db, request, workspace);
+  const stored = await definitionAt(db, request, { id });
+  const { flag_name: flag, killed } = stored;
+  const word = killed === 1 ? 'Restore' : 'Kill';
+  const says =
+    killed === 1
+      ? 'Its rules decide again who gets what.'
+      : `Everybody gets ${clean(wireDefinition(stored).defaultTreatment)} at once, whatever its rules say.`;
+  return consolePage(
+    visit,
+    `${word} ${clean(flag)} in ${clean(environment)}`,
+    html`<div class="sheet">
+      <p>${says}</p>
+      <form method="post" action="/console/${killed === 1 ? 'restore' : 'kill'}">
+        ${tokenField(session)}
+        <input type="hidden" name="ws" value="${workspace.id}" />
+        <input type="hidden" name="environment" value="${id}" />
+        <input type="hidden" name="flag" value="${flag}" />
+        <label for="reason">Reason, for the audit log</label>
+        <textarea id="reason" name="reason" required maxlength="2000" autofocus></textarea>
+        <p>
+          <button>${word}</button>
+          <a href="${linkTo('/', { ws: workspace.id, q: flag })}">Leave it</a>
+        </p>
+      </form>
+    </div>`,
+  );
 }

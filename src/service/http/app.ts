@@ -88,20 +88,13 @@ const SERVER = { keepAliveTimeout: KEEP_ALIVE_MS, requireHostHeader: false };
 /** Puts the endpoints behind HTTP, with keys, bodies, errors and the access log. The app does not listen yet. */
 export function createApp(options: AppOptions): FastifyInstance {
   const { middleware = (next: RequestListener) => next } = options;
-  /** The last answer of each connection. */
   const answers = new WeakMap<Socket, ServerResponse>();
-  const noting =
-    (next: RequestListener): RequestListener =>
-    (request, response) => {
-      answers.set(request.socket, response);
-      next(request, response);
-    };
   const app = Fastify({
     bodyLimit: MAX_BODY_BYTES,
     exposeHeadRoutes: false,
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_NAME_BYTES },
-    serverFactory: (handler) => createServer(SERVER, noting(middleware(handler))),
+    serverFactory: (handler) => createServer(SERVER, noting(answers, middleware(handler))),
     clientErrorHandler: (error, socket) => {
       refuseBrokenRequest(error, socket, { answer: answers.get(socket), log: options.log });
     },
@@ -148,6 +141,14 @@ export function createApp(options: AppOptions): FastifyInstance {
   options.applications?.(app, { ...options, keys, cache });
   for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options, cache);
   return app;
+}
+
+/** Notes the last answer of each connection. */
+function noting(answers: WeakMap<Socket, ServerResponse>, next: RequestListener): RequestListener {
+  return (request, response) => {
+    answers.set(request.socket, response);
+    next(request, response);
+  };
 }
 
 /**

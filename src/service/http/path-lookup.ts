@@ -44,8 +44,7 @@ export async function environmentAt(
   workspace: WorkspaceOfChange,
 ): Promise<EnvironmentRow> {
   const environment = await findEnvironment(db, workspace.id, env);
-  const isSeen =
-    environment !== undefined && isVisible(caller.scope.environments, environment.id);
+  const isSeen = environment !== undefined && isVisible(caller.scope.environments, environment.id);
   return there(isSeen ? environment : undefined, 'environment', env);
 }
 
@@ -102,7 +101,7 @@ export async function flagAt(
 export async function definitionAt(
   db: Db,
   { params: { flag = '' } }: ApiRequest,
-  environment: EnvironmentOfChange,
+  environment: Pick<EnvironmentOfChange, 'id'>,
 ): Promise<StoredDefinition> {
   const definition = await findDefinition(db, environment.id, flag);
   if (definition === undefined) throw definitionNotFound(flag);
@@ -120,7 +119,7 @@ export async function segmentAt(
 export async function activationAt(
   db: Db,
   { params: { segment = '' } }: ApiRequest,
-  { id, name }: EnvironmentOfChange,
+  { id, name }: Pick<EnvironmentOfChange, 'id' | 'name'>,
 ): Promise<StoredActivation> {
   const activation = await findActivation(db, id, segment);
   return there(activation, `active segment of the environment ${name}`, segment);

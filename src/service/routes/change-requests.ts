@@ -21,7 +21,7 @@ import {
   isVisible,
 } from '../http/path-lookup.js';
 import { at } from '../http/place.js';
-import { badRequest, conflict, notFound } from '../http/problem.js';
+import { badRequest, notFound } from '../http/problem.js';
 import {
   CHANGE_REQUEST_BODY,
   DECISION_BODY,
@@ -43,12 +43,12 @@ import {
   type RequestComment,
   type StoredChangeRequest,
 } from '../store/change-requests.js';
-import { findDefinition, wireDefinition } from '../store/definitions.js';
+import { wireDefinition } from '../store/definitions.js';
 import type { Store } from '../store/store.js';
 import type { AuditAction, ChangeRequestKind, Db } from '../store/tables.js';
 import { listRolloutStatuses } from '../store/workspaces.js';
 import { answer, answerMarked } from './answer-schemas.js';
-import { checkedContent } from './checked-definition.js';
+import { checkedDefinition } from './checked-definition.js';
 import { publish } from './published-change.js';
 import { CHANGE_REQUEST_QUERY } from './query-schemas.js';
 
@@ -166,17 +166,11 @@ const CONTENT: Readonly<
   flag: async (work, { name, operation, given }) => {
     const { db, workspace, environment } = work;
     const about = { ...work, params: { ...work.params, flag: name } };
-    if (operation === 'CREATE') {
-      const flag = await flagAt(db, about, workspace);
-      if (await findDefinition(db, environment.id, flag.name)) {
-        throw conflict(`Feature flag ${name} already has a definition in ${environment.name}`);
-      }
-      return checkedContent(db, work, { flag, before: null }, given);
-    }
-    const stored = await definitionAt(db, about, environment);
-    if (operation !== 'UPDATE') return null;
+    const isNew = operation === 'CREATE';
+    const before = isNew ? null : wireDefinition(await definitionAt(db, about, environment));
+    if (!isNew && operation !== 'UPDATE') return null;
     const flag = await flagAt(db, about, workspace);
-    return checkedContent(db, work, { flag, before: wireDefinition(stored) }, given);
+    return (await checkedDefinition(db, work, { flag, before }, given)).content;
   },
   segment: async (work, { name, operation, given }) => {
     const about = { ...work, params: { ...work.params, segment: name } };

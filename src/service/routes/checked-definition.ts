@@ -12,35 +12,35 @@ import {
 } from '../rules/definition.js';
 import { isSameJson } from '../rules/json.js';
 import type { Place } from '../store/definition-lookups.js';
-import { flagsUsedBy, usersOf } from '../store/definitions.js';
+import { findDefinition, flagsUsedBy, usersOf } from '../store/definitions.js';
 import { missingFlags, type StoredFlag } from '../store/flags.js';
 import { inactiveSegments } from '../store/segments.js';
 import type { Db } from '../store/tables.js';
 
 /**
- * The definition that a change request asks for, checked as if it were written now.
+ * The definition that a body or a change request asks for, and its references.
  *
- * @param of the flag and its definition, which is null if the request creates it.
+ * @param before null if the definition is created.
  * @param given fits the body of a definition, except that members may be missing. A request to replace a definition
  * never changes `killed`.
  */
-export async function checkedContent(
+export async function checkedDefinition(
   db: Db,
   place: Place,
   { flag, before }: { flag: StoredFlag; before: WireDefinition | null },
   given: object,
-): Promise<DefinitionContent> {
-  checkBelongs(given, {
-    ...flag,
-    environment: place.environment,
-    trafficType: { id: flag.traffic_type_id, name: flag.traffic_type_name },
-  });
+): Promise<{ readonly content: DefinitionContent; readonly uses: Uses }> {
+  const { environment } = place;
+  if (before === null && (await findDefinition(db, environment.id, flag.name))) {
+    throw conflict(`Feature flag ${flag.name} already has a definition in ${environment.name}`);
+  }
+  const trafficType = { id: flag.traffic_type_id, name: flag.traffic_type_name };
+  checkBelongs(given, { ...flag, environment, trafficType });
   const content =
     before === null
       ? definitionFrom(given)
       : definitionReplaced(before, { ...given, killed: before.killed });
-  await checkedUses(db, place, flag.name, content);
-  return content;
+  return { content, uses: await checkedUses(db, place, flag.name, content) };
 }
 
 /**
@@ -58,7 +58,7 @@ export async function newUses(
 }
 
 /** Names of the segments and flags that a definition refers to. */
-export async function checkedUses(
+async function checkedUses(
   db: Db,
   { workspace, environment }: Place,
   flag: string,

@@ -7,11 +7,9 @@ import type { WireDefinition } from '../../admin-api/wire.js';
 import { recordChange, written } from '../change-log.js';
 import { JsonText, type Demands, type Work } from '../http/endpoint.js';
 import { at } from '../http/place.js';
-import { conflict } from '../http/problem.js';
 import { letOthersRunIfLong } from '../parts.js';
 import {
   checkBelongs,
-  definitionFrom,
   definitionPatched,
   definitionReplaced,
   killAlone,
@@ -31,7 +29,7 @@ import {
   wireDefinition,
   type StoredDefinition,
 } from '../store/definitions.js';
-import { checkedUses, checkUnused, newUses } from './checked-definition.js';
+import { checkedDefinition, checkUnused, newUses } from './checked-definition.js';
 
 const CHANGE: Demands = { note: 'both', approval: true, unrequested: true };
 
@@ -41,16 +39,8 @@ const CHANGE: Demands = { note: 'both', approval: true, unrequested: true };
  */
 export const createDefinition = at('newDefinition', CHANGE, async (work) => {
   const { db, flag, environment } = work;
-  if (await findDefinition(db, environment.id, flag.name)) {
-    throw conflict(`Feature flag ${flag.name} already has a definition in ${environment.name}`);
-  }
-  checkBelongs(work.body, {
-    ...flag,
-    environment,
-    trafficType: { id: flag.traffic_type_id, name: flag.traffic_type_name },
-  });
-  const content = definitionFrom(work.body);
-  const uses = await checkedUses(db, work, flag.name, content);
+  const given = work.body as object;
+  const { content, uses } = await checkedDefinition(db, work, { flag, before: null }, given);
   const ids = { flag_id: flag.id, environment_id: environment.id };
   await insertDefinition(db, ids, content, uses, work.caller.now);
   const after = written(await findDefinition(db, environment.id, flag.name));

@@ -125,11 +125,9 @@ async function lookUpOne(
   { params, caller, isStrict }: ApiRequest,
 ): Promise<JsonText | undefined> {
   const { ws = '', env = '', flag = '' } = params;
-  const found = await lookUpDefinition(lookUp, [ws, env, flag], isStrict);
-  if (found === undefined || !isPlaceVisible(caller, found.workspaceId, found.environmentId)) {
-    return undefined;
-  }
-  return new JsonText(found.text);
+  const found = await lookUpDefinition(lookUp, [ws, env, flag]);
+  const isSeen = found && isPlaceVisible(caller, found.workspace_id, found.environment_id);
+  return isSeen === true ? new JsonText(shownDefinitionText(found, isStrict)) : undefined;
 }
 
 /** The answer is put together from the stored texts, without parsing them. */
@@ -147,10 +145,8 @@ async function lookUpPage(
   const page = pageIn(query);
   if (page === null) return undefined;
   const found = await lookUpDefinitions(lookUp, [ws, env], page);
-  if (found === undefined || !isPlaceVisible(caller, found.workspaceId, found.environmentId)) {
-    return undefined;
-  }
-  return pageText(page, found);
+  const isSeen = found && isPlaceVisible(caller, found.workspaceId, found.environmentId);
+  return isSeen === true ? pageText(page, found) : undefined;
 }
 
 /** Null instead of an error, because the error for a missing workspace comes first. */

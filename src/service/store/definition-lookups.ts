@@ -1,10 +1,5 @@
 import type { Page } from '../rules/paging.js';
-import {
-  DEFINITION_COLUMNS,
-  definitionTextSql,
-  shownDefinitionText,
-  type StoredDefinition,
-} from './definitions.js';
+import { DEFINITION_COLUMNS, definitionTextSql, type StoredDefinition } from './definitions.js';
 import { statement, type Lookup, type PreparedRead } from './statement.js';
 import type { Db, EnvironmentRow, WorkspaceRow } from './tables.js';
 import { countUses } from './workspaces.js';
@@ -42,7 +37,12 @@ export interface PlacedDefinition extends Place {
   readonly stored: StoredDefinition;
 }
 
-type PlacedRow = StoredDefinition & { readonly workspace_id: string } & Pick<
+interface NamedRow extends StoredDefinition {
+  readonly workspace_id: string;
+}
+
+type PlacedRow = NamedRow &
+  Pick<
     WorkspaceRow & EnvironmentRow,
     'requires_title_and_comments' | 'approvals_required' | 'allow_kills'
   >;
@@ -73,13 +73,6 @@ export async function findPlacedDefinition(
   };
 }
 
-export interface FoundDefinition {
-  readonly workspaceId: string;
-  readonly environmentId: string;
-  /** JSON in the form of answers. */
-  readonly text: string;
-}
-
 /**
  * Finds a definition by one statement. Gives undefined if there is none, or if a name could also be the id of another
  * object; then only the separate lookups can decide.
@@ -87,24 +80,14 @@ export interface FoundDefinition {
 export async function lookUpDefinition(
   lookUp: PreparedRead,
   names: DefinitionNames,
-  isStrict?: boolean,
-): Promise<FoundDefinition | undefined> {
-  const rows = await lookUp<StoredDefinition & { readonly workspace_id: string }>(
-    DEFINITION,
-    names,
-  );
-  const row = theOneMeant(rows, names);
-  if (row === undefined) return undefined;
-  return {
-    workspaceId: row.workspace_id,
-    environmentId: row.environment_id,
-    text: shownDefinitionText(row, isStrict),
-  };
+): Promise<NamedRow | undefined> {
+  return theOneMeant(await lookUp<NamedRow>(DEFINITION, names), names);
 }
 
-function theOneMeant<
-  Row extends { readonly workspace_id: string; readonly environment_id: string },
->(rows: readonly Row[], [workspace, environment]: DefinitionNames): Row | undefined {
+function theOneMeant<Row extends NamedRow>(
+  rows: readonly Row[],
+  [workspace, environment]: DefinitionNames,
+): Row | undefined {
   const [row] = rows;
   if (row === undefined || rows.length > 1) return undefined;
   const areMeant = isMeant(workspace, row.workspace_id) && isMeant(environment, row.environment_id);

@@ -1,0 +1,70 @@
+import { html, type Html } from '../platform/html.js';
+import { foldedHtml } from '../report/html/rows.js';
+import { clean } from '../report/sanitize.js';
+import { plural } from '../report/values.js';
+import { serviceChangeLines } from '../report/view/service-change.js';
+import { checkMayChangeWorkspace } from '../service/http/path-lookup.js';
+import type { KeysChange, MemberChange } from '../service/rules/difference.js';
+import { listAudit, type AuditEntry } from '../service/store/audit.js';
+import { consolePage, linkTo, pager, timeText, wordsOf } from './layout.js';
+import { numberGiven, type Visit } from './visit.js';
+
+export const ENTRIES_AT_ONCE = 50;
+
+/** Changes, the newest first. */
+export async function showLog(visit: Visit): Promise<string> {
+  const { db, given, request, workspace } = visit;
+  // As in the interface: the log contains changes in all environments.
+  checkMayChangeWorkspace(request);
+  const object = given.get('object') ?? '';
+  const [kind = '', ...name] = object.split('/');
+  const before = numberGiven(visit, 'before');
+  const filter = {
+    workspaceId: workspace.id,
+    ...(kind !== '' && name.length > 0 && { kind }),
+    ...(object !== '' && { name: name.length > 0 ? name.join('/') : kind }),
+    ...(before > 0 && { before }),
+  };
+  const page = { offset: 0, limit: ENTRIES_AT_ONCE };
+  const { entries, totalCount } = await listAudit(db, filter, page);
+  const older = totalCount > entries.length ? entries.at(-1)?.id : undefined;
+  const ws = workspace.id;
+  const form = html`<form class="line" method="get" action="/console/log">
+    <input type="hidden" name="ws" value="${ws}" />
+    <label
+      >Object<br /><input name="object" value="${object}" placeholder="flag/new-checkout"
+    /></label>
+    <button>Show</button>
+  </form>`;
+  return consolePage(
+    visit,
+    'Log',
+    html`${form} ${entries.length === 0 ? html`<p>Nothing was changed.</p>` : []}
+      <ol class="log sheet" aria-label="Changes">
+        ${entries.map(entryItem)}
+      </ol>
+      ${pager({
+        Older: older === undefined ? null : linkTo('/console/log', { ws, object, before: older }),
+      })}`,
+  );
+}
+
+/** One change. Its difference is folded, because it may have many members. */
+export function entryItem(entry: AuditEntry): Html {
+  const place = entry.environment === null ? '' : `@${entry.environment}`;
+  const lines = serviceChangeLines(entry.difference as (MemberChange | KeysChange)[]);
+  return html`<li>
+    <p>
+      ${timeText(entry.time)}
+      <strong>${entry.action}</strong> ${clean(`${entry.kind}/${entry.name}${place}`)}
+      <span class="soft">by <bdi>${clean(entry.keyName ?? 'nobody that is known')}</bdi></span>
+    </p>
+    ${wordsOf(entry)}
+    <details>
+      <summary>${plural(entry.difference.length, 'difference')}</summary>
+      <ul class="diff">
+        ${lines.map((line) => html`<li>${foldedHtml(line)}</li>`)}
+      </ul>
+    </details>
+  </li>`;
+}
