@@ -15,7 +15,7 @@ export interface FigureRow {
  */
 const ROOMS: Readonly<Record<string, number>> = {
   ramps: 11,
-  approvals: 12,
+  approvals: 8,
   kills: 16,
   identities: 11,
 };

@@ -4,6 +4,7 @@ import {
   answeredBy,
   isSameMark,
   markIn,
+  requestFacts,
   markLine,
   type ChangeRequest,
   type ListedRequest,
@@ -93,17 +94,19 @@ export async function requestsByObject(
 }
 
 function listedRequest(wire: WireChangeRequest, is: ChangeRequest['is']): ListedRequest {
-  const { id, operationType: operation, split, segment, comments, approvers } = wire;
+  const { split, segment, comments } = wire;
   const submitted = comments.find(({ role }) => role === 'SUBMITTER');
   // Some services show the comment of a request only among its comments.
   const mark = markIn(wire.comment ?? submitted?.comment ?? '');
   const time = wire.creationTime ?? submitted?.timestamp;
   return {
-    ...{ id, operation, is, approvers },
+    ...requestFacts({
+      ...{ ...wire, is, by: submitted?.user ?? null },
+      since: time === undefined ? null : new Date(time).toISOString(),
+    }),
+    operation: wire.operationType,
     kind: split ? 'flag' : 'segment',
     name: (split ?? segment)?.name ?? '',
-    by: submitted?.user ?? null,
-    since: time === undefined ? null : new Date(time).toISOString(),
     ...(mark && { mark }),
   };
 }

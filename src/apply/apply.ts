@@ -1,5 +1,5 @@
 import { FlagkeelError, messageOf, RejectedError } from '../errors.js';
-import { wantsApproval } from '../admin-api/http/response.js';
+import { wantsRequest } from '../admin-api/http/response.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
 import { DEFAULT_CONCURRENCY } from '../model/run.js';
 import { withdrawStepId, type Change, type Plan, type Step, type StepId } from '../model/plan.js';
@@ -14,7 +14,7 @@ import type {
   StepEnd,
 } from '../model/outcome.js';
 import { traced } from '../platform/telemetry.js';
-import { requestText } from '../model/change-request.js';
+import { requestText, UNASKED } from '../model/change-request.js';
 import {
   ask,
   ChangedMeanwhileError,
@@ -27,11 +27,6 @@ import {
 import { takeSideBySide, type ScheduledStep } from './schedule.js';
 
 const INTERRUPTED = 'the run was interrupted';
-const APPROVAL_WANTED =
-  'the service wants an approval for changes here first (make this one there, in a change request, and have it approved: the next run finds it equal; with `approvals: request` in flagkeel.yaml, runs submit one)';
-
-const NO_REQUESTS =
-  'the service wants an approval for changes here first, and has no change requests to ask for one (make this change there: the next run finds it equal)';
 const OTHERS_REQUEST = ' (have it rejected, or withdraw it with the key that submitted it)';
 const WAITS = { status: 'skipped', approvalNeeded: true } as const;
 
@@ -181,7 +176,7 @@ function reasonToSkip(
     const change = changeOf.get(need) ?? need;
     if (result?.status !== 'skipped')
       return { status: 'skipped', why: `needs ${change}, which failed` };
-    // A step that needs one that waits for an approval waits as well.
+    // A step that needs one that waits for a person waits as well.
     return change === step.change
       ? result
       : { ...result, why: `needs ${change}, which was skipped` };
@@ -210,8 +205,8 @@ async function tracedResult(
 }
 
 /**
- * Runs a step. A demand for an approval, or an interruption, is no failure, because the step was refused or never sent.
- * But a write that may have been made has failed, whatever ended it: "skipped" would let the run forget a created
+ * Runs a step. A demand for a change request, or an interruption, is no failure, because the step was refused or never
+ * sent. But a write that may have been made has failed, whatever ended it: "skipped" would let the run forget a created
  * object.
  */
 async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> {
@@ -220,8 +215,7 @@ async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> 
     return { status: 'succeeded', ...answer, isAside: step.action === 'withdraw-request' };
   } catch (error) {
     if (isFateUnknown(error)) return { status: 'failed', error, fateUnknown: true };
-    if (error instanceof RejectedError && wantsApproval(error))
-      return approvalResult(step, context);
+    if (error instanceof RejectedError && wantsRequest(error)) return askedResult(step, context);
     if (step.action === 'withdraw-request' && isForbidden(error)) {
       return { ...WAITS, why: messageOf(error) + OTHERS_REQUEST };
     }
@@ -236,11 +230,11 @@ async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> 
 }
 
 /** Submits the change where the plan has a draft for it; otherwise it waits for a person. */
-async function approvalResult(step: Step, context: ApplyContext): Promise<StepResult> {
-  if (!step.ask) return { ...WAITS, why: APPROVAL_WANTED };
+async function askedResult(step: Step, context: ApplyContext): Promise<StepResult> {
+  if (!step.ask) return { ...WAITS, why: UNASKED.byPlan };
   try {
     const request = await ask(step, step.ask, context);
-    if (request === null) return { ...WAITS, why: NO_REQUESTS };
+    if (request === null) return { ...WAITS, why: UNASKED.noRequests };
     return { ...WAITS, why: requestText(request), request };
   } catch (error) {
     if (error instanceof RejectedError && isConflict(error)) {

@@ -27,6 +27,18 @@ export interface RequestMark {
   readonly content: string;
 }
 
+/** Why a write waits that the service refuses without an approval, and what a person does about it; clauses. */
+export const UNASKED = {
+  brief: 'the service wants an approval first',
+  held: 'held for an approval on the service',
+  byPlan:
+    'the service wants an approval for changes here first (make this one there, in a change request, and have it approved: the next run finds it equal; with `approvals: request` in flagkeel.yaml, runs submit one)',
+  noRequests:
+    'the service wants an approval for changes here first, and has no change requests to ask for one (make this change there: the next run finds it equal)',
+  byHand:
+    'changes in this environment need an approval, and this one has none (make it on the service, in a change request that somebody approves; the settings of the environment there may let kills pass without)',
+} as const;
+
 /** What to submit where the service refuses a write without an approval. */
 export interface RequestDraft {
   readonly operation: RequestOperation;
@@ -84,6 +96,12 @@ export function requestText(request: ChangeRequest, nowMs?: number): string {
   if (is === 'rejected') return `change request ${id}${author} was rejected`;
   const time = since === null ? '' : `, ${nowMs === undefined ? since : ageOf(since, nowMs)}`;
   return `waits for approval: change request ${id}${author}${time}`;
+}
+
+/** The members that plans show, and no others. */
+export function requestFacts(request: Frozen<ChangeRequestFacts>): Frozen<ChangeRequestFacts> {
+  const { id, is, by, since, approvers } = request;
+  return { id, is, by, since, approvers };
 }
 
 export function decidersText({ approvers }: Pick<ChangeRequest, 'approvers'>): string {

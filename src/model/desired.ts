@@ -52,7 +52,6 @@ type Policies = Frozen<Pick<ConfigSpec, (typeof POLICIES)[number]>>;
 export type DriftPolicy = NonNullable<Policies['onDrift']>;
 export type ConflictPolicy = NonNullable<Policies['onConflict']>;
 export type LiveKillPolicy = NonNullable<Policies['onLiveKill']>;
-export type ApprovalPolicy = NonNullable<Policies['approvals']>;
 
 export type Guards = Frozen<GuardsSpec>;
 

@@ -1,12 +1,7 @@
 import { byCodeUnits } from '../model/json.js';
 import type { ChangeRequest } from '../model/change-request.js';
 import type { BoundDesired } from '../model/bound-desired.js';
-import type {
-  ApprovalPolicy,
-  ConflictPolicy,
-  DriftPolicy,
-  LiveKillPolicy,
-} from '../model/desired.js';
+import type { ConflictPolicy, DriftPolicy, LiveKillPolicy } from '../model/desired.js';
 import { keyOf, type Kind, type ObjectId, type ObjectRef } from '../model/ref.js';
 import {
   isKill,
@@ -77,8 +72,8 @@ export interface PlannedEnvironment {
   readonly onDrift: DriftPolicy;
   readonly onConflict: ConflictPolicy;
   readonly onLiveKill: LiveKillPolicy;
-  /** Default: `report`. */
-  readonly approvals?: ApprovalPolicy;
+  /** Whether a write that the service refuses is submitted as a change request. Default: it waits for a person. */
+  readonly submitsRequests?: boolean;
   /** False if filtered out of this run: it is not observed, and none of its bases changes. */
   readonly selected: boolean;
 }

@@ -35,7 +35,7 @@ export function requestsWanted(
   return new Set(
     environments
       .filter(({ selected }) => selected)
-      .filter(({ id, approvals }) => approvals === 'request' || remembered.has(id))
+      .filter(({ id, submitsRequests }) => submitsRequests === true || remembered.has(id))
       .map(({ name }) => name),
   );
 }
@@ -48,7 +48,11 @@ export function requestHold(
   const open = known.find((each) => each.id === id);
   if (id === undefined || id === null || open?.mark) return undefined;
   const because = `change request ${id} is open on the service`;
-  return { why: 'approval-needed', because, ...(open && { request: open }) };
+  return heldFor(because, open);
+}
+
+function heldFor(because: string, request: ChangeRequest | undefined): WithheldReason {
+  return { why: 'approval-needed', because, ...(request && { request }) };
 }
 
 /** The changes with a draft for each write that the service may refuse, where the config wants change requests. */
@@ -57,7 +61,7 @@ export function asking(planned: readonly PlannedChange[], input: PlanInput): Pla
 }
 
 function isAskedAnywhere({ policy }: PlanInput): boolean {
-  return policy.environments.some(({ approvals }) => approvals === 'request');
+  return policy.environments.some(({ submitsRequests }) => submitsRequests === true);
 }
 
 function drafted(planned: PlannedChange, input: PlanInput): PlannedChange {
@@ -87,7 +91,7 @@ function killApart(request: StepRequest): StepRequest[] {
   ];
 }
 
-/** Undefined for a write that needs no approval on any service. */
+/** Undefined for a write that every service takes without a change request. */
 function draftOf(
   change: Omit<Change, 'dependsOn'>,
   request: StepRequest,
@@ -174,7 +178,7 @@ export function withRequests(objects: readonly ObjectPlan[], input: PlanInput): 
     const fields = change.change.fields.filter(({ path }) => path !== KILLED);
     const held: Withheld = {
       ...{ ...change.change, fields, dependsOn: [] },
-      ...{ why: 'approval-needed', because: requestText(answer), request: answer },
+      ...heldFor(requestText(answer), answer),
     };
     const rest = killOnly(change);
     return { id: each.id, withheld: [...each.withheld, held], ...(rest && { change: rest }) };
@@ -255,7 +259,7 @@ function isOurs(id: ObjectId, { desired, state, policy }: PlanInput): boolean {
 }
 
 function isAsked(id: ObjectId, { policy }: PlanInput): boolean {
-  return placeOf(id, policy.environments)?.approvals === 'request';
+  return placeOf(id, policy.environments)?.submitsRequests === true;
 }
 
 function placeOf(

@@ -116,7 +116,7 @@ function resolveEnvironments(
       onDrift: environment.onDrift ?? (isProtected ? 'report' : (config.onDrift ?? 'revert')),
       onConflict: environment.onConflict ?? (isProtected ? 'hold' : (config.onConflict ?? 'apply')),
       onLiveKill: environment.onLiveKill ?? config.onLiveKill ?? 'keep',
-      approvals: environment.approvals ?? config.approvals ?? 'report',
+      submitsRequests: (environment.approvals ?? config.approvals) === 'request',
       selected: isSelected(filter, [live.name, live.id]),
     };
   });

@@ -17,6 +17,7 @@ import type {
 } from '../model/plan.js';
 import { type Kind, type ObjectId, refOfId } from '../model/ref.js';
 import type { ClosedEnvironment, LeftOut, Suspension } from '../model/run.js';
+import { UNASKED } from '../model/change-request.js';
 import type { Verdict } from '../model/verdict.js';
 import type { Tone } from './text/layout.js';
 import { plural } from './values.js';
@@ -35,7 +36,7 @@ export interface PlanReport {
   readonly planOptions?: readonly string[];
   /** The fields of the changes in the form in which `--plan` compares them. */
   readonly shown?: readonly ShownField[];
-  /** The hash that approves the changes held by guards or windows; left out if there are none. */
+  /** Lets the changes held by guards or windows pass; left out if there are none. */
   readonly heldHash?: string;
   /** Scheme, host and port of the service. */
   readonly origin: string;
@@ -200,7 +201,7 @@ export const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
   'adopt-needed': 'exists and differs, and no run remembers it here',
   immutable: 'the service sets this at creation only',
   'live-kill': 'killed on the service, and git did not order it',
-  'approval-needed': 'the service wants an approval first',
+  'approval-needed': UNASKED.brief,
   suspended: 'nothing is written while the run is suspended',
   'ramp-held': 'the share was changed on the service, and the ramp waits',
   'check-failed': 'a failed check took the ramp back',

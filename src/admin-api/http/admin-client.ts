@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { FlagkeelError, messageOf, RejectedError } from '../../errors.js';
 import { NoAnswerError, type Answer, type Fault, type Method } from '../../platform/http-client.js';
-import { isThrottle, classify, wantsApproval, type ServiceAnswer } from './response.js';
+import { isThrottle, classify, wantsRequest, type ServiceAnswer } from './response.js';
 import { PauseTooLong, remainingRequests, RequestLimiter, type Lane } from './rate-limiter.js';
 import {
   askedWaitMs,
@@ -13,6 +13,7 @@ import {
   type RequestKind,
   type Try,
 } from './retry.js';
+import { UNASKED } from '../../model/change-request.js';
 import { DEFAULT_CONCURRENCY } from '../../model/run.js';
 import { realTime, steadyTime, type Time } from '../../platform/clock.js';
 import { tracedRequest } from '../../platform/telemetry.js';
@@ -259,7 +260,7 @@ export class AdminClient implements GetOnly {
     const isRead = request.kind === 'read';
     const fateUnknown = isRead ? undefined : gaveUp.uncertain;
     const cannot = `cannot ${request.what} ${isRead ? 'from' : 'on'} ${this.origin}`;
-    const why = !isRead && wantsApproval(last) ? APPROVAL_WANTED : whyGivenUp(gaveUp, isRead);
+    const why = !isRead && wantsRequest(last) ? UNASKED.byHand : whyGivenUp(gaveUp, isRead);
     const message = `${cannot}: ${why}`;
     const isRefusal = last.failure === 'refused' || (!isRead && (last.status ?? 0) >= 400);
     if (!isRefusal || last.status === null) {
@@ -288,8 +289,6 @@ export class AdminClient implements GetOnly {
   }
 }
 
-const APPROVAL_WANTED =
-  'changes in this environment need an approval, and this one has none (make it on the service, in a change request that somebody approves; the settings of the environment there may let kills pass without)';
 const DOUBT = '; it is unknown whether it was done';
 const PACE = 'the service limits the number of requests';
 

@@ -43,10 +43,10 @@ export function classify(answer: Answer, expected: Expected): Try<ServiceAnswer>
 }
 
 /**
- * Whether a service refused a write because it wants an approval first. The service documents no code for this refusal,
- * only its status and first words.
+ * Whether a service refused a write because it wants a change request first. The service documents no code for this
+ * refusal, only its status and first words.
  */
-export function wantsApproval({
+export function wantsRequest({
   status,
   serviceMessage = '',
 }: Pick<FailedTry, 'status' | 'serviceMessage'>): boolean {

@@ -1,5 +1,5 @@
 import type { Keys, Plan as WrittenPlan } from '../../generated/plan.schema.d.js';
-import type { ChangeRequest } from '../../model/change-request.js';
+import { requestFacts } from '../../model/change-request.js';
 import type { FlagImpact, Impact } from '../../model/impact.js';
 import { present } from '../../model/collections.js';
 import type { Frozen, Json } from '../../model/json.js';
@@ -70,7 +70,10 @@ export function planDocument(
       ...changeDocument(withheld, report, options),
       why: withheld.why,
       wayOut: remedyText(remedyOf(withheld)),
-      ...present({ until: withheld.until, request: requestDocument(withheld.request) }),
+      ...present({
+        until: withheld.until,
+        request: withheld.request && requestFacts(withheld.request),
+      }),
     })),
     ...circumstances(report, options),
     observed: plan.observed,
@@ -79,12 +82,6 @@ export function planDocument(
     notCompared: plan.notCompared,
     ...present({ shown: some(report.shown) }),
   };
-}
-
-function requestDocument(request: ChangeRequest | undefined) {
-  if (!request) return undefined;
-  const { id, is, by, since, approvers } = request;
-  return { id, is, by, since, approvers };
 }
 
 function liveKillDocument(kill: LiveKill) {
@@ -215,8 +212,8 @@ function outcomeMembers(
 ): Pick<ChangeDocument, 'outcome' | 'error' | 'request'> {
   if (!outcome) return {};
   if (outcome.status !== 'failed') {
-    const request = outcome.status === 'skipped' ? requestDocument(outcome.request) : undefined;
-    return { outcome: outcome.status, ...present({ request }) };
+    const request = outcome.status === 'skipped' ? outcome.request : undefined;
+    return { outcome: outcome.status, ...present({ request: request && requestFacts(request) }) };
   }
   const { code, message, status, transactionId } = outcome.error;
   const refused = some(refusedIdentities(outcome.identities?.failed ?? [], options));

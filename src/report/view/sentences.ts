@@ -44,7 +44,7 @@ export function caveatsOf(report: PlanReport): Caveats {
     serious: [
       ...(suspended === null ? [] : [suspendedText(suspended)]),
       ...inOrder.map(closedText),
-      ...approvalTexts(report),
+      ...passTexts(report),
       ...withdrawalTexts(report),
       ...thatApply(
         held.length > 0 &&
@@ -108,7 +108,7 @@ function leftOutText({ objects, environments }: LeftOut): string {
 }
 
 /** The option that applies changes held by windows at once. Refusals of guards name an option of their own. */
-function approvalTexts({ heldHash, guardFindings = [], planOptions = [] }: PlanReport): string[] {
+function passTexts({ heldHash, guardFindings = [], planOptions = [] }: PlanReport): string[] {
   if (heldHash === undefined || guardFindings.length > 0) return [];
   const command = commandText(['reconcile', '--approve', heldHash, ...planOptions]);
   return [`Once reviewed, what waits for a window passes with ${clean(command)}.`];

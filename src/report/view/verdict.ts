@@ -1,6 +1,7 @@
 import { grouped } from '../../model/collections.js';
 import type { Plan } from '../../model/plan.js';
 import type { ObjectId } from '../../model/ref.js';
+import { UNASKED } from '../../model/change-request.js';
 import {
   countsOf,
   type Standing,
@@ -94,7 +95,7 @@ const WAITS: Readonly<Record<Extract<Standing, { is: 'waits' }>['why'], string>>
 const HELD: Readonly<Record<Extract<Standing, { is: 'held' }>['why'], string>> = {
   conflict: 'held for a person (changed in git and on the service)',
   adoption: 'held for a person (no run remembers it)',
-  approval: 'held for an approval on the service',
+  approval: UNASKED.held,
   review: 'held for a person (no reviewed plan shows it)',
   guard: 'refused by a guard',
   'ramp-changed': 'held for a person (its ramp was changed on the service)',
