@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { realTime } from '../../src/platform/clock.js';
 import { Database, MIGRATION } from '../../src/daemon/replicas/database.js';
-import { killsFence, leaseFence } from '../../src/daemon/replicas/shared-leadership.js';
+import { leaseFence } from '../../src/daemon/replicas/shared-leadership.js';
 import { LeaseKeeper, Leases } from '../../src/daemon/replicas/leases.js';
 import { SharedRecord } from '../../src/daemon/replicas/shared-record.js';
 import type { Fence } from '../../src/model/run.js';
@@ -139,7 +139,7 @@ describe.skipIf(lacks('postgresql'))('leases of replicas on PostgreSQL', () => {
       const lease = await keeper.take('x');
       if (!lease) throw new Error('not taken');
       const doubt = new AbortController();
-      return { fence: leaseFence(lease, { keeper, doubt, seenAtMs }), doubt };
+      return { fence: leaseFence(lease.name, lease, { keeper, doubt, seenAtMs }), doubt };
     }
 
     it('permit it where the database does not answer, and nothing but it', async () => {
@@ -169,11 +169,11 @@ describe.skipIf(lacks('postgresql'))('leases of replicas on PostgreSQL', () => {
 
     it('permit it to who holds nothing while the database is away, and no longer', async () => {
       const options = { keeper: keeperOf('a'), seenAtMs: JUST_NOW ?? 0 };
-      const there = killsFence('x', { ...options, doubt: new AbortController() });
+      const there = leaseFence('x', null, { ...options, doubt: new AbortController() });
       await expect(there.check(KILL)).rejects.toMatchObject({ code: 'INTERRUPTED' });
       await database.close();
 
-      const away = killsFence('x', { ...options, doubt: new AbortController() });
+      const away = leaseFence('x', null, { ...options, doubt: new AbortController() });
 
       await expect(away.check(KILL)).resolves.toBeUndefined();
       const wait = { timeoutMs: 0, signal: new AbortController().signal };

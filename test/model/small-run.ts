@@ -157,7 +157,7 @@ class RunWorld {
     const doubt = new AbortController();
     const lease = await keeper.take('source');
     if (!lease) throw new Error('the lease is free');
-    const fence = leaseFence(lease, { keeper, doubt, seenAtMs: performance.now() });
+    const fence = leaseFence(lease.name, lease, { keeper, doubt, seenAtMs: performance.now() });
     const check: Fence['check'] = async (write) =>
       this.#planted.withoutFence === true ? Promise.resolve() : fence.check(write);
     this.#service.onWrite = async (write) => {

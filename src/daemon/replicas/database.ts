@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { FlagkeelError, messageOf } from '../../errors.js';
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   readonly url: string;
   /** Timeout of connecting and of one statement. */
   readonly timeoutMs: number;
@@ -43,12 +43,7 @@ export class Database {
     }
   }
 
-  /**
-   * Runs `work` while holding an exclusive lock that all processes share. The lock occupies one connection, so the work
-   * needs another one.
-   *
-   * @throws any error of the database or the work.
-   */
+  /** Runs `work` under a lock that all processes share. The lock occupies one connection, so the work needs another. */
   async alone<T>(lock: number, work: () => Promise<T>): Promise<T> {
     const connection = await this.#pool.connect();
     connection.on('error', () => undefined);
@@ -61,7 +56,7 @@ export class Database {
     }
   }
 
-  /** For the queue library, which has its own statements. */
+  /** The interface of the queue library. */
   async executeSql(text: string, values: unknown[]): Promise<{ rows: unknown[] }> {
     return this.#pool.query(text, values);
   }

@@ -37,11 +37,7 @@ export class Leases {
     return row === undefined ? null : { name, term: Number(row.term) };
   }
 
-  /**
-   * Extends leases by a full duration. An expired lease is not revived.
-   *
-   * @returns names of those that are still ours.
-   */
+  /** Extends leases that have not expired by a full duration. @returns names of those that are still ours. */
   async renew(leases: readonly LeaseTerm[]): Promise<readonly string[]> {
     const rows = await this.#database.query<{ name: string }>(
       `update ${SCHEMA}.lease as lease set expires_at = clock_timestamp() + $4 * interval '1 ms'
@@ -69,7 +65,6 @@ export class Leases {
     return Number(row?.found ?? 0) === leases.length && leftMs > 0 ? leftMs : null;
   }
 
-  /** Frees the leases for the next replica that asks; their terms stay. */
   async giveBack(leases: readonly LeaseTerm[]): Promise<void> {
     await this.#database.query(
       `update ${SCHEMA}.lease as lease set expires_at = clock_timestamp()
@@ -97,13 +92,8 @@ interface Kept {
   endsAt: number;
 }
 
-/**
- * Fraction of its duration that a lease must have left for a write. With less, another replica may take the lease
- * before the write arrives.
- */
+/** Part of its duration that a lease must have left for a write: another replica may take it before one arrives. */
 const MARGIN_PART = 0.25;
-
-const LOST = 'lease';
 
 /** Takes and renews the leases of this process, and notices when it loses one. */
 export class LeaseKeeper {
@@ -124,7 +114,14 @@ export class LeaseKeeper {
   async take(name: string): Promise<HeldLease | null> {
     if (this.#kept.has(name)) return null;
     const askedAt = performance.now();
-    const taken = await this.#ask(name);
+    const wasUnanswered = this.#unanswered.delete(name);
+    let taken: LeaseTerm | null;
+    try {
+      taken = await this.#leases.take(name, wasUnanswered);
+    } catch (error) {
+      this.#unanswered.add(name);
+      throw error;
+    }
     if (taken === null) return null;
     const loss = new AbortController();
     const held = { ...taken, lost: loss.signal };
@@ -132,21 +129,7 @@ export class LeaseKeeper {
     return held;
   }
 
-  async #ask(name: string): Promise<LeaseTerm | null> {
-    const wasUnanswered = this.#unanswered.delete(name);
-    try {
-      return await this.#leases.take(name, wasUnanswered);
-    } catch (error) {
-      this.#unanswered.add(name);
-      throw error;
-    }
-  }
-
-  /**
-   * Waits for a lease.
-   *
-   * @throws FlagkeelError `IN_USE` if another replica still has it at the deadline; `INTERRUPTED`.
-   */
+  /** @throws FlagkeelError `IN_USE` if another replica still has it at the deadline; `INTERRUPTED`. */
   async await(
     name: string,
     { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
@@ -208,6 +191,6 @@ export class LeaseKeeper {
 
   #lose({ held, loss }: Kept): void {
     if (this.#kept.get(held.name)?.held === held) this.#kept.delete(held.name);
-    loss.abort(LOST);
+    loss.abort('lease');
   }
 }

@@ -17,10 +17,6 @@ const MOST_TAKEN = 10;
 /** A trigger whose worker died is offered again after this many seconds. */
 const EXPIRES_SECONDS = 30;
 
-interface Job {
-  readonly trigger: Trigger;
-}
-
 /** Brings triggers to the replica that keeps a source. Does not queue a trigger that already waits. */
 export class TriggerQueue {
   readonly #boss: PgBoss;
@@ -65,7 +61,7 @@ export class TriggerQueue {
   }
 
   /**
-   * Polls for triggers twice a second until stopped. Keeps trying while the database does not answer.
+   * Polls for triggers, also while the database does not answer.
    *
    * @param take returns false to leave the trigger to another replica.
    * @returns stops polling without waiting for the poll under way, which may still call `take`.
@@ -96,7 +92,9 @@ export class TriggerQueue {
    * all versions for Node 20): if that write fails, the unhandled rejection ends the process.
    */
   async #takeWaiting(name: string, take: (trigger: Trigger) => Promise<boolean>): Promise<void> {
-    const jobs = await this.#boss.fetch<Job>(name, { batchSize: MOST_TAKEN });
+    const jobs = await this.#boss.fetch<{ readonly trigger: Trigger }>(name, {
+      batchSize: MOST_TAKEN,
+    });
     for (const { id, data } of jobs) {
       const isTaken = await take(data.trigger).catch((error: unknown) => {
         this.#log.debug({ why: messageOf(error) }, 'queue of the replicas');

@@ -9,7 +9,7 @@ import { TriggerQueue } from './queue.js';
 import { SharedRecord } from './shared-record.js';
 import { readOverrides, SharedLeadership } from './shared-leadership.js';
 
-export interface ReplicasOptions {
+interface ReplicasOptions {
   readonly url: string;
   /** How long a silent replica keeps its leases. */
   readonly leaseMs: number;
@@ -62,8 +62,12 @@ export class Replicas {
     };
     // Leases have connections of their own, so that a slow queue does not delay a renewal.
     const ours = new Database({ url, timeoutMs: leaseMs / 3, connections: 4, onTrouble });
-    const queues = { url, timeoutMs: MIGRATION_TIMEOUT_MS, connections: 2, onTrouble };
-    const theirs = new Database(queues);
+    const theirs = new Database({
+      url,
+      timeoutMs: MIGRATION_TIMEOUT_MS,
+      connections: 2,
+      onTrouble,
+    });
     try {
       await theirs.query(MIGRATION);
       const queue = await TriggerQueue.open(theirs, time, log);
@@ -75,16 +79,15 @@ export class Replicas {
   }
 
   leadership(key: string, log: Log): Leadership {
-    const { id: replica } = this;
     const leadership = new SharedLeadership({
-      ...{ key, replica, keeper: this.#keeper, queue: this.#queue, record: this.#record },
-      log: log.child({ replica }),
+      ...{ key, replica: this.id, log: log.child({ replica: this.id }) },
+      ...{ keeper: this.#keeper, queue: this.#queue, record: this.#record },
     });
     this.#leaderships.push(leadership);
     return leadership;
   }
 
-  /** Call once all leaderships are made and attached. */
+  /** Call once all leaderships are attached. */
   start(): void {
     this.#loops = Promise.all([this.#renew(), this.#beat()]);
   }

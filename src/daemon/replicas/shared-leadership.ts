@@ -29,38 +29,27 @@ const CUT = 'lease';
  */
 const FRESH_MS = 15_000;
 
-export function leaseFence(lease: HeldLease, fencing: Fencing): Fence {
-  const { keeper } = fencing;
-  const held: HeldLease[] = [lease];
+/** @param lease null while the database is down and this replica holds no lease: such a run sends kills and no more. */
+export function leaseFence(name: string, lease: HeldLease | null, fencing: Fencing): Fence {
+  const { keeper, doubt } = fencing;
+  const held = lease === null ? [] : [lease];
   return {
-    lease: lease.name,
-    term: lease.term,
+    lease: name,
+    term: lease?.term ?? 0,
     check: checkOf(held, fencing),
-    enter: async (name, wait) => {
-      const entered = await keeper.await(name, wait);
+    enter: async (other, wait) => {
+      if (lease === null) {
+        doubt.abort(CUT);
+        const message =
+          'cannot go on: the database of the replicas does not answer, and until it does nothing but kills is sent';
+        throw new FlagkeelError('INTERRUPTED', message);
+      }
+      const entered = await keeper.await(other, wait);
       held.push(entered);
       return async () => {
         // Ignored: the lease expires by itself, and an error here would hide the result of the run.
         await keeper.giveBack(entered).catch(() => undefined);
       };
-    },
-  };
-}
-
-/** Used while the database is down and this replica holds no lease. */
-export function killsFence(lease: string, fencing: Fencing): Fence {
-  return {
-    lease,
-    term: 0,
-    check: checkOf([], fencing),
-    enter: async () => {
-      fencing.doubt.abort(CUT);
-      return Promise.reject(
-        new FlagkeelError(
-          'INTERRUPTED',
-          'cannot go on: the database of the replicas does not answer, and until it does nothing but kills is sent',
-        ),
-      );
     },
   };
 }
@@ -76,7 +65,7 @@ function checkOf(held: readonly HeldLease[], { keeper, doubt, seenAtMs }: Fencin
   };
 }
 
-export interface SharedLeadershipOptions {
+interface SharedLeadershipOptions {
   /** Equal in all replicas, and unique among the daemons over the same database. */
   readonly key: string;
   readonly replica: string;
@@ -98,7 +87,8 @@ export class SharedLeadership implements Leadership {
   #permits = 0;
   /** While the database does not answer, it is unknown which replica keeps the source. */
   #isCutOff = false;
-  #lastRun = 0;
+  /** Number of the newest run in the database that this replica knows. */
+  lastRun = 0;
   /** Requests to this replica that are not in the database yet. */
   #unshared: Partial<ActiveOverrides> = {};
   /** Grows with each change of the known overrides, which makes earlier readings outdated. */
@@ -115,13 +105,9 @@ export class SharedLeadership implements Leadership {
     return this.#lease !== null && !this.#lease.lost.aborted;
   }
 
-  /** True if a takeover by another replica would interrupt no run. */
+  /** Whether a takeover by another replica would interrupt no run. */
   get isIdle(): boolean {
     return this.#permits === 0;
-  }
-
-  get lastRun(): number {
-    return this.#lastRun;
   }
 
   attach(events: LeadershipEvents): void {
@@ -167,14 +153,10 @@ export class SharedLeadership implements Leadership {
     const end = (): void => {
       this.#permits -= 1;
     };
-    if (lease === null) {
-      const fence: RunPermit['fence'] = (seenAtMs) =>
-        killsFence(this.key, { keeper, doubt, seenAtMs });
-      return { signal: doubt.signal, killsOnly: true, fence, end };
-    }
     return {
-      signal: AbortSignal.any([lease.lost, doubt.signal]),
-      fence: (seenAtMs) => leaseFence(lease, { keeper, doubt, seenAtMs }),
+      signal: lease === null ? doubt.signal : AbortSignal.any([lease.lost, doubt.signal]),
+      ...(lease === null && { killsOnly: true }),
+      fence: (seenAtMs) => leaseFence(this.key, lease, { keeper, doubt, seenAtMs }),
       end,
     };
   }
@@ -213,7 +195,7 @@ export class SharedLeadership implements Leadership {
   async #flushOnce(): Promise<void> {
     const { record } = this.#options;
     const shared = this.#unshared;
-    const asked = OVERRIDES.filter((kind) => shared[kind] !== undefined);
+    const asked = OVERRIDES.filter((kind) => kind in shared);
     if (asked.length === 0) return;
     for (const kind of asked) await record.setOverride(this.key, kind, shared[kind] ?? null);
     this.#unshared = withoutShared(this.#unshared, shared);
@@ -221,19 +203,17 @@ export class SharedLeadership implements Leadership {
     if (!this.isLeader) this.forward('request');
   }
 
-  /** Receives runs of any replica from the database, oldest first. */
+  /** @param runs of any replica, oldest first. */
   onRuns(runs: readonly NumberedRun[]): void {
-    this.#lastRun = runs.at(-1)?.number ?? this.#lastRun;
+    this.lastRun = runs.at(-1)?.number ?? this.lastRun;
     const others = runs.filter(({ replica }) => replica !== this.#options.replica);
     if (others.length > 0) this.#events?.onRuns(others.map(({ run }) => run));
   }
 
   /**
-   * Call before reading overrides from the database, see `readOverrides`.
-   *
-   * @returns a function that takes the overrides read and keeps those not yet written. It returns false and takes
-   *   nothing if an override was set or learned since, because the reading may have missed it: taking it would drop a
-   *   suspension until the next reading.
+   * Call before reading overrides from the database. The returned function takes them, and keeps those not yet written.
+   * It returns false and takes nothing if an override was set or learned since, because the reading may have missed it:
+   * taking it would drop a suspension until the next reading.
    */
   beginReading(): (overrides: ActiveOverrides) => boolean {
     const before = this.#version;
@@ -254,7 +234,7 @@ export class SharedLeadership implements Leadership {
     this.#events?.onTrouble(why);
   }
 
-  /** Reports whether the database fails to answer. Repeating it is safe. */
+  /** Repeating it is safe. */
   onCutOff(isCutOff: boolean): void {
     const isNews = isCutOff && !this.#isCutOff;
     this.#isCutOff = isCutOff;
@@ -287,11 +267,7 @@ export class SharedLeadership implements Leadership {
   }
 }
 
-/**
- * Reads the overrides of all these sources with one query, and passes them on.
- *
- * @returns whether each of them has taken its own, see `beginReading`.
- */
+/** Reads the overrides of these sources with one query. @returns whether each has taken its own. */
 export async function readOverrides(
   record: SharedRecord,
   leaderships: readonly SharedLeadership[],
@@ -302,16 +278,11 @@ export async function readOverrides(
   return taken.every((isTaken) => isTaken);
 }
 
-/**
- * Overrides still to be written once `shared` is in the database. A member set to undefined would count as an override,
- * so it is left out.
- */
+/** Overrides still to be written once `shared` is in the database. */
 export function withoutShared(
   asked: Partial<ActiveOverrides>,
-  shared: { readonly [K in keyof ActiveOverrides]?: ActiveOverrides[K] | undefined },
+  shared: Partial<ActiveOverrides>,
 ): Partial<ActiveOverrides> {
-  const left = OVERRIDES.filter(
-    (kind) => asked[kind] !== undefined && asked[kind] !== shared[kind],
-  );
+  const left = OVERRIDES.filter((kind) => kind in asked && asked[kind] !== shared[kind]);
   return Object.fromEntries(left.map((kind) => [kind, asked[kind]]));
 }

@@ -166,7 +166,11 @@ class Replica {
     if (!lease) throw new Error('a run without a lease');
     const doubt = new AbortController();
     const closers = new Disposables();
-    const real = leaseFence(lease, { keeper: this.#keeper, doubt, seenAtMs: performance.now() });
+    const real = leaseFence(lease.name, lease, {
+      keeper: this.#keeper,
+      doubt,
+      seenAtMs: performance.now(),
+    });
     // One lease and one machine for each: what excludes runs besides is left out of the model.
     const enter: Fence['enter'] = async () => Promise.resolve(async () => Promise.resolve());
     const fence: Fence = { ...real, enter };

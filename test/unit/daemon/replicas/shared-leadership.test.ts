@@ -6,7 +6,7 @@ const HOLD = { reason: 'release', until: '2026-03-01T12:00:00Z' };
 
 describe('what replicas have still to tell each other', () => {
   it('does not end the daemon where two told the same resumption at once', () => {
-    const resumed = { suspension: null, pin: undefined };
+    const resumed = { suspension: null };
     const afterTheFirst = withoutShared({ suspension: null }, resumed);
     const afterTheSecond = withoutShared(afterTheFirst, resumed);
     expect(Object.keys(afterTheSecond)).toEqual([]);
@@ -22,7 +22,7 @@ describe('what replicas have still to tell each other', () => {
   });
 
   it('is what was asked while the rest was told', () => {
-    const told = { suspension: HOLD, pin: undefined };
+    const told = { suspension: HOLD };
     expect(withoutShared({ suspension: null }, told)).toEqual({ suspension: null });
     expect(withoutShared({ suspension: HOLD, pin: null }, told)).toEqual({ pin: null });
   });
