@@ -13,31 +13,13 @@ import { isApplied, isDrift, unsignedVerdict } from '../health.js';
 import type { Doubt, StandingView } from '../standings.js';
 import type { RunRecord, RunResult, SourceView } from '../view.js';
 
-type RunKind =
-  /** The run wrote something and nothing went wrong. */
-  | 'changed'
-  | 'failed'
-  /** The first successful run after a failure. */
-  | 'recovered'
-  | 'reminder';
+/** About a run: `recovered` is the first successful one after a failure. */
+type RunKind = 'changed' | 'failed' | 'recovered' | 'reminder';
 
-/** Reasons for a message about objects, sent once each time that one begins. */
-type NoticeKind =
-  /** A person has to act. */
-  | 'held'
-  | 'not-done'
-  /** Not known any more; for a whole source, after three failed confirmations. */
-  | 'unknown'
-  /** Held, failed or unknown before, and now as git orders. */
-  | 'live-again'
-  | 'drift'
-  | 'live-kill'
-  /** A ramp takes no step, even if one is due. */
-  | 'held-ramp'
-  /** No allowed signer signed the newest commit, so that an older one stays enforced. */
-  | 'unsigned';
+/** About objects, sent once each time that such a state begins; `unknown` may be about a whole source. */
+type NoticeKind = 'held' | 'not-done' | 'unknown' | 'live-again' | keyof typeof NOTICES;
 
-export type MessageKind = RunKind | NoticeKind;
+export type MessageKind = RunKind | NoticeKind | 'unsigned';
 
 export interface Message {
   readonly kind: MessageKind;
@@ -82,10 +64,10 @@ function toldStanding({ id, standing }: StandingView): ToldObject {
   };
 }
 
-/** Finds the objects in a notable state after a run, with one line each, whose last clause may be untrusted text. */
+/** Finds the objects in a notable state after a run. */
 type Found = (plan: NonNullable<RunRecord['plan']>) => readonly ToldObject[];
 
-const NOTICES: Readonly<Record<'drift' | 'live-kill' | 'held-ramp', Found>> = {
+const NOTICES = {
   drift: ({ changes, withheld }) => [
     ...changes
       .filter((change) => !isApplied(change) && isDrift(change))
@@ -105,140 +87,146 @@ const NOTICES: Readonly<Record<'drift' | 'live-kill' | 'held-ramp', Found>> = {
     ramps
       .filter(({ held }) => held !== null)
       .map((ramp) => ({ id: ramp.id, says: rampText(ramp) })),
-};
+} satisfies Readonly<Record<string, Found>>;
 
-/**
- * Decides after each run what to report: each change, a failure once however often it repeats, and its end; at most one
- * reminder each UTC day; and objects that have entered a notable state, once each time.
- */
+/** What was reported of one source. */
+interface Reported {
+  /** The last failure that has not ended. */
+  failure?: string;
+  /** By id, of objects that are not live again. */
+  standing: ReadonlyMap<string, StandingName>;
+  /** Whether nothing is known any more. */
+  isDoubted: boolean;
+  /** Day of the last reminder. */
+  reminded?: string;
+  /** The last commit that is not signed. */
+  unsigned?: string | undefined;
+  /** Kind → ids that are still in that state. */
+  readonly noticed: Map<string, ReadonlySet<string>>;
+}
+
+/** Decides what to report: each change, a failure once however often it repeats, and its end; and each new state once. */
 export class MessageMemory {
-  /** Source → the last reported failure that has not ended. */
-  readonly #failing = new Map<string, string>();
-  /** Source → id → the last reported standing of objects that are not live again. */
-  readonly #standing = new Map<string, ReadonlyMap<string, StandingName>>();
-  /** Sources of which nothing is known any more, as reported. */
-  readonly #doubted = new Set<string>();
-  /** Source → day of its last reminder. */
-  readonly #reminded = new Map<string, string>();
-  /** Source → the last reported commit that is not signed. */
-  readonly #unsigned = new Map<string, string | undefined>();
-  /** Source and kind → ids already reported and still in that state. */
-  readonly #noticed = new Map<string, ReadonlySet<string>>();
+  readonly #sources = new Map<string, Reported>();
 
+  /** @param run the one that has just ended. */
   messagesFor(source: SourceView, run: RunRecord): Message[] {
-    const kind = this.#kindOf(source.name, run);
-    const reminders = byEnvironment(this.#remindersOf(source.name, run), source.environments);
+    const reported = this.#of(source);
+    const kind = kindOf(reported, run);
+    const reminders = byEnvironment(remindersOf(reported, run), source.environments);
     return [
       ...(kind ? [{ kind, source, run, objects: [] }] : []),
       ...(reminders.length > 0
         ? [{ kind: 'reminder' as const, source, run, objects: reminders }]
         : []),
-      ...this.#noticesOf(source, run),
+      ...noticesOf(reported, source, run),
       ...this.messagesAbout(source),
     ];
   }
 
-  /**
-   * What became of the commits and objects since the last call: each that needs a person once, and the end of a
-   * standing.
-   */
+  /** What became of commits and objects since the last call. */
   messagesAbout(source: SourceView): Message[] {
     const [run] = source.runs;
     if (run === undefined || !source.leader) return [];
-    return [...this.#unsignedOf(source, run), ...this.#standingsOf(source, run)];
+    const reported = this.#of(source);
+    return [...unsignedOf(reported, source, run), ...standingsOf(reported, source, run)];
   }
 
-  #unsignedOf(source: SourceView, run: RunRecord): Message[] {
-    const { name, unsigned, seen } = source;
-    const before = this.#unsigned.get(name);
-    this.#unsigned.set(name, unsigned?.commit);
-    // Where no signed commit is enforced instead, the run fails, which has a message of its own.
-    if (unsigned === null || [before, seen?.commit].includes(unsigned.commit)) return [];
-    const { headline, detail } = unsignedVerdict(unsigned, seen);
-    return [{ kind: 'unsigned', source, run, summary: `${headline}. ${detail}`, objects: [] }];
+  #of({ name }: SourceView): Reported {
+    const known = this.#sources.get(name);
+    if (known !== undefined) return known;
+    const none = { standing: new Map(), isDoubted: false, noticed: new Map() };
+    this.#sources.set(name, none);
+    return none;
   }
+}
 
-  #standingsOf(source: SourceView, run: RunRecord): Message[] {
-    const { standings } = source;
-    if (standings === null) return [];
-    if (standings.doubt !== null) return this.#doubtOf(source, standings.doubt, run);
-    const wasDoubted = this.#doubted.delete(source.name);
-    const before = this.#standing.get(source.name) ?? new Map<string, StandingName>();
-    const now = new Map(standings.objects.map(({ id, standing }) => [id, standing.is]));
-    const ended = [...before.keys()].filter((id) => !now.has(id));
-    this.#standing.set(
-      source.name,
-      new Map([...now].filter(([id, is]) => isBad(is) || before.has(id))),
-    );
-    const news = standings.objects.filter(
-      ({ id, standing }) => isBad(standing.is) && before.get(id) !== standing.is,
-    );
-    const again = ended.map((id) => ({ id, says: STANDING_WORDS.live }));
-    const summary = headlineText(standings);
-    const whole = { id: source.name, says: `known again: ${summary}` };
-    const told: [NoticeKind, readonly ToldObject[]][] = [
-      ...BAD.map(([is, kind]): [NoticeKind, readonly ToldObject[]] => [
-        kind,
-        news.filter(({ standing }) => standing.is === is).map(toldStanding),
-      ]),
-      ['live-again', [...(wasDoubted ? [whole] : []), ...again]],
-    ];
-    return told.flatMap(([kind, objects]) =>
-      objects.length === 0 ? [] : [{ kind, source, run, summary, objects }],
-    );
-  }
+function unsignedOf(reported: Reported, source: SourceView, run: RunRecord): Message[] {
+  const { unsigned, seen } = source;
+  const before = reported.unsigned;
+  reported.unsigned = unsigned?.commit;
+  // Where no signed commit is enforced instead, the run fails, which has a message of its own.
+  if (unsigned === null || [before, seen?.commit].includes(unsigned.commit)) return [];
+  const { headline, detail } = unsignedVerdict(unsigned, seen);
+  return [{ kind: 'unsigned', source, run, summary: `${headline}. ${detail}`, objects: [] }];
+}
 
-  /** Once for the whole source; the objects are as they were when they are known again. */
-  #doubtOf(source: SourceView, doubt: Doubt, run: RunRecord): Message[] {
-    if (this.#doubted.has(source.name)) return [];
-    this.#doubted.add(source.name);
-    const why = whyText({ is: 'unknown', ...doubt });
-    const says = doubt.since === null ? why : `${why} since ${doubt.since}`;
-    const objects = (source.standings?.environments ?? []).map(({ name, counts }) => ({
-      id: name ?? 'workspace level',
-      says: `${plural(counts.unknown, 'object')} ${says}`,
-    }));
-    const details = source.troubles.map(({ why: text }) => text).join('; ');
-    return [{ kind: 'unknown', source, run, summary: details === '' ? says : details, objects }];
-  }
+function standingsOf(reported: Reported, source: SourceView, run: RunRecord): Message[] {
+  const { standings } = source;
+  if (standings === null) return [];
+  if (standings.doubt !== null) return doubtOf(reported, source, standings.doubt, run);
+  const { standing: before, isDoubted: wasDoubted } = reported;
+  const now = new Map(standings.objects.map(({ id, standing }) => [id, standing.is]));
+  const ended = [...before.keys()].filter((id) => !now.has(id));
+  reported.isDoubted = false;
+  reported.standing = new Map([...now].filter(([id, is]) => isBad(is) || before.has(id)));
+  const news = standings.objects.filter(
+    ({ id, standing }) => isBad(standing.is) && before.get(id) !== standing.is,
+  );
+  const again = ended.map((id) => ({ id, says: STANDING_WORDS.live }));
+  const summary = headlineText(standings);
+  const whole = { id: source.name, says: `known again: ${summary}` };
+  const told: [NoticeKind, readonly ToldObject[]][] = [
+    ...BAD.map(([is, kind]): [NoticeKind, readonly ToldObject[]] => [
+      kind,
+      news.filter(({ standing }) => standing.is === is).map(toldStanding),
+    ]),
+    ['live-again', [...(wasDoubted ? [whole] : []), ...again]],
+  ];
+  return told.flatMap(([kind, objects]) =>
+    objects.length === 0 ? [] : [{ kind, source, run, summary, objects }],
+  );
+}
 
-  #kindOf(source: string, run: RunRecord): RunKind | undefined {
-    // An interrupted run neither confirms nor ends a failure.
-    if (run.result === 'interrupted') return wrote(run) ? 'changed' : undefined;
-    const before = this.#failing.get(source);
-    if (FAILURES.has(run.result)) {
-      const failure = fingerprintOf(run);
-      this.#failing.set(source, failure);
-      return failure !== before || wrote(run) ? 'failed' : undefined;
-    }
-    this.#failing.delete(source);
-    if (before !== undefined) return 'recovered';
-    return wrote(run) ? 'changed' : undefined;
-  }
+/** Once for the whole source; the objects are as they were when they are known again. */
+function doubtOf(reported: Reported, source: SourceView, doubt: Doubt, run: RunRecord): Message[] {
+  if (reported.isDoubted) return [];
+  reported.isDoubted = true;
+  const why = whyText({ is: 'unknown', ...doubt });
+  const says = doubt.since === null ? why : `${why} since ${doubt.since}`;
+  const objects = (source.standings?.environments ?? []).map(({ name, counts }) => ({
+    id: name ?? 'workspace level',
+    says: `${plural(counts.unknown, 'object')} ${says}`,
+  }));
+  const details = source.troubles.map(({ why: text }) => text).join('; ');
+  return [{ kind: 'unknown', source, run, summary: details === '' ? says : details, objects }];
+}
 
-  #remindersOf(source: string, { plan, startedAt }: RunRecord): readonly ToldObject[] {
-    const day = startedAt.slice(0, 10);
-    const due = plan?.reminders ?? [];
-    if (due.length === 0 || this.#reminded.get(source) === day) return [];
-    this.#reminded.set(source, day);
-    return due.map((each) => ({ id: each.id, says: reminderText(each) }));
+function kindOf(reported: Reported, run: RunRecord): RunKind | undefined {
+  // An interrupted run neither confirms nor ends a failure.
+  if (run.result === 'interrupted') return wrote(run) ? 'changed' : undefined;
+  const before = reported.failure;
+  if (FAILURES.has(run.result)) {
+    reported.failure = fingerprintOf(run);
+    return reported.failure !== before || wrote(run) ? 'failed' : undefined;
   }
+  delete reported.failure;
+  if (before !== undefined) return 'recovered';
+  return wrote(run) ? 'changed' : undefined;
+}
 
-  /** One message for each kind with news, and none after a run without a plan, which found no objects. */
-  #noticesOf(source: SourceView, run: RunRecord): Message[] {
-    const { plan } = run;
-    if (plan === null) return [];
-    return Object.entries(NOTICES).flatMap(([name, found]): Message[] => {
-      const all = byEnvironment(found(plan), source.environments);
-      const key = `${source.name} ${name}`;
-      const before = this.#noticed.get(key) ?? new Set<string>();
-      const now = new Set(all.map(({ id }) => id));
-      // A partial run does not show that the other objects have recovered.
-      this.#noticed.set(key, plan.observed === 'full' ? now : new Set([...before, ...now]));
-      const objects = all.filter(({ id }) => !before.has(id));
-      return objects.length === 0 ? [] : [{ kind: name as NoticeKind, source, run, objects }];
-    });
-  }
+/** At most once each UTC day. */
+function remindersOf(reported: Reported, { plan, startedAt }: RunRecord): readonly ToldObject[] {
+  const day = startedAt.slice(0, 10);
+  const due = plan?.reminders ?? [];
+  if (due.length === 0 || reported.reminded === day) return [];
+  reported.reminded = day;
+  return due.map((each) => ({ id: each.id, says: reminderText(each) }));
+}
+
+/** One message for each kind with news, and none after a run without a plan, which found no objects. */
+function noticesOf({ noticed }: Reported, source: SourceView, run: RunRecord): Message[] {
+  const { plan } = run;
+  if (plan === null) return [];
+  return Object.entries<Found>(NOTICES).flatMap(([name, found]): Message[] => {
+    const all = byEnvironment(found(plan), source.environments);
+    const before = noticed.get(name) ?? new Set<string>();
+    const now = new Set(all.map(({ id }) => id));
+    // A partial run does not show that the other objects have recovered.
+    noticed.set(name, plan.observed === 'full' ? now : new Set([...before, ...now]));
+    const objects = all.filter(({ id }) => !before.has(id));
+    return objects.length === 0 ? [] : [{ kind: name as NoticeKind, source, run, objects }];
+  });
 }
 
 function wrote({ plan }: RunRecord): boolean {
