@@ -7,7 +7,8 @@ export class Html {
   }
 }
 
-type Part = string | Html | readonly Html[];
+/** False: nothing. */
+type Part = string | Html | false | readonly (Html | false)[];
 
 /**
  * Template tag that escapes every inserted value except `Html`. The indentation of the template itself is left out,
@@ -31,7 +32,8 @@ export function htmlOf(trusted: string): Html {
 
 function textOf(part: Part): string {
   if (part instanceof Html) return part.text;
-  return typeof part === 'string' ? escaped(part) : part.map(({ text }) => text).join('');
+  if (part === false) return '';
+  return typeof part === 'string' ? escaped(part) : part.map(textOf).join('');
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

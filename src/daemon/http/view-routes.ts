@@ -2,7 +2,9 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Source, Status } from '../../generated/status.schema.d.js';
 import type { Frozen } from '../../model/json.js';
 import { flagPage } from '../page/flag-page.js';
-import { PAGE_POLICY, runPage, statusPage } from '../page/status-page.js';
+import { runPage } from '../page/runs.js';
+import { LOOK } from '../page/kit.js';
+import { statusPage } from '../page/status-page.js';
 import { missingFor, newestPlan, healthOf, verdictOver } from '../health.js';
 import type { StandingsView } from '../standings.js';
 import type { DaemonView, RunRecord, SourceView } from '../view.js';
@@ -53,7 +55,7 @@ export function addViewRoutes(
 
 async function sendPage(reply: FastifyReply, page: string): Promise<FastifyReply> {
   return reply
-    .header('content-security-policy', PAGE_POLICY)
+    .header('content-security-policy', LOOK.policy)
     .type('text/html; charset=utf-8')
     .send(page);
 }

@@ -6,7 +6,7 @@ import { plural } from '../../report/values.js';
 import type { PlacedRow } from '../../report/view/open-rows.js';
 import { newestPlan, newestPlanned } from '../health.js';
 import type { RunRecord, SourceView } from '../view.js';
-import { commitOf, factList, moment, subjectOf, untrusted } from './phrases.js';
+import { commitOf, factList, moment, subjectOf, untrusted, type Fact } from './phrases.js';
 
 /** Code units of a text that a person reads before an approval. */
 const LONGEST_LIMIT = 1_000;
@@ -73,7 +73,7 @@ interface Refused {
   readonly source: SourceView;
 }
 
-function factsOf(row: PlacedRow, { plan, run, source }: Refused): (readonly [string, Html])[] {
+function factsOf(row: PlacedRow, { plan, run, source }: Refused): Fact[] {
   const { kind = 'object', name = row.subject, environment = null } = refOfId(row.subject) ?? {};
   const fact = row.fact ?? '';
   const limits = (plan.guards ?? []).filter(({ id }) => id === row.subject);

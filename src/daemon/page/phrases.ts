@@ -39,14 +39,18 @@ export function linkTo(page: string | null, words: Html): Html {
   return page === null ? words : html`<a href="${page}">${words}</a>`;
 }
 
-/** Names with their values. */
-export function factList(facts: readonly (readonly [name: string, value: Html])[]): Html {
+/** False: left out. */
+export type Fact = readonly [name: string, value: Html] | false;
+
+export function factList(facts: readonly Fact[]): Html {
   return html`<dl class="facts">
-    ${facts.map(
-      ([name, value]) =>
-        html`<dt>${name}</dt>
-          <dd>${value}</dd>`,
-    )}
+    ${facts
+      .filter((fact) => fact !== false)
+      .map(
+        ([name, value]) =>
+          html`<dt>${name}</dt>
+            <dd>${value}</dd>`,
+      )}
   </dl>`;
 }
 

@@ -1,18 +1,22 @@
-import { html, type Html } from '../../platform/html.js';
+import { html, htmlOf, type Html } from '../../platform/html.js';
+import { documentOf } from '../../platform/page.js';
+import { clean } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';
 import type { RunRecord, SourceView } from '../view.js';
+import { PLAIN_LOOK } from './kit.js';
 import {
   clockText,
   commitOf,
   duration,
+  factList,
   mark,
   moment,
   RESULTS,
   subjectOf,
   triggerText,
+  type Fact,
   untrusted,
 } from './phrases.js';
-import { planTextOf } from './plan-text.js';
 
 const FIRST = 8;
 
@@ -103,4 +107,79 @@ function planOf(runs: readonly RunRecord[], name: string): Html {
     <summary>The last report with something in it</summary>
     ${planTextOf(telling.text)}
   </details>`;
+}
+
+/** One run: its result, its commit, and the whole report as the command would have printed it. */
+export function runPage(source: SourceView, run: RunRecord, now: number): string {
+  const { level, word } = RESULTS[run.result];
+  return documentOf(
+    PLAIN_LOOK,
+    `${word} · ${clean(source.name)} · flagkeel`,
+    html`<header class="bar">
+        <nav><a href="../">Status</a></nav>
+      </header>
+      <main>
+        <div class="sheet verdict ${level}">
+          ${mark(level)}
+          <div>
+            <h1>${untrusted(source.name)}: ${word}</h1>
+            <p>${untrusted(run.summary)}</p>
+          </div>
+        </div>
+        <section class="sheet" aria-label="About this run">${factList(runFacts(run, now))}</section>
+        <section class="sheet" aria-label="Report">
+          ${
+            run.text.trim() === '' ? html`<p>This run printed no report.</p>` : planTextOf(run.text)
+          }
+        </section>
+      </main>`,
+  );
+}
+
+function runFacts(run: RunRecord, now: number): Fact[] {
+  const { commit, subject, plan } = run;
+  return [
+    ['Run', html`<code>${run.id}</code>`],
+    ['Started', moment(run.startedAt, now)],
+    ['Took', html`${duration(run.durationMs)}, ${String(run.requests)} requests`],
+    ['Because of', html`${triggerText(run.triggers)}`],
+    commit !== null && [
+      'Commit',
+      html`<code>${clean(commit)}</code> ${subject === null ? [] : untrusted(subject)}`,
+    ],
+    ['Exit code', html`${String(run.exitCode)}`],
+    plan !== null && [
+      'Plan',
+      html`<code>${clean(plan.planHash)}</code>
+        <a href="${encodeURIComponent(run.id)}/plan">as JSON</a>`,
+    ],
+  ];
+}
+
+/** More than people read in a browser. */
+const MOST_LINES = 5_000;
+
+const TONES: readonly (readonly [RegExp, string])[] = [
+  [/^\s*\+ /, 'add'],
+  [/^\s*~ /, 'change'],
+  [/^\s*- /, 'remove'],
+  [/^\s*[✗!] /, 'alarm'],
+  [/^\S/, 'strong'],
+];
+
+/** A report as the command prints it, with the colours of a terminal. */
+export function planTextOf(text: string): Html {
+  const lines = text.trimEnd().split('\n');
+  const left = lines.length - MOST_LINES;
+  const rest = left > 0 ? html`… ${String(left)} more lines` : html``;
+  const shown = lines.slice(0, MOST_LINES).flatMap((line) => [tonedLine(line), LINE_END]);
+  return html`<pre>${shown}${rest}</pre>`;
+}
+
+const LINE_END = htmlOf('\n');
+
+function tonedLine(line: string): Html {
+  const text = clean(line);
+  const tone = TONES.find(([start]) => start.test(text))?.[1];
+  return tone === undefined ? html`${text}` : html`<span class="${tone}">${text}</span>`;
 }

@@ -1,16 +1,32 @@
 import { html, type Html } from '../../platform/html.js';
 import { documentOf } from '../../platform/page.js';
-import { healthOf, verdictOver, type Verdict } from '../health.js';
-import type { DaemonView, SourceView, RunRecord } from '../view.js';
-import { CONFIRMATION, PANEL } from './buttons.js';
-import { LOOK, PLAIN_LOOK } from './kit.js';
-import { sourceArticle, type PageMoment } from './source-article.js';
-import { duration, factList, mark, moment, untrusted, RESULTS, triggerText } from './phrases.js';
-import { clean } from '../../report/sanitize.js';
-import { planTextOf } from './plan-text.js';
-
-/** The content security policy of every page. */
-export const PAGE_POLICY = LOOK.policy;
+import { progressText } from '../../report/progress.js';
+import { headlineText, whyText } from '../../report/view/verdict.js';
+import {
+  AWAY,
+  healthOf,
+  LEVEL_OF,
+  verdictOver,
+  type Verdict,
+  type EnvironmentHealth,
+  type Level,
+  type SourceHealth,
+} from '../health.js';
+import type { CommitView, DaemonView, Override, SourceView } from '../view.js';
+import { commitOf, mark, moment, subjectOf, untrusted, factList } from './phrases.js';
+import { buttonBar, CONFIRMATION, PANEL } from './buttons.js';
+import { approvalEvidence } from './evidence.js';
+import {
+  diagnosticList,
+  invalidKillList,
+  openLists,
+  orderedKillList,
+  standingList,
+  unmanagedList,
+} from './object-lists.js';
+import { flagMatrix } from './matrix.js';
+import { LOOK } from './kit.js';
+import { runList } from './runs.js';
 
 /** The page for a person on call: the verdict first, then each source in detail. */
 export function statusPage(view: DaemonView, at: PageMoment): string {
@@ -58,51 +74,184 @@ function verdictPanel({ level, headline, detail }: Verdict): Html {
   </div>`;
 }
 
-/** One run: its result, its commit, and the whole report as the command would have printed it. */
-export function runPage(source: SourceView, run: RunRecord, now: number): string {
-  const { level, word } = RESULTS[run.result];
-  return documentOf(
-    PLAIN_LOOK,
-    `${word} · ${clean(source.name)} · flagkeel`,
-    html`<header class="bar">
-        <nav><a href="../">Status</a></nav>
-      </header>
-      <main>
-        <div class="sheet verdict ${level}">
-          ${mark(level)}
-          <div>
-            <h1>${untrusted(source.name)}: ${word}</h1>
-            <p>${untrusted(run.summary)}</p>
-          </div>
-        </div>
-        <section class="sheet" aria-label="About this run">${factList(factsOf(run, now))}</section>
-        <section class="sheet" aria-label="Report">${reportOf(run)}</section>
-      </main>`,
-  );
+interface PageMoment {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Whether tokens exist, so that the daemon answers buttons. */
+  readonly takesRequests: boolean;
 }
 
-function factsOf(run: RunRecord, now: number): (readonly [string, Html])[] {
-  const { commit, subject, plan } = run;
+function sourceArticle(
+  source: SourceView,
+  { verdict, environments }: SourceHealth,
+  { now, takesRequests }: PageMoment,
+): Html {
+  const heading = `source-${source.name}`;
+  return html`<article
+    class="sheet"
+    id="article-${source.name}"
+    aria-labelledby="${heading}"
+    data-parts
+  >
+    <h2 id="${heading}">${untrusted(source.name)}</h2>
+    <p class="says">${mark(verdict.level)} <span>${verdict.headline}</span></p>
+    ${source.troubles.map(
+      ({ what, why, since }) =>
+        html`<p>${AWAY[what]}, since ${moment(since, now)}: ${untrusted(why)}</p>`,
+    )}
+    ${progressLine(source)} ${overrideLines(source, now)} ${approvalEvidence(source, now)}
+    ${factsOf(source, now)} ${takesRequests ? buttonBar(source) : []} ${diagnosticList(source)}
+    ${environmentTable(environments, source, now)} ${flagMatrix(source, now)}
+    ${standingList(source, now)} ${orderedKillList(source)} ${invalidKillList(source)}
+    ${openLists(source)} ${unmanagedList(source, now)} ${runList(source, now)}
+  </article>`;
+}
+
+/** The bar has no value while the number of things to do is unknown. */
+function progressLine({ progress }: SourceView): Html {
+  if (progress === null) return html``;
+  const { done, total } = progress;
+  const bar =
+    total === 0
+      ? html`<progress aria-label="Progress"></progress>`
+      : html`<progress
+          aria-label="Progress"
+          value="${String(done)}"
+          max="${String(total)}"
+        ></progress>`;
+  return html`<p class="progress">${bar} ${progressText(progress)}</p>`;
+}
+
+function overrideLines(
+  { suspended, pinned, unsigned, location }: SourceView,
+  now: number,
+): (Html | false)[] {
+  const until = ({ until }: Override): Html =>
+    until === null ? html`until git says otherwise` : html`until ${moment(until, now)}`;
   return [
-    ['Run', html`<code>${run.id}</code>`],
-    ['Started', moment(run.startedAt, now)],
-    ['Took', html`${duration(run.durationMs)}, ${String(run.requests)} requests`],
-    ['Because of', html`${triggerText(run.triggers)}`],
-    ...(commit === null ? [] : [['Commit', commitFact(commit, subject)] as const]),
-    ['Exit code', html`${String(run.exitCode)}`],
-    ...(plan === null ? [] : [['Plan', planFact(run.id, plan.planHash)] as const]),
+    suspended !== null &&
+      html`<p>Suspended ${until(suspended)}: ${untrusted(suspended.reason)}</p>`,
+    pinned !== null &&
+      html`<p>
+        Pinned to ${commitOf(pinned.commit, location)} ${until(pinned)}: ${untrusted(pinned.reason)}
+      </p>`,
+    unsigned !== null &&
+      html`<p>
+        ${commitOf(unsigned.commit, location)} is not applied, because no allowed signer signed it.
+        ${untrusted(unsigned.committer)} committed it: ${untrusted(unsigned.why)}
+      </p>`,
   ];
 }
 
-function commitFact(commit: string, subject: string | null): Html {
-  return html`<code>${clean(commit)}</code> ${subject === null ? [] : untrusted(subject)}`;
+function factsOf(source: SourceView, now: number): Html {
+  const { location, branch, service, workspace, seen, applied, appliedAt, leader } = source;
+  const isBehind = seen !== null && seen.commit !== applied?.commit;
+  return factList([
+    ['Source', html`${untrusted(location)}${branch === null ? [] : html`, ${untrusted(branch)}`}`],
+    service !== null &&
+      workspace !== null && [
+        'Service',
+        html`${untrusted(service)}, workspace ${untrusted(workspace)}`,
+      ],
+    [
+      'Applied',
+      applied === null ? html`nothing yet` : commitLine(applied, location, { at: appliedAt, now }),
+    ],
+    isBehind && ['Newest', commitLine(seen, location, { at: seen.committedAt, now })],
+    ['Next', nextLine(source, now)],
+    !leader && ['Role', html`standby: another replica writes`],
+  ]);
 }
 
-function planFact(id: string, planHash: string): Html {
-  const href = `${encodeURIComponent(id)}/plan`;
-  return html`<code>${clean(planHash)}</code> <a href="${href}">as JSON</a>`;
+function commitLine(
+  { commit, subject }: CommitView,
+  location: string,
+  { at, now }: { readonly at: string | null; readonly now: number },
+): Html {
+  return html`${commitOf(commit, location)} ${subjectOf(subject, location)}
+    <span class="soft">${at === null ? [] : moment(at, now)}</span>`;
 }
 
-function reportOf({ text }: RunRecord): Html {
-  return text.trim() === '' ? html`<p>This run printed no report.</p>` : planTextOf(text);
+const PHASES: Readonly<Record<SourceView['phase'], string | null>> = {
+  idle: null,
+  debouncing: 'a run is about to start',
+  running: 'a run is under way',
+  queued: 'a run is under way, and another follows',
+  'backing-off': 'waiting before the next try',
+  stopping: 'stopping',
+};
+
+function nextLine({ phase, nextRetry, nextDue, nextSchedule }: SourceView, now: number): Html {
+  const doing = PHASES[phase];
+  const parts = [
+    doing !== null && html`${doing}`,
+    nextRetry !== null && html`next try ${moment(nextRetry, now)}`,
+    nextDue !== null && html`next change by the clock ${moment(nextDue, now)}`,
+    nextSchedule !== null && html`full look ${moment(nextSchedule, now)}`,
+  ].filter((part) => part !== false);
+  if (parts.length === 0) return html`the next commit`;
+  return html`${parts.map((part, i) => (i === 0 ? part : html`; ${part}`))}`;
+}
+
+function environmentTable(
+  environments: readonly EnvironmentHealth[],
+  source: SourceView,
+  now: number,
+): Html {
+  if (environments.length === 0) return html``;
+  const rows = environments.map(
+    (environment) =>
+      html`<tr>
+        <th scope="row">${untrusted(environment.name ?? 'workspace level')}</th>
+        <td>
+          ${mark(levelOf(environment, source.standings !== null))}
+          ${stateLine(environment, source, now)}
+        </td>
+        <td>${lastChangeOf(environment, source.location, now)}</td>
+      </tr>`,
+  );
+  return html`<h3>Environments</h3>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Environment</th>
+          <th scope="col">Now</th>
+          <th scope="col">Last change</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>`;
+}
+
+/** Not `fine` while the current state is unknown. */
+function levelOf({ standing, invalid, asOf }: EnvironmentHealth, isPlanned: boolean): Level {
+  if (!isPlanned) return 'busy';
+  const level = LEVEL_OF[standing ?? 'live'];
+  return level === 'fine' && (invalid || asOf !== null) ? 'attention' : level;
+}
+
+function stateLine(
+  { standing, counts, invalid, asOf }: EnvironmentHealth,
+  { standings }: SourceView,
+  now: number,
+): Html {
+  if (standings === null) return html`no run has made a plan yet`;
+  const { doubt } = standings;
+  const text =
+    standing === null || counts === null ? 'no objects' : headlineText({ whole: standing, counts });
+  const rest = invalid ? '; part of the specs is invalid' : '';
+  if (doubt !== null) {
+    const age = doubt.since === null ? html`` : html`, since ${moment(doubt.since, now)}`;
+    return html`${text}: ${whyText({ is: 'unknown', ...doubt })}${age}`;
+  }
+  if (asOf === null) return html`${text}${rest}`;
+  return html`not known now; ${text}${rest} <span class="soft">as of ${moment(asOf, now)}</span>`;
+}
+
+function lastChangeOf({ lastChange }: EnvironmentHealth, location: string, now: number): Html {
+  if (lastChange === null) return html`<span class="soft">none in the runs kept</span>`;
+  const { commit, startedAt } = lastChange;
+  return html`${commit === null ? [] : commitOf(commit, location)} ${moment(startedAt, now)}`;
 }
