@@ -5,7 +5,6 @@ import type { Log } from '../../platform/log.js';
 import type { Metrics } from '../metrics/metrics.js';
 import type { DaemonControls, DaemonView } from '../view.js';
 
-/** What the routes of the daemon's HTTP surface answer from. */
 export interface Surface {
   readonly daemon: DaemonView & DaemonControls;
   readonly access: Access;
@@ -19,10 +18,9 @@ const SCOPES = ['read', 'operate', 'approve'] as const;
 
 type Scope = (typeof SCOPES)[number];
 
-/** One line of the token file. */
 interface Token {
   readonly secret: string;
-  /** Shown in the log, so not secret. */
+  /** Shown in the log. */
   readonly name: string;
   readonly scopes: readonly Scope[];
 }
@@ -44,8 +42,7 @@ export class Access {
   /**
    * Admits a request to a write endpoint.
    *
-   * @throws Refusal 401 without a valid token; 403 if the token lacks the scope or there is no token file; 503 if the
-   *   file is unusable.
+   * @throws Refusal 401 without a valid token, 403 if it lacks the scope or there is no token file, 503 for a wrong file.
    */
   async require(request: FastifyRequest): Promise<void> {
     const scope = scopeOf(request);
@@ -57,11 +54,7 @@ export class Access {
     this.#names.set(request, token.name);
   }
 
-  /**
-   * Admits a request to a read endpoint with any valid token. Health checks and webhooks need none.
-   *
-   * @throws Refusal as `require`.
-   */
+  /** Admits a request to a read endpoint with any valid token. @throws Refusal as `require`. */
   async look(request: FastifyRequest): Promise<void> {
     // The routes that handle POST check the token themselves.
     if (request.method === 'POST' || OPEN.has(request.routeOptions.url)) return;
@@ -110,10 +103,7 @@ function bearerOf({ headers }: FastifyRequest): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
 }
 
-/**
- * Password of a `Basic` header, where browsers put the token that their user typed, and forges without signatures the
- * secret. The user name is ignored.
- */
+/** Of a `Basic` header: the token that a user typed into a browser, or the secret of a forge without signatures. */
 export function passwordOf(
   headers: Pick<FastifyRequest['headers'], 'authorization'>,
 ): string | undefined {
@@ -133,13 +123,10 @@ export function challengeOf({ method }: FastifyRequest): string {
 /** Room for many secrets, and far less than a file named by mistake. */
 const MAX_BYTES = 64 * 1024;
 
-export type NoSecrets = 'unreadable' | 'empty' | 'too-large';
-
-/**
- * Reads the secrets of a file, one a line, so that an operator can add a new one before removing the old one. Each call
- * reads the file again, which picks up a rotated secret however the file was replaced.
- */
-export async function readSecrets(file: string): Promise<readonly string[] | NoSecrets> {
+/** The secrets of a file, one a line, so that an operator can add a new one before removing the old one. */
+export async function readSecrets(
+  file: string,
+): Promise<readonly string[] | 'unreadable' | 'empty' | 'too-large'> {
   try {
     if ((await stat(file)).size > MAX_BYTES) return 'too-large';
     const lines = (await readFile(file, 'utf8')).split('\n').map((line) => line.trim());
@@ -150,7 +137,7 @@ export async function readSecrets(file: string): Promise<readonly string[] | NoS
   }
 }
 
-/** Compares in constant time, whatever the position of a difference and the lengths. */
+/** Compares in constant time. */
 export function isSameSecret(given: string | Uint8Array, known: string | Uint8Array): boolean {
   const digest = (text: string | Uint8Array): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(known));

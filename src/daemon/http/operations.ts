@@ -33,15 +33,11 @@ export interface OperationsOptions {
 export interface Operations {
   /** `http://HOST:PORT`, without a slash at the end. */
   readonly url: string;
-  /** Resolves within seconds. Repeating it is safe. */
+  /** Repeating it is safe. */
   readonly close: () => Promise<void>;
 }
 
-/**
- * The daemon's HTTP surface (pages, health, metrics, control endpoints, webhooks).
- *
- * @throws FlagkeelError (IN_USE) the port is taken.
- */
+/** Serves pages, health, metrics, control endpoints and webhooks. @throws FlagkeelError `IN_USE` */
 export async function startOperations(
   daemon: Surface['daemon'],
   options: OperationsOptions,
@@ -79,7 +75,6 @@ export async function startOperations(
   };
 }
 
-/** Every answer takes far less. */
 const CLOSE_WITHIN_MS = 1_000;
 
 /** Run ids are far shorter. */
@@ -88,7 +83,6 @@ const MAX_PARAM_LENGTH = 200;
 /** Forges give up after ten seconds. Without a limit a slow sender would hold its connection and body for ever. */
 const REQUEST_WITHIN_MS = 30_000;
 
-/** How often Node looks for connections past that limit. */
 const LOOK_EVERY_MS = 1_000;
 
 function createApp(log: Log, requestTimeout: number): FastifyInstance {
@@ -148,7 +142,7 @@ function hostnameOf(host: string): string | null {
 }
 
 const MOST_LISTENERS = 100;
-/** Changes come in bursts during a run; one redraw of the page serves them all. */
+/** Changes come in bursts during a run. */
 const GATHER_MS = 250;
 /** Proxies close connections that stay silent for long. */
 const BEAT_MS = 20_000;

@@ -6,13 +6,6 @@ import type { SourceView } from '../view.js';
 import { BoundedMap } from '../../platform/bounded-map.js';
 import type { WebhookResult } from '../metrics/metrics.js';
 
-type WebhookFlaw = 'unsigned' | 'wrong-signature' | 'stale';
-
-export type Verified =
-  /** @param delivery identifies the delivery: equal for repetitions, different for all others. */
-  | { readonly ok: true; readonly delivery: string }
-  | { readonly ok: false; readonly flaw: WebhookFlaw };
-
 /** How far a signed time may be from ours, as the Standard Webhooks text recommends. */
 const TOLERANCE_MS = 5 * 60_000;
 
@@ -38,39 +31,41 @@ function isSigned(headers: WebhookHeaders): boolean {
  *   better. They are no signatures: a person who sees one can send another request.
  *
  * Only the strongest one present counts: if it fails, a valid weaker one does not help.
+ *
+ * @returns a text that identifies the delivery: equal for repetitions, different for all others.
+ * @throws Refusal 401
  */
-function verifyWebhook(
+function verifiedDelivery(
   headers: WebhookHeaders,
   body: Uint8Array,
   secrets: readonly string[],
   now: number,
-): Verified {
+): string {
   const standard = headers[STANDARD];
-  if (standard !== undefined) return verifyStandard(standard, headers, body, secrets, now);
+  if (standard !== undefined) return standardDelivery(standard, headers, body, secrets, now);
   const hub = headers[GITHUB] ?? headers[BITBUCKET];
   if (hub !== undefined) {
     const isRight = secrets.some((secret) =>
       isSameSecret(hub, `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`),
     );
+    if (!isRight) throw refusal(WRONG);
     // The header with the delivery's id is not signed, so the signature identifies the body.
-    return isRight ? { ok: true, delivery: hub } : WRONG;
+    return hub;
   }
   const token = headers[GITLAB] ?? passwordOf(headers);
-  if (token === undefined) return { ok: false, flaw: 'unsigned' };
-  if (!secrets.some((secret) => isSameSecret(token, secret))) return WRONG;
+  if (token === undefined) throw refusal(UNSIGNED);
+  if (!secrets.some((secret) => isSameSecret(token, secret))) throw refusal(WRONG);
   const id = headers['idempotency-key'] ?? createHash('sha256').update(body).digest('hex');
-  return { ok: true, delivery: `token ${id}` };
+  return `token ${id}`;
 }
 
-const WRONG = { ok: false, flaw: 'wrong-signature' } as const;
-
-function verifyStandard(
+function standardDelivery(
   signatures: string,
   headers: WebhookHeaders,
   body: Uint8Array,
   secrets: readonly string[],
   now: number,
-): Verified {
+): string {
   const { 'webhook-id': id = '', 'webhook-timestamp': timestamp = '' } = headers;
   const given = signatures.split(' ').slice(0, MAX_SIGNATURES);
   const isRight = secrets.map(keyOf).some((key) => {
@@ -78,39 +73,29 @@ function verifyStandard(
     const right = `v1,${hmac.digest('base64')}`;
     return given.some((each) => isSameSecret(each, right));
   });
-  if (!isRight || id === '') return WRONG;
+  if (!isRight || id === '') throw refusal(WRONG);
   const seconds = /^\d{1,12}$/.test(timestamp) ? Number(timestamp) : NaN;
-  const isFresh = Math.abs(seconds * 1_000 - now) <= TOLERANCE_MS;
-  return isFresh ? { ok: true, delivery: `standard ${id}` } : { ok: false, flaw: 'stale' };
+  if (Math.abs(seconds * 1_000 - now) <= TOLERANCE_MS) return `standard ${id}`;
+  throw refusal('its time is more than five minutes from ours');
+}
+
+const UNSIGNED = 'it bears no signature';
+const WRONG = 'its signature is not made with a secret that is known here';
+
+function refusal(why: string): Refusal {
+  return new Refusal(401, `cannot take the webhook: ${why}`);
 }
 
 const MAX_SIGNATURES = 10;
 
-/** Decodes `whsec_` + base64, the form of the standard. Any other text counts as its own bytes. */
+/** `whsec_` + base64 is the form of the standard. Any other text counts as its own bytes. */
 function keyOf(secret: string): Uint8Array {
   const encoded = /^whsec_([A-Za-z0-9+/=]+)$/.exec(secret)?.[1];
   return Buffer.from(encoded ?? secret, encoded === undefined ? 'utf8' : 'base64');
 }
 
-/** Remembers recent deliveries, so that none counts twice. */
-export class SeenDeliveries {
-  /** Keyed by digest, because an identifier may be long. */
-  readonly #seen: BoundedMap<string, true>;
-
-  /** @param most number of remembered deliveries; the oldest go first. */
-  constructor(most = 10_000) {
-    this.#seen = new BoundedMap(most);
-  }
-
-  /** Remembers a delivery. @returns whether it was known already. */
-  note(delivery: string): boolean {
-    const key = createHash('sha256').update(delivery).digest('base64');
-    // A repeated delivery keeps its age.
-    if (this.#seen.get(key) === true) return true;
-    this.#seen.set(key, true);
-    return false;
-  }
-}
+/** Recent deliveries, none of which counts twice. */
+const MOST_DELIVERIES = 10_000;
 
 /** GitHub pushes at most 2,048 commits, which fit. Larger bodies are refused; the next poll finds those pushes. */
 const MAX_BODY_BYTES = 5 * 1024 * 1024;
@@ -125,7 +110,7 @@ export function addWebhookRoute(
   { daemon, metrics, log, now }: Surface,
   secretFile: string | undefined,
 ): void {
-  const seen = new SeenDeliveries();
+  const seen = new BoundedMap<string, true>(MOST_DELIVERIES);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => {
     done(null, body);
@@ -142,7 +127,7 @@ export function addWebhookRoute(
       );
     }
     // Refuses before reading the body, so that a stranger costs almost nothing.
-    if (!isSigned(headers as WebhookHeaders)) throw refusalOf('unsigned');
+    if (!isSigned(headers as WebhookHeaders)) throw refusal(UNSIGNED);
     return Promise.resolve();
   });
   app.post('/webhook', { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
@@ -152,10 +137,13 @@ export function addWebhookRoute(
     if (typeof secrets === 'string') {
       throw new Refusal(503, `cannot check the signature: the file of secrets is ${secrets}`);
     }
-    const verified = verifyWebhook(headers, body, secrets, now());
-    if (!verified.ok) throw refusalOf(verified.flaw);
+    const delivery = verifiedDelivery(headers, body, secrets, now());
     const push = pushOf(headers, payloadOf(body, headers['content-type'] ?? ''));
-    const answer = take(push, seen.note(verified.delivery), daemon);
+    // Keyed by digest, because an identifier may be long. A repeated delivery keeps its age.
+    const key = createHash('sha256').update(delivery).digest('base64');
+    const isRepeated = seen.get(key) === true;
+    if (!isRepeated) seen.set(key, true);
+    const answer = take(push, isRepeated, daemon);
     metrics.noteWebhook(answer.result);
     log.info({ ...answer, branches: push?.branches.slice(0, 10) }, 'webhook');
     return reply.code(answer.result === 'accepted' ? 202 : 200).send(answer);
@@ -178,16 +166,6 @@ function take(
   const sources = concerned.map(({ name }) => name);
   for (const name of sources) daemon.trigger(name, 'webhook');
   return { result: sources.length === 0 ? 'ignored' : 'accepted', sources };
-}
-
-const FLAWS: Readonly<Record<WebhookFlaw, string>> = {
-  unsigned: 'it bears no signature',
-  'wrong-signature': 'its signature is not made with a secret that is known here',
-  stale: 'its time is more than five minutes from ours',
-};
-
-function refusalOf(flaw: WebhookFlaw): Refusal {
-  return new Refusal(401, `cannot take the webhook: ${FLAWS[flaw]}`);
 }
 
 /** GitHub sends forms by default, with the JSON in one field. */

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { SeenDeliveries } from '../../../../src/daemon/http/webhook.js';
 import { aSource, DaemonInMemory, NOW } from '../../../support/daemon-view.js';
 import { startTestOperations, type TestOperations } from '../../../support/operations.js';
 
@@ -329,16 +328,5 @@ describe('a webhook', () => {
 
     expect((await post(operations, text(PUSH), github(text(PUSH)))).status).toBe(401);
     expect((await post(operations, text(PUSH), github(text(PUSH), 'rotated'))).status).toBe(202);
-  });
-});
-
-describe('the deliveries that are remembered', () => {
-  it('are the newest ones, and no more than so many', () => {
-    const seen = new SeenDeliveries(2);
-
-    const before = ['a', 'b', 'c'].map((id) => seen.note(id));
-
-    expect(before).toEqual([false, false, false]);
-    expect(['c', 'b', 'a'].map((id) => seen.note(id))).toEqual([true, true, false]);
   });
 });
