@@ -5,7 +5,7 @@ import { SourceLoop } from './source/source-loop.js';
 import type { SourceOptions } from './source/source-runs.js';
 import type { DaemonControls, DaemonView, RunBegin, RunRecord, SourceView } from './view.js';
 
-export interface DaemonOptions {
+interface DaemonOptions {
   readonly sources: readonly SourceOptions[];
   /** Name of this daemon among several over the same sources. Not set for the only one. */
   readonly replica?: string | undefined;
@@ -18,9 +18,9 @@ export class Daemon implements DaemonView, DaemonControls {
   readonly version = packageVersion();
   readonly startedAt: string;
   readonly #loops: readonly SourceLoop[];
-  readonly #changeListeners = new Set<() => void>();
-  readonly #beginListeners = new Set<(source: SourceView, run: RunBegin) => void>();
-  readonly #runListeners = new Set<(source: SourceView, run: RunRecord) => void>();
+  readonly #changes = new Listeners<[]>();
+  readonly #begins = new Listeners<[SourceView, RunBegin]>();
+  readonly #ends = new Listeners<[SourceView, RunRecord]>();
   #runs = 0;
 
   constructor({ sources, replica, time, log }: DaemonOptions) {
@@ -34,15 +34,9 @@ export class Daemon implements DaemonView, DaemonControls {
         const number = String(this.#runs).padStart(6, '0');
         return [started, number, ...(replica === undefined ? [] : [replica])].join('-');
       },
-      onChange: () => {
-        for (const listener of this.#changeListeners) listener();
-      },
-      onBegin: (source: SourceView, run: RunBegin) => {
-        for (const listener of this.#beginListeners) listener(source, run);
-      },
-      onRun: (source: SourceView, run: RunRecord) => {
-        for (const listener of this.#runListeners) listener(source, run);
-      },
+      onChange: this.#changes.call,
+      onBegin: this.#begins.call,
+      onRun: this.#ends.call,
     };
     this.#loops = sources.map((source) => new SourceLoop(source, around));
   }
@@ -58,11 +52,11 @@ export class Daemon implements DaemonView, DaemonControls {
 
   readonly sources: DaemonView['sources'] = () => this.#loops.map((loop) => loop.view());
 
-  readonly onChange: DaemonView['onChange'] = (listener) => added(this.#changeListeners, listener);
+  readonly onChange: DaemonView['onChange'] = this.#changes.add;
 
-  readonly onBegin: DaemonView['onBegin'] = (listener) => added(this.#beginListeners, listener);
+  readonly onBegin: DaemonView['onBegin'] = this.#begins.add;
 
-  readonly onRun: DaemonView['onRun'] = (listener) => added(this.#runListeners, listener);
+  readonly onRun: DaemonView['onRun'] = this.#ends.add;
 
   readonly trigger: DaemonControls['trigger'] = (source, trigger) => {
     for (const loop of this.#named(source)) loop.ask(trigger);
@@ -77,9 +71,17 @@ export class Daemon implements DaemonView, DaemonControls {
   }
 }
 
-function added<T>(listeners: Set<T>, listener: T): () => void {
-  listeners.add(listener);
-  return () => {
-    listeners.delete(listener);
+class Listeners<Facts extends unknown[]> {
+  readonly #all = new Set<(...facts: Facts) => void>();
+
+  readonly add = (listener: (...facts: Facts) => void): (() => void) => {
+    this.#all.add(listener);
+    return () => {
+      this.#all.delete(listener);
+    };
+  };
+
+  readonly call = (...facts: Facts): void => {
+    for (const listener of this.#all) listener(...facts);
   };
 }

@@ -9,10 +9,7 @@ import type { StandingName } from '../model/verdict.js';
 import { plural, shortSha } from '../report/values.js';
 import { headlineText, STANDING_WORDS, whyText } from '../report/view/verdict.js';
 
-/**
- * Reasons why a source is not ready, one clause each; empty when it is ready. A replica that waits for the lease is
- * ready without a first sync of its own.
- */
+/** Why a source is not ready, one clause each. A replica that waits for the lease is ready without a sync of its own. */
 export function missingFor({ firstSync, leader, troubles }: SourceView): string[] {
   return [
     ...troubles.map(({ what, why }) => `${MISSING[what]}: ${why}`),
@@ -39,7 +36,6 @@ export const LEVELS = ['fine', 'busy', 'attention', 'trouble'] as const satisfie
 
 export type Level = Verdict['level'];
 
-/** The first thing that a person on call needs to know. */
 export type Verdict = Readonly<WrittenVerdict>;
 
 /** Counts of objects that differ in one environment, by the newest plan. */
@@ -61,7 +57,7 @@ export function healthOf(source: SourceView): SourceHealth {
   return { verdict, environments };
 }
 
-/** The newest plan. Each plan covers everything that was not equal before, so this one lists every known difference. */
+/** Lists every known difference: each plan covers everything that was not equal before. */
 export function newestPlan({ runs }: SourceView): PlanDocument | null {
   return newestPlanned(runs)?.plan ?? null;
 }
@@ -77,17 +73,14 @@ export function endMs({ startedAt, durationMs }: RunRecord): number {
   return Date.parse(startedAt) + durationMs;
 }
 
-/** Whether the service now has the wanted value. */
 export function isApplied({ outcome }: ChangeDocument): boolean {
   return outcome === 'applied';
 }
 
-/** Whether the service changed, with or without a change in git. */
 export function isDrift({ reason }: Pick<ChangeDocument, 'reason'>): boolean {
   return reason === 'drift' || reason === 'conflict';
 }
 
-/** Puts the worst first. The verdict on a single source is that source's own. */
 export function verdictOver(sources: readonly { name: string; verdict: Verdict }[]): Verdict {
   const [only] = sources;
   if (only === undefined) return { level: 'busy', headline: 'No source yet', detail: null };
@@ -119,7 +112,6 @@ const MANY: Readonly<Record<Exclude<Level, 'fine'>, string>> = {
   trouble: 'in trouble',
 };
 
-/** Each trouble as a sentence without a full stop. */
 export const AWAY: Readonly<Record<Trouble['what'], string>> = {
   checkout: 'The checkout is gone or cannot be read',
   remote: 'The remote cannot be reached',
@@ -212,7 +204,6 @@ export const LEVEL_OF: Readonly<Record<StandingName, Level>> = {
   failed: 'trouble',
 };
 
-/** A detail names this many objects; the page lists all of them. */
 const MAX_NAMED = 3;
 
 function standingOf({ standings }: SourceView): Verdict {
@@ -232,11 +223,7 @@ function namedText(standings: SourceView['standings']): string | null {
   return named.length === 0 ? null : [...named, ...more].join('; ');
 }
 
-/**
- * The figures are stale when the service or the source cannot be reached, or when the newest run produced no plan.
- *
- * @returns start of the run that the figures come from; null when they are current or no run has planned yet.
- */
+/** Start of the run that the figures come from; null while they are current or no run has planned yet. */
 function staleSince({ runs, troubles }: SourceView): string | null {
   const known = newestPlanned(runs);
   if (known === undefined) return null;

@@ -27,7 +27,7 @@ interface PlaceStandings {
   readonly counts: Counts;
 }
 
-/** What became of the objects of a source, each as of the last look at it. Plain data: replicas share it. */
+/** Each object as of the last look at it. Plain data: replicas share it. */
 export interface StandingsView extends Omit<PlaceStandings, 'name'> {
   /** ISO 8601 start of the last run that looked at everything; null if no run has. */
   readonly lookedAt: string | null;
@@ -40,7 +40,6 @@ export interface StandingsView extends Omit<PlaceStandings, 'name'> {
 
 type Found = ReadonlyMap<ObjectId, { readonly standing: Standing; readonly asOf: string }>;
 
-/** Merges what the runs of a source found. */
 export class ObjectStandings {
   #known: Found = new Map();
   /** Covers what is known of objects with invalid files, as long as the last run says that they are invalid. */
@@ -74,7 +73,6 @@ export class ObjectStandings {
     if (of.isFull) this.#lookedAt = of.at;
   }
 
-  /** Takes over what another replica found. */
   share(view: StandingsView): void {
     this.#shared = view;
   }
@@ -109,7 +107,7 @@ function isInvalidFile(standing: Standing): boolean {
   return standing.is === 'unknown' && standing.why === INVALID_FILE.why;
 }
 
-/** Whether one of the keys, of objects or of all objects of a kind, is that of this object. */
+/** @param keys of objects, or of all objects of a kind: `flag/*`. */
 export function isAmong(keys: ReadonlySet<string>, id: ObjectId): boolean {
   const key = keyOfId(id);
   return keys.has(key) || keys.has(key.replace(/\/.*/s, '/*'));
@@ -123,7 +121,6 @@ function summary(objects: Verdict['objects']): Omit<PlaceStandings, 'name'> {
   return { whole: worstOf(objects.values()), counts: countsOf({ objects }) };
 }
 
-/** The reason why nothing that a source knew counts any more. */
 export interface Doubt {
   readonly why: Exclude<UnknownWhy, 'invalid-file' | 'unanswered'>;
   /** ISO 8601: the last moment at which it was known; null if it never was. */
@@ -148,7 +145,7 @@ function unknown({ counts }: { counts: Counts }): Omit<PlaceStandings, 'name'> {
   return { whole: 'unknown', counts: { live: 0, waits: 0, held: 0, failed: 0, unknown: total } };
 }
 
-/** A reason why the service cannot be read or written. */
+/** Why the service cannot be read or written. */
 export interface AccessTrouble {
   readonly what: 'service' | 'key-missing' | 'key-refused' | 'place';
   readonly doubt: Doubt['why'];
@@ -165,7 +162,7 @@ const ACCESS: Partial<Record<ErrorCode, Omit<AccessTrouble, 'why'>>> = {
   NOT_ON_SERVICE: { what: 'place', doubt: 'place-missing' },
 };
 
-/** Undefined for an error that has another cause. */
+/** Undefined for an error with another cause. */
 export function accessTroubleOf(error: unknown): AccessTrouble | undefined {
   if (!(error instanceof FlagkeelError)) return undefined;
   const found = ACCESS[error.code];

@@ -10,34 +10,31 @@ import type { OpenRows } from '../report/view/open-rows.js';
 /** A source as `/status` shows it. */
 type ShownSource = Frozen<Source>;
 
-/** Phase of a source's state machine; `machine.ts` has the diagram. */
+/** `machine.ts` has the diagram. */
 export type Phase = ShownSource['phase'];
 
-/** Cause of a run. Several that come together lead to one run that names them all. */
 export type Trigger = Run['triggers'][number];
 
 export type RunResult = Run['result'];
 
-/** An ended run. Plain data: it is stored, sent and shown. Older versions kept fewer of the members that may be absent. */
+/** Plain data: it is stored, sent and shown. Older versions kept fewer of the members that may be absent. */
 export interface RunRecord extends Frozen<Omit<Run, 'planHash' | 'heldHash'>> {
   readonly exitCode: ExitCode;
-  /** The whole report as `reconcile` prints it, without colours; untrusted text is cleaned for a terminal only. */
+  /** The report as `reconcile` prints it, without colours; untrusted text is cleaned for a terminal only. */
   readonly text: string;
   readonly plan: PlanDocument | null;
   /** The first line of the report, and what the plan leaves open. Not set without a plan. */
   readonly open?: OpenRows;
 }
 
-/** Names that no file declares; untrusted text, in the service's order. */
+/** Untrusted text, in the service's order. */
 export type UnmanagedNames = NonNullable<RunRecord['unmanaged']>;
 
-/** A flag that git keeps killed. */
 export type OrderedKill = NonNullable<RunRecord['kills']>[number];
 
 /** The flags that git declares in one environment, as a run last saw them on the service. */
 export interface EnvironmentFlags {
   readonly environment: string;
-  /** Number of flags that git declares here. */
   readonly total: number;
   /** The first of them by name. */
   readonly flags: readonly LiveFlag[];
@@ -56,7 +53,6 @@ export interface LiveFlag {
   readonly seenAt: string;
 }
 
-/** The treatments of a flag in one environment. */
 export interface Serving {
   readonly killed: boolean;
   /** Shares for keys that no rule and no target names. */
@@ -71,10 +67,9 @@ export interface Serving {
   readonly ruleTexts?: readonly string[];
 }
 
-/** A run at its beginning. */
 export type RunBegin = Pick<RunRecord, 'id' | 'commit'>;
 
-/** A request or, without an end, the config, which holds a source back. */
+/** Without an end: by the config. */
 export type Override = NonNullable<ShownSource['suspended']>;
 
 /** A request of an operator that holds a source until a time. */
@@ -87,7 +82,7 @@ export interface Hold {
 /** Lets the plan with this hash, and no other, pass until a run has used the approval or found another plan. */
 export type Approval = NonNullable<ShownSource['approved']>;
 
-/** Requests of operators that have not expired. */
+/** Requests of operators. */
 export interface ActiveOverrides {
   readonly suspension: Hold | null;
   /** Holds a source at a full hash in its history. */
@@ -107,7 +102,7 @@ type Derived =
   | 'pinned'
   | 'progress';
 
-/** Current state of one config repository. `name` fits in a URL and a metric label. */
+/** One config repository. `name` fits in a URL and a metric label. */
 export interface SourceView extends Omit<ShownSource, Derived> {
   /** Of the run under way; null between runs and before its first request. */
   readonly progress: ProgressView | null;
@@ -127,7 +122,6 @@ export type LiveKillView = SourceView['liveKills'][number];
 
 export type CommitView = NonNullable<SourceView['seen']>;
 
-/** What cannot be reached, read or used. */
 export const TROUBLES = [
   'checkout',
   'remote',
@@ -140,21 +134,18 @@ export const TROUBLES = [
 
 export type Trouble = SourceView['troubles'][number];
 
-/** The daemon's read interface, the only input of status page, metrics and notifications. */
+/** The only input of status page, metrics and notifications. */
 export interface DaemonView {
   readonly version: string;
   /** ISO 8601. */
   readonly startedAt: string;
   /** A snapshot, in the order of the configuration. */
   readonly sources: () => readonly SourceView[];
-  /** Registers a listener for changes of any source. The listener must not throw. @returns unregisters it. */
+  /** Registers a listener, which must not throw. @returns unregisters it. */
   readonly onChange: (listener: () => void) => () => void;
-  /**
-   * Registers a listener for runs that have chosen their commit. `onRun` follows with the same id, unless a bug ended
-   * the run.
-   */
+  /** For runs that have chosen their commit. `onRun` follows with the same id, unless a bug ended the run. */
   readonly onBegin: (listener: (source: SourceView, run: RunBegin) => void) => () => void;
-  /** Registers a listener for ended runs, called once each, after the source's view shows the run. */
+  /** For ended runs, once each, after the source's view shows the run. */
   readonly onRun: (listener: (source: SourceView, run: RunRecord) => void) => () => void;
 }
 
@@ -163,10 +154,8 @@ export interface DaemonControls {
   /** @param source null for all. If a run is under way, another one follows. */
   readonly trigger: (source: string | null, trigger: Trigger) => void;
   /**
-   * Sets requests, or with null ends them. The next run with a plan uses an approval or, if it is for another plan, drops
-   * it. A suspension in the config stays.
-   *
-   * @param source null for all.
+   * Sets requests, or with null ends them, of all sources or one. The next run with a plan uses an approval or, if it is
+   * for another plan, drops it. A suspension in the config stays.
    */
   readonly override: (source: string | null, asked: Partial<ActiveOverrides>) => void;
 }

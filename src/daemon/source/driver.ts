@@ -9,15 +9,10 @@ import {
 } from './machine.js';
 import type { Phase, Trigger } from '../view.js';
 
-export interface DriverOptions {
+interface DriverOptions {
   readonly time: Time;
   readonly debounceMs: number;
-  /**
-   * Does one run. Never rejects.
-   *
-   * @param signal when aborted, the run ends after its request under way.
-   * @returns whether it failed in a way that another try may mend.
-   */
+  /** Does one run, and never rejects. @returns whether it failed in a way that another try may mend. */
   readonly run: (triggers: readonly Trigger[], signal: AbortSignal) => Promise<boolean>;
   readonly onChange: () => void;
 }
@@ -40,7 +35,6 @@ export class Driver {
     return this.#state.phase === 'stopped' ? 'stopping' : this.#state.phase;
   }
 
-  /** Milliseconds since the epoch; null while not backing off. */
   get nextRetryAt(): number | null {
     return this.#state.phase === 'backing-off' ? this.#nextRetryAt : null;
   }

@@ -3,13 +3,13 @@ import { messageOf } from '../../errors.js';
 import type { Seen, Upstream } from '../upstream/upstream.js';
 import type { Trigger } from '../view.js';
 
-export interface FollowerOptions {
+interface FollowerOptions {
   readonly time: Time;
   readonly intervalMs: number;
   /** Upper bound of the random time added to each interval. */
   readonly jitterMs: number;
   readonly onChange: (trigger: Extract<Trigger, 'commit' | 'files' | 'kill'>) => void;
-  /** Called after each poll. `trouble` is the reason of its failure, or null. */
+  /** @param trouble null after a poll that succeeded. */
   readonly onPoll: (trouble: string | null) => void;
 }
 
@@ -18,8 +18,9 @@ export class Follower {
   readonly #upstream: Upstream;
   readonly #options: FollowerOptions;
   readonly #ending = new AbortController();
-  #seen: Seen | null = null;
-  #seenAtMs = -Infinity;
+  /** Start of the last poll that succeeded, by this process's monotonic clock. */
+  seenAtMs = -Infinity;
+  seen: Seen | null = null;
   #polling: Promise<void> | null = null;
   #again: Promise<void> | null = null;
   #unfollow: (() => Promise<void>) | null = null;
@@ -27,15 +28,6 @@ export class Follower {
   constructor(upstream: Upstream, options: FollowerOptions) {
     this.#upstream = upstream;
     this.#options = options;
-  }
-
-  get seen(): Seen | null {
-    return this.#seen;
-  }
-
-  /** Start of that poll, by this process's monotonic clock. */
-  get seenAtMs(): number {
-    return this.#seenAtMs;
   }
 
   start(): void {
@@ -65,7 +57,6 @@ export class Follower {
     return this.#again;
   }
 
-  /** Aborts a slow poll. No further polls or reports follow. */
   end(): void {
     this.#ending.abort();
   }
@@ -79,11 +70,11 @@ export class Follower {
   async #once(): Promise<void> {
     const { onPoll, onChange } = this.#options;
     try {
-      const before = this.#seen;
+      const before = this.seen;
       const beganAtMs = performance.now();
       const seen = await this.#upstream.poll(this.#ending.signal);
-      this.#seen = seen;
-      this.#seenAtMs = beganAtMs;
+      this.seen = seen;
+      this.seenAtMs = beganAtMs;
       onPoll(null);
       // The daemon's start causes a run anyway, so the first poll reports no change.
       const news = before && (await this.#change(before, seen));

@@ -3,7 +3,7 @@ import type { ActiveOverrides, CommitView, RunRecord, Trigger } from '../view.js
 import type { StandingsView } from '../standings.js';
 import type { SeenFlags } from './live-flags.js';
 
-/** An ended run, as replicas share it. Plain data. */
+/** Plain data. */
 export interface SharedRun {
   readonly run: RunRecord;
   readonly at: CommitView | null;
@@ -16,20 +16,16 @@ export interface SharedRun {
   readonly flags?: readonly SeenFlags[] | undefined;
 }
 
-export const NOTHING_HELD: ActiveOverrides = {
-  suspension: null,
-  pin: null,
-  approval: null,
-};
+export const NOTHING_HELD: ActiveOverrides = { suspension: null, pin: null, approval: null };
 
-/** Events of the election for its source. Handlers never throw. */
+/** Handlers never throw. */
 export interface LeadershipEvents {
   readonly onLead: () => void;
   readonly onLost: () => void;
   readonly onTrigger: (trigger: Trigger) => void;
   /** Runs of other replicas, oldest first, each once. */
   readonly onRuns: (runs: readonly SharedRun[]) => void;
-  /** Called with the current overrides on every poll of the database, even if nothing changed. */
+  /** Called on every poll of the database, even if nothing changed. */
   readonly onOverrides: (overrides: ActiveOverrides) => void;
   /** Why the other replicas cannot be reached; null if they can. */
   readonly onTrouble: (why: string | null) => void;
@@ -51,21 +47,20 @@ export interface RunPermit {
 
 /** This replica's part in keeping one source: one replica leads and writes, the others wait. */
 export interface Leadership {
-  /** Whether this replica writes, as far as it knows. */
   readonly isLeader: boolean;
   /** Call once, before anything else. */
   attach(events: LeadershipEvents): void;
-  /** Asks for permission to run now; null while another replica leads. */
+  /** null while another replica leads. */
   begin(): RunPermit | null;
-  /** Brings a trigger to the leader. Returns at once and never throws. */
+  /** Brings a trigger to the leader. Never throws. */
   forward(trigger: Trigger): void;
   /** Reports a run to the other replicas. Never rejects. */
   keep(run: SharedRun): Promise<void>;
-  /** Reports changed overrides, and only those, to the other replicas. Returns at once. */
+  /** Reports changed overrides, and only those, to the other replicas. */
   share(changed: Partial<ActiveOverrides>): void;
 }
 
-/** The leadership of a daemon without replicas: it always leads. */
+/** Without replicas. */
 export const ALONE: Leadership = {
   isLeader: true,
   attach: () => undefined,

@@ -12,7 +12,6 @@ import type { EnvironmentFlags, LiveFlag, Serving } from '../view.js';
 
 /** As many as a page shows without a wait; the catalogue of `flagkeel report` has all flags. */
 const MOST_FLAGS = 1_000;
-/** More than people read about one flag. */
 const MOST_RULES = 20;
 const RULE_COLUMNS = 400;
 
@@ -79,11 +78,7 @@ function servingOf(definition: Required<Definition>): Serving {
   };
 }
 
-/**
- * Merges what this run saw with what earlier runs saw of the other flags.
- *
- * @param of with `invalid`, `KIND/NAME` of objects whose files are invalid: their flags stay as they were seen last.
- */
+/** @param of with `invalid`, `KIND/NAME` of objects whose files are invalid: their flags stay as they were seen last. */
 export function withSeen(
   known: readonly EnvironmentFlags[],
   seen: readonly SeenFlags[],

@@ -21,18 +21,9 @@ import type { Phase, Trigger } from '../view.js';
  * Waiting triggers merge into the next run. A trigger does not extend the debouncing window that it falls into, so that
  * a stream of changes cannot delay a run for ever.
  */
-export type Machine =
-  | { readonly phase: 'idle'; readonly failures: number }
-  | Waiting<'debouncing'>
-  | { readonly phase: 'running'; readonly failures: number }
-  | Waiting<'queued'>
-  | Waiting<'backing-off'>
-  | { readonly phase: 'stopping' }
-  | { readonly phase: 'stopped' };
-
-interface Waiting<P extends Phase> {
-  readonly phase: P;
-  /** In order of arrival, without duplicates. */
+export interface Machine {
+  readonly phase: Phase | 'stopped';
+  /** Triggers of the next run, in order of arrival, without duplicates. */
   readonly pending: readonly Trigger[];
   /** Number of failed runs in a row. */
   readonly failures: number;
@@ -56,12 +47,12 @@ export type Effect =
   | { readonly do: 'interrupt' }
   | { readonly do: 'stopped' };
 
-export interface Transition {
+interface Transition {
   readonly state: Machine;
   readonly effects: readonly Effect[];
 }
 
-export const INITIAL: Machine = { phase: 'idle', failures: 0 };
+export const INITIAL: Machine = { phase: 'idle', pending: [], failures: 0 };
 
 /** These may come in streams. For all others a person, a kill or the clock waits: no debouncing and no backing off. */
 const PATIENT: readonly Trigger[] = ['files', 'commit', 'webhook'];
@@ -72,12 +63,14 @@ function isUrgent(trigger: Trigger): boolean {
 
 /** Total: an event that a phase does not expect changes nothing. */
 export function next(state: Machine, event: MachineEvent): Transition {
-  if (state.phase === 'stopped') return stay(state);
   switch (event.type) {
     case 'trigger':
       return triggered(state, event.trigger);
     case 'time-is-up':
-      return timeIsUp(state);
+      if (state.phase === 'debouncing') return run(state);
+      return state.phase === 'backing-off'
+        ? run(withTrigger(state, 'retry'))
+        : { state, effects: [] };
     case 'ended':
       return ended(state, event.failed);
     case 'stop':
@@ -85,53 +78,39 @@ export function next(state: Machine, event: MachineEvent): Transition {
   }
 }
 
-function triggered(state: Machine, trigger: Trigger): Transition {
-  switch (state.phase) {
+function triggered(before: Machine, trigger: Trigger): Transition {
+  const state = withTrigger(before, trigger);
+  switch (before.phase) {
     case 'idle':
-      if (isUrgent(trigger)) return run([trigger], state.failures);
+      if (isUrgent(trigger)) return run(state);
       return {
-        state: { phase: 'debouncing', pending: [trigger], failures: state.failures },
+        state: { ...state, phase: 'debouncing' },
         effects: [{ do: 'wait', for: 'debounce' }],
       };
     case 'debouncing':
-    case 'backing-off': {
-      const pending = merged(state.pending, trigger);
-      if (!isUrgent(trigger)) return stay({ ...state, pending });
-      return run(pending, state.failures, [{ do: 'cancel-wait' }]);
-    }
+    case 'backing-off':
+      return isUrgent(trigger) ? run(state, [{ do: 'cancel-wait' }]) : { state, effects: [] };
     case 'running':
     case 'queued': {
-      const pending = state.phase === 'queued' ? state.pending : [];
-      const isNews = trigger === 'kill' && !pending.includes('kill');
-      return {
-        state: { phase: 'queued', pending: merged(pending, trigger), failures: state.failures },
-        effects: isNews ? [{ do: 'interrupt' }] : [],
-      };
+      const isNews = trigger === 'kill' && !before.pending.includes('kill');
+      return { state: { ...state, phase: 'queued' }, effects: isNews ? [{ do: 'interrupt' }] : [] };
     }
     case 'stopping':
     case 'stopped':
-      return stay(state);
+      return { state: before, effects: [] };
   }
 }
 
-function timeIsUp(state: Machine): Transition {
-  if (state.phase === 'debouncing') return run(state.pending, state.failures);
-  if (state.phase === 'backing-off') return run(merged(state.pending, 'retry'), state.failures);
-  return stay(state);
-}
-
-function ended(state: Machine, failed: boolean): Transition {
-  if (state.phase === 'stopping') {
-    return { state: { phase: 'stopped' }, effects: [{ do: 'stopped' }] };
-  }
-  if (state.phase !== 'running' && state.phase !== 'queued') return stay(state);
-  const pending = state.phase === 'queued' ? state.pending : [];
-  const failures = failed ? state.failures + 1 : 0;
-  const goesOn = !failed || pending.some(isUrgent);
-  if (pending.length > 0 && goesOn) return run(pending, failures);
-  if (!failed) return stay({ phase: 'idle', failures });
+function ended(before: Machine, failed: boolean): Transition {
+  const { phase, pending } = before;
+  if (phase === 'stopping') return stopped(before);
+  if (phase !== 'running' && phase !== 'queued') return { state: before, effects: [] };
+  const failures = failed ? before.failures + 1 : 0;
+  const state = { ...before, failures };
+  if (pending.length > 0 && (!failed || pending.some(isUrgent))) return run(state);
+  if (!failed) return { state: { ...state, phase: 'idle' }, effects: [] };
   return {
-    state: { phase: 'backing-off', pending, failures },
+    state: { ...state, phase: 'backing-off' },
     effects: [{ do: 'wait', for: 'retry', failures }],
   };
 }
@@ -139,39 +118,33 @@ function ended(state: Machine, failed: boolean): Transition {
 function stop(state: Machine): Transition {
   switch (state.phase) {
     case 'idle':
-      return { state: { phase: 'stopped' }, effects: [{ do: 'stopped' }] };
+      return stopped(state);
     case 'debouncing':
     case 'backing-off':
-      return {
-        state: { phase: 'stopped' },
-        effects: [{ do: 'cancel-wait' }, { do: 'stopped' }],
-      };
+      return stopped(state, [{ do: 'cancel-wait' }]);
     case 'running':
     case 'queued':
-      return { state: { phase: 'stopping' }, effects: [{ do: 'interrupt' }] };
+      return { state: { ...state, phase: 'stopping' }, effects: [{ do: 'interrupt' }] };
     case 'stopping':
     case 'stopped':
-      return stay(state);
+      return { state, effects: [] };
   }
 }
 
-function run(
-  triggers: readonly Trigger[],
-  failures: number,
-  before: readonly Effect[] = [],
-): Transition {
+function run({ pending, failures }: Machine, before: readonly Effect[] = []): Transition {
   return {
-    state: { phase: 'running', failures },
-    effects: [...before, { do: 'run', triggers }],
+    state: { phase: 'running', pending: [], failures },
+    effects: [...before, { do: 'run', triggers: pending }],
   };
 }
 
-function merged(pending: readonly Trigger[], trigger: Trigger): readonly Trigger[] {
-  return pending.includes(trigger) ? pending : [...pending, trigger];
+function stopped(state: Machine, before: readonly Effect[] = []): Transition {
+  return { state: { ...state, phase: 'stopped' }, effects: [...before, { do: 'stopped' }] };
 }
 
-function stay(state: Machine): Transition {
-  return { state, effects: [] };
+function withTrigger(state: Machine, trigger: Trigger): Machine {
+  const { pending } = state;
+  return pending.includes(trigger) ? state : { ...state, pending: [...pending, trigger] };
 }
 
 const FIRST_RETRY_MS = 1_000;

@@ -1,7 +1,7 @@
 import { NOTHING_HELD } from './leadership.js';
 import type { ActiveOverrides, Approval } from '../view.js';
 
-/** Suspension, pin and approval by request, each with an expiry. The config's own suspension is not part of it. */
+/** Requests of operators, each with an expiry. The config's own suspension is not part of it. */
 export class Overrides {
   readonly #now: () => number;
   #state: ActiveOverrides = NOTHING_HELD;
@@ -23,10 +23,8 @@ export class Overrides {
   /** When the next override expires, in milliseconds since the epoch; null if none is set. */
   get endsAt(): number | null {
     const { suspension, pin, approval } = this.#state;
-    const ends = [suspension, pin, approval].flatMap((hold) =>
-      hold === null ? [] : [Date.parse(hold.until)],
-    );
-    return ends.length === 0 ? null : Math.min(...ends);
+    const ends = [suspension, pin, approval].flatMap((hold) => hold?.until ?? []);
+    return ends.length === 0 ? null : Math.min(...ends.map(Date.parse));
   }
 
   /** @returns whether that changes anything now. */

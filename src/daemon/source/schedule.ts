@@ -1,13 +1,11 @@
-import { schedule, setLogger, validate, type ScheduledTask } from 'node-cron';
+import { schedule, setLogger, type ScheduledTask } from 'node-cron';
 import type { Log } from '../../platform/log.js';
 import { afterEachPause, type Time } from '../../platform/clock.js';
 
 /** Whether a text is a schedule: the five fields of cron, or six with seconds first. */
-export function isSchedule(text: string): boolean {
-  return validate(text);
-}
+export { validate as isSchedule } from 'node-cron';
 
-/** Calls back at times given by cron fields, in local time. The only importer of the cron library. */
+/** In local time. */
 export class Schedule {
   readonly #task: ScheduledTask;
 
@@ -38,7 +36,7 @@ export class Schedule {
   }
 }
 
-/** Longest sleep before another look at the wall clock, which may jump. */
+/** Longest sleep before another look at the wall clock. */
 const MAX_WAIT_MS = 600_000;
 
 /** Calls `onTime` once at a time of the wall clock, even if that clock is set meanwhile. */
@@ -49,7 +47,6 @@ export class Alarm {
   #at: number | null = null;
   #waiting = new AbortController();
 
-  /** @param ending aborted to stop the alarm for good. */
   constructor(time: Time, ending: AbortSignal, onTime: () => void) {
     this.#time = time;
     this.#ending = ending;
