@@ -22,8 +22,8 @@ export interface Impact {
    * killed, or only kills it.
    */
   readonly afterRestore?: FlagImpact;
-  /** The traffic in per cent that new ramps have moved with their last step. Unset if the change brings none. */
-  readonly byRampEnd?: Range;
+  /** The traffic in per cent that is moved after the last step of what the change begins. Unset if it begins nothing. */
+  readonly atLast?: Range;
 }
 
 /** Risks that a reviewer should not overlook. The words are stable; programs may rely on them. */

@@ -1,10 +1,11 @@
 import type { BoundDesired } from '../model/bound-desired.js';
 import { byCodeUnits, canonicalJson, sameJson, sha256, type Json } from '../model/json.js';
-import type { Rule } from '../model/flag/flag.js';
 import {
   bucketsOn,
   formOf,
+  pathOf,
   shareOnRamp,
+  withEachBuckets,
   writtenRamp,
   type DesiredRamp,
   type Ladder,
@@ -59,7 +60,7 @@ function hashedChange(change: Change, facts: HashFacts): object {
       ...(field.keys && { keys: hashedKeys(field.keys) }),
     })),
     ...(keys && { keys: hashedKeys(keys) }),
-    ...(ladders.length > 0 && { ramp: writtenRamps(ladders) }),
+    ...(ladders.length > 0 && { ramp: ladders.map(({ ramp }) => writtenRamp(ramp)) }),
   };
 }
 
@@ -76,11 +77,6 @@ function withoutSteps({ fields }: Change, ladders: readonly Ladder[]): readonly 
 export function isKnownStep({ path, reason }: FieldChange, ladders: readonly Ladder[]): boolean {
   const own = ladders.filter(({ ramp }) => pathOf(ramp) === path);
   return reason === 'ramp' && own.every(({ ramp, record }) => record?.ladder === formOf(ramp));
-}
-
-/** JSON Pointer to the field that a ramp moves. */
-export function pathOf({ rule }: DesiredRamp): string {
-  return rule === null ? '/defaultRule' : '/rules';
 }
 
 /** Without a start, the reasons of a field say whether its live value is its base. */
@@ -128,33 +124,26 @@ function isElsewhere(
 }
 
 /** A field with the same text in place of each share that is on the way of its ramp. */
-function withoutShares(path: string, value: Json, ramps: readonly DesiredRamp[]): Json {
+function withoutShares(path: string, value: Json, ramps: readonly DesiredRamp[]): unknown {
   const side = { [path.slice(1)]: value };
   const found = ramps.flatMap((ramp) => {
     const buckets = bucketsOn(side, ramp);
     return buckets && shareOnRamp(ramp, buckets) !== undefined ? [buckets] : [];
   });
-  const mark = 'on the ramp';
-  if (path === '/defaultRule') return found.length > 0 ? mark : value;
-  return (value as unknown as readonly Rule[]).map((rule) =>
-    found.includes(rule.buckets) ? { ...rule, buckets: mark } : rule,
-  ) as unknown as Json;
+  return withEachBuckets(path, value, (buckets) =>
+    found.includes(buckets) ? 'on the ramp' : buckets,
+  );
 }
 
 /** The new value of a field, with the written buckets in place of those that a ramp has now. */
 export function writtenValue({ path, after }: FieldChange, ladders: readonly Ladder[]): unknown {
   const own = ladders.map(({ ramp }) => ramp).filter((ramp) => pathOf(ramp) === path);
-  if (path === '/defaultRule') return own[0]?.written ?? after;
   if (own.length === 0) return after;
-  return (after as readonly Rule[]).map((rule, at) => {
-    const ramp = own.find((each) => each.rule === at);
-    return ramp ? { ...rule, buckets: ramp.written } : rule;
-  });
-}
-
-/** Ramps as the specs write them. */
-export function writtenRamps(ladders: readonly Ladder[]): object[] {
-  return ladders.map(({ ramp }) => writtenRamp(ramp));
+  return withEachBuckets(
+    path,
+    after,
+    (buckets, rule) => own.find((each) => each.rule === rule)?.written ?? buckets,
+  );
 }
 
 function hashedKeys({ added, removed, changed, sha256: digest }: Change['keys'] & object): object {

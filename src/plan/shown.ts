@@ -1,15 +1,8 @@
-import type { Rule } from '../model/flag/flag.js';
+import { pathOf, withEachBuckets, writtenRamp } from '../model/flag/ramp.js';
 import { canonicalJson, sha256 } from '../model/json.js';
 import type { Action, Change, KeyChange, Plan, ShownField } from '../model/plan.js';
 import type { Place, ShownChanges } from '../model/run.js';
-import {
-  isKnownStep,
-  pathOf,
-  startOf,
-  writtenRamps,
-  writtenValue,
-  type HashFacts,
-} from './hash.js';
+import { isKnownStep, startOf, writtenValue, type HashFacts } from './hash.js';
 
 /** A plan that was reviewed, as its document has it. */
 export interface ReviewedPlan {
@@ -62,7 +55,7 @@ function shownOf(
       to: digestOf(to),
       ...(own.length > 0 && {
         next: digestOf(withoutRamps(path, to, positions)),
-        ramp: digestOf(writtenRamps(own)),
+        ramp: digestOf(own.map(({ ramp }) => writtenRamp(ramp))),
       }),
       ...(moved && { moved: true }),
     };
@@ -84,9 +77,8 @@ function knownStart(
 /** A value without the buckets of these rules, which are at some step of their ramps. */
 function withoutRamps(path: string, value: unknown, positions: readonly number[]): unknown {
   if (positions.length === 0 || value === undefined) return value;
-  if (path === '/defaultRule') return 'on a ramp';
-  return (value as readonly Rule[]).map((rule, at) =>
-    positions.includes(at) ? { ...rule, buckets: 'on a ramp' } : rule,
+  return withEachBuckets(path, value, (buckets, rule) =>
+    positions.includes(rule ?? 0) ? 'on a ramp' : buckets,
   );
 }
 

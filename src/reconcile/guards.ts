@@ -7,10 +7,9 @@ import {
   strictestGuards,
 } from '../plan/guards/guards.js';
 import { historyOf, type Planned, type RunContext, type TimedInput } from './context.js';
-import { formOf, type DesiredRamp } from '../model/flag/ramp.js';
-import type { ObjectId } from '../model/ref.js';
 import { planImpact } from '../plan/impact/impact.js';
 import type { OtherWorkspace } from '../state/open.js';
+import { bucketsAtLast } from '../timing/desired-at.js';
 import { withAllowances } from '../history/allowances.js';
 import type { SpecHistory } from '../history/spec-history.js';
 
@@ -41,7 +40,7 @@ export async function checkGuards(
   const history = historyOf(context, input.desired);
   const commits = { head: source.revision.commit, applied };
   const guarding = await guardingConfig(history, input.desired.config, commits);
-  const impacts = planImpact(changes, input, newRampsOf(input.moment));
+  const impacts = planImpact(changes, input, bucketsAtLast(input.moment));
   const findings = [
     ...guardFindings(changes, input, guarding, elsewhere),
     ...flipFindings(changes, input, impacts),
@@ -49,13 +48,4 @@ export async function checkGuards(
   ];
   const { since } = options;
   return { impacts, ...(await withAllowances(findings, input, { history, applied, since })) };
-}
-
-/** The ramps that no run remembers as they are written. */
-function newRampsOf({ ladders }: TimedInput['moment']): Map<ObjectId, readonly DesiredRamp[]> {
-  const found = [...ladders].map(([id, own]) => {
-    const isNew = own.filter(({ ramp, record }) => record?.ladder !== formOf(ramp));
-    return [id, isNew.map(({ ramp }) => ramp)] as const;
-  });
-  return new Map(found.filter(([, ramps]) => ramps.length > 0));
 }

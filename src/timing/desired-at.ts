@@ -1,10 +1,12 @@
 import type { BoundDesired } from '../model/bound-desired.js';
 import { ownMember } from '../model/collections.js';
 import type { Desired, DesiredDefinition, DesiredFlag } from '../model/desired.js';
+import type { Bucket } from '../model/flag/flag.js';
 import {
   formOf,
   rampedBuckets,
   rampId,
+  withBuckets,
   type CheckStanding,
   type DesiredRamp,
   type Ladder,
@@ -13,15 +15,7 @@ import { objectId, refOfId, type ObjectId } from '../model/ref.js';
 import type { Closed } from '../model/run.js';
 import { flagEntry, type RampRecords, type RampSetback } from '../model/state.js';
 import { calendarsOf, dueMoments, ladderOf, stepAt } from './ladder.js';
-import {
-  idIn,
-  shareIn,
-  shareNow,
-  sidesOf,
-  timedFields,
-  withBuckets,
-  type Known,
-} from './shares.js';
+import { idIn, shareIn, shareNow, sidesOf, timedFields, type Known } from './shares.js';
 import { setBack, setbackOf } from './setbacks.js';
 import { calendarIn, closedAt } from './windows.js';
 
@@ -220,6 +214,21 @@ export function stepsToCheck({ ladders, facts }: Moment): StepToCheck[] {
       return [{ id, key, checks }];
     });
   });
+}
+
+/** The buckets that the rules of ramps that no run has begun get with the last step, by definition. */
+export function bucketsAtLast({
+  ladders,
+}: Pick<Moment, 'ladders'>): Map<ObjectId, { rule: number | null; buckets: Bucket[] }[]> {
+  const found = [...ladders].map(([id, own]) => {
+    const begins = own.filter(({ ramp, record }) => record?.ladder !== formOf(ramp));
+    const last = begins.map(({ ramp }) => {
+      const buckets = rampedBuckets(ramp, ramp.steps.at(-1)?.percent ?? 0);
+      return { rule: ramp.rule, buckets };
+    });
+    return [id, last] as const;
+  });
+  return new Map(found.filter(([, last]) => last.length > 0));
 }
 
 export type Startless = 'before' | 'end' | number;

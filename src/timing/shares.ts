@@ -1,11 +1,12 @@
 import type { Actual } from '../model/actual.js';
 import type { TimedField } from '../model/desired.js';
-import type { Bucket, Definition, Matcher, Rule } from '../model/flag/flag.js';
+import type { Definition, Matcher } from '../model/flag/flag.js';
 import {
   bucketsOn,
   rampKey,
   shareOf,
   shareOnRamp,
+  withEachBuckets,
   type DesiredRamp,
   type Ladder,
 } from '../model/flag/ramp.js';
@@ -108,20 +109,6 @@ export function shareIn(side: Definition | undefined, ramp: DesiredRamp): number
   return buckets && shareOnRamp(ramp, buckets);
 }
 
-/** A definition with the buckets of a ramp's rule replaced. */
-export function withBuckets<T extends Definition>(
-  side: T,
-  { rule }: Pick<DesiredRamp, 'rule'>,
-  buckets: readonly Bucket[],
-): T {
-  if (rule === null) return side.defaultRule ? { ...side, defaultRule: buckets } : side;
-  if (!side.rules) return side;
-  const rules: readonly Rule[] = side.rules.map((each, at) =>
-    at === rule ? { ...each, buckets } : each,
-  );
-  return { ...side, rules };
-}
-
 /**
  * The fields that ramps decide, by path.
  *
@@ -166,22 +153,12 @@ function isAlongIn(
 ): boolean {
   const [was, is] = [base, fields].map((side) => canonicalDefinition(side ?? {})[member]);
   if (was === undefined || is === undefined) return false;
-  return sameJson(withoutShares(ramps, was), withoutShares(ramps, is));
-}
-
-/** A field without the shares of ramps that stand on their way. */
-function withoutShares(ramps: readonly DesiredRamp[], value: unknown): unknown {
-  const [first] = ramps;
-  if (first?.rule === null) return onRamp(first, value as readonly Bucket[]);
-  const rules = value as readonly Rule[];
-  return rules.map((each, at) => {
-    const ramp = ramps.find(({ rule }) => rule === at);
-    return ramp ? { ...each, buckets: onRamp(ramp, each.buckets) } : each;
-  });
-}
-
-function onRamp(ramp: DesiredRamp, buckets: readonly Bucket[]): unknown {
-  return shareOnRamp(ramp, buckets) === undefined ? buckets : 'on the ramp';
+  const withoutShares = (value: unknown): unknown =>
+    withEachBuckets(`/${member}`, value, (buckets, at) => {
+      const ramp = ramps.find(({ rule }) => rule === at);
+      return ramp && shareOnRamp(ramp, buckets) !== undefined ? 'on the ramp' : buckets;
+    });
+  return sameJson(withoutShares(was), withoutShares(is));
 }
 
 /** Why a share must not be written: the live one was moved back, or beyond the step. Undefined otherwise. */

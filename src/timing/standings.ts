@@ -2,6 +2,7 @@ import type { Actual } from '../model/actual.js';
 import { truncateNote } from '../model/audit-note.js';
 import {
   bucketsOn,
+  pathOf,
   shareOf,
   type DesiredRamp,
   type Ladder,
@@ -64,10 +65,6 @@ export function standingsOf(
     }),
   );
   return found.sort((a, b) => byCodeUnits(a.id, b.id) || (a.rule ?? -1) - (b.rule ?? -1));
-}
-
-function pathOf({ rule }: DesiredRamp): string {
-  return rule === null ? '/defaultRule' : '/rules';
 }
 
 /** What a failure of the checks would do, while the step is to be taken. */

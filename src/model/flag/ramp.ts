@@ -2,7 +2,7 @@ import type { Plan as WrittenPlan } from '../../generated/plan.schema.d.js';
 import { present } from '../collections.js';
 import { byCodeUnits, canonicalJson, sameJson, sha256, type ItemOf } from '../json.js';
 import type { RampRecord, RampSetback } from '../state.js';
-import type { Bucket, Definition, Matcher } from './flag.js';
+import type { Bucket, Definition, Matcher, Rule } from './flag.js';
 
 export interface DesiredRamp {
   /**
@@ -164,6 +164,36 @@ export function shareOnRamp(ramp: DesiredRamp, buckets: readonly Bucket[]): numb
   const share = shareOf(buckets, ramp.treatment);
   const served = buckets.filter(({ size }) => size > 0);
   return sameJson(rampedBuckets(ramp, share), served) ? share : undefined;
+}
+
+/** JSON Pointer to the field that a ramp moves. */
+export function pathOf({ rule }: Pick<DesiredRamp, 'rule'>): '/rules' | '/defaultRule' {
+  return rule === null ? '/defaultRule' : '/rules';
+}
+
+/** The value of such a field with other buckets. @param change gets the position of the rule, null for the default one. */
+export function withEachBuckets(
+  path: string,
+  value: unknown,
+  change: (buckets: readonly Bucket[], rule: number | null) => unknown,
+): unknown {
+  if (path === '/defaultRule') return change(value as readonly Bucket[], null);
+  const rules = value as readonly Rule[];
+  return rules.map((each, at) => ({ ...each, buckets: change(each.buckets, at) }));
+}
+
+/** A definition with the buckets of a ramp's rule replaced; a definition without that field stays as it is. */
+export function withBuckets<T extends Definition>(
+  side: T,
+  { rule }: Pick<DesiredRamp, 'rule'>,
+  buckets: readonly Bucket[],
+): T {
+  const member = rule === null ? 'defaultRule' : 'rules';
+  if (!side[member]) return side;
+  const changed = withEachBuckets(`/${member}`, side[member], (each, at) =>
+    at === rule ? buckets : each,
+  );
+  return { ...side, [member]: changed };
 }
 
 /** Text that is equal for equal conditions. Ignores the order of matchers, because all of them have to match. */

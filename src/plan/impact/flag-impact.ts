@@ -41,13 +41,6 @@ export interface GroupShift {
   readonly shift: Distribution;
 }
 
-/** The effect of a change on one flag: the changed flag, or one that uses the changed object. */
-export interface AffectedGroups {
-  readonly analysis: FlagAnalysis;
-  /** The groups of listed keys that the change affects; unset if it affects the traffic. */
-  readonly affected?: (group: KeyGroup) => boolean;
-}
-
 /** Limit for the combinations of lists and targets that are examined for one flag; the largest come first. */
 const MAX_GROUPS = 500;
 
@@ -75,16 +68,10 @@ export function flagAnalysis(flag: string, sides: EnvironmentSides): FlagAnalysi
   return analysisOf(flag, audience, { sides, index, cache: new Map() });
 }
 
-interface Known {
-  readonly sides: EnvironmentSides;
-  readonly index: KeyIndex;
-  readonly cache: DistributionCache;
-}
-
 function analysisOf(
   flag: string,
   audience: Audience,
-  { sides, index, cache }: Known,
+  { sides, index, cache }: { sides: EnvironmentSides; index: KeyIndex; cache: DistributionCache },
 ): FlagAnalysis {
   const all = keyGroups(index, audience);
   const shifted = (group: KeyGroup): GroupShift => {
@@ -136,30 +123,30 @@ const NOTHING: Bounds = { least: 0, most: 0 };
 /** Rounding error of sums of other flags' shares; far below a key, and a hundredth of a per cent. */
 const ROUNDING = 1e-6;
 
-/** The effect of a change on one flag, in figures. */
+/** The analysis of these groups of listed keys alone, without the traffic. */
+export function partOf(analysis: FlagAnalysis, isPart: (group: KeyGroup) => boolean): FlagAnalysis {
+  const groups = analysis.groups.filter(({ group }) => isPart(group));
+  return { ...analysis, groups, traffic: NOBODY, keysLeft: 0 };
+}
+
 export function flagImpact(
-  { analysis, affected }: AffectedGroups,
+  { flag, traffic, groups, keysLeft }: FlagAnalysis,
   environment: string,
 ): FlagImpact {
-  const { flag, traffic: everybody, groups, keysLeft } = analysis;
-  const traffic = affected ? NOBODY : everybody;
-  const counted = affected ? groups.filter(({ group }) => affected(group)) : groups;
-  const ids = [traffic, ...counted.map(({ shift }) => shift)]
-    .flatMap(({ pairs }) => [...pairs.keys()])
-    .filter((id) => isMove(pairOf(id)));
-  const left = affected ? 0 : keysLeft;
-  const moved = keyCount(counted, ({ shift }) => shift.moved);
+  const shifts = [traffic, ...groups.map(({ shift }) => shift)];
+  const ids = shifts.flatMap(({ pairs }) => [...pairs.keys()]).filter((id) => isMove(pairOf(id)));
+  const moved = keyCount(groups, ({ shift }) => shift.moved);
   return {
     flag,
     environment,
     traffic: percent(traffic.moved),
-    keys: left > 0 ? { ...moved, atMost: moved.atMost + left, certain: false } : moved,
-    listed: counted.reduce((sum, { group }) => sum + group.count, left),
+    keys: keysLeft > 0 ? { ...moved, atMost: moved.atMost + keysLeft, certain: false } : moved,
+    listed: groups.reduce((sum, { group }) => sum + group.count, keysLeft),
     moves: sortedSet(ids)
-      .map((id) => moveOf(id, traffic.pairs.get(id), counted))
+      .map((id) => moveOf(id, traffic.pairs.get(id), groups))
       .filter((move) => move.traffic.atMost + move.keys.atMost > 0)
       .sort(largestFirst),
-    bounded: left > 0 || [{ shift: traffic }, ...counted].some(({ shift }) => !shift.whole),
+    bounded: keysLeft > 0 || shifts.some(({ whole }) => !whole),
   };
 }
 

@@ -1,4 +1,5 @@
-import type { DesiredRamp } from '../../model/flag/ramp.js';
+import type { Bucket } from '../../model/flag/flag.js';
+import { withBuckets } from '../../model/flag/ramp.js';
 import { type FlagImpact, type Impact, type Range, type Risk, RISKS } from '../../model/impact.js';
 import type { ObjectId } from '../../model/ref.js';
 import { isKill, type Change, type Plan } from '../../model/plan.js';
@@ -8,21 +9,34 @@ import {
   type FlagSides,
   type ListSides,
 } from './environment-sides.js';
-import { segmentList, type ServedDefinition } from './served-definition.js';
+import { segmentList, servedDefinition, type ServedDefinition } from './served-definition.js';
 import type { PlanInput } from '../input.js';
 import { plannedKind } from '../objects/kinds.js';
 import type { Distribution } from './distribution.js';
 import {
-  flagImpact,
-  isAffected,
   analyses,
   flagAnalysis,
-  type AffectedGroups,
+  flagImpact,
+  isAffected,
+  partOf,
   type FlagAnalysis,
 } from './flag-impact.js';
-import { movedByRamps, type NewRamps } from './ramp-end.js';
 import { isMove, pairOf, WHOLE, type Pair } from './serving.js';
 import type { PlannedEnvironment } from '../policy.js';
+
+/** The buckets that some rules of a definition get later, by themselves. `rule` is a position; null is the default rule. */
+export type LaterBuckets = readonly {
+  readonly rule: number | null;
+  readonly buckets: readonly Bucket[];
+}[];
+
+/** What a change does to one flag. */
+interface Felt {
+  /** The changed flag, or one that uses the changed object. */
+  readonly analysis: FlagAnalysis;
+  /** The keys that the change affects. */
+  readonly part: FlagAnalysis;
+}
 
 /**
  * The reach of each change of a plan, when the whole plan is applied. The service lays 100 buckets end to end and gives
@@ -30,48 +44,67 @@ import type { PlannedEnvironment } from '../policy.js';
  * the places that get another treatment are known without knowing the seed, and each place is one per cent of the
  * traffic.
  *
- * @param newRamps ramps that no run has begun yet, by definition.
+ * @param later what the plan begins and later runs finish, by definition.
  * @returns an entry for every change of a flag or a segment in an environment.
  */
 export function planImpact(
   plan: Plan,
   input: PlanInput,
-  newRamps: NewRamps = new Map(),
+  later: ReadonlyMap<ObjectId, LaterBuckets> = new Map(),
 ): ReadonlyMap<ObjectId, Impact> {
   const impacts = environmentSides(plan, input).flatMap((sides) => {
     const found = analyses(sides);
-    const dependants = [...found.values()].filter(isDependant);
-    const { environment } = sides;
+    // Flags that do not change themselves are reported with the flags that they depend on.
+    const dependants = [...found.values()].filter(({ sides: { change } }) => !change);
     return plan.changes
-      .filter(({ ref }) => ref.environment === environment.name)
+      .filter(({ ref }) => ref.environment === sides.environment.name)
       .flatMap((change): [ObjectId, Impact][] => {
-        const affected = affectedBy(change, found, dependants);
-        return affected
-          ? [[change.id, changeImpact(change, affected, sides, newRamps.get(change.id))]]
-          : [];
+        const felt = feltOf(change, found, dependants);
+        return felt ? [[change.id, impactOf(change, felt, sides, later.get(change.id))]] : [];
       });
   });
   return new Map(impacts);
 }
 
-function changeImpact(
+function impactOf(
   change: Change,
-  affected: readonly AffectedGroups[],
+  felt: readonly Felt[],
   sides: EnvironmentSides,
-  ramps: readonly DesiredRamp[] = [],
+  later: LaterBuckets | undefined,
 ): Impact {
   const { environment } = sides;
   const afterRestore = impactOfRestore(change, sides);
-  const byRampEnd = ramps.length === 0 ? undefined : movedByRamps(change, ramps, sides);
-  const reached = affected
-    .map((each) => ({ ...each, impact: flagImpact(each, environment.name) }))
+  const atLast = later && movedAtLast(change, later, sides);
+  const reached = felt
+    .map((each) => ({ ...each, impact: flagImpact(each.part, environment.name) }))
     .filter(({ analysis, impact }) => analysis.sides.change === change || isAffected(impact));
   return {
     flags: reached.map(({ impact }) => impact).filter(isAffected),
-    risks: risksOf(change, reached, environment, byRampEnd),
+    risks: risksOf(change, reached, environment, atLast),
     ...(afterRestore && { afterRestore }),
-    ...(byRampEnd && { byRampEnd }),
+    ...(atLast && { atLast }),
   };
+}
+
+/** The traffic that the plan and what it begins move together. Of a new definition, what it begins alone. */
+function movedAtLast(
+  { ref: { name } }: Change,
+  later: LaterBuckets,
+  sides: EnvironmentSides,
+): Range | undefined {
+  const own = sides.flags.get(name);
+  if (!own?.after) return undefined;
+  const { whole } = own.after;
+  const fields = later.reduce(
+    (left, { buckets, ...at }) => withBuckets(left, at, buckets),
+    whole.fields,
+  );
+  const sidesAtLast = {
+    before: own.before ?? own.after,
+    after: servedDefinition({ ...whole, fields }),
+  };
+  const flags = new Map([...sides.flags, [name, sidesAtLast]]);
+  return flagImpact(flagAnalysis(name, { ...sides, flags }), sides.environment.name).traffic;
 }
 
 /**
@@ -85,16 +118,13 @@ function impactOfRestore(change: Change, sides: EnvironmentSides): FlagImpact | 
   if (plannedKind(change.ref.kind).reaches !== 'by-definition') return undefined;
   const { name } = change.ref;
   const after = sides.flags.get(name)?.after;
-  if (!after?.restored || isKillAlone(change)) return undefined;
+  const isKillAlone =
+    change.action === 'update' && change.fields.every(({ path }) => path === '/killed');
+  if (!after?.restored || isKillAlone) return undefined;
   const flags = new Map([...sides.flags].map(([flag, each]) => [flag, leftAlone(each)]));
   flags.set(name, { ...flags.get(name), before: after, after: after.restored });
   const lists = new Map([...sides.lists].map(([list, each]) => [list, filled(each)]));
-  const analysis = flagAnalysis(name, { ...sides, flags, lists });
-  return flagImpact({ analysis }, sides.environment.name);
-}
-
-function isKillAlone({ action, fields }: Change): boolean {
-  return action === 'update' && fields.every(({ path }) => path === '/killed');
+  return flagImpact(flagAnalysis(name, { ...sides, flags, lists }), sides.environment.name);
 }
 
 /** A flag as the plan leaves it, unaffected by the restore. */
@@ -110,54 +140,31 @@ function filled({ before, added, removed }: ListSides): ListSides {
 }
 
 /** Null for a kind of change that affects no key by itself. */
-function affectedBy(
-  change: Change,
+function feltOf(
+  { ref }: Change,
   found: ReadonlyMap<string, FlagAnalysis>,
   dependants: readonly FlagAnalysis[],
-): AffectedGroups[] | null {
-  switch (plannedKind(change.ref.kind).reaches) {
-    case 'by-definition':
-      return affectedByFlags(change, found, dependants);
+): Felt[] | null {
+  const list = segmentList(ref.name);
+  switch (plannedKind(ref.kind).reaches) {
+    case 'by-definition': {
+      const own = found.get(ref.name);
+      const others = dependants.filter(
+        ({ flag, audience }) => flag !== ref.name && audience.flags.has(ref.name),
+      );
+      return [...(own ? [own] : []), ...others].map((analysis) => ({ analysis, part: analysis }));
+    }
     case 'by-keys':
-      return affectedByKeys(change, found);
+      // The keys that the segment gains or loses. A created or deleted flag reports that it serves all keys anew.
+      return [...found.values()]
+        .filter(({ audience, sides }) => audience.lists.has(list) && sides.before && sides.after)
+        .map((analysis) => {
+          const part = partOf(analysis, ({ lists }) => (lists.get(list) ?? 'kept') !== 'kept');
+          return { analysis, part };
+        });
     case 'nobody':
       return null;
   }
-}
-
-/** Flags that depend on another flag and do not change themselves: they are reported with that flag. */
-function isDependant({ audience, sides }: FlagAnalysis): boolean {
-  return audience.flags.size > 0 && !sides.change;
-}
-
-/** The flag itself, and those that depend on it. */
-function affectedByFlags(
-  { ref }: Change,
-  found: ReadonlyMap<string, FlagAnalysis>,
-  dependants: readonly FlagAnalysis[],
-): AffectedGroups[] {
-  const own = found.get(ref.name);
-  const others = dependants.filter(
-    ({ flag, audience }) => flag !== ref.name && audience.flags.has(ref.name),
-  );
-  return [...(own ? [own] : []), ...others].map((analysis) => ({ analysis }));
-}
-
-/**
- * Every flag that uses the segment, with the keys that the segment gains or loses. Leaves out created and deleted
- * flags, which serve all keys something else: their own change reports that.
- */
-function affectedByKeys(
-  { ref }: Change,
-  found: ReadonlyMap<string, FlagAnalysis>,
-): AffectedGroups[] {
-  const list = segmentList(ref.name);
-  return [...found.values()]
-    .filter(({ audience, sides }) => audience.lists.has(list) && sides.before && sides.after)
-    .map((analysis) => ({
-      analysis,
-      affected: ({ lists }) => (lists.get(list) ?? 'kept') !== 'kept',
-    }));
 }
 
 /** Per cent of the traffic that is most of it. */
@@ -168,43 +175,33 @@ const SAY_MORE: readonly Risk[] = ['all-of-production', 'kills', 'default-change
 /** In the order of `RISKS`, without repetitions. */
 function risksOf(
   change: Change,
-  felt: readonly AffectedGroups[],
+  felt: readonly Felt[],
   environment: PlannedEnvironment,
-  byRampEnd: Range | undefined,
+  atLast: Range | undefined,
 ): Risk[] {
   const found = new Set(felt.flatMap((each) => flagRisks(each, environment)));
   if (change.fields.some((field) => field.before !== undefined && isKill(field)))
     found.add('kills');
-  if (environment.protected && byRampEnd && byRampEnd.atMost >= MOST) found.add('ramp-ends');
+  if (environment.protected && atLast && atLast.atMost >= MOST) found.add('ramp-ends');
   if (SAY_MORE.some((risk) => found.has(risk))) found.delete('most-of-production');
   return RISKS.filter((risk) => found.has(risk));
 }
 
-function flagRisks(
-  { analysis, affected }: AffectedGroups,
-  environment: PlannedEnvironment,
-): Risk[] {
-  const { sides, traffic, groups } = analysis;
+function flagRisks({ analysis, part }: Felt, environment: PlannedEnvironment): Risk[] {
+  const { sides, traffic } = analysis;
   const { before, after } = sides;
-  const isMost = before && !affected && traffic.moved.most >= (MOST / 100) * WHOLE;
-  const most = environment.protected && isMost ? (['most-of-production'] as const) : [];
-  if (!after) return [...most];
-  const counted = affected ? groups.filter(({ group }) => affected(group)) : groups;
-  const distributions = counted.map(({ shift }) => shift);
-  const moving = affected ? distributions : [traffic, ...distributions];
-  return [
-    ...(environment.protected && reachesAll(traffic, after)
-      ? (['all-of-production'] as const)
-      : []),
-    ...most,
-    ...(before && moving.some((distribution) => movesVariants(distribution, before, after))
-      ? (['moves-between-variants'] as const)
-      : []),
-    ...(before && changesDefaultWhileKilled(before, after)
-      ? (['default-changed-while-killed'] as const)
-      : []),
-    ...(servesNobody(analysis, after) ? (['serves-nobody'] as const) : []),
-  ];
+  const isMost = before !== null && part.traffic.moved.most >= (MOST / 100) * WHOLE;
+  const found: Risk[] = environment.protected && isMost ? ['most-of-production'] : [];
+  if (!after) return found;
+  if (environment.protected && reachesAll(traffic, after)) found.push('all-of-production');
+  if (servesNobody(analysis, after)) found.push('serves-nobody');
+  if (!before) return found;
+  const moving = [part.traffic, ...part.groups.map(({ shift }) => shift)];
+  if (moving.some((each) => movesVariants(each, before, after))) {
+    found.push('moves-between-variants');
+  }
+  if (changesDefaultWhileKilled(before, after)) found.push('default-changed-while-killed');
+  return found;
 }
 
 function reachesAll(traffic: Distribution, after: ServedDefinition): boolean {

@@ -63,8 +63,8 @@ export function riskWord(risk: Risk, environment: string | null): string {
 
 /** The most traffic that a change moves now or by its ramp, in per cent, by which risks are put in order. */
 export function sizeOf({ id }: Change, { impacts }: PlanReport): number {
-  const { flags = [], byRampEnd } = impacts?.get(id) ?? {};
-  return Math.max(0, byRampEnd?.atMost ?? 0, ...flags.map(({ traffic }) => traffic.atMost));
+  const { flags = [], atLast } = impacts?.get(id) ?? {};
+  return Math.max(0, atLast?.atMost ?? 0, ...flags.map(({ traffic }) => traffic.atMost));
 }
 
 interface PlannedRisk {

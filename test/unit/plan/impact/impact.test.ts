@@ -511,27 +511,15 @@ describe('risks', () => {
     const share = (on: number): Definition => ({ ...DEFINITION, ...onShare(on) });
     const risks = (before: Definition, after: Definition): string =>
       impactLines({ flags: { pay: [before, after] } }, true).join();
-    const ramp = {
-      treatment: 'on',
-      written: onShare(10).defaultRule,
-      order: ['on', 'off'],
-      rule: null,
-    };
     const input = inputOf({ flags: { pay: [share(0), share(10)] } }, true);
     const id = 'flag/pay@production';
-    const ramps = [{ ...ramp, key: 'default', matchers: [], nth: 0, hold: false }].map((each) => ({
-      ...each,
-      steps: [
-        { percent: 25, afterMs: 0 },
-        { percent: 100, afterMs: 60_000 },
-      ],
-    }));
+    const last = [{ rule: null, buckets: onShare(100).defaultRule }];
 
     expect(risks(share(98), share(2))).toContain('most-of-production');
     expect(risks(share(90), share(60))).not.toContain('most-of-production');
-    const impacts = planImpact(planChanges(input), input, new Map([[id, ramps]]));
+    const impacts = planImpact(planChanges(input), input, new Map([[id, last]]));
     expect(impacts.get(id)?.risks).toEqual(['ramp-ends']);
-    expect(impacts.get(id)?.byRampEnd).toEqual({ atLeast: 100, atMost: 100 });
+    expect(impacts.get(id)?.atLast).toEqual({ atLeast: 100, atMost: 100 });
   });
 
   it.each<[string, Definition, Definition, string[]]>([
