@@ -1,6 +1,6 @@
 import type { BoundDesired } from '../model/bound-desired.js';
 import type { Allowance } from '../model/desired.js';
-import { objectId, type ObjectRef } from '../model/ref.js';
+import { objectId, refOfId, type ObjectRef } from '../model/ref.js';
 import type { AllowedFinding, GuardFinding } from '../model/plan.js';
 import { flagEntry } from '../model/state.js';
 import type { PlanInput } from '../plan/input.js';
@@ -61,13 +61,10 @@ function subjectOf(
   { desired, policy }: PlanInput,
 ): Subject | undefined {
   const environment = policy.environments.find(({ name }) => name === place);
-  if (!environment) return undefined;
-  for (const { name, environments } of desired.flags.values()) {
-    const ref: ObjectRef = { kind: 'flag', name, environment: environment.name };
-    const { allow = [] } = environments.get(environment.name) ?? {};
-    if (objectId(ref) === id) return { ref, environment, allow };
-  }
-  return undefined;
+  const ref = refOfId(id ?? '');
+  if (!environment || ref?.kind !== 'flag' || ref.environment !== place) return undefined;
+  const flag = desired.flags.get(ref.name);
+  return flag && { ref, environment, allow: flag.environments.get(environment.name)?.allow ?? [] };
 }
 
 async function isNew(

@@ -7,11 +7,13 @@ import type { ChangeNote } from '../model/outcome.js';
 import { noteKey, type Change, type Plan, type PlanNotes, type Reason } from '../model/plan.js';
 import { keyOf, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { SpecTree } from '../model/spec-tree.js';
-import type { Base, State } from '../model/state.js';
+import type { Base } from '../model/state.js';
 import { fieldFormsOf } from '../plan/bases/compare.js';
 import type { PlanInput } from '../plan/input.js';
 import { plannedKind } from '../plan/objects/kinds.js';
+import { baseIn, placeNamed } from '../plan/place.js';
 import type { SpecCache } from '../specs/cache.js';
+import { CONFIG_PATH } from '../specs/parse/load-files.js';
 import { readSpecs } from '../specs/read-specs.js';
 import { differs, SnapshotCache, UNKNOWN, type SnapshotsAt } from './spec-history.js';
 
@@ -26,11 +28,16 @@ export async function notesFor(
   head: string | null,
   specsRead: SpecCache,
 ): Promise<PlanNotes> {
-  const idOfName = new Map(policy.environments.map(({ name, id }) => [name, id]));
   const all = [...changes, ...withheld];
+  const requests = all.map((change): AttributionRequest => {
+    const { id, ref, action, reason } = change;
+    const place = placeNamed(policy, ref.environment);
+    const base = place && baseIn(state.get(keyOf(ref.kind, ref.name)), place);
+    return { id, ref, action, reason, parts: partsOf(change, base) };
+  });
   const notes = await attribute(checkout, {
     head,
-    requests: all.map((change) => requestFor(change, state, idOfName)),
+    requests,
     snapshotsAt: async (tree: SpecTree, refs: readonly ObjectRef[]) => {
       const specs = await readSpecs(tree, specsRead);
       // Leaving an object out marks it as unknown, which differs from absent.
@@ -46,23 +53,6 @@ export async function notesFor(
       return note ? [[noteKey(change), note]] : [];
     }),
   );
-}
-
-function requestFor(
-  change: Change,
-  state: State,
-  idOfName: ReadonlyMap<string, string>,
-): AttributionRequest {
-  const { id, ref, action, reason } = change;
-  const entry = state.get(keyOf(ref.kind, ref.name));
-  const environmentId = ref.environment === null ? null : idOfName.get(ref.environment);
-  const base =
-    environmentId === null
-      ? entry?.workspace
-      : environmentId === undefined
-        ? undefined
-        : entry?.environments[environmentId];
-  return { id, ref, action, reason, parts: partsOf(change, base) };
 }
 
 /** Groups the fields of an update by base, with drift apart, because each group has its own search. */
@@ -153,7 +143,8 @@ export async function attribute(
   const { repository } = checkout;
   const { head, requests, snapshotsAt, maxCommits } = options;
   if (repository === null || head === null) {
-    return requests.map((request) => noteOf(request, NO_CAUSES));
+    const unknown: Causes = { texts: [], count: 0, restored: undefined };
+    return requests.map((request) => noteOf(request, unknown));
   }
   const treeOf = async (commit: string) => commitTree(checkout, commit);
   const forms = new SnapshotCache(treeOf, snapshotsAt, maxCommits);
@@ -171,8 +162,7 @@ export async function attribute(
   }
   const notes: ChangeNote[] = [];
   for (const [index, request] of requests.entries()) {
-    const found = await causesOf(request, searches[index] ?? [], forms);
-    notes.push(noteOf(request, await textsOf(found, textOf)));
+    notes.push(noteOf(request, await causesOf(request, searches[index] ?? [], { forms, textOf })));
   }
   return notes;
 }
@@ -211,32 +201,27 @@ function searcher(
     logs.set(from ?? '', log);
     return {
       part,
-      candidates: (await log).filter(({ paths }) => paths.some((path) => mayShape(path, ref))),
+      candidates: (await log).filter(({ paths }) =>
+        paths.some((path) => path === CONFIG_PATH || mayShape(path, ref)),
+      ),
       newestOnly: !isBaseHere && (isDrift || base !== null || !isNew),
     };
   };
 }
 
-/** Commits behind one change: hashes, newest first. */
+/** Commits behind one change. */
 interface Causes {
-  readonly commits: readonly string[];
-  /** The commit that a drift correction brings back. */
-  readonly restored: string | undefined;
-}
-
-interface CauseTexts {
   /** Newest first; fewer than `count` where there are very many. */
   readonly texts: readonly CommitText[];
   readonly count: number;
+  /** The commit that a drift correction brings back. */
   readonly restored: CommitText | undefined;
 }
-
-const NO_CAUSES: CauseTexts = { texts: [], count: 0, restored: undefined };
 
 async function causesOf(
   request: AttributionRequest,
   searches: readonly Search[],
-  forms: SnapshotCache,
+  { forms, textOf }: { readonly forms: SnapshotCache; readonly textOf: TextOf },
 ): Promise<Causes> {
   const commits = new Set<string>();
   const restored = new Set<string>();
@@ -254,9 +239,14 @@ async function causesOf(
     .reduce((a, b) => (b.length > a.length ? b : a), []);
   const ordered = longest.map(({ id }) => id);
   const all = [...ordered, ...[...commits, ...restored].filter((id) => !ordered.includes(id))];
+  const read = async (id: string): Promise<CommitText> =>
+    (await textOf(id)) ?? parseCommit(id, Buffer.alloc(0));
+  const newest = all.filter((id) => commits.has(id)).slice(0, MAX_TEXTS);
+  const back = all.find((id) => restored.has(id));
   return {
-    commits: all.filter((id) => commits.has(id)),
-    restored: all.find((id) => restored.has(id)),
+    texts: await Promise.all(newest.map(read)),
+    count: commits.size,
+    restored: back === undefined ? undefined : await read(back),
   };
 }
 
@@ -271,24 +261,16 @@ async function changed(
   const before = await Promise.all(parents.map(async (parent) => forms.snapshotOf(parent, object)));
   const known = before.filter((form) => form !== UNKNOWN);
   if (after === UNKNOWN || known.length < before.length) {
-    return paths.some((path) => isOwnFile(path, ref, reason));
+    // The names of files are the only evidence if forms cannot be compared.
+    const { isOwn } = plannedKind(ref.kind).files;
+    return paths.some((path) => isOwn(path, ref, reason));
   }
   // Before the first commit there was nothing.
   const earlier = known.length === 0 ? [undefined] : known;
   return earlier.every((form) => differs(form, after, part.paths));
 }
 
-async function textsOf({ commits, restored }: Causes, read: TextOf): Promise<CauseTexts> {
-  const textOf = async (id: string): Promise<CommitText> =>
-    (await read(id)) ?? parseCommit(id, Buffer.alloc(0));
-  return {
-    texts: await Promise.all(commits.slice(0, MAX_TEXTS).map(textOf)),
-    count: commits.length,
-    restored: restored === undefined ? undefined : await textOf(restored),
-  };
-}
-
-function noteOf(request: AttributionRequest, { texts, count, restored }: CauseTexts): ChangeNote {
+function noteOf(request: AttributionRequest, { texts, count, restored }: Causes): ChangeNote {
   const { id, action, reason, parts } = request;
   const fallback = `flagkeel: ${action} ${id}`;
   const correction = restored && correctionOf(request, restored);
@@ -339,18 +321,8 @@ function shortId({ id }: CommitText): string {
   return id.slice(0, SHORT_ID);
 }
 
-/**
- * Whether a change of this file could be a change of this object. Rather yes than no, because the forms are compared
- * afterwards.
- *
- * @param path relative to the config directory.
- */
-function mayShape(path: string, ref: ObjectRef): boolean {
-  if (path === 'flagkeel.yaml' || isOwnFile(path, ref)) return true;
-  return plannedKind(ref.kind).files.mayShape(path, ref);
-}
-
-/** Whether the file is the object's own by its name: the only evidence if forms cannot be compared. */
-function isOwnFile(path: string, ref: ObjectRef, reason?: Reason): boolean {
-  return plannedKind(ref.kind).files.isOwn(path, ref, reason);
+/** Whether a change of this file, other than the config, could be a change of this object: rather yes than no. */
+export function mayShape(path: string, ref: ObjectRef): boolean {
+  const { files } = plannedKind(ref.kind);
+  return files.isOwn(path, ref) || files.mayShape(path, ref);
 }

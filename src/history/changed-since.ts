@@ -14,6 +14,7 @@ import {
 import type { PlannedEnvironment } from '../plan/policy.js';
 import { fieldFormsOf, fingerprintsOf } from '../plan/bases/compare.js';
 import { plannedKind } from '../plan/objects/kinds.js';
+import { mayShape } from './change-notes.js';
 import type { SpecHistory } from './spec-history.js';
 
 /**
@@ -84,8 +85,6 @@ function refsOf(
   });
 }
 
-type NamedObject = Pick<ObjectRef, 'kind' | 'name'>;
-
 /**
  * The objects with a file that any commit after `since` touched, even if a later commit reverted the change: a run that
  * was cut short in between may have applied it without a record.
@@ -99,7 +98,7 @@ type NamedObject = Pick<ObjectRef, 'kind' | 'name'>;
 export async function objectsTouchedSince(
   checkout: Checkout,
   { since, head }: { readonly since: string; readonly head: string | null },
-  objects: Iterable<NamedObject>,
+  objects: Iterable<Pick<ObjectRef, 'kind' | 'name'>>,
 ): Promise<ReadonlySet<ObjectKey> | null> {
   const { repository } = checkout;
   if (repository === null || head === null) return null;
@@ -110,12 +109,8 @@ export async function objectsTouchedSince(
   if (paths.has('flagkeel.yaml')) return null;
   const shaping = [...paths].filter((path) => !path.startsWith('kills/'));
   if (shaping.length === 0) return new Set();
-  const touched = [...objects].filter((object) => shaping.some((path) => isAbout(path, object)));
+  const touched = [...objects].filter(({ kind, name }) =>
+    shaping.some((path) => mayShape(path, { kind, name, environment: null })),
+  );
   return new Set(touched.map(({ kind, name }) => keyOf(kind, name)));
-}
-
-function isAbout(path: string, { kind, name }: NamedObject): boolean {
-  const ref = { kind, name, environment: null };
-  const { files } = plannedKind(kind);
-  return files.isOwn(path, ref) || files.mayShape(path, ref);
 }

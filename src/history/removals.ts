@@ -1,9 +1,11 @@
-import { objectId, parseKey, type Kind, type ObjectId, type ObjectRef } from '../model/ref.js';
-import type { State, StateEntry, Base } from '../model/state.js';
+import { grouped } from '../model/collections.js';
+import { parseKey, type Kind, type ObjectId } from '../model/ref.js';
+import type { State, Base } from '../model/state.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import { type PlannedEnvironment, isPlanned, type PlanPolicy } from '../plan/policy.js';
 import { fingerprintsOf } from '../plan/bases/compare.js';
 import { observedKind, plannedKind } from '../plan/objects/kinds.js';
+import { baseIn, WORKSPACE } from '../plan/place.js';
 import type { SpecHistory } from './spec-history.js';
 import type { Checkout } from '../git/checkout.js';
 import { isAncestor } from '../git/lineage.js';
@@ -24,37 +26,28 @@ export async function provenRemovals(
   }: { desired: BoundDesired; state: State; environments: readonly PlannedEnvironment[] },
 ): Promise<ReadonlySet<ObjectId>> {
   if (!history.isKnown) return new Set();
-  const byCommit = new Map<string, ObjectRef[]>();
-  for (const { ref, commit } of candidates(state, environments)) {
-    if (commit === null || fingerprintsOf(desired, [ref]).size > 0) continue;
-    byCommit.set(commit, [...(byCommit.get(commit) ?? []), ref]);
-  }
+  const gone = [...state.values()].flatMap((entry) => {
+    const { kind, name } = entry;
+    // Objects that the service cannot show are never removed from it.
+    if (!observedKind(kind)) return [];
+    return [WORKSPACE, ...environments].flatMap((place) => {
+      const commit = baseIn(entry, place)?.commit ?? null;
+      const ref = { kind, name, environment: place.name };
+      return commit === null || fingerprintsOf(desired, [ref]).size > 0 ? [] : [{ commit, ref }];
+    });
+  });
   const witnessed = new Set<ObjectId>();
-  for (const [commit, refs] of byCommit) {
+  for (const [commit, left] of grouped(gone, (each) => each.commit)) {
     // One commit after the other, because each may mean reading a whole tree.
     const specs = await history.atAncestor(commit);
     if (!specs) continue;
-    const forms = fingerprintsOf(specs, refs);
-    for (const id of refs.map(objectId)) if (forms.has(id)) witnessed.add(id);
+    const forms = fingerprintsOf(
+      specs,
+      left.map(({ ref }) => ref),
+    );
+    for (const id of forms.keys()) witnessed.add(id);
   }
   return witnessed;
-}
-
-function candidates(
-  state: State,
-  environments: readonly PlannedEnvironment[],
-): { ref: ObjectRef; commit: string | null }[] {
-  return [...state.values()].flatMap((entry: StateEntry) => {
-    // Objects that the service cannot show are never removed from it.
-    if (!observedKind(entry.kind)) return [];
-    const { kind, name, workspace } = entry;
-    const places = environments.flatMap(({ id, name: environment }) => {
-      const base = entry.environments[id];
-      return base ? [{ ref: { kind, name, environment }, commit: base.commit }] : [];
-    });
-    if (!workspace) return places;
-    return [{ ref: { kind, name, environment: null }, commit: workspace.commit }, ...places];
-  });
 }
 
 /**
