@@ -109,15 +109,9 @@ function fieldChange(path: string, states: ThreeStates, wanted: Json): FieldChan
   const base = states.base?.get(path);
   const reason = reasonOf(path, states, wanted);
   if (isTargetPath(path)) {
-    const after = wanted as readonly string[];
-    return {
-      path,
-      reason,
-      keys: {
-        ...keyDifference(after, (before ?? []) as readonly string[]),
-        sha256: keyList(after).digest.sha256,
-      },
-    };
+    const [after, held] = [wanted, before ?? []] as (readonly string[])[];
+    const { sha256 } = keyList(after ?? []).digest;
+    return { path, reason, keys: { ...keyDifference(after ?? [], held ?? []), sha256 } };
   }
   return {
     path,

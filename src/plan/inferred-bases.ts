@@ -1,7 +1,14 @@
 import type { BoundDesired } from '../model/bound-desired.js';
 import type { DesiredDefinition } from '../model/desired.js';
 import type { Plan } from '../model/plan.js';
-import { keyOf, keyOfId, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
+import {
+  keyOf,
+  keyOfId,
+  objectId,
+  type Kind,
+  type ObjectId,
+  type ObjectRef,
+} from '../model/ref.js';
 import { EMPTY_STATE, type State } from '../model/state.js';
 import { fingerprintsOf } from './bases/compare.js';
 import type { PlanInput } from './input.js';
@@ -52,35 +59,27 @@ export function stateWithInferredBases(input: PlanInput, before: EarlierSpecs): 
   return state;
 }
 
-/** An object in one place. */
-interface PlacedObject {
+interface ChangedObject {
   readonly ref: ObjectRef;
   readonly rules: ObservedKind;
   readonly place: Place;
-}
-
-/**
- * Whether history may supply the base in a place. A run without a state sees the same newest commit again and again,
- * even after someone undid it on the service: in a protected place it uses only a push that the operator names.
- */
-function witnessIn({
-  stateless,
-  reviewed = null,
-}: PlanPolicy): (place: { readonly protected: boolean }) => boolean {
-  return (place) => !stateless || reviewed !== null || !place.protected;
 }
 
 /** Objects that both specs declare, but differently, and that have no base. */
 function changedObjects(
   { desired, state, policy }: PlanInput,
   before: BoundDesired,
-): PlacedObject[] {
-  const isWitness = witnessIn(policy);
-  const places = selectedPlaces(policy).filter((place) => isWitness(rulesIn(policy, place)));
+): ChangedObject[] {
+  // A run without a state sees the same newest commit again and again, even after someone undid it on the service: in a
+  // protected place it uses only a push that the operator names.
+  const isNamed = !policy.stateless || (policy.reviewed ?? null) !== null;
+  const places = selectedPlaces(policy).filter(
+    (place) => isNamed || !rulesIn(policy, place).protected,
+  );
   const objects = OBSERVED_KINDS.flatMap(([kind, rules]) =>
     plannedObjects(policy, kind, rules.declared(desired)).flatMap(({ name }) => {
       const entry = state.get(keyOf(kind, name));
-      return places.flatMap((place): PlacedObject[] => {
+      return places.flatMap((place): ChangedObject[] => {
         const base = baseIn(entry, place);
         if (base?.spec !== undefined || base?.pending !== undefined) return [];
         return [{ ref: { kind, name, environment: place.name }, rules, place }];
@@ -98,32 +97,33 @@ function changedObjects(
 /** The specs of some objects without their kills, which have rules of their own. */
 function partOf(desired: BoundDesired, ids: ReadonlySet<ObjectId>): BoundDesired {
   const keys = new Set([...ids].map(keyOfId));
-  const isKept = (kind: 'flag' | 'segment', name: string, environment: string): boolean =>
-    ids.has(objectId({ kind, name, environment }));
-  const flags = [...desired.flags].filter(([name]) => keys.has(keyOf('flag', name)));
-  const segments = [...desired.segments].filter(([name]) => keys.has(keyOf('segment', name)));
+  const kept = <E, T extends { readonly environments: ReadonlyMap<string, E> }>(
+    kind: Kind,
+    objects: ReadonlyMap<string, T>,
+    change: (part: E) => E = (part) => part,
+  ): Map<string, T> => {
+    const found = [...objects].filter(([name]) => keys.has(keyOf(kind, name)));
+    return new Map(
+      found.map(([name, object]) => {
+        const parts = [...object.environments].filter(([environment]) =>
+          ids.has(objectId({ kind, name, environment })),
+        );
+        const environments = new Map(parts.map(([place, part]) => [place, change(part)]));
+        return [name, { ...object, environments }];
+      }),
+    );
+  };
   return {
     ...desired,
     identities: [],
     kills: [],
     killLists: new Set(),
-    flags: new Map(
-      flags.map(([name, flag]) => {
-        const kept = [...flag.environments].filter(([place]) => isKept('flag', name, place));
-        const environments = new Map(kept.map(([place, each]) => [place, withoutKill(each)]));
-        return [name, { ...flag, environments }];
-      }),
-    ),
-    segments: new Map(
-      segments.map(([name, segment]) => {
-        const kept = [...segment.environments].filter(([place]) => isKept('segment', name, place));
-        return [name, { ...segment, environments: new Map(kept) }];
-      }),
-    ),
+    flags: kept('flag', desired.flags, withoutKill),
+    segments: kept('segment', desired.segments),
   };
 }
 
 function withoutKill(definition: DesiredDefinition): DesiredDefinition {
-  const said = Object.entries(definition.fields).filter(([name]) => name !== 'killed');
-  return { ...definition, fields: Object.fromEntries(said) };
+  const { killed: _, ...fields } = definition.fields;
+  return { ...definition, fields };
 }

@@ -22,7 +22,7 @@ import { asking, withdrawalsIn, withRequests } from './requests.js';
 import { withoutUsed } from './order/in-use.js';
 import { liveKillsIn, planKills, planUnmanagedRestores, withKills } from './kills/plan.js';
 import { ordered } from './order/order.js';
-import { plannedObjects, wantedEntries, type PlanPolicy } from './policy.js';
+import { plannedObjects, wantedEntries, type PlanPolicy, type WithheldReason } from './policy.js';
 import type { PlanInput } from './input.js';
 
 /**
@@ -31,20 +31,28 @@ import type { PlanInput } from './input.js';
  * forbids come back as `withheld`.
  */
 export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full'): Plan {
-  const { held } = input.policy;
-  const reviewed = onlyReviewed(planObjects(input), input.policy);
-  const objects = withRequests(withoutHeld(reviewed, held), input);
+  const { held, behind, reviewed } = input.policy;
+  // An earlier observation may have held changes back.
+  const left = withoutHeld(onlyReviewed(planObjects(input), input.policy), ({ change }) =>
+    held?.get(change.id),
+  );
+  const objects = withRequests(left, input);
   const needed = withoutUnmetNeeds(objects);
   const unused = withoutUsed(needed.planned, input);
   const withheld = [...needed.withheld, ...unused.withheld];
   const environments = input.policy.environments.map((each) => each.name);
-  const covered = planKills(input).filter(({ change }) => isCovered(change.id, input.policy));
-  const kills = asking(covered, input);
+  // The specs of an older HEAD do not cover later objects.
+  const covers = (id: ObjectId): boolean => behind !== true || reviewed?.has(id) === true;
+  const kills = asking(
+    planKills(input).filter(({ change }) => covers(change.id)),
+    input,
+  );
   const changed = withKills(unused.planned, kills);
   const { changes, steps } = ordered(changed, input.actual, environments);
   const withdrawals = withdrawalsIn(changed, withheld, input);
   const renames = renamesAmong([...changes, ...withheld], input);
   const notCompared = notComparedIn(input);
+  const strangers = unmanagedNames(input);
   const touched = new Set([...changes, ...withheld.filter(isDifference)].map(({ id }) => id));
   return {
     changes: changes.map((change) => withRename(change, renames)),
@@ -57,7 +65,10 @@ export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full
       .filter((id) => !touched.has(id))
       .sort(byCodeUnits),
     observed: notCompared.some(isNotLookedAt) ? 'touched' : observed,
-    unmanaged: unmanagedCounts(input),
+    unmanaged: strangers && {
+      flags: strangers.flags.length,
+      segments: strangers.segments.length,
+    },
     liveKills: liveKillsIn(input, changes),
     notCompared,
     ...(withdrawals.length > 0 && { withdrawals }),
@@ -94,10 +105,9 @@ function withoutUnmetNeeds(objects: readonly ObjectPlan[]): {
   withheld: Withheld[];
 } {
   const withheld = objects.flatMap((each) => each.withheld);
-  const missing = new Set<ObjectId>();
-  for (const each of withheld) {
-    if (isMissing(each)) missing.add(each.id);
-  }
+  // Other changes cannot do without these.
+  const made = withheld.filter(({ action }) => action === 'create' || action === 'activate');
+  const missing = new Set<ObjectId>(made.map(({ id }) => id));
   let planned = objects.flatMap((each) => each.change ?? []);
   for (;;) {
     const blocked = planned.filter((each) => needsOf(each).some((id) => missing.has(id)));
@@ -117,11 +127,6 @@ function needsOf({ after, uses }: PlannedChange): ObjectId[] {
   return [...after, ...uses.map(({ id }) => id)];
 }
 
-/** Whether other changes cannot do without the withheld one. */
-function isMissing({ action }: Withheld): boolean {
-  return action === 'create' || action === 'activate';
-}
-
 /**
  * Not a difference: a description that the service can no longer change, and identities that left git. The object will
  * never be more equal.
@@ -131,11 +136,6 @@ function isDifference({ why, fields }: Withheld): boolean {
   return why !== 'immutable' || fields.some(({ path }) => path !== '/description');
 }
 
-function unmanagedCounts(input: PlanInput): Plan['unmanaged'] {
-  const names = unmanagedNames(input);
-  return names && { flags: names.flags.length, segments: names.segments.length };
-}
-
 /** Objects of the workspace that neither the specs nor the state name, in the service's order; null without a list. */
 export function unmanagedNames({
   desired,
@@ -143,14 +143,11 @@ export function unmanagedNames({
   state,
 }: PlanInput): { readonly flags: readonly string[]; readonly segments: readonly string[] } | null {
   if (!actual.allFlags || !actual.allSegments) return null;
-  const strangers = (
-    names: readonly string[],
-    kind: Kind,
-    ours: ReadonlyMap<string, unknown>,
-  ): string[] => names.filter((name) => !ours.has(name) && !state.has(keyOf(kind, name)));
+  const isOurs = (kind: Kind, name: string): boolean =>
+    observedKind(kind)?.declared(desired).has(name) === true || state.has(keyOf(kind, name));
   return {
-    flags: strangers(actual.allFlags, 'flag', desired.flags),
-    segments: strangers(actual.allSegments, 'segment', desired.segments),
+    flags: actual.allFlags.filter((name) => !isOurs('flag', name)),
+    segments: actual.allSegments.filter((name) => !isOurs('segment', name)),
   };
 }
 
@@ -171,14 +168,6 @@ export function touchedKeys(plan: Plan): ReadonlySet<string> {
   return new Set(plan.changes.map(({ ref }) => keyOf(ref.kind, ref.name)));
 }
 
-/** Whether the specs cover an object: those of an older HEAD do not cover later objects. */
-function isCovered(
-  id: ObjectId,
-  { behind, reviewed }: Pick<PlanPolicy, 'reviewed' | 'behind'>,
-): boolean {
-  return behind !== true || (reviewed?.has(id) ?? false);
-}
-
 /**
  * The plan with every change outside the reviewed plan held back. Contains no kills: a review never holds them back.
  * Leaves out objects that the specs do not cover.
@@ -189,22 +178,19 @@ export function onlyReviewed(
 ): readonly ObjectPlan[] {
   const { reviewed = null, shows = () => true, behind = false } = policy;
   const covered = behind ? planned.filter(({ id }) => reviewed?.has(id)) : planned;
-  return covered.map((each) => {
-    const { change, id, withheld } = each;
-    if (!change || ((reviewed?.has(id) ?? true) && shows(change.change))) return each;
-    const held = { ...change.change, dependsOn: [], why: 'not-reviewed' as const };
-    return { id, withheld: [...withheld, held] };
-  });
+  return withoutHeld(covered, ({ change }) =>
+    (reviewed?.has(change.id) ?? true) && shows(change) ? undefined : { why: 'not-reviewed' },
+  );
 }
 
-/** The plan without changes that an earlier observation held back. */
+/** The plan with the changes held back for which there is a reason. */
 function withoutHeld(
   planned: readonly ObjectPlan[],
-  reasons: PlanPolicy['held'] = new Map(),
+  reasonOf: (change: PlannedChange) => WithheldReason | undefined,
 ): readonly ObjectPlan[] {
   return planned.map((each) => {
     const { change, id, withheld } = each;
-    const reason = change && reasons.get(id);
+    const reason = change && reasonOf(change);
     if (!reason) return each;
     return { id, withheld: [...withheld, { ...change.change, dependsOn: [], ...reason }] };
   });

@@ -1,9 +1,9 @@
-import type { WireDefinition, WireMatcher, WireRule, WireTreatment } from '../admin-api/wire.js';
+import type { WireDefinition, WireMatcher, WireTreatment } from '../admin-api/wire.js';
 import type { Location } from '../model/diagnostic.js';
 import { patchOperations } from '../model/flag/wire.js';
 import type { Matcher, Rule } from '../model/flag/flag.js';
 import { canonicalMatcher, dependencyOf, segmentOf } from '../model/matcher/canonical.js';
-import { definitionId, keyOf, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
+import { definitionId, objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import {
   REASONS,
   type Action,
@@ -128,26 +128,21 @@ export interface TreatmentChange {
 const NONE: TreatmentChange = { added: new Set(), removed: new Set() };
 
 export function treatmentChange({ requests }: PlannedChange): TreatmentChange {
-  const patch = definitionPatch(requests);
-  const after = patch && treatmentsAfter(patch);
-  if (!after) return NONE;
-  const before = patch.expected.treatments.map(({ name }) => name);
-  const names = after.map(({ name }) => name);
+  const found = treatmentPatch(requests);
+  if (!found) return NONE;
+  const before = found.patch.expected.treatments.map(({ name }) => name);
+  const names = found.after.map(({ name }) => name);
   return {
     added: new Set(names.filter((name) => !before.includes(name))),
     removed: new Set(before.filter((name) => !names.includes(name))),
   };
 }
 
-type DefinitionPatch = Extract<StepRequest, { action: 'patch-definition' }>;
-
-function definitionPatch(requests: readonly StepRequest[]): DefinitionPatch | undefined {
-  return requests.find((request) => request.action === 'patch-definition');
-}
-
-function treatmentsAfter({ operations }: DefinitionPatch): readonly WireTreatment[] | undefined {
-  const operation = operations.find(({ path }) => path === '/treatments');
-  return operation?.value as readonly WireTreatment[] | undefined;
+/** The patch of the treatments of a definition, and the treatments after it. */
+function treatmentPatch(requests: readonly StepRequest[]) {
+  const patch = requests.find((request) => request.action === 'patch-definition');
+  const operation = patch?.operations.find(({ path }) => path === '/treatments');
+  return operation && patch && { patch, after: operation.value as readonly WireTreatment[] };
 }
 
 /**
@@ -155,9 +150,9 @@ function treatmentsAfter({ operations }: DefinitionPatch): readonly WireTreatmen
  * left. The second part is computed against the definition as the first leaves it.
  */
 export function expanded(draft: PlannedChange): { expand: StepRequest; contract: StepRequest } {
-  const patch = definitionPatch(draft.requests);
-  const after = patch && treatmentsAfter(patch);
-  if (!after) throw new Error(`bug: ${draft.change.id} has no treatments to widen`);
+  const found = treatmentPatch(draft.requests);
+  if (!found) throw new Error(`bug: ${draft.change.id} has no treatments to widen`);
+  const { patch, after } = found;
   const { added } = treatmentChange(draft);
   const live = patch.expected;
   const expand: WireDefinition = {
@@ -199,10 +194,12 @@ export function splitFields(
   const allowed: FieldChange[] = [];
   const groups = new Map<string, { held: WithheldReason; fields: FieldChange[] }>();
   for (const field of fields) {
+    const isShown = (): boolean =>
+      rules.shows?.(changeOf(subject, { action: 'update', fields: [field] })) ?? true;
     const held =
       holdOf(field) ??
       withholdReason(field, rules, base?.corrections?.[field.path]) ??
-      unshown(subject, field, rules);
+      (isShown() ? undefined : { why: 'not-reviewed' });
     if (!held) {
       allowed.push(field);
       continue;
@@ -223,15 +220,6 @@ export function splitFields(
   };
 }
 
-function unshown(
-  subject: ChangeSubject,
-  field: FieldChange,
-  { shows = () => true }: FieldRules,
-): WithheldReason | undefined {
-  const part = changeOf(subject, { action: 'update', fields: [field] });
-  return shows(part) ? undefined : { why: 'not-reviewed' };
-}
-
 /** An object that a rule names: a segment, or a flag with the treatments that the rule asks for. */
 export interface Use {
   readonly id: ObjectId;
@@ -244,21 +232,9 @@ export function usesOf(rules: readonly Rule[], environment: string): Use[] {
   return rules.flatMap((rule) => rule.matchers).flatMap((matcher) => useOf(matcher, environment));
 }
 
-/** `KIND/NAME` of the objects that rules name, with repetitions. */
-export function namesIn(rules: readonly Rule[]): string[] {
-  return rules.flatMap(({ matchers }) => matchers).flatMap(nameIn);
-}
-
-/** `KIND/NAME` of the objects that the service's definition names in rules and as targeted segments. */
-export function namesInLive({ rules, treatments }: WireDefinition): string[] {
-  const matchers = rules.flatMap(({ condition }) => condition.matchers);
-  const targeted = treatments.flatMap(({ segments }) => segments ?? []);
-  return [...matchers.flatMap(nameIn), ...targeted.map((name) => keyOf('segment', name))];
-}
-
 /** Uses by the service's definition, in rules and as targeted segments. */
 export function liveUsesOf(definition: WireDefinition, environment: string): Use[] {
-  const matchers = definition.rules.flatMap((rule: WireRule) => rule.condition.matchers);
+  const matchers = definition.rules.flatMap(({ condition }) => condition.matchers);
   return [
     ...matchers.flatMap((matcher) => useOf(matcher, environment)),
     ...targetedSegments(definition, environment),
@@ -274,6 +250,8 @@ export function targetedSegments({ treatments }: WireDefinition, environment: st
 
 /** Specs may hold raw matchers, and answers older spellings: only the canonical form shows the name reliably. */
 function useOf(raw: WireMatcher | Matcher, environment: string): Use[] {
+  // Every matcher that names something has one of these types, in any spelling.
+  if (raw.type !== 'IN_SEGMENT' && raw.type !== 'IN_SPLIT') return [];
   const matcher = canonicalMatcher(raw);
   const segment = segmentOf(matcher);
   if (segment !== undefined) {
@@ -283,14 +261,4 @@ function useOf(raw: WireMatcher | Matcher, environment: string): Use[] {
   if (!dependency) return [];
   const { flag, treatments } = dependency;
   return [{ id: definitionId({ flag, environment }), treatments }];
-}
-
-function nameIn(raw: WireMatcher | Matcher): string[] {
-  // Every matcher that names something has one of these types, in any spelling.
-  if (raw.type !== 'IN_SEGMENT' && raw.type !== 'IN_SPLIT') return [];
-  const matcher = canonicalMatcher(raw);
-  const segment = segmentOf(matcher);
-  if (segment !== undefined) return [keyOf('segment', segment)];
-  const dependency = dependencyOf(matcher);
-  return dependency ? [keyOf('flag', dependency.flag)] : [];
 }

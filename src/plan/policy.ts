@@ -1,3 +1,4 @@
+import { present } from '../model/collections.js';
 import { byCodeUnits } from '../model/json.js';
 import type { ChangeRequest } from '../model/change-request.js';
 import type { BoundDesired } from '../model/bound-desired.js';
@@ -93,10 +94,7 @@ export function verifyingPolicy(
   const identities = policy.identities === 'all' ? 'changed' : policy.identities;
   const forOthers = withheld.filter(({ why }) => FOR_OTHERS.has(why));
   const held = new Map(
-    forOthers.map(({ id, why, because }) => [
-      id,
-      { why, ...(because !== undefined && { because }) },
-    ]),
+    forOthers.map(({ id, why, because }) => [id, { why, ...present({ because }) }]),
   );
   return { ...policy, only: touched, identities, held };
 }
@@ -173,44 +171,36 @@ export interface WithheldReason {
 }
 
 /** The rules for one object: of its environment, or of the workspace. */
-export interface FieldRules {
-  readonly protected: boolean;
-  readonly onDrift: DriftPolicy;
-  readonly onConflict: ConflictPolicy;
-  readonly adopt: boolean;
-  /** The operator wants this run to revert drift, even in contested fields. */
-  readonly revertDrift: boolean;
-  readonly suspended: Suspension | null;
+export interface FieldRules
+  extends
+    Pick<PlannedEnvironment, 'protected' | 'onDrift' | 'onConflict'>,
+    Pick<PlanPolicy, 'adopt' | 'revertDrift' | 'suspended' | 'shows'> {
   readonly closed?: Closed | undefined;
   /** The environment's name in flagkeel.yaml. Unset if the service has the same, or for the workspace. */
   readonly place?: string | undefined;
-  readonly shows?: PlanPolicy['shows'];
 }
 
 /**
- * Policies of the workspace level, which all environments share: it is as protected as the most protected of them. It
- * affects no user by itself, so one open environment is enough for a change.
+ * All environments share the workspace level: it is as protected as the most protected of them. It affects no user by
+ * itself, so one open environment is enough for a change.
  */
-export function workspaceRules(policy: PlanPolicy): FieldRules {
-  const { environments } = policy;
+export function rulesIn(policy: PlanPolicy, place: PlannedEnvironment | Workspace): FieldRules {
+  const { adopt, revertDrift, suspended, shows } = policy;
+  const own = place.name === null ? policy.environments : [place];
+  const isReported = !revertDrift && own.some(({ onDrift }) => onDrift !== 'revert');
   return {
-    protected: environments.some((each) => each.protected),
-    onDrift:
-      !policy.revertDrift && environments.some((each) => each.onDrift !== 'revert')
-        ? 'report'
-        : 'revert',
-    onConflict: environments.some((each) => each.onConflict === 'hold') ? 'hold' : 'apply',
-    adopt: policy.adopt,
-    revertDrift: policy.revertDrift,
-    suspended: policy.suspended,
-    closed: closedEverywhere(policy),
-    shows: policy.shows,
+    protected: own.some((each) => each.protected),
+    onDrift: isReported ? 'report' : 'revert',
+    onConflict: own.some(({ onConflict }) => onConflict === 'hold') ? 'hold' : 'apply',
+    closed: closedAll(policy, own),
+    place: place.name === null ? undefined : place.place,
+    ...{ adopt, revertDrift, suspended, shows },
   };
 }
 
-/** The closing that ends first; undefined while one environment is open. */
-function closedEverywhere(policy: PlanPolicy): Closed | undefined {
-  const closings = policy.environments.map((each) => closedIn(policy, each));
+/** The closing that ends first; undefined while one of the environments is open. */
+function closedAll(policy: PlanPolicy, environments = policy.environments): Closed | undefined {
+  const closings = environments.map((each) => closedIn(policy, each));
   if (closings.some((each) => each === undefined)) return undefined;
   return closings.sort(byEnd)[0];
 }
@@ -225,31 +215,12 @@ function closedAnywhere(policy: PlanPolicy): Closed | undefined {
 
 /** Closings with an unknown end come last. */
 function byEnd(a: Closed | undefined, b: Closed | undefined): number {
-  const [one, other] = [a, b].map((each) => each?.until ?? '~');
-  return byCodeUnits(one ?? '', other ?? '');
+  return byCodeUnits(a?.until ?? '~', b?.until ?? '~');
 }
 
 /** The closing of an environment; undefined if it is open, or the operator overrides it. */
 function closedIn(policy: PlanPolicy, { name }: PlannedEnvironment): Closed | undefined {
   return policy.windowOverride === undefined ? policy.closed?.get(name) : undefined;
-}
-
-export function rulesIn(policy: PlanPolicy, place: PlannedEnvironment | Workspace): FieldRules {
-  return place.name === null ? workspaceRules(policy) : environmentRules(policy, place);
-}
-
-export function environmentRules(policy: PlanPolicy, environment: PlannedEnvironment): FieldRules {
-  return {
-    protected: environment.protected,
-    onDrift: policy.revertDrift ? 'revert' : environment.onDrift,
-    onConflict: environment.onConflict,
-    adopt: policy.adopt,
-    revertDrift: policy.revertDrift,
-    suspended: policy.suspended,
-    closed: closedIn(policy, environment),
-    place: environment.place,
-    shows: policy.shows,
-  };
 }
 
 /**
@@ -319,7 +290,7 @@ export function closedFor(policy: PlanPolicy, { ref, action, fields }: Change): 
   }
   const place = policy.environments.find(({ name }) => name === ref.environment);
   if (place) return closedIn(policy, place);
-  return isRemoval ? closedAnywhere(policy) : closedEverywhere(policy);
+  return isRemoval ? closedAnywhere(policy) : closedAll(policy);
 }
 
 /** The suspension as a reason to withhold; undefined if there is none. */

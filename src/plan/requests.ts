@@ -12,6 +12,7 @@ import { keyOf, keyOfId, refOfId, type ObjectId } from '../model/ref.js';
 import { keyDifference, keyList } from '../model/segment-keys.js';
 import type { Base, State } from '../model/state.js';
 import type { PlanInput } from './input.js';
+import { baseIn } from './place.js';
 import { strongest, type ObjectPlan, type PlannedChange } from './planned-change.js';
 import {
   isPlanned,
@@ -27,17 +28,16 @@ export function requestsWanted(
 ): ReadonlySet<string> {
   const remembered = new Set(
     [...state.values()].flatMap((entry) =>
-      Object.entries<Base<unknown>>(entry.environments)
-        .filter(([, { request }]) => request !== undefined)
-        .map(([id]) => id),
+      Object.entries<Base<unknown>>(entry.environments).flatMap(([id, { request }]) =>
+        request ? [id] : [],
+      ),
     ),
   );
-  return new Set(
-    environments
-      .filter(({ selected }) => selected)
-      .filter(({ id, submitsRequests }) => submitsRequests === true || remembered.has(id))
-      .map(({ name }) => name),
+  const wanted = environments.filter(
+    ({ selected, id, submitsRequests }) =>
+      selected && (submitsRequests === true || remembered.has(id)),
   );
+  return new Set(wanted.map(({ name }) => name));
 }
 
 /** Reason to hold a change while a change request of others concerns its object; undefined if none is open. */
@@ -95,56 +95,45 @@ function killApart(request: StepRequest): StepRequest[] {
 function draftOf(
   change: Omit<Change, 'dependsOn'>,
   request: StepRequest,
-  input: PlanInput,
-): RequestDraft | undefined {
-  const wanted = wantedHash(change);
-  const content = contentOf(change, request, input);
-  if (!content) return undefined;
-  const { hashed = null, ...draft } = content;
-  const { operation } = draft;
-  const isKill = operation === 'KILL' || operation === 'RESTORE';
-  const { location } = change;
-  return {
-    ...draft,
-    file: location && `${location.file}:${String(location.line)}`,
-    mark: {
-      wanted: isKill ? hashOf([change.id, operation]) : wanted,
-      content: hashOf(hashed),
-    },
-  };
-}
-
-function contentOf(
-  { ref }: Pick<Change, 'ref'>,
-  request: StepRequest,
   { actual }: PlanInput,
-): (Omit<RequestDraft, 'mark' | 'file'> & { readonly hashed?: unknown }) | undefined {
-  const live = actual.segments.get(ref.name)?.environments.get(ref.environment ?? '')?.keys;
+): RequestDraft | undefined {
+  const { id, ref, location } = change;
+  const draft = (
+    operation: RequestDraft['operation'],
+    content: Pick<RequestDraft, 'body' | 'keys' | 'keysAfter'> = {},
+    hashed: unknown = null,
+  ): RequestDraft => {
+    const wanted = isKill({ operation }) ? hashOf([id, operation]) : wantedHash(change);
+    const file = location && `${location.file}:${String(location.line)}`;
+    return { operation, ...content, file, mark: { wanted, content: hashOf(hashed) } };
+  };
+  const segment = actual.segments.get(ref.name)?.environments.get(ref.environment ?? '');
+  const live = segment?.keys?.keys ?? [];
   switch (request.action) {
     case 'create-definition':
-      return { operation: 'CREATE', body: request.body, hashed: request.body };
+      return draft('CREATE', { body: request.body }, request.body);
     case 'patch-definition': {
       const after = patched(request.expected, request.operations);
       if (request.operations.every(({ path }) => path === KILLED)) {
-        return { operation: after.killed ? 'KILL' : 'RESTORE' };
+        return draft(after.killed ? 'KILL' : 'RESTORE');
       }
       // In the canonical form, because services may answer sets in any order.
       const { killed: _, ...hashed } = definitionFromWire(after);
-      return { operation: 'UPDATE', body: after, hashed };
+      return draft('UPDATE', { body: after }, hashed);
     }
     case 'kill-flag':
-      return { operation: 'KILL' };
+      return draft('KILL');
     case 'delete-definition':
-      return { operation: 'ARCHIVE' };
+      return draft('ARCHIVE');
     case 'upload-keys': {
       const keys = keyDifference(request.keys, request.before ?? []).added;
-      const keysAfter = keyList([...(live?.keys ?? []), ...keys]).digest;
-      return { operation: 'CREATE', keys, keysAfter, hashed: ['add', keys] };
+      const keysAfter = keyList([...live, ...keys]).digest;
+      return draft('CREATE', { keys, keysAfter }, ['add', keys]);
     }
     case 'remove-keys': {
       const { keys } = request;
-      const keysAfter = keyList(keyDifference(live?.keys ?? [], keys).added).digest;
-      return { operation: 'ARCHIVE', keys, keysAfter, hashed: ['remove', keys] };
+      const keysAfter = keyList(keyDifference(live, keys).added).digest;
+      return draft('ARCHIVE', { keys, keysAfter }, ['remove', keys]);
     }
     default:
       return undefined;
@@ -185,7 +174,7 @@ export function withRequests(objects: readonly ObjectPlan[], input: PlanInput): 
   });
 }
 
-function isKill({ operation }: RequestDraft): boolean {
+function isKill({ operation }: Pick<RequestDraft, 'operation'>): boolean {
   return operation === 'KILL' || operation === 'RESTORE';
 }
 
@@ -203,11 +192,8 @@ function answerTo(
   { actual, state, policy }: PlanInput,
 ): ChangeRequest | undefined {
   const answer = answeredBy(actual.requests?.get(id) ?? [], draft);
-  const place = policy.environments.find(({ name }) => name === refOfId(id)?.environment);
-  const bases: Readonly<Record<string, Base<unknown>>> | undefined = state.get(
-    keyOfId(id),
-  )?.environments;
-  const known = place && bases?.[place.id]?.request;
+  const place = placeOf(id, policy.environments);
+  const known = place && baseIn(state.get(keyOfId(id)), place)?.request;
   return answer ?? (known?.is === 'rejected' ? answeredBy([known], draft) : undefined);
 }
 

@@ -1,12 +1,12 @@
 import { identitiesDifference, identityGroups, withWritten } from '../../model/identities.js';
 import { objectId, type ObjectId } from '../../model/ref.js';
 import type { Change } from '../../model/plan.js';
-import type { IdentitiesAnswer, Outcomes } from '../../model/outcome.js';
-import { identitiesEntry, type Base, type IdentitiesBase, type State } from '../../model/state.js';
+import type { Outcomes } from '../../model/outcome.js';
+import { identitiesEntry, type State } from '../../model/state.js';
 import { baseOf } from './compare.js';
 import { identitiesIn, trafficTypesOfIdentities } from '../objects/identities.js';
 import { baseIn, emptyEntry, keepEntry, withBase } from '../place.js';
-import { isPlanned, type PlannedEnvironment } from '../policy.js';
+import { isPlanned } from '../policy.js';
 import type { PlanInput } from '../input.js';
 
 /**
@@ -43,44 +43,30 @@ export function identitiesAfterVerify(
 
 /** The state with the identities that the service accepted, key by key; refused ones keep their old base. */
 export function identitiesAfterAnswers(
-  input: PlanInput,
+  { desired, policy }: PlanInput,
   state: State,
   changes: readonly Change[],
   outcomes: Outcomes,
   head: string | null,
 ): State {
-  const concerned = changes.filter(({ ref }) => ref.kind === 'identities');
-  if (concerned.length === 0) return state;
+  const written = changes.flatMap(({ id, ref }) => {
+    const environment = policy.environments.find(({ name }) => name === ref.environment);
+    const keys = outcomes.get(id)?.identities?.written ?? [];
+    return environment && keys.length > 0 ? [{ ref, environment, keys }] : [];
+  });
+  if (written.length === 0) return state;
   const next = new Map(state);
-  for (const { id, ref } of concerned) {
-    const answer = outcomes.get(id)?.identities;
-    const environment = input.policy.environments.find(({ name }) => name === ref.environment);
-    if (!environment || !answer?.written.length) continue;
+  for (const { ref, environment, keys } of written) {
     const entry = identitiesEntry(next, ref.name);
     const before = entry?.environments[environment.id];
-    const base = baseAfter(answer, { name: ref.name, environment, before, head }, input);
+    const wanted = identitiesIn(desired, ref.name, environment.name)?.keys ?? new Map();
+    const taken = new Map(keys.map((key) => [key, wanted.get(key) ?? {}]));
+    const groups = withWritten(before?.spec?.groups ?? [], taken);
+    const { added, changed } = identitiesDifference(wanted, groups);
+    // Keeps the commit while some are missing: titles of later writes name all commits from there on.
+    const isWhole = added.length + changed.length === 0;
+    const base = { spec: { groups }, commit: isWhole ? head : (before?.commit ?? null) };
     keepEntry(next, withBase(entry ?? emptyEntry(ref), environment, base));
   }
   return next;
-}
-
-interface Place {
-  readonly name: string;
-  readonly environment: PlannedEnvironment;
-  readonly before: Base<IdentitiesBase> | undefined;
-  readonly head: string | null;
-}
-
-/** Keeps the commit while some are missing: titles of later writes name all commits from there on. */
-function baseAfter(
-  { written }: IdentitiesAnswer,
-  { name, environment, before, head }: Place,
-  { desired }: PlanInput,
-): Base<IdentitiesBase> {
-  const wanted = identitiesIn(desired, name, environment.name)?.keys ?? new Map();
-  const taken = new Map(written.map((key) => [key, wanted.get(key) ?? {}]));
-  const groups = withWritten(before?.spec?.groups ?? [], taken);
-  const { added, changed } = identitiesDifference(wanted, groups);
-  const isWhole = added.length + changed.length === 0;
-  return { spec: { groups }, commit: isWhole ? head : (before?.commit ?? null) };
 }

@@ -1,14 +1,15 @@
 import type { Bucket } from '../../model/flag/flag.js';
 import type { Config, Guards } from '../../model/desired.js';
-import type { Change, GuardFinding, Plan } from '../../model/plan.js';
+import type { GuardFinding, Plan } from '../../model/plan.js';
 import type { State, StateEntry } from '../../model/state.js';
 import type { PlanInput } from '../input.js';
 import { observedKind } from '../objects/kinds.js';
 import type { PlannedEnvironment } from '../policy.js';
 import type { FlagImpact, Impact } from '../../model/impact.js';
-import { definitionId, keyOf, objectId, type ObjectId, type ObjectRef } from '../../model/ref.js';
+import { definitionId, keyOf, type ObjectId } from '../../model/ref.js';
 import { planImpact } from '../impact/impact.js';
 import { withKilled } from '../kills/plan.js';
+import { baseIn, WORKSPACE, type Place } from '../place.js';
 
 /** Limits where the config sets none. */
 export const DEFAULT_GUARDS: Required<Guards> = {
@@ -44,67 +45,53 @@ export function guardFindings(
   elsewhere: readonly OtherInventory[] = [],
 ): GuardFinding[] {
   const { policy, state } = input;
-  const workspace = findingsAt(
-    plan,
-    { environment: null, id: null, limits: limitsOf(config) },
-    state,
-  );
-  const places = policy.environments.flatMap((environment) => {
-    const { name, id } = environment;
-    const limits = limitsOf(config, environment);
-    return [
-      ...findingsAt(plan, { environment: name, id, limits }, state),
-      ...(environment.protected ? flips(plan, environment) : []),
-    ];
-  });
-  return [...anotherWorkspace(elsewhere), ...emptyRepository(input), ...workspace, ...places];
+  const places = policy.environments.flatMap((environment) => [
+    ...findingsAt(plan, environment, limitsOf(config, environment), state),
+    ...(environment.protected ? flips(plan, environment) : []),
+  ]);
+  return [
+    ...anotherWorkspace(elsewhere),
+    ...emptyRepository(input),
+    ...findingsAt(plan, WORKSPACE, limitsOf(config, WORKSPACE), state),
+    ...places,
+  ];
 }
 
-/** The limits for an environment, or for the workspace level. */
-function limitsOf(config: Config, environment?: PlannedEnvironment): Required<Guards> {
-  const own = config.environments.find((each) => each.name === environment?.name)?.guards;
+function limitsOf(config: Config, { name }: Pick<Place, 'name'>): Required<Guards> {
+  const own = config.environments.find((each) => each.name === name)?.guards;
   return { ...DEFAULT_GUARDS, ...config.guards, ...own };
 }
 
-interface Place {
-  readonly environment: string | null;
-  readonly id: string | null;
-  readonly limits: Required<Guards>;
-}
-
-function findingsAt(plan: Plan, { environment, id, limits }: Place, state: State): GuardFinding[] {
-  const changes = plan.changes.filter(({ ref }) => ref.environment === environment);
+function findingsAt(
+  plan: Plan,
+  place: Place,
+  limits: Required<Guards>,
+  state: State,
+): GuardFinding[] {
+  const changes = plan.changes.filter(({ ref }) => ref.environment === place.name);
   const deletes = changes.filter(({ action }) => action === 'delete' || action === 'deactivate');
+  const deleted = share(
+    deletes.length,
+    () => deletable(state).filter((each) => baseIn(each, place)).length,
+  );
   return [
     ...exceeded('maxDeletes', deletes.length, limits),
-    ...exceeded(
-      'maxDeletePercent',
-      share(deletes.length, () => inventorySize(state, id)),
-      limits,
-    ),
-    ...changes.flatMap((change) =>
-      change.keys ? keyFindings(change, change.keys.removed.length, { id, limits }, state) : [],
-    ),
-  ].map((finding) => ({ ...finding, environment }));
-}
-
-type Finding = Omit<GuardFinding, 'environment'>;
-
-function keyFindings(
-  { id, ref }: Change,
-  removed: number,
-  { id: environmentId, limits }: Pick<Place, 'id' | 'limits'>,
-  state: State,
-): Finding[] {
-  const before = keysRemembered(ref, environmentId, state) ?? removed;
-  return [
-    ...exceeded('maxKeyRemovals', removed, limits),
-    ...exceeded(
-      'maxKeyRemovalPercent',
-      share(removed, () => before),
-      limits,
-    ),
-  ].map((finding) => ({ ...finding, id }));
+    ...exceeded('maxDeletePercent', deleted, limits),
+    ...changes.flatMap(({ id, ref, keys }) => {
+      if (!keys) return [];
+      const removed = keys.removed.length;
+      const spec = state.get(keyOf(ref.kind, ref.name))?.environments[place.id ?? '']?.spec;
+      const known = spec && 'keys' in spec ? spec.keys.count : removed;
+      return [
+        ...exceeded('maxKeyRemovals', removed, limits),
+        ...exceeded(
+          'maxKeyRemovalPercent',
+          share(removed, () => known),
+          limits,
+        ),
+      ].map((finding) => ({ ...finding, id }));
+    }),
+  ].map((finding) => ({ ...finding, environment: place.name }));
 }
 
 /** Rounded up, so that a figure slightly above the limit exceeds it. */
@@ -114,7 +101,11 @@ function share(part: number, wholeOf: () => number): number {
   return whole < FEW ? 0 : Math.ceil((part * 100) / whole);
 }
 
-function exceeded(guard: keyof Guards, found: number, limits: Required<Guards>): Finding[] {
+function exceeded(
+  guard: keyof Guards,
+  found: number,
+  limits: Required<Guards>,
+): Omit<GuardFinding, 'environment'>[] {
   return found > limits[guard] ? [{ guard, found, limit: limits[guard] }] : [];
 }
 
@@ -160,24 +151,6 @@ function deletable(state: State): StateEntry[] {
   return [...state.values()].filter(({ kind }) => observedKind(kind) !== null);
 }
 
-/** Number of managed objects in one environment, or at workspace level. */
-function inventorySize(state: State, environmentId: string | null): number {
-  return deletable(state).filter((entry) =>
-    environmentId === null
-      ? entry.workspace !== undefined
-      : entry.environments[environmentId] !== undefined,
-  ).length;
-}
-
-function keysRemembered(
-  { kind, name }: ObjectRef,
-  environmentId: string | null,
-  state: State,
-): number | undefined {
-  const spec = state.get(keyOf(kind, name))?.environments[environmentId ?? '']?.spec;
-  return spec && 'keys' in spec ? spec.keys.count : undefined;
-}
-
 /**
  * The config with the stricter of its own guards and those of the last applied config, so that no change can loosen the
  * guard that would stop it. A new environment uses its own guards.
@@ -196,17 +169,11 @@ export function strictestGuards(config: Config, before: Config): Config {
 }
 
 function stricter(a: Guards, b: Guards): Required<Guards> {
-  const [one, other] = [
-    { ...DEFAULT_GUARDS, ...a },
-    { ...DEFAULT_GUARDS, ...b },
-  ];
-  return {
-    maxDeletes: Math.min(one.maxDeletes, other.maxDeletes),
-    maxDeletePercent: Math.min(one.maxDeletePercent, other.maxDeletePercent),
-    maxKeyRemovals: Math.min(one.maxKeyRemovals, other.maxKeyRemovals),
-    maxKeyRemovalPercent: Math.min(one.maxKeyRemovalPercent, other.maxKeyRemovalPercent),
-    maxShift: Math.min(one.maxShift, other.maxShift),
-  };
+  const limits = { ...DEFAULT_GUARDS };
+  for (const guard of Object.keys(limits) as (keyof Guards)[]) {
+    limits[guard] = Math.min(a[guard] ?? limits[guard], b[guard] ?? limits[guard]);
+  }
+  return limits;
 }
 
 /**
@@ -223,25 +190,31 @@ export function shiftFindings(
   config: Config,
 ): GuardFinding[] {
   const kills = new Map([...killsAndRestores(plan)].filter(([, isKilled]) => isKilled));
-  const counted = kills.size > 0 ? planImpact(plan, withKilled(kills, input)) : impacts;
   const flags = new Map<ObjectId, FlagImpact>();
-  for (const { flags: felt } of counted.values()) {
-    for (const each of felt) {
-      const id = definitionId(each);
-      const other = flags.get(id);
-      if (!other || each.traffic.atMost > other.traffic.atMost) flags.set(id, each);
-    }
+  for (const each of impactsBeside(kills, plan, input, impacts)) {
+    const id = definitionId(each);
+    const other = flags.get(id);
+    if (!other || each.traffic.atMost > other.traffic.atMost) flags.set(id, each);
   }
-  return input.policy.environments.flatMap((environment) => {
-    const limit = limitsOf(config, environment).maxShift;
-    return [...flags]
-      .filter(([, each]) => each.environment === environment.name && !isMade(each))
-      .map(([id, each]) => ({ id, found: each.traffic.atMost }))
-      .filter(({ found }) => found > limit)
-      .map(({ id, found }) => {
-        return { guard: 'maxShift' as const, environment: environment.name, id, found, limit };
-      });
+  return input.policy.environments.flatMap(({ name }) => {
+    const limit = limitsOf(config, { name }).maxShift;
+    return [...flags].flatMap(([id, each]): GuardFinding[] => {
+      const found = each.traffic.atMost;
+      if (each.environment !== name || isMade(each) || found <= limit) return [];
+      return [{ guard: 'maxShift', environment: name, id, found, limit }];
+    });
   });
+}
+
+/** The impacts on flags, where these kills and restores count as done before. */
+function impactsBeside(
+  acts: ReadonlyMap<ObjectId, boolean>,
+  plan: Plan,
+  input: PlanInput,
+  impacts: ReadonlyMap<ObjectId, Impact>,
+): FlagImpact[] {
+  const counted = acts.size > 0 ? planImpact(plan, withKilled(acts, input)) : impacts;
+  return [...counted.values()].flatMap(({ flags }) => flags);
 }
 
 /**
@@ -257,26 +230,21 @@ export function flipFindings(
   input: PlanInput,
   impacts: ReadonlyMap<ObjectId, Impact>,
 ): GuardFinding[] {
-  const acts = killsAndRestores(plan);
-  const counted = acts.size > 0 ? planImpact(plan, withKilled(acts, input)) : impacts;
-  const flipped = new Map<string, FlagImpact>();
-  for (const { flags } of counted.values()) {
-    for (const each of flags) {
-      const isWhole = each.traffic.atLeast > MAX_FLIP && !isMade(each) && !isGone(each);
-      const ref = { kind: 'flag' as const, name: each.flag, environment: each.environment };
-      if (isWhole) flipped.set(objectId(ref), each);
-    }
-  }
+  const all = impactsBeside(killsAndRestores(plan), plan, input, impacts);
+  const flipped = new Map(
+    all
+      .filter((each) => each.traffic.atLeast > MAX_FLIP && !isMade(each) && !isGone(each))
+      .map((each) => [definitionId(each), each]),
+  );
   return input.policy.environments
     .filter((environment) => environment.protected)
     .flatMap((environment) => {
       const known = new Set(flips(plan, environment).map(({ id }) => id));
-      return [...flipped]
-        .filter(([id, each]) => each.environment === environment.name && !known.has(id))
-        .map(([id, { traffic }]) => {
-          const place = { environment: environment.name, id };
-          return { guard: 'fullFlip' as const, ...place, found: traffic.atLeast, limit: MAX_FLIP };
-        });
+      return [...flipped].flatMap(([id, { environment: name, traffic }]): GuardFinding[] => {
+        if (name !== environment.name || known.has(id)) return [];
+        const found = traffic.atLeast;
+        return [{ guard: 'fullFlip', environment: name, id, found, limit: MAX_FLIP }];
+      });
     });
 }
 

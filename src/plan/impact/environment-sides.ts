@@ -1,7 +1,8 @@
 import { NO_KEYS, sameKeys } from '../../model/segment-keys.js';
 import type { ActualActivation } from '../../model/actual.js';
 import type { DesiredActivation, DesiredFlag } from '../../model/desired.js';
-import { objectId, type ObjectRef, keyOf } from '../../model/ref.js';
+import type { Rule } from '../../model/flag/flag.js';
+import { keyOf, keyOfId, objectId, type ObjectRef } from '../../model/ref.js';
 import type { Change, Plan } from '../../model/plan.js';
 import { flagEntry, segmentEntry, entriesOf, type FlagEntry } from '../../model/state.js';
 import type { PlanInput } from '../input.js';
@@ -18,7 +19,7 @@ import {
   type WholeDefinition,
 } from './served-definition.js';
 import { plannedKind } from '../objects/kinds.js';
-import { namesIn, namesInLive } from '../planned-change.js';
+import { liveUsesOf, usesOf, type Use } from '../planned-change.js';
 
 /** One environment before and after the plan, as far as it decides which key gets which treatment. */
 export interface EnvironmentSides {
@@ -54,11 +55,8 @@ export function environmentSides(plan: Plan, input: PlanInput): EnvironmentSides
     .filter(({ name }) => changed.has(name))
     .map((environment) => {
       const flags = flagsIn(environment, concernedIn(environment), byId, input);
-      return {
-        environment,
-        flags,
-        lists: new Map([...writtenLists(flags), ...segmentsIn(environment, byId, input)]),
-      };
+      const lists = new Map([...writtenLists(flags), ...segmentsIn(environment, byId, input)]);
+      return { environment, flags, lists };
     });
 }
 
@@ -97,7 +95,7 @@ function sidesOf(
   const ref: ObjectRef = { kind: 'flag', name, environment: environment.name };
   const change = byId.get(objectId(ref));
   if (before === undefined && !change) return undefined;
-  const after = definitionAfter(before ?? null, change, { name, environment }, input);
+  const after = definitionAfter(before ?? null, change, input);
   // Computed once for equal sides, so that comparing by identity finds them equal.
   const served = before ? servedDefinition(before) : null;
   const servedAfter = after === before ? served : after && servedDefinition(after);
@@ -131,20 +129,17 @@ function definitionBefore(
 function definitionAfter(
   before: WholeDefinition | null,
   change: Change | undefined,
-  { name, environment }: { name: string; environment: PlannedEnvironment },
   { desired }: PlanInput,
 ): WholeDefinition | null {
   if (!change) return before;
   if (change.action === 'delete') return null;
   if (change.action !== 'create') return before && withChanges(before, change.fields);
-  const spec = desired.flags.get(name)?.environments.get(environment.name);
+  const { name, environment } = change.ref;
+  const spec = desired.flags.get(name)?.environments.get(environment ?? '');
   if (!spec) throw new Error(`bug: ${change.id} is created without a spec`);
-  return withChanges({ fields: spec.creation, segments: {} }, changedValues(change));
-}
-
-/** A creation's spec already contains the targets. */
-function changedValues({ fields }: Change): Change['fields'] {
-  return fields.filter(({ keys }) => !keys);
+  // The spec already contains the targets.
+  const values = change.fields.filter(({ keys }) => !keys);
+  return withChanges({ fields: spec.creation, segments: {} }, values);
 }
 
 /** Keys listed in matchers are equal on both sides: another list is another matcher. */
@@ -174,9 +169,8 @@ function segmentsIn(
     if (!before) return [];
     const { added = [], removed = [] } = change?.keys ?? {};
     const gone = change?.action === 'deactivate' ? before : removed;
-    return [
-      [segmentList(name), { before, added, removed: gone, ...(change && { change }) }] as const,
-    ];
+    const list = { before, added, removed: gone, ...(change && { change }) };
+    return [[segmentList(name), list] as const];
   });
   return new Map(sides);
 }
@@ -210,6 +204,8 @@ function affectedFlags(
   return (environment) => {
     const seen = askersSeen(environment, input);
     const here = changes.filter(({ ref }) => ref.environment === environment.name);
+    const isOfDefinition = ({ ref }: Change): boolean =>
+      plannedKind(ref.kind).reaches === 'by-definition';
     const concerned = new Set(here.filter(isOfDefinition).map(({ ref }) => ref.name));
     const reached = new Set(here.map(({ ref }) => keyOf(ref.kind, ref.name)));
     // The loop also visits keys that are added while it runs.
@@ -224,10 +220,6 @@ function affectedFlags(
   };
 }
 
-function isOfDefinition({ ref }: Change): boolean {
-  return plannedKind(ref.kind).reaches === 'by-definition';
-}
-
 function isSeen(flag: string, { name }: PlannedEnvironment, { actual }: PlanInput): boolean {
   return actual.flags.get(flag)?.definitions.has(name) === true;
 }
@@ -239,7 +231,7 @@ function askersSeen(environment: PlannedEnvironment, { actual }: PlanInput): Ask
   const askers = new Map<string, string[]>();
   for (const [flag, { definitions }] of actual.flags) {
     const live = definitions.get(environment.name);
-    if (live) addAsker(askers, flag, namesInLive(live));
+    if (live) addAsker(askers, flag, keysOf(liveUsesOf(live, environment.name)));
   }
   return askers;
 }
@@ -251,6 +243,10 @@ function askersByBases({ desired, state }: PlanInput): Askers {
     addAsker(askers, entry.name, namedByBases(entry, desired.flags.get(entry.name)));
   }
   return askers;
+}
+
+function keysOf(uses: readonly Use[]): string[] {
+  return uses.map(({ id }) => keyOfId(id));
 }
 
 function addAsker(askers: Map<string, string[]>, flag: string, keys: readonly string[]): void {
@@ -271,8 +267,9 @@ function namedByBases(entry: FlagEntry, flag: DesiredFlag | undefined): readonly
   const known = namesOfEntry.get(entry);
   if (known) return known;
   const bases = Object.values(entry.environments);
-  const rules = bases.flatMap(({ spec }) => spec?.rules ?? []);
-  const names = [...new Set(namesIn(rules))];
+  // The environment does not matter: it is no part of the keys.
+  const namesIn = (rules: readonly Rule[]): string[] => keysOf(usesOf(rules, ''));
+  const names = [...new Set(namesIn(bases.flatMap(({ spec }) => spec?.rules ?? [])))];
   if (bases.every(({ spec }) => spec?.rules !== undefined)) {
     namesOfEntry.set(entry, names);
     return names;

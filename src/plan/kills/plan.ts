@@ -12,9 +12,11 @@ import {
   type LiveKill,
   type Withheld,
 } from '../../model/plan.js';
-import { flagEntry, type FlagEntry } from '../../model/state.js';
+import { flagEntry, type Base } from '../../model/state.js';
+import type { PlacedObject } from '../objects/placed-object.js';
 import {
   plannedChange,
+  plannedUpdate,
   splitFields,
   strongest,
   withheld,
@@ -25,7 +27,7 @@ import {
 import { isKillOrdered, killOrders, type KillOrder } from './orders.js';
 import type { PlanInput } from '../input.js';
 import {
-  environmentRules,
+  rulesIn,
   matchesFilter,
   isPlanned,
   plannedObjects,
@@ -92,15 +94,15 @@ export function planUnmanagedRestores(input: PlanInput): ObjectPlan[] {
     const live = actual.flags.get(ref.name)?.definitions.get(name);
     if (!live?.killed || isKillOrdered(desired, ref.name, name)) return [];
     const subject: ChangeSubject = { ref, location: null };
-    const rules = environmentRules(policy, environment);
+    const rules = rulesIn(policy, environment);
     const parted = splitFields(subject, [killedChange(false, 'restore')], rules, undefined);
-    const id = objectId(ref);
-    if (parted.allowed.length === 0) return [{ id, withheld: parted.withheld }];
     const operations = KILL.map((operation) => ({ ...operation, value: false }));
     const place = { flag: ref.name, environment: name };
-    const request = { action: 'patch-definition' as const, ...place, operations, expected: live };
-    const what = { action: 'update' as const, fields: parted.allowed };
-    return [{ id, withheld: [], change: plannedChange(subject, what, [request]) }];
+    return [
+      plannedUpdate(subject, parted, () => [
+        { action: 'patch-definition', ...place, operations, expected: live },
+      ]),
+    ];
   });
 }
 
@@ -127,18 +129,10 @@ function joined(kill: PlannedChange, other: PlannedChange): PlannedChange {
   };
 }
 
-export interface PlannedRestore {
-  readonly changes: readonly FieldChange[];
-  readonly written: { readonly killed?: boolean };
-  readonly withheld: (subject: ChangeSubject) => Withheld[];
-}
-
-const NOTHING: PlannedRestore = { changes: [], written: {}, withheld: () => [] };
-
-interface KillSubject {
+/** A declared definition in its environment. */
+export interface PlacedDefinition extends PlacedObject {
   readonly flag: DesiredFlag;
   readonly definition: DesiredDefinition;
-  readonly entry: FlagEntry | undefined;
   readonly environment: PlannedEnvironment;
 }
 
@@ -146,15 +140,22 @@ interface KillSubject {
  * The restore of a live kill that git does not order. Git's silence alone never restores: the base must have the kill
  * and the specs take it back, or `killed: false` was committed after the kill was seen. Any other live kill stays.
  */
-export function plannedRestore(of: KillSubject, killed: boolean, input: PlanInput): PlannedRestore {
+export function plannedRestore(
+  of: PlacedDefinition,
+  killed: boolean,
+  { desired, policy }: PlanInput,
+): { readonly changes: readonly FieldChange[]; readonly withheld: readonly Withheld[] } {
   const { flag, definition, environment } = of;
-  if (!killed || isKillOrdered(input.desired, flag.name, environment.name)) return NOTHING;
-  const id = objectId({ kind: 'flag', name: flag.name, environment: environment.name });
-  if (isTakenBack(of, input.desired) || input.policy.restorable.has(id)) return written('restore');
-  // A kill by a failed check stays until a commit answers it.
-  if (definition.fields.killed !== false || definition.timed?.has('/killed')) return NOTHING;
-  if (environment.onLiveKill === 'revert') return written('drift');
-  return { ...NOTHING, withheld: (subject) => [liveKill(subject, environment)] };
+  const [changes, withheld]: [FieldChange[], Withheld[]] = [[], []];
+  if (!killed || isKillOrdered(desired, flag.name, environment.name)) return { changes, withheld };
+  if (isTakenBack(of, desired) || policy.restorable.has(objectId(of.ref))) {
+    changes.push(killedChange(false, 'restore'));
+    // A kill by a failed check stays until a commit answers it.
+  } else if (definition.fields.killed === false && !definition.timed?.has('/killed')) {
+    if (environment.onLiveKill === 'revert') changes.push(killedChange(false, 'drift'));
+    else withheld.push(liveKill(of, environment));
+  }
+  return { changes, withheld };
 }
 
 /**
@@ -162,17 +163,13 @@ export function plannedRestore(of: KillSubject, killed: boolean, input: PlanInpu
  * takes nothing back, even if the flag says `killed: false`.
  */
 function isTakenBack(
-  { definition, entry, environment }: KillSubject,
+  { definition, environment, ...of }: PlacedDefinition,
   desired: BoundDesired,
 ): boolean {
-  const base = entry?.environments[environment.id];
+  const base = of.base as Base<Definition> | undefined;
   if (base?.spec?.killed !== true) return false;
   if (base.killListed === true) return desired.killLists.has(environment.name);
   return definition.fields.killed === false;
-}
-
-function written(reason: 'restore' | 'drift'): PlannedRestore {
-  return { changes: [killedChange(false, reason)], written: { killed: false }, withheld: () => [] };
 }
 
 function killedChange(killed: boolean, reason: 'kill' | 'ramp' | 'restore' | 'drift'): FieldChange {
@@ -187,14 +184,12 @@ function liveKill(subject: ChangeSubject, { place }: PlannedEnvironment): Withhe
 
 /** The managed fields with the kills of the break-glass list, as a base remembers them. */
 export function effectiveFields(
-  of: Pick<KillSubject, 'flag' | 'definition'> & {
-    readonly environment: { readonly name: string };
-  },
+  definition: DesiredDefinition,
+  { flag, environment }: { readonly flag: string; readonly environment: string },
   desired: BoundDesired,
 ): Definition {
-  const fields = canonicalDefinition(of.definition.fields);
-  const isKilled = isKillOrdered(desired, of.flag.name, of.environment.name);
-  return isKilled ? { ...fields, killed: true } : fields;
+  const fields = canonicalDefinition(definition.fields);
+  return isKillOrdered(desired, flag, environment) ? { ...fields, killed: true } : fields;
 }
 
 /**

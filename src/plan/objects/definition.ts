@@ -11,7 +11,7 @@ import {
 import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
 import { objectId } from '../../model/ref.js';
 import type { FieldChange, Withheld } from '../../model/plan.js';
-import { flagEntry, type Base } from '../../model/state.js';
+import type { Base } from '../../model/state.js';
 import {
   plannedUpdate,
   splitFields,
@@ -21,19 +21,12 @@ import {
 } from '../planned-change.js';
 import { definitionFields, satisfies, targetPath, threeWay } from '../fields.js';
 import { isKillOrdered } from '../kills/orders.js';
-import { effectiveFields, plannedRestore, type PlannedRestore } from '../kills/plan.js';
+import { effectiveFields, plannedRestore, type PlacedDefinition } from '../kills/plan.js';
 import { withoutBase, type PlanInput } from '../input.js';
 import type { PlannedEnvironment } from '../policy.js';
 import { requestHold } from '../requests.js';
 import { baseOfFound } from './flag-base.js';
 import { planCreation, type PlacedObject } from './placed-object.js';
-
-/** A declared definition in its environment. */
-interface PlacedDefinition extends PlacedObject {
-  readonly flag: DesiredFlag;
-  readonly definition: DesiredDefinition;
-  readonly environment: PlannedEnvironment;
-}
 
 /** Plans one definition: its creation, or an update of the fields that differ. Undefined if it was left unread. */
 export function planDefinition(
@@ -59,8 +52,7 @@ export function planDefinition(
 function planUpdate(of: PlacedDefinition, live: WireDefinition, input: PlanInput): ObjectPlan {
   const { flag, definition, environment, rules } = of;
   const base = of.base && baseOfFound(of.base as Base<Definition>, live);
-  const entry = flagEntry(input.state, flag.name);
-  const restore = plannedRestore({ ...of, entry }, live.killed, input);
+  const restore = plannedRestore(of, live.killed, input);
   const differences = definitionDifferences(definition, base, live, input);
   const fields = [...restore.changes, ...differences, ...baselineToFollow(of, live, differences)];
   const id = objectId(of.ref);
@@ -72,12 +64,12 @@ function planUpdate(of: PlacedDefinition, live: WireDefinition, input: PlanInput
   });
   const withheldFields = [
     ...parted.withheld,
-    ...restore.withheld(of),
+    ...restore.withheld,
     ...(restore.changes.length === 0 ? takenBack(of) : []),
   ];
   let { allowed } = parted;
   if (allowed.length === 0) return { id, withheld: withheldFields };
-  let target = targetOf(definition, live, allowed, restore);
+  let target = targetOf(definition, live, allowed);
   const dangling = danglingTreatment(target);
   if (dangling !== undefined) {
     const because = `what stays of the live definition names "${dangling}", which would be no treatment any more`;
@@ -85,7 +77,7 @@ function planUpdate(of: PlacedDefinition, live: WireDefinition, input: PlanInput
     const what = { action: 'update' as const, fields: broken };
     withheldFields.push(withheld(of, what, { why: 'still-in-use', because }));
     allowed = allowed.filter(({ path }) => path === '/killed');
-    target = targetOf(definition, live, allowed, restore);
+    target = targetOf(definition, live, allowed);
   }
   const place = { flag: flag.name, environment: environment.name };
   return plannedUpdate(of, { allowed, withheld: withheldFields }, () => [
@@ -107,7 +99,10 @@ function planDefinitionCreation(
   const said = canonicalDefinition(of.definition.creation) as Required<Definition>;
   // Created killed, so that it never serves what git has ordered off.
   const creation = isKilled ? { ...said, killed: true } : said;
-  const created = { spec: effectiveFields(of, desired), fields: definitionFields(creation, []) };
+  const created = {
+    spec: effectiveFields(of.definition, place, desired),
+    fields: definitionFields(creation, []),
+  };
   return planCreation(of, created, () => [
     { action: 'create-definition', ...place, body: definitionBody(creation) },
   ]);
@@ -130,13 +125,13 @@ function targetOf(
   definition: DesiredDefinition,
   live: WireDefinition,
   allowed: readonly FieldChange[],
-  restore: PlannedRestore,
 ): WireDefinition {
   const { baselineTreatment } = definition.creation;
   const desired = { baselineTreatment, ...canonicalDefinition(definition.fields) };
   const written = writtenFields(desired, definitionFromWire(live), allowed);
+  // No other change of a kill gets here than a restore.
   const isRestored = allowed.some(({ path }) => path === '/killed');
-  const target = withFields(live, { ...written, ...(isRestored && restore.written) });
+  const target = withFields(live, { ...written, ...(isRestored && { killed: false }) });
   return written.treatments ? withoutBucketsOfNothing(target, definition.fields) : target;
 }
 

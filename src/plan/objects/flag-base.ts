@@ -67,10 +67,8 @@ export function definitionSpec(
   desired: BoundDesired,
   { name, environment }: { readonly name: string; readonly environment: string },
 ): Definition | undefined {
-  const flag = desired.flags.get(name);
-  const definition = flag?.environments.get(environment);
-  const place = { name: environment };
-  return flag && definition && effectiveFields({ flag, definition, environment: place }, desired);
+  const definition = desired.flags.get(name)?.environments.get(environment);
+  return definition && effectiveFields(definition, { flag: name, environment }, desired);
 }
 
 /** See `ObservedKind`. Leaves out a kill: only one that git was seen to order can be taken back. */

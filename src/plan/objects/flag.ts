@@ -147,7 +147,6 @@ const FLAG_FILES: KindFiles = {
 
 /** Flags: fields at workspace level, and a definition in each environment. */
 export const FLAG_KIND: PlannedKind = {
-  rank: 1,
   declarations: ({ flags }) =>
     [...flags.values()].map((flag) => ({ ...flag, fields: flag.creation ?? flag.fields })),
   plan: (input) => {

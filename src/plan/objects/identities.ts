@@ -8,7 +8,7 @@ import { entriesOf, identitiesEntry, type IdentitiesBase, type State } from '../
 import { heldOrPlanned, withheld, type ObjectPlan, type ChangeSubject } from '../planned-change.js';
 import type { PlanInput } from '../input.js';
 import {
-  environmentRules,
+  rulesIn,
   withholdReason,
   type PlannedEnvironment,
   type WithheldReason,
@@ -127,7 +127,7 @@ function identitiesWithholdReason(
     return { why: 'not-remembered', because: 'the service cannot show them either' };
   }
   // The other rules protect live values from being overwritten, and no one can read those of identities.
-  return withholdReason({ reason: 'commit' }, environmentRules(policy, environment));
+  return withholdReason({ reason: 'commit' }, rulesIn(policy, environment));
 }
 
 /** Reported by every plan until the next run that writes, which then forgets them. */
@@ -174,8 +174,6 @@ function batches(identities: readonly WireIdentity[]): WireIdentity[][] {
 
 /** Identities of a traffic type, which is their name: they stand in environments only, and the service shows none. */
 export const IDENTITIES_KIND: PlannedKind = {
-  // Last, because nothing uses identities, and there may be many.
-  rank: 2,
   declarations: ({ identities }) =>
     identities.map(({ trafficType, location, environment, keys }) => ({
       name: trafficType,

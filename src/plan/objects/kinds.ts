@@ -7,15 +7,14 @@ import type { DeclaredObject, ObservedKind, PlannedKind } from './planned-kind.j
 import { SEGMENT_KIND } from './segment-kind.js';
 
 const PLANNED_KINDS: Readonly<Record<Kind, PlannedKind>> = {
-  flag: FLAG_KIND,
   segment: SEGMENT_KIND,
+  flag: FLAG_KIND,
+  // Last, because nothing uses identities, and there may be many.
   identities: IDENTITIES_KIND,
 };
 
-/** In the order of their ranks. */
-export const KINDS_BY_RANK: readonly Kind[] = KINDS.toSorted(
-  (a, b) => PLANNED_KINDS[a].rank - PLANNED_KINDS[b].rank,
-);
+/** The first ones go first if nothing else decides; among removals they go last. */
+export const KINDS_BY_RANK = Object.keys(PLANNED_KINDS) as readonly Kind[];
 
 export function plannedKind(kind: Kind): PlannedKind {
   return PLANNED_KINDS[kind];

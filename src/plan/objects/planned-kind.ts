@@ -11,8 +11,6 @@ import type { PlannedEnvironment, PlanPolicy, WithheldReason } from '../policy.j
 
 /** The planner's rules for one kind of objects. `kinds.ts` lists the kinds. */
 export interface PlannedKind {
-  /** Lower ranks go first if nothing else decides; among removals they go last. Unique for each kind. */
-  readonly rank: number;
   /** All declared objects of the kind, in the order of the specs; an object may occur once per environment. */
   readonly declarations: (desired: BoundDesired) => readonly DeclaredObject[];
   /** Plans the declared objects that the policy accepts. */

@@ -1,7 +1,8 @@
+import { grouped } from '../../model/collections.js';
 import { canonicalJson } from '../../model/json.js';
 import type { Change, Rename } from '../../model/plan.js';
 import type { Kind, ObjectId, ObjectRef } from '../../model/ref.js';
-import type { StateEntry } from '../../model/state.js';
+import type { Base, StateEntry } from '../../model/state.js';
 import type { PlanInput } from '../input.js';
 import { observedKind } from './kinds.js';
 
@@ -18,20 +19,17 @@ export function renamesAmong(
   input: PlanInput,
 ): ReadonlyMap<ObjectId, Rename> {
   const whole = changes.filter(({ ref }) => ref.environment === null);
-  const going = new Map<string, ObjectId[]>();
-  for (const { id, action } of whole) {
-    const entry = action === 'delete' ? input.state.get(id) : undefined;
-    if (entry) add(going, rememberedForm(entry), id);
-  }
+  const removed = whole.filter(({ action }) => action === 'delete');
   // Without removals there are no renames.
-  if (going.size === 0) return new Map();
-  const coming = new Map<string, ObjectId[]>();
-  for (const { id, ref, action } of whole) {
-    if (action === 'create') add(coming, declaredForm(ref, input), id);
-  }
+  if (removed.length === 0) return new Map();
+  const created = whole.filter(({ action }) => action === 'create');
+  const going = grouped(removed, ({ id }) => rememberedForm(input.state.get(id)));
+  const coming = grouped(created, ({ ref }) => declaredForm(ref, input));
   return new Map(
-    [...coming].flatMap(([form, [to, ...others]]): [ObjectId, Rename][] => {
-      const [from, ...more] = going.get(form) ?? [];
+    [...coming].flatMap(([form, changes]): [ObjectId, Rename][] => {
+      if (form === undefined) return [];
+      const [to, ...others] = changes.map(({ id }) => id);
+      const [from, ...more] = (going.get(form) ?? []).map(({ id }) => id);
       if (to === undefined || from === undefined || others.length + more.length > 0) return [];
       return [
         [to, { from }],
@@ -39,13 +37,6 @@ export function renamesAmong(
       ];
     }),
   );
-}
-
-function add(forms: Map<string, ObjectId[]>, form: string | undefined, id: ObjectId): void {
-  if (form === undefined) return;
-  const alike = forms.get(form);
-  if (alike) alike.push(id);
-  else forms.set(form, [id]);
 }
 
 /** Undefined if it is in no environment: it would match any other such object. */
@@ -63,11 +54,11 @@ function declaredForm(
   return formOf(kind, declared.trafficType, places);
 }
 
-function rememberedForm({ kind, workspace, environments }: StateEntry): string | undefined {
-  const places = Object.entries(environments).map(([id, { spec }]): [string, unknown] => [
-    id,
-    spec ?? null,
-  ]);
+function rememberedForm(entry: StateEntry | undefined): string | undefined {
+  if (!entry) return undefined;
+  const { kind, workspace, environments } = entry;
+  const bases = Object.entries<Base<unknown>>(environments);
+  const places = bases.map(([id, { spec }]): [string, unknown] => [id, spec ?? null]);
   return formOf(kind, workspace?.spec?.trafficType ?? '', places);
 }
 

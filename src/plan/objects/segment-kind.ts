@@ -24,7 +24,6 @@ import { baseSpec, chunks, planActivation, planWorkspaceLevel } from './segment.
 
 /** Segments: created at workspace level, active with keys in each environment. */
 export const SEGMENT_KIND: PlannedKind = {
-  rank: 0,
   declarations: ({ segments }) => [...segments.values()],
   plan: (input) => {
     const levels = { workspace: planWorkspaceLevel, environment: planActivation };

@@ -1,8 +1,9 @@
+import { grouped } from '../../model/collections.js';
 import { byCodeUnits } from '../../model/json.js';
 import type { Actual } from '../../model/actual.js';
 import { keyOfId, objectId, type ObjectId } from '../../model/ref.js';
 import type { Change, Step, StepId, StepRequest } from '../../model/plan.js';
-import { plannedKind } from '../objects/kinds.js';
+import { KINDS_BY_RANK } from '../objects/kinds.js';
 import {
   expanded,
   isCarried,
@@ -41,7 +42,7 @@ export function ordered(
     .filter((each) => each.requests.length > 0 || isCarried(each));
   const inOrder = topological(nodesOf(others, actual, environments));
   const killsAlone = killing.filter((each) => each.requests.length === 1 && !isCarried(each));
-  const nodes = nodesByChange(inOrder);
+  const nodes = grouped(inOrder, (node) => node.planned);
   const changes = inOrder.flatMap(({ planned, isLast }): Change[] => {
     if (!isLast) return [];
     const { change } = planned;
@@ -55,17 +56,6 @@ export function ordered(
     changes: [...killsAlone.map(({ change }) => ({ ...change, dependsOn: [] })), ...changes],
     steps: stepsOf(inOrder, killSteps(killing)),
   };
-}
-
-/** The one or two nodes of each change, in their order. */
-function nodesByChange(inOrder: readonly Node[]): ReadonlyMap<PlannedChange, readonly Node[]> {
-  const nodes = new Map<PlannedChange, Node[]>();
-  for (const node of inOrder) {
-    const own = nodes.get(node.planned);
-    if (own) own.push(node);
-    else nodes.set(node.planned, [node]);
-  }
-  return nodes;
 }
 
 function isKilling({ requests }: PlannedChange): boolean {
@@ -213,7 +203,7 @@ function ranker(environments: readonly string[]): (planned: PlannedChange) => Ra
     const removes = isRemoval(planned);
     const workspace = removes ? environments.length : -1;
     const place = ref.environment === null ? workspace : environments.indexOf(ref.environment);
-    const { rank } = plannedKind(ref.kind);
+    const rank = KINDS_BY_RANK.indexOf(ref.kind);
     return [place, removes ? 1 : 0, removes ? -rank : rank, ref.name];
   };
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { sha256 } from '../../../src/model/json.js';
 import { remedyOf } from '../../../src/model/remedy.js';
-import { environmentRules, withholdReason } from '../../../src/plan/policy.js';
+import { rulesIn, withholdReason } from '../../../src/plan/policy.js';
 import { remedyText } from '../../../src/report/view/remedy.js';
 import { anEnvironment, aPolicy } from '../../support/builders.js';
 import { projectText } from './page.js';
@@ -16,7 +16,7 @@ it('docs/plan-output.md shows a hash as long as those that are printed', () => {
 });
 
 it('docs/plan-output.md shows the way out that drift has', () => {
-  const rules = environmentRules(aPolicy(), anEnvironment('production', { onDrift: 'report' }));
+  const rules = rulesIn(aPolicy(), anEnvironment('production', { onDrift: 'report' }));
 
   const held = withholdReason({ reason: 'drift' }, rules);
   if (held === undefined) throw new Error('drift is not held');

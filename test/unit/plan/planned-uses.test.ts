@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  liveUsesOf,
-  namesIn,
-  namesInLive,
-  targetedSegments,
-  usesOf,
-} from '../../../src/plan/planned-change.js';
+import { liveUsesOf, targetedSegments, usesOf } from '../../../src/plan/planned-change.js';
 import { dependingOn, inSegment, liveDefinition } from '../../support/builders.js';
 
 const BETA = { id: 'segment/beta@staging', treatments: [] };
@@ -22,10 +16,6 @@ describe('what rules name', () => {
     expect(usesOf([...rules, plain, ...rules], 'staging')).toEqual([BETA, CART, BETA, CART]);
   });
 
-  it('is told without places as well', () => {
-    expect(namesIn([...rules, plain])).toEqual(['segment/beta', 'flag/cart']);
-  });
-
   it('is told of an answer in whatever spelling', () => {
     const definition = liveDefinition('pay', 'staging', { rules: inSegment('beta').rules });
     const matcher = { type: 'IN_SPLIT', depends: { splitName: 'cart', treatment: 'on' } };
@@ -34,10 +24,6 @@ describe('what rules name', () => {
     const spelt = { ...rule, condition: { ...rule.condition, matchers: [matcher] } };
 
     expect(liveUsesOf({ ...definition, rules: [rule, spelt] }, 'staging')).toEqual([BETA, CART]);
-    expect(namesInLive({ ...definition, rules: [rule, spelt] })).toEqual([
-      'segment/beta',
-      'flag/cart',
-    ]);
   });
 });
 
@@ -52,10 +38,5 @@ it('names segments that a treatment targets whole', () => {
   ];
 
   expect(targetedSegments({ ...definition, treatments }, 'staging')).toEqual(targeted);
-  expect(namesInLive({ ...definition, treatments })).toEqual([
-    'segment/beta',
-    'segment/vip',
-    'segment/crew',
-  ]);
   expect(liveUsesOf({ ...definition, treatments }, 'staging')).toEqual([BETA, ...targeted]);
 });

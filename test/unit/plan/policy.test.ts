@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SUSPENDED_BY_CONFIG } from '../../../src/model/run.js';
-import {
-  environmentRules,
-  withholdReason,
-  workspaceRules,
-  type FieldRules,
-} from '../../../src/plan/policy.js';
+import { WORKSPACE } from '../../../src/plan/place.js';
+import { rulesIn, withholdReason, type FieldRules } from '../../../src/plan/policy.js';
 import { anEnvironment, aPolicy } from '../../support/builders.js';
 
 const OPEN: FieldRules = {
@@ -106,20 +102,20 @@ describe('the rules of a place', () => {
   it('are the environment’s own', () => {
     const policy = aPolicy({ environments: [lax, strict] });
 
-    expect(environmentRules(policy, strict)).toEqual(CLOSED);
-    expect(environmentRules(policy, lax)).toEqual(OPEN);
+    expect(rulesIn(policy, strict)).toEqual(CLOSED);
+    expect(rulesIn(policy, lax)).toEqual(OPEN);
   });
 
   it('are those of the strictest environment at workspace level', () => {
-    expect(workspaceRules(aPolicy({ environments: [lax, strict] }))).toEqual(CLOSED);
-    expect(workspaceRules(aPolicy({ environments: [lax] }))).toEqual(OPEN);
+    expect(rulesIn(aPolicy({ environments: [lax, strict] }), WORKSPACE)).toEqual(CLOSED);
+    expect(rulesIn(aPolicy({ environments: [lax] }), WORKSPACE)).toEqual(OPEN);
   });
 
   it('revert drift everywhere when the run is told to', () => {
     const policy = aPolicy({ environments: [strict], revertDrift: true, adopt: true });
 
     const told = { ...CLOSED, adopt: true, onDrift: 'revert', revertDrift: true };
-    expect(environmentRules(policy, strict)).toEqual(told);
-    expect(workspaceRules(policy)).toEqual(told);
+    expect(rulesIn(policy, strict)).toEqual(told);
+    expect(rulesIn(policy, WORKSPACE)).toEqual(told);
   });
 });
