@@ -16,7 +16,7 @@ export interface FigureRow {
 const ROOMS: Readonly<Record<string, number>> = {
   ramps: 11,
   approvals: 8,
-  kills: 16,
+  kills: 13,
   identities: 11,
 };
 

@@ -118,16 +118,16 @@ export class HttpAdminWriter implements AdminWriter {
   };
 
   patchDefinition: AdminWriter['patchDefinition'] = async (place, operations, note, expected) => {
-    const isKill = sameJson(operations, KILL);
+    const isUrgent = sameJson(operations, KILL);
     const { json } = await this.#client.write({
-      // Repeating a kill is safe; any other patch could undo a foreign change in between.
-      kind: isKill ? 'write' : 'patch',
-      lane: isKill ? 'kill' : 'normal',
+      // Safe to repeat; any other patch could undo a foreign change in between.
+      kind: isUrgent ? 'write' : 'patch',
+      lane: isUrgent ? 'urgent' : 'normal',
       method: 'PATCH',
       path: requests.definitionPath(place),
       query: { ...note },
       body: operations,
-      what: `${isKill ? 'kill' : 'patch the definition of'} flag ${JSON.stringify(place.flag)}`,
+      what: `${isUrgent ? 'kill' : 'patch the definition of'} flag ${JSON.stringify(place.flag)}`,
       ...(expected && {
         confirm: async () => lookup.findPatched(this.#reader, place, operations, expected),
       }),

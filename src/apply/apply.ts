@@ -130,7 +130,7 @@ function endOf(result: StepResult): StepEnd {
   return { status: 'succeeded', identities: result.identities };
 }
 
-/** Skips the steps of changes whose window has closed meanwhile, or that a new freeze stops. Kills always go. */
+/** Skips the steps of changes whose window has closed meanwhile, or that a new freeze stops. */
 function closedByChange(
   { changes }: Plan,
   { closedNow }: ApplySettings,
@@ -138,8 +138,7 @@ function closedByChange(
   const byId = new Map(changes.map((change) => [change.id, change]));
   return (step) => {
     const change = byId.get(step.change);
-    const isKill = step.action === 'kill-flag';
-    const closed = change && !isKill ? closedNow?.(change) : undefined;
+    const closed = change && step.action !== 'kill-flag' ? closedNow?.(change) : undefined;
     if (!closed) return undefined;
     const { why, until, untilText } = closed;
     const when = untilText === null ? '' : `; it goes at ${untilText}`;

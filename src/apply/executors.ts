@@ -24,7 +24,7 @@ export interface ApplyContext {
   readonly now: () => number;
   /** Start of the observation behind the plan, by the clock `now`. */
   readonly observedAtMs: number;
-  /** Changes whose kill was sent before the plan was made. Other kills are sent as steps of the plan. */
+  /** Changes that were sent before the plan was made. */
   readonly killed: ReadonlySet<ObjectId>;
 }
 

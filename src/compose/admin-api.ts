@@ -30,7 +30,7 @@ export interface AccessOptions {
   /** The runs of one process share them. */
   readonly limiters?: Limiters | undefined;
   /** See `AdminClientOptions`. */
-  readonly beforeWrite?: ((write: { readonly isKill: boolean }) => Promise<void>) | undefined;
+  readonly beforeWrite?: ((write: { readonly isUrgent: boolean }) => Promise<void>) | undefined;
   readonly progress?: Progress | undefined;
 }
 

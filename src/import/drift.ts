@@ -1,4 +1,4 @@
-import type { Change, LiveKill, Plan, Reason, Withheld } from '../model/plan.js';
+import type { Change, Plan, Reason, Withheld } from '../model/plan.js';
 import { keyOf, parseKey, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { State } from '../model/state.js';
 import { judgeWithheld } from '../model/verdict.js';
@@ -47,10 +47,11 @@ export function driftOf(
     const known = found.get(change.id);
     found.set(change.id, known ? joined(known, outside) : outside);
   }
-  for (const kill of plan.liveKills) {
-    const known = found.get(kill.id);
+  for (const live of plan.liveKills) {
+    const outside = killedOutside(live);
+    const known = found.get(live.id);
     if (known?.change.fields.some(({ path }) => path === '/killed')) continue;
-    found.set(kill.id, known ? joined(known, killedOutside(kill)) : killedOutside(kill));
+    found.set(live.id, known ? joined(known, outside) : outside);
   }
   const ids = [...found.keys()].sort();
   const seen = [...plan.unchanged, ...[...plan.changes, ...plan.withheld].map(({ id }) => id)];
@@ -63,8 +64,8 @@ function isUnapplied(change: Change | Withheld): boolean {
   return 'why' in change ? judgeWithheld(change)?.is === 'held' : change.reason !== 'ramp';
 }
 
-/** A plan has no change for a live kill, but git does not order it, so it counts as a difference. */
-function killedOutside({ id, ref, location }: LiveKill): Difference {
+/** Git does not order it, so it counts as a difference, though the plan has no change for it. */
+function killedOutside({ id, ref, location }: Pick<Change, 'id' | 'ref' | 'location'>): Difference {
   const fields = [{ path: '/killed', reason: 'drift' as const, before: true, after: false }];
   const change = { id, ref, location, action: 'update', reason: 'drift', fields } as const;
   return { change: { ...change, dependsOn: [] }, gone: false };

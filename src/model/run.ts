@@ -13,12 +13,12 @@ export interface Fence {
   readonly lease: string;
   readonly term: number;
   /**
-   * Call and await it right before each write; `isKill`: the write only kills.
+   * Call and await it right before each write; `isUrgent`: the write only kills.
    *
    * @throws FlagkeelError `INTERRUPTED` if the lease is lost, or if that cannot be determined. In the second case kills
    *   that git orders still pass.
    */
-  readonly check: (write: { readonly isKill: boolean }) => Promise<void>;
+  readonly check: (write: { readonly isUrgent: boolean }) => Promise<void>;
   /**
    * Takes a further lease for the rest of the run; `check` then checks it too.
    *

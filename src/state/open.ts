@@ -336,7 +336,7 @@ export async function fenceState(
       lock: async (...how) => home.lock(...how),
       read: async () => home.read(),
       write: async (next, meta) => {
-        await fence.check({ isKill: false });
+        await fence.check({ isUrgent: false });
         await home.write(next, meta);
       },
       wouldChange: (next, meta) => home.wouldChange(next, meta),

@@ -130,7 +130,7 @@ describe.skipIf(lacks('postgresql'))('leases of replicas on PostgreSQL', () => {
 
   describe('of a run that has a kill to send', () => {
     const [JUST_NOW, LONG_AGO] = [0, 60_000].map((agoMs) => performance.now() - agoMs);
-    const KILL = { isKill: true };
+    const KILL = { isUrgent: true };
 
     async function fenceOf(
       keeper: LeaseKeeper,
@@ -148,7 +148,7 @@ describe.skipIf(lacks('postgresql'))('leases of replicas on PostgreSQL', () => {
 
       await expect(fence.check(KILL)).resolves.toBeUndefined();
       expect(doubt.signal.aborted).toBe(false);
-      await expect(fence.check({ isKill: false })).rejects.toMatchObject({ code: 'INTERRUPTED' });
+      await expect(fence.check({ isUrgent: false })).rejects.toMatchObject({ code: 'INTERRUPTED' });
       expect(doubt.signal.aborted).toBe(true);
     });
 

@@ -74,7 +74,7 @@ export class MemoryService {
   writer(check?: Fence['check']): AdminWriter {
     const write = async (request: StepRequest, note: ChangeNote, isKill = false): Promise<void> => {
       await this.onWrite(this.#writes);
-      await check?.({ isKill });
+      await check?.({ isUrgent: isKill });
       this.world = taken(this.world, request);
       this.#writes += 1;
       this.onWritten({ id: idOf(request), ...note });

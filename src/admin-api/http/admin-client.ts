@@ -34,7 +34,7 @@ export interface AdminClientOptions extends TransportOptions {
   readonly onWait?: ((wait: { waitMs: number; why: string; what: string }) => void) | undefined;
   readonly traffic?: Traffic | undefined;
   /** Awaited right before each try of each write, after all other waits; if it rejects, nothing is sent. */
-  readonly beforeWrite?: ((write: { readonly isKill: boolean }) => Promise<void>) | undefined;
+  readonly beforeWrite?: ((write: { readonly isUrgent: boolean }) => Promise<void>) | undefined;
 }
 
 /** One GET. It cannot express a write. */
@@ -138,7 +138,7 @@ export class AdminClient implements GetOnly {
       once: async (uncertain, limitMs, triesBefore) =>
         this.#once(request, { uncertain, limitMs, triesBefore }),
       confirm: this.#confirmOf(request),
-      isUrgent: laneOf(request) === 'kill',
+      isUrgent: laneOf(request) === 'urgent',
       giveUp: (gaveUp) => this.#error(request, gaveUp),
       ended: (cause, uncertain) => this.#ended(request, cause, uncertain),
       onWait: (waitMs, why) => {
@@ -174,7 +174,7 @@ export class AdminClient implements GetOnly {
         async () => {
           this.#options.traffic?.onTurn(performance.now() - askedAt);
           if (request.kind !== 'read')
-            await this.#options.beforeWrite?.({ isKill: lane === 'kill' });
+            await this.#options.beforeWrite?.({ isUrgent: lane === 'urgent' });
           return this.#send(request, known);
         },
         { signal, isAgain: triesBefore > 0 },

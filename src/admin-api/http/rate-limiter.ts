@@ -2,8 +2,8 @@ import { DEFAULT_CONCURRENCY } from '../../model/run.js';
 import type { Time } from '../../platform/clock.js';
 import { MAX_ASKED_MS } from './retry.js';
 
-/** `kill` goes before all others, has its own places, and ignores pauses. */
-export type Lane = 'normal' | 'kill';
+/** `urgent`, for kills, goes before all others, has its own places, and ignores pauses. */
+export type Lane = 'normal' | 'urgent';
 
 export interface LimiterOptions {
   readonly time: Time;
@@ -44,11 +44,11 @@ export class PauseTooLong extends Error {
   }
 }
 
-const KILL_PLACES = 4;
-/** Requests of each window that are reserved for kills, of this process and of others. */
+const URGENT_PLACES = 4;
+/** Requests of each window that are reserved for urgent ones, of this process and of others. */
 const RESERVE = 1;
-/** Pause of other requests after the service refused a kill, which is repeated within this time. */
-const KILL_HOLD_MS = 1_000;
+/** Pause of other requests after the service refused an urgent one, which is repeated within this time. */
+const URGENT_HOLD_MS = 1_000;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
 
@@ -57,14 +57,14 @@ const MAX_PAUSE_MS = 30_000;
  * counts them together. Requests go in order of arrival, except that repeated ones go first. Each throttle halves the
  * concurrency, and each full round of answers raises it by one. After a refusal without a wait time, pauses get longer
  * and longer; the first pause that ends shows the limit. From then on requests are spread evenly, and one of each
- * window is reserved for kills, see `Spacing`.
+ * window is reserved for urgent ones, see `Spacing`.
  */
 export class RequestLimiter {
   readonly #time: Time;
   readonly #max: number;
   readonly #onPause: LimiterOptions['onPause'];
-  readonly #queues: Record<Lane, Waiting[]> = { normal: [], kill: [] };
-  readonly #running: Record<Lane, number> = { normal: 0, kill: 0 };
+  readonly #queues: Record<Lane, Waiting[]> = { normal: [], urgent: [] };
+  readonly #running: Record<Lane, number> = { normal: 0, urgent: 0 };
   #allowed: number;
   #pausedUntil = 0;
   #throttles = 0;
@@ -101,8 +101,8 @@ export class RequestLimiter {
 
   /** Learns the limit from an answer. Call it with each one. */
   note(pace: Pace, lane: Lane = 'normal'): void {
-    if (lane === 'kill') {
-      if (pace.throttled) this.#pauseFor(KILL_HOLD_MS);
+    if (lane === 'urgent') {
+      if (pace.throttled) this.#pauseFor(URGENT_HOLD_MS);
     } else if (pace.throttled) this.#slowDown(pace.askedWaitMs);
     else this.#goOn(pace);
   }
@@ -163,8 +163,8 @@ export class RequestLimiter {
   }
 
   #pump(): void {
-    while (this.#running.kill < KILL_PLACES && this.#queues.kill.length > 0) {
-      this.#queues.kill.shift()?.start();
+    while (this.#running.urgent < URGENT_PLACES && this.#queues.urgent.length > 0) {
+      this.#queues.urgent.shift()?.start();
     }
     const pauseMs = this.#pausedUntil - this.#time.now();
     if (pauseMs > MAX_ASKED_MS) {
@@ -213,8 +213,8 @@ const FIRST_PROBE = { ms: 1_000, share: 1 / 8 };
 /** Age up to which admitted requests count for the limit. */
 const LONGEST_WINDOW_MS = 60_000;
 /**
- * Fewer requests before a refusal, or a refusal that ends sooner, show no limit that would make a kill wait: the service is
- * unwell for a moment, and a run that spaced its requests by that would take many times longer.
+ * Fewer requests before a refusal, or a refusal that ends sooner, show no limit that would make an urgent request wait: the
+ * service is unwell for a moment, and a run that spaced its requests by that would take many times longer.
  */
 const LEAST_ADMITTED = 5;
 const LEAST_WINDOW_MS = 2_000;
@@ -235,8 +235,8 @@ const MAX_REFUSALS = 12;
  *
  * Before the first refusal the limit is unknown, and no request waits. The number of requests admitted until then, and
  * the time until a request is admitted again, give a rate. From then on requests are spread evenly at a little less
- * than that rate, so that the service always admits one more: a kill, of this process or another. The rate falls with
- * each refusal, and rises while there is none.
+ * than that rate, so that the service always admits one more: an urgent one, of this process or another. The rate falls
+ * with each refusal, and rises while there is none.
  */
 class Spacing {
   /** When the first of the counted requests was admitted; undefined if none was. */

@@ -55,11 +55,11 @@ export function leaseFence(name: string, lease: HeldLease | null, fencing: Fenci
 }
 
 function checkOf(held: readonly HeldLease[], { keeper, doubt, seenAtMs }: Fencing): Fence['check'] {
-  return async ({ isKill }) => {
+  return async ({ isUrgent }) => {
     const isOurs = await keeper.mayWrite(held).catch(() => 'unknown' as const);
     if (isOurs === true) return;
     const isFresh = performance.now() - seenAtMs < FRESH_MS;
-    if (isOurs === 'unknown' && isKill && isFresh) return;
+    if (isOurs === 'unknown' && isUrgent && isFresh) return;
     doubt.abort(CUT);
     throw new FlagkeelError('INTERRUPTED', 'cannot write: another replica may have taken over');
   };

@@ -194,7 +194,7 @@ class Replica {
 
   async #write({ fence }: Begun): Promise<string> {
     if (!this.#isFenced) return this.#told('write');
-    const isRefused = await fence.check({ isKill: false }).then(
+    const isRefused = await fence.check({ isUrgent: false }).then(
       () => false,
       () => true,
     );

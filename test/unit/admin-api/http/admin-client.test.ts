@@ -474,16 +474,16 @@ describe('a client that has to ask before it writes', () => {
     expect(asked).toEqual([1, 2]);
   });
 
-  it('says which write is a kill', async () => {
+  it('says which write is urgent', async () => {
     const asked: boolean[] = [];
     const { client } = await fixture(inOrder(OK, OK), {
-      beforeWrite: async ({ isKill }) => {
-        asked.push(isKill);
+      beforeWrite: async ({ isUrgent }) => {
+        asked.push(isUrgent);
         return Promise.resolve();
       },
     });
 
-    await client.write({ ...DELETE, lane: 'kill' });
+    await client.write({ ...DELETE, lane: 'urgent' });
     await client.write(DELETE);
 
     expect(asked).toEqual([true, false]);

@@ -99,7 +99,7 @@ describe('RequestLimiter', () => {
     void tasks.add('b');
     limiter.note({ throttled: true, askedWaitMs: 60_000 });
 
-    void tasks.add('kill', 'kill');
+    void tasks.add('kill', 'urgent');
     await settle();
 
     expect(tasks.started).toEqual(['a', 'kill']);
@@ -128,7 +128,7 @@ describe('RequestLimiter', () => {
 
     await expect(queued).rejects.toThrow('of which 86400 s are left');
     await expect(late).rejects.toThrow('of which 86400 s are left');
-    expect(await limiter.run('kill', async () => Promise.resolve('killed'))).toBe('killed');
+    expect(await limiter.run('urgent', async () => Promise.resolve('killed'))).toBe('killed');
     await tasks.end('under way');
     await waiting;
   });
@@ -165,7 +165,7 @@ describe('RequestLimiter', () => {
     const { tasks, limiter, time } = fixture(4);
     limiter.note({ throttled: false, remaining: 1, askedWaitMs: 5_000 });
     void tasks.add('a');
-    void tasks.add('kill', 'kill');
+    void tasks.add('kill', 'urgent');
     await settle();
     expect(tasks.started).toEqual(['kill']);
 
