@@ -1,4 +1,9 @@
-import { findEnvironment, findWorkspace, type Workspace } from '../admin-api/workspace.js';
+import {
+  findEnvironment,
+  findWorkspace,
+  type LiveWorkspace,
+  type Workspace,
+} from '../admin-api/workspace.js';
 import { FlagkeelError } from '../errors.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import type { Actual } from '../model/actual.js';
@@ -20,7 +25,7 @@ import {
 
 interface KillContext extends KillSurroundings {
   readonly options: RunOptions;
-  readonly memory: { readonly specs: SpecCache; readonly kills: KnownKills };
+  readonly memory: { readonly specs: SpecCache; kills: KnownKills | null };
   /** The commit whose kills were sent last, by an apply or before one that failed; null if the state has neither. */
   readonly killsSentOf: (place: Workspace) => Promise<string | null>;
   /** Whether HEAD comes before the commit that was applied there, so that its orders may be outdated. */
@@ -29,34 +34,12 @@ interface KillContext extends KillSurroundings {
   readonly record: (place: Workspace, results: KillResults) => Promise<void>;
 }
 
-/** Kills that the runs of one process have handled, so that only those that a commit adds are sent. */
-export class KnownKills {
-  #workspaceId: string | null = null;
-  #ids: ReadonlySet<ObjectId> = new Set();
-  #isWhole = false;
-
-  /** null until a run of this process has looked at all kills of the workspace. */
-  allOf({ workspace }: Workspace): ReadonlySet<ObjectId> | null {
-    return this.#isWhole && this.#workspaceId === workspace.id ? this.#ids : null;
-  }
-
-  isKnown({ workspace }: Workspace, id: ObjectId): boolean {
-    return this.#workspaceId === workspace.id && this.#ids.has(id);
-  }
-
-  add({ workspace }: Workspace, ids: ReadonlySet<ObjectId>): void {
-    const isSame = this.#workspaceId === workspace.id;
-    this.#ids = new Set([...(isSame ? this.#ids : []), ...ids]);
-    this.#isWhole &&= isSame;
-    this.#workspaceId = workspace.id;
-  }
-
-  /** Replaces all kills of the workspace by those that a full look saw or sent. */
-  keep({ workspace }: Workspace, ids: readonly ObjectId[]): void {
-    this.#workspaceId = workspace.id;
-    this.#ids = new Set(ids);
-    this.#isWhole = true;
-  }
+/** Kills of one workspace that the runs of a process have handled, so that only those that a commit adds are sent. */
+export interface KnownKills {
+  readonly workspaceId: string;
+  readonly ids: ReadonlySet<ObjectId>;
+  /** Whether a run has looked at all kills of the workspace. */
+  readonly isWhole: boolean;
 }
 
 /** Results of the kills that a run sent before it made its plan. */
@@ -118,38 +101,41 @@ export class KillSender {
     this.#killing = killing;
   }
 
-  get isDryRun(): boolean {
-    return this.#killing === null;
-  }
-
   /**
-   * Sends the kills that are new in git, one request each and without reading first; the state knows the workspace.
-   * Leaves kills that the state or the service does not find to `sendFirst`. Never throws on failures of the service.
+   * Opens the service. Before any other request, sends the kills that are new in git.
+   *
+   * @throws FlagkeelError `NOT_ON_SERVICE`: the service has no such workspace.
    */
-  async sendAdded(desired: Pick<Desired, 'flags' | 'kills' | 'config'>): Promise<void> {
-    const { memory, record, isOutdated } = this.#context;
-    const orders = this.#killing ? killOrders(desired) : [];
-    const place = orders.length > 0 ? await this.#remembered(desired.config.workspace) : null;
-    if (!place || (await isOutdated(place))) return;
-    const added = await this.#newInGit(this.#placed(orders, place), place);
-    if (added.length === 0) return;
-    const answers = await this.#send(added, place, null);
-    // `sendFirst` looks again for those that the service did not find by name.
-    const sent = new SentKills(
-      new Map([...answers].filter(([, { status }]) => status !== 'absent')),
-    );
-    memory.kills.add(place, sent.killed);
-    if (sent.results.size === 0) return;
-    this.#added = { workspaceId: place.workspace.id, sent };
-    await record(place, sent.results);
+  async open(desired: Desired): Promise<{ reader: AdminReader; workspace: LiveWorkspace }> {
+    const reader = await this.#context.openReader(desired);
+    await this.#sendAdded(desired);
+    return { reader, workspace: await findWorkspace(reader, desired.config.workspace) };
   }
 
   /** Reads all kills within the operator's filters, and sends the missing ones. Never throws on service failures. */
-  async sendFirst(
-    desired: Pick<Desired, 'flags' | 'kills'>,
-    service: { readonly reader: AdminReader; readonly workspace: Workspace },
+  async sendMissing(
+    orders: readonly KillOrder[],
+    { reader, workspace: place }: { readonly reader: AdminReader; readonly workspace: Workspace },
   ): Promise<SentKills> {
-    return this.#sendMissing(killOrders(desired), service);
+    const { isOutdated, record, memory, options } = this.#context;
+    if (!this.#killing) return NONE;
+    // If another workspace has taken over the name of the remembered one, it has none of the kills yet.
+    const sent = this.#added?.workspaceId === place.workspace.id ? this.#added.sent : NONE;
+    if (orders.length === 0 || (await isOutdated(place))) return sent;
+    const placed = this.#placed(orders, place);
+    // A run over touched objects skips the kills that this process has handled.
+    const known = this.#known(place);
+    const done = options.touchedSince === 'memory' && known.isWhole ? known.ids : sent.killed;
+    for (const [name, id] of Object.entries(flagIdsIn(sent.results))) {
+      reader.learnFlag(place.workspace.id, { name, id });
+    }
+    const left = placed.filter(({ id }) => !done.has(id));
+    const looked = await this.#send(left, place, reader);
+    await record(place, looked);
+    const all = new SentKills(new Map([...sent.results, ...looked]));
+    const ids = placed.flatMap(({ id }) => (all.results.get(id)?.status === 'failed' ? [] : id));
+    memory.kills = { workspaceId: place.workspace.id, ids: new Set(ids), isWhole: true };
+    return all;
   }
 
   /**
@@ -160,15 +146,13 @@ export class KillSender {
    */
   async sendAlone(desired: Desired): Promise<KillResults> {
     const orders = killOrders(desired);
-    const reader = await this.#context.openReader(desired);
-    await this.sendAdded(desired);
-    const workspace = await findWorkspace(reader, desired.config.workspace);
-    if (await this.#context.isOutdated(workspace)) {
+    const service = await this.open(desired);
+    if (await this.#context.isOutdated(service.workspace)) {
       const why = 'the last apply was of a newer commit (use --allow-older)';
       throw new FlagkeelError('OLDER_HEAD', `cannot send the kills of this commit: ${why}`);
     }
-    const { results } = await this.#sendMissing(orders, { reader, workspace });
-    for (const { environment } of orders) findEnvironment(workspace, environment);
+    const { results } = await this.sendMissing(orders, service);
+    for (const { environment } of orders) findEnvironment(service.workspace, environment);
     return results;
   }
 
@@ -191,47 +175,44 @@ export class KillSender {
       return { results: NONE.results, due: due.map(definitionId) };
     }
     if (!config || kills.length === 0) return { results: NONE.results, due: [] };
-    const desired = killsAlone(config, kills);
     try {
-      const reader = await this.#context.openReader(desired);
-      await this.sendAdded(desired);
-      const workspace = await findWorkspace(reader, config.workspace);
-      return { results: (await this.#sendMissing(kills, { reader, workspace })).results, due: [] };
+      const service = await this.open(killsAlone(config, kills));
+      return { results: (await this.sendMissing(kills, service)).results, due: [] };
     } catch (error) {
-      const { results: sent } = this.#added?.sent ?? NONE;
-      const unsent = kills.map(definitionId).filter((id) => !sent.has(id));
-      for (const id of unsent) killing.onKill(id, { status: 'failed', error });
-      const failed = unsent.map((id) => [id, { status: 'failed' as const, error }] as const);
-      return { results: new Map([...sent, ...failed]), due: [] };
+      const results = new Map(this.#added?.sent.results);
+      for (const id of kills.map(definitionId).filter((each) => !results.has(each))) {
+        killing.onKill(id, { status: 'failed', error });
+        results.set(id, { status: 'failed', error });
+      }
+      return { results, due: [] };
     }
   }
 
-  async #sendMissing(
-    orders: readonly KillOrder[],
-    { reader, workspace: place }: { reader: AdminReader; workspace: Workspace },
-  ): Promise<SentKills> {
-    const { isOutdated, record, memory, options } = this.#context;
-    if (!this.#killing) return NONE;
-    // If another workspace has taken over the name of the remembered one, it has none of the kills yet.
-    const sent = this.#added?.workspaceId === place.workspace.id ? this.#added.sent : NONE;
-    if (orders.length === 0 || (await isOutdated(place))) return sent;
-    const placed = this.#placed(orders, place);
-    // A run over touched objects skips the kills that this process has handled.
-    const known = options.touchedSince === 'memory' ? memory.kills.allOf(place) : null;
-    const done = known ?? sent.killed;
-    for (const [name, id] of Object.entries(flagIdsIn(sent.results))) {
-      reader.learnFlag(place.workspace.id, { name, id });
-    }
-    const left = placed.filter(({ ref }) => !done.has(objectId(ref)));
-    const looked = await this.#send(left, place, reader);
-    await record(place, looked);
-    const all = new SentKills(new Map([...sent.results, ...looked]));
-    const ids = placed.map(({ ref }) => objectId(ref));
-    memory.kills.keep(
-      place,
-      ids.filter((id) => all.results.get(id)?.status !== 'failed'),
-    );
-    return all;
+  /**
+   * Sends the kills that are new in git, one request each and without reading first; the state knows the workspace.
+   * Leaves those that the state or the service does not find to `sendMissing`.
+   */
+  async #sendAdded(desired: Desired): Promise<void> {
+    const { memory, record, isOutdated } = this.#context;
+    const orders = this.#killing ? killOrders(desired) : [];
+    const place = orders.length > 0 ? await this.#remembered(desired.config.workspace) : null;
+    if (!place || (await isOutdated(place))) return;
+    const added = await this.#newInGit(this.#placed(orders, place), place);
+    if (added.length === 0) return;
+    const answers = await this.#send(added, place, null);
+    const found = [...answers].filter(([, { status }]) => status !== 'absent');
+    const sent = new SentKills(new Map(found));
+    const known = this.#known(place);
+    memory.kills = { ...known, ids: new Set([...known.ids, ...sent.killed]) };
+    if (found.length === 0) return;
+    this.#added = { workspaceId: place.workspace.id, sent };
+    await record(place, sent.results);
+  }
+
+  #known({ workspace: { id: workspaceId } }: Workspace): KnownKills {
+    const { kills } = this.#context.memory;
+    if (kills?.workspaceId === workspaceId) return kills;
+    return { workspaceId, ids: new Set(), isWhole: false };
   }
 
   async #remembered(workspace: string): Promise<Workspace | null> {
@@ -253,7 +234,8 @@ export class KillSender {
       }
       const { id: environmentId, name } = environment;
       if (!this.#isInReach(flag, [name, environmentId])) return [];
-      return [{ ref: { kind: 'flag', name: flag, environment: name }, order, environmentId }];
+      const ref = { kind: 'flag', name: flag, environment: name } as const;
+      return [{ id: objectId(ref), ref, order, environmentId }];
     });
   }
 
@@ -266,14 +248,14 @@ export class KillSender {
   }
 
   async #newInGit(placed: readonly PlacedKill[], place: Workspace): Promise<readonly PlacedKill[]> {
-    const { memory, source } = this.#context;
-    const unknown = placed.filter(({ ref }) => !memory.kills.isKnown(place, objectId(ref)));
-    if (memory.kills.allOf(place)) return unknown;
-    const { commit } = source.revision;
+    const { checkout, revision } = this.#context.source;
+    const { ids, isWhole } = this.#known(place);
+    const unknown = placed.filter(({ id }) => !ids.has(id));
+    if (isWhole) return unknown;
     const before = await this.#context.killsSentOf(place);
-    if (before === null || commit === null) return [];
-    // On a fault of git none counts as added, and `sendFirst` looks at all.
-    const added = await killsAdded(source.checkout, before, commit).catch(() => new Set());
+    if (before === null || revision.commit === null) return [];
+    // On a fault of git none counts as added, and `sendMissing` looks at all.
+    const added = await killsAdded(checkout, before, revision.commit).catch(() => new Set());
     return unknown.filter(({ order }) => added.has(definitionId(order)));
   }
 

@@ -13,18 +13,9 @@ import { flagEntry, type State } from '../model/state.js';
 import { seenLiveKills } from '../plan/kills/base.js';
 import type { PlanPolicy } from '../plan/policy.js';
 
-/** Whether a commit orders a kill that an earlier one does not; see `killsAdded`. */
-export async function addsKill(
-  checkout: Checkout,
-  before: string,
-  after: string,
-): Promise<boolean> {
-  return (await killsAdded(checkout, before, after)).size > 0;
-}
-
 /**
- * The kills that a commit orders and an earlier one does not, by the ids of their definitions. Reads only the files that differ, to be
- * much faster than a plan.
+ * The definitions whose kill a commit orders and an earlier one does not. Reads only the files that differ, to be much
+ * faster than a plan.
  *
  * @throws FlagkeelError `GIT` a commit is not here.
  */

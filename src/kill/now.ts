@@ -61,17 +61,16 @@ async function textOf(file: string, directory: string): Promise<string | undefin
   return readFile(file, 'utf8');
 }
 
-/** Shell commands, to be pasted by a person, that commit a file with a title and a text. */
+/** For a person to paste. */
 export function commitCommands(
   directory: string,
   path: string,
-  title: string,
-  text: string,
+  { title, reason }: Pick<LiveAct, 'title' | 'reason'>,
 ): string[] {
   const git = `git -C ${shellWord(directory)}`;
   return [
     `${git} add -- ${shellWord(path)}`,
-    `${git} commit -m ${shellWord(title)} -m ${shellWord(text)} -- ${shellWord(path)}`,
+    `${git} commit -m ${shellWord(title)} -m ${shellWord(reason)} -- ${shellWord(path)}`,
   ];
 }
 
@@ -207,7 +206,6 @@ async function placeAfterwards(
   return place;
 }
 
-/** Reads the definition first, and writes only if it differs. */
 async function lookFirst(act: Act, place: Workspace): Promise<LiveAct> {
   const { flag, isKill, context } = act;
   const { id: environmentId, name } = findEnvironment(place, act.environment);

@@ -18,7 +18,7 @@ import type { Forms } from '../history/spec-history.js';
 import { readSpecs } from '../specs/read-specs.js';
 import type { SpecCache } from '../specs/cache.js';
 
-/** Dependencies for kills before the plan; a dry run has none. */
+/** What sends kills; a dry run has none. */
 export interface Killing {
   readonly openWriter: () => AdminWriter;
   /** Replaces title or comment from the commits. */
@@ -56,23 +56,23 @@ export async function sendKills(
   const notes = sending.length > 0 ? await killNotes(sending, place, lane) : null;
   const writer = sending.length > 0 ? lane.openWriter() : null;
   const answers = await Promise.all(
-    due.map(async (each): Promise<KillResult> => {
-      if (!writer || each.live?.is === 'absent') return { status: 'absent' };
-      const note = notes?.get(objectId(each.ref)) ?? plainNote(each);
-      return traced(
-        'write',
-        async () => send(each, place, { writer, note, lane }),
-        { 'flagkeel.object': objectId(each.ref), 'flagkeel.action': 'kill-flag' },
-        resultFacts,
-      );
+    due.map(async (each): Promise<[ObjectId, KillResult][]> => {
+      const { id, order, live } = each;
+      const note = notes?.get(id) ?? plainNote(each);
+      const answer: KillResult =
+        !writer || live?.is === 'absent'
+          ? { status: 'absent' }
+          : await traced(
+              'write',
+              async () => send(each, place, { writer, note, lane }),
+              { 'flagkeel.object': id, 'flagkeel.action': 'kill-flag' },
+              resultFacts,
+            );
+      // A declared definition that the service lacks will be created killed, which needs no report here.
+      return answer.status === 'absent' && order.isDeclared === true ? [] : [[id, answer]];
     }),
   );
-  // A declared definition that the service lacks will be created killed, which needs no report here.
-  const results = due.flatMap(({ ref, order }, index): [ObjectId, KillResult][] => {
-    const answer = answers[index];
-    const isToMake = answer?.status === 'absent' && order.isDeclared === true;
-    return answer === undefined || isToMake ? [] : [[objectId(ref), answer]];
-  });
+  const results = answers.flat();
   for (const [id, result] of results) {
     if (lane.reader !== null || result.status !== 'absent') lane.onKill(id, result);
   }
@@ -87,6 +87,7 @@ function resultFacts(result: KillResult): Facts {
 }
 
 export interface PlacedKill {
+  readonly id: ObjectId;
   readonly ref: ObjectRef;
   readonly order: KillOrder;
   readonly environmentId: string;
@@ -159,9 +160,9 @@ async function killNotes(
   try {
     const found = await attribute(checkout, {
       head,
-      requests: orders.map(({ ref }) => {
+      requests: orders.map(({ id, ref }) => {
         const parts = [{ paths: null, base: null, isDrift: false }];
-        return { id: objectId(ref), ref, action: 'kill', reason: 'kill', parts };
+        return { id, ref, action: 'kill', reason: 'kill', parts };
       }),
       snapshotsAt: async (tree, refs) => {
         const specs = await readSpecs(tree, cache);
@@ -175,22 +176,18 @@ async function killNotes(
       },
       maxCommits: MAX_COMMITS,
     });
-    return new Map(
-      orders.map((each, index) => [objectId(each.ref), found[index] ?? plainNote(each)]),
-    );
+    return new Map(orders.map((each, index) => [each.id, found[index] ?? plainNote(each)]));
   } catch {
     return null;
   }
 }
 
-/** Title and comment from the order itself. */
-function plainNote({ ref, order }: PlacedKill): ChangeNote {
-  const title = `flagkeel: kill ${objectId(ref)}`;
+function plainNote({ id, order }: PlacedKill): ChangeNote {
+  const title = `flagkeel: kill ${id}`;
   const by = order.by === undefined ? '' : ` (${order.by})`;
   return truncateNote({ title, comment: `${order.reason}${by}` }, title);
 }
 
-/** What every kill works with. */
 export interface KillSurroundings {
   readonly source: Source;
   readonly openReader: (desired: Desired) => Promise<AdminReader>;

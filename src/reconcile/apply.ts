@@ -6,7 +6,13 @@ import type { Outcome, Outcomes } from '../model/outcome.js';
 import { isKill, type Change, type Plan } from '../model/plan.js';
 import { isConverged, isDone, verdictOf, type Verdict } from '../model/verdict.js';
 import { stateAfterCorrections } from '../plan/bases/corrections.js';
-import { stateAfterRefusals, stateBeforeApply, stateOfCovered } from '../plan/bases/next-state.js';
+import {
+  stateAfterAnswers,
+  stateAfterRefusals,
+  stateAfterVerify,
+  stateBeforeApply,
+  stateOfCovered,
+} from '../plan/bases/next-state.js';
 import { stateWithRequests } from '../plan/bases/requests-state.js';
 import { traced } from '../platform/telemetry.js';
 import type { StateMeta } from '../state/store.js';
@@ -15,18 +21,15 @@ import type { GuardOverride } from './approvals.js';
 import { checkGuards } from './guards.js';
 import { outOfSyncAfter, outOfSyncIn } from './out-of-sync.js';
 import { runMessage } from './record.js';
-import { timedInput } from './moment.js';
-import { momentOf, stateAfterWrites, verify, type Verified, type VerifyOptions } from './verify.js';
+import { momentOf, planAgain, verify, type Verified, type VerifyOptions } from './verify.js';
 import { recordsAfter, recordsBefore } from '../timing/records.js';
 import { withSteps } from '../timing/standings.js';
 import { withOverride } from './windows.js';
 import { closedAt } from '../timing/windows.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
-import { planChanges } from '../plan/plan.js';
-import { closedFor, isPlanned, verifyingPolicy, type PlanPolicy } from '../plan/policy.js';
-import { observeScope } from './observe.js';
+import { closedFor, isPlanned, type PlanPolicy } from '../plan/policy.js';
 
-/** Further options of a run that applies. `onKill` is called for each kill that is sent before the plan is made. */
+/** Further options of a run that applies. */
 export interface ApplyOptions extends Killing, VerifyOptions {
   readonly progress: ApplyProgress;
   /** Hash of the reviewed plan: any other is refused. */
@@ -37,25 +40,18 @@ export interface ApplyOptions extends Killing, VerifyOptions {
   readonly onPlanned?: ((planned: Planned) => void) | undefined;
 }
 
-/** An apply, and what the state is to say of it. */
-export interface Settled {
-  readonly applied: Applied;
-  readonly meta: StateMeta;
-}
-
-/** Sends a plan, looks again, and records in the state which objects were equal. */
+/** Sends a plan, looks again, and records the result in the state. */
 export async function applyOnce(
   planned: Planned,
   context: RunContext,
   options: ApplyOptions & { readonly observedAtMs: number },
 ): Promise<Applied> {
   const { input } = planned;
-  const { home, applied: before } = planned.remembered;
+  const { home, applied: before, ramps: known } = planned.remembered;
   const head = context.source.revision.commit;
   const begun = stateBeforeApply(input, planned.plan.changes, head);
   const { message: beginning } = runMessage('Begin', planned, head);
   // Only the second write records this HEAD as applied.
-  const { ramps: known } = planned.remembered;
   const isTakingBack = input.moment.facts.setbacks.size > 0;
   const ramps = isTakingBack ? recordsBefore(input.moment, known) : known;
   await home?.write(begun, { head: before, message: beginning, ramps });
@@ -67,16 +63,19 @@ export async function applyOnce(
   return save({ ...applied, input }, meta);
 }
 
-/** Looks again at what was sent. Nothing is asked of the service if the plan has no changes. */
+/** Looks again at what was sent, without a request if the plan has no changes. @returns `meta` for the state to write. */
 export async function settle(
   done: Planned,
   sent: Outcomes,
   context: RunContext,
   options: VerifyOptions,
-): Promise<Settled> {
+): Promise<{ readonly applied: Applied; readonly meta: StateMeta }> {
   const head = context.source.revision.commit;
   const { input, plan, remembered } = done;
-  const { equal, ...verified } = await verifyOrSayWhy(done, sent, context, options);
+  const found = stateAfterVerify(input, new Set(plan.unchanged), head, momentOf(options));
+  const answered = stateAfterAnswers({ ...input, state: found }, plan.changes, sent, head);
+  const looking = { ...done, answered };
+  const { equal, ...verified } = await verifyOrSayWhy(looking, sent, context, options);
   const outcomes = settled(sent, equal);
   // After the look, which would otherwise take a correction that is not visible yet for a forbidden one.
   const seen = { ...input, state: verified.state };
@@ -97,8 +96,8 @@ export async function settle(
           isPlanned: plannedIn(policy),
         });
   const applied = {
-    ...{ ...done, outcomes, ...verified, state, verdict },
-    ...{ converged: isConverged(verdict), remembered: { ...remembered, ramps, outOfSync } },
+    ...{ ...done, outcomes, ...verified, state, verdict, converged: isConverged(verdict) },
+    remembered: { ...remembered, ramps, outOfSync },
   };
   const isInterrupted = options.signal.aborted;
   const said = runMessage('Apply', done, head, { outcomes, isInterrupted });
@@ -118,13 +117,11 @@ async function save(applied: Applied, meta: StateMeta): Promise<Applied> {
   }
 }
 
-/** Whether the run planned a flag in an environment, by its id. */
 function plannedIn(policy: PlanPolicy): (flag: string, environmentId: string) => boolean {
   const selected = new Set(policy.environments.flatMap((each) => (each.selected ? [each.id] : [])));
   return (flag, environmentId) => selected.has(environmentId) && isPlanned(policy, 'flag', flag);
 }
 
-/** Definitions that the apply killed, and those whose kill it reverted. */
 function killsAndRestoresIn(
   { changes }: Plan,
   outcomes: Outcomes,
@@ -161,7 +158,7 @@ async function send(
 
 /** Looks again. If that fails, the result says why, because the sent changes must still be reported. */
 async function verifyOrSayWhy(
-  done: Planned,
+  done: Parameters<typeof verify>[0],
   outcomes: Outcomes,
   context: RunContext,
   options: VerifyOptions,
@@ -169,9 +166,8 @@ async function verifyOrSayWhy(
   try {
     return await traced('verify', async () => verify(done, outcomes, context, options));
   } catch (error) {
-    const head = context.source.revision.commit;
     return {
-      state: stateAfterWrites(done, outcomes, { head, now: momentOf(options) }),
+      state: done.answered,
       // Without the look, the remaining changes are unknown.
       left: [],
       outOfSync: outOfSyncIn(done.plan),
@@ -211,13 +207,11 @@ function found(outcome: Outcome): Outcome {
   return { status: 'skipped', why, overtaken: true, ...answers };
 }
 
-/** Rounds after the first. */
 const MORE_ROUNDS = 2;
 
 /**
  * Applies a plan. Then plans again, at most twice, the objects that others changed during the apply, and those that had
- * to wait for them. Such a plan is judged like any other: changes that the policy withholds by now stay undone, and if
- * a guard refuses it there is no further round.
+ * to wait for them. Such a plan is judged like any other, and if a guard refuses it there is no further round.
  *
  * @param mayGoOn returns false to leave the rest to the next run.
  */
@@ -233,8 +227,7 @@ export async function applyWithReplan(
     // Another plan needs a fresh reading of the state, because another run may have written it.
     const isAdrift = done.unverified !== undefined || done.unsaved !== undefined;
     if (overtaken.size === 0 || isAdrift) break;
-    // One round after the other, because each plans from the result of the one before.
-    const again = await planAgain(done, overtaken, context);
+    const again = await nextRound(done, overtaken, context);
     if (!again) break;
     done = joined(done, await apply(again), overtaken);
   }
@@ -280,20 +273,15 @@ function isTooEarly({ id, dependsOn }: Change, outcomes: Outcomes): boolean {
   );
 }
 
-async function planAgain(
+async function nextRound(
   done: Applied,
   only: ReadonlySet<string>,
   context: RunContext,
 ): Promise<Planned | null> {
-  const { reader, at, input: before, state, remembered } = done;
+  const { state, remembered } = done;
   const { checkout, revision } = context.source;
-  const { desired } = before;
-  const closed = closedAt(desired, context.now());
-  const policy = { ...verifyingPolicy(before.policy, only, done.plan), closed };
-  const about = { desired, state, policy };
-  const seen = await observeScope(context, { reader, at }, about);
-  const input = timedInput(seen, before.moment);
-  const changes = planChanges(input, 'touched');
+  const now = { state, nowMs: context.now() };
+  const { input, changes } = await planAgain(done, only, context, now);
   if (changes.changes.length === 0) return null;
   const guards = await checkGuards(context, { changes, input }, remembered);
   if (guards.guardFindings.length > 0) return null;
@@ -302,29 +290,21 @@ async function planAgain(
   return { ...done, ...guards, plan: changes, input, notes };
 }
 
-/**
- * Joins two rounds. The report shows the first plan, which was reviewed, with the last outcome of each change. Further
- * changes of the second round come after them.
- */
+/** The report shows the first plan, which was reviewed, with the last outcome of each change, and then further changes. */
 function joined(first: Applied, second: Applied, overtaken: ReadonlySet<string>): Applied {
-  const outcomes = settled(
-    new Map([...first.outcomes, ...second.outcomes]),
-    new Set(second.plan.unchanged),
-  );
+  const all = new Map([...first.outcomes, ...second.outcomes]);
+  const outcomes = settled(all, new Set(second.plan.unchanged));
   const settledLeft = first.left.filter(({ id }) => !overtaken.has(keyOfId(id)));
   // A change that failed in the first round and was held back in the second is still to do.
   const held = second.plan.withheld.filter(({ id }) => outcomes.get(id)?.status === 'failed');
-  const all = [...settledLeft, ...second.left, ...held];
-  const left = [...new Map(all.map((each) => [each.id, each])).values()];
+  const open = [...settledLeft, ...second.left, ...held];
+  const left = [...new Map(open.map((each) => [each.id, each])).values()];
   const known = [...first.outOfSync].filter((key) => !overtaken.has(key));
   const outOfSync = new Set([...known, ...second.outOfSync]);
   const { state, unverified, unsaved } = second;
+  const remembered = { ...first.remembered, outOfSync: second.remembered.outOfSync };
   const done = {
-    outcomes,
-    state,
-    left,
-    outOfSync,
-    remembered: { ...first.remembered, outOfSync: second.remembered.outOfSync },
+    ...{ outcomes, state, left, outOfSync, remembered },
     ...(unverified !== undefined && { unverified }),
   };
   const planned = new Set(first.plan.changes.map(({ id }) => id));

@@ -58,7 +58,6 @@ export interface GuardOverride {
   readonly ask?: ((planned: Planned) => Promise<boolean>) | undefined;
 }
 
-/** Whether no guard refuses a plan, or the operator lets it pass. */
 export async function isApproved(
   planned: Planned,
   { approvedHash, ask }: GuardOverride = {},
@@ -72,7 +71,7 @@ export async function isApproved(
   return forced.length === guardFindings.length && ask !== undefined && (await ask(planned));
 }
 
-/** The plan differs from the reviewed one; nothing was written. */
+/** Nothing was written. */
 export class PlanDiffersError extends FlagkeelError {
   readonly planned: Planned;
 
@@ -85,12 +84,7 @@ export class PlanDiffersError extends FlagkeelError {
   }
 }
 
-/**
- * Refuses a plan that was not reviewed. If HEAD is behind the applied commit, nothing may be left of the reviewed one.
- *
- * @param reviewed hash of the reviewed plan.
- * @throws PlanDiffersError the plan differs from the reviewed one.
- */
+/** @throws PlanDiffersError it is not the reviewed plan, by its hash, nor empty because HEAD is behind. */
 export function refuseUnreviewed(planned: Planned, reviewed: string | undefined): void {
   if (reviewed === undefined || reviewed === planned.planHash) return;
   if (planned.input.policy.behind && planned.plan.changes.length === 0) return;
@@ -100,7 +94,7 @@ export function refuseUnreviewed(planned: Planned, reviewed: string | undefined)
 /** The comment of a write is short, and the plan has all of them. */
 const SHOWN_FINDINGS = 3;
 
-/** Adds to the notes the approval that let the plan pass its guards, if there is one. */
+/** Adds to the notes the approval that let the plan pass its guards. */
 export function withApproval(
   notes: PlanNotes,
   guardFindings: readonly GuardFinding[],

@@ -1,6 +1,6 @@
 import type { Catalog, LiveWorkspace } from '../admin-api/workspace.js';
 import type { Desired } from '../model/desired.js';
-import { KnownKills } from '../kill/first.js';
+import type { KnownKills } from '../kill/first.js';
 import { GitCache } from '../git/cache.js';
 import { StateCache } from '../state/tree.js';
 import type { BoundDesired } from '../model/bound-desired.js';
@@ -32,7 +32,7 @@ export class RunCache {
   readonly specs: SpecCache;
   readonly git: GitCache;
   readonly states: StateCache;
-  readonly kills = new KnownKills();
+  kills: KnownKills | null = null;
   /** The service and place that the last run opened. */
   place: OpenedPlace | null = null;
   /** The last comparison of specs and bases. */
@@ -64,6 +64,6 @@ export class RunCache {
 
   /** Adds the result of an apply and its second look to the last observation. */
   recordResult(outOfSync: ReadonlySet<string>): void {
-    if (this.#last) this.#last = { ...this.#last, outOfSync: outOfSync };
+    if (this.#last) this.#last = { ...this.#last, outOfSync };
   }
 }

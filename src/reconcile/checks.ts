@@ -7,7 +7,6 @@ import { HttpClient, NoAnswerError, type Answer } from '../platform/http-client.
 /** Longest answer that is read; enough for any number. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** Options for the requests of checks. */
 export interface AskingCheck {
   /** `FLAGKEEL_ORIGINS`, see `parseOrigins`: a repository must not probe the network of the operator. */
   readonly allowedOrigins: readonly string[];
@@ -28,16 +27,9 @@ export async function askCheck(
   const refusal = originRefusal(url, allowedOrigins);
   if (refusal !== null) return { why: `it was not asked: ${refusal}` };
   const { pathname, search } = new URL(url);
-  const times = {
-    connectTimeoutMs: timeoutMs,
-    headersTimeoutMs: timeoutMs,
-    bodyTimeoutMs: timeoutMs,
-  };
   const client = new HttpClient({
-    url,
-    connections: 1,
-    maxAnswerBytes: MAX_ANSWER_BYTES,
-    ...times,
+    ...{ url, connections: 1, maxAnswerBytes: MAX_ANSWER_BYTES },
+    ...{ connectTimeoutMs: timeoutMs, headersTimeoutMs: timeoutMs, bodyTimeoutMs: timeoutMs },
   });
   const late = AbortSignal.timeout(timeoutMs);
   try {
@@ -62,7 +54,6 @@ export interface CheckFault {
   readonly isMeasured?: true;
 }
 
-/** Why an answer fails a check; null if it passes. */
 export function checkFault(check: RampCheck, { status, text }: Answer): CheckFault | null {
   if (status < 200 || status > 299) {
     return { why: `it answered ${status}`, ...(check.value === undefined && MEASURED) };

@@ -1,7 +1,7 @@
 import type { Catalog, LiveWorkspace, Workspace } from '../admin-api/workspace.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import { FlagkeelError } from '../errors.js';
-import type { StateHome } from '../state/store.js';
+import type { StateHome, StateReading } from '../state/store.js';
 import type { StateAccess } from '../state/open.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import type { Desired, RampCheck } from '../model/desired.js';
@@ -12,11 +12,11 @@ import type { AllowedFinding, Change, GuardFinding, Plan, PlanNotes } from '../m
 import type { KillResults, Outcomes, Unknown } from '../model/outcome.js';
 import type { Verdict } from '../model/verdict.js';
 import type { Approval, Progress, RunOptions } from '../model/run.js';
-import type { RampRecords, State, UsedApprovals } from '../model/state.js';
+import type { State } from '../model/state.js';
 import type { PlanInput } from '../plan/input.js';
 import type { PlanPolicy } from '../plan/policy.js';
 import type { Moment } from '../timing/desired-at.js';
-import type { RunCache } from './cache.js';
+import type { LastObservation, RunCache } from './cache.js';
 import type { CheckFault } from './checks.js';
 import type { Source } from '../git/spec-source.js';
 import { SpecHistory } from '../history/spec-history.js';
@@ -43,10 +43,10 @@ export interface RunContext extends StateAccess {
    * @throws FlagkeelError `IN_USE` another run is still there at the end of the wait.
    */
   readonly lockState: (home: StateHome) => Promise<void>;
-  /** Runs the checks before a step of a ramp. A run that writes nothing has none, and sends no such request. */
+  /** Unset in a run that writes nothing: it sends no such request. */
   readonly askCheck?: AskCheck | undefined;
   /**
-   * Refuses specs that no signer vouches for. A run that writes nothing only warns. Not set if no signatures are demanded.
+   * Refuses specs that no signer vouches for; a run that writes nothing only warns. Unset if no signatures are demanded.
    *
    * @throws FlagkeelError `UNSIGNED`, `USAGE`, `GIT`
    */
@@ -66,47 +66,32 @@ export function historyOf(
   return new SpecHistory(source.checkout, source.revision.commit, memory.specs, environmentNames);
 }
 
-/** The specs of a run. */
-export interface LoadedSpecs {
-  readonly desired: Desired;
-  /** `KIND/NAME` of objects that the run leaves alone; empty unless it may quarantine invalid ones. */
-  readonly quarantined: ReadonlySet<string>;
-  /** Errors in the specs, if the run goes on in spite of them. */
-  readonly invalid: readonly Diagnostic[];
-}
-
-/** The open service, and the workspace that the specs name. */
-export interface OpenedService {
-  readonly reader: AdminReader;
-  readonly workspace: LiveWorkspace;
-}
-
 /** Data of earlier runs from the state. */
-export interface Remembered {
+export interface Remembered extends Pick<
+  StateReading,
+  'commit' | 'state' | 'outOfSync' | 'ramps' | 'approvals'
+> {
   /** null if no home is writable, so that nothing is remembered. */
   readonly home: StateHome | null;
-  /** Commit of the state ref; null before the first. */
-  readonly commit: string | null;
-  readonly state: State;
   /** HEAD of the last apply. */
   readonly applied: string | null;
   /** Whether HEAD is an ancestor of that commit, which limits the run. */
   readonly isBehind: boolean;
-  /** See `StateReading`. */
-  readonly outOfSync: ReadonlySet<string> | null;
-  readonly ramps: RampRecords;
-  readonly approvals: UsedApprovals;
   /** Whether specs were applied here before; a state with only records of kills does not count. */
   readonly isWritten: boolean;
 }
 
-/** What a run has done and opened before it makes a plan. */
+/** What a run opens, and sends, before it reads the state. It stays for all looks of the run. */
 export interface Begun {
-  readonly specs: LoadedSpecs;
-  readonly service: OpenedService;
   readonly desired: BoundDesired;
-  readonly sent: SentKills;
-  /** Whether the run cannot write. */
+  /** `KIND/NAME` of objects that the run leaves alone; empty unless it may quarantine invalid ones. */
+  readonly quarantined: ReadonlySet<string>;
+  /** Errors in the specs, if the run goes on in spite of them. */
+  readonly invalid: readonly Diagnostic[];
+  readonly reader: AdminReader;
+  readonly workspace: LiveWorkspace;
+  /** Kills that were sent before the plan was made; the plan lists them as changes too. */
+  readonly kills: SentKills;
   readonly isDryRun: boolean;
   /** null if no state can be kept. */
   readonly home: StateHome | null;
@@ -119,13 +104,22 @@ export interface Decided extends Begun {
   readonly remembered: Remembered;
 }
 
+/** A run that knows which part of the service it looks at. Over touched objects, the policy's `only` names just those. */
+export interface Scoped extends Decided {
+  readonly observed: Plan['observed'];
+  /** Result of earlier runs over the same scope in this process, if any. */
+  readonly last: LastObservation | null;
+  /** See `LastObservation`. */
+  readonly about: string;
+}
+
 /** The input of a plan, with the moment that its specs are for. */
 export interface TimedInput extends PlanInput {
   readonly moment: Moment;
 }
 
 /** A plan with all its inputs. */
-export interface Planned {
+export interface Planned extends Pick<Begun, 'reader' | 'kills' | 'invalid'> {
   readonly plan: Plan;
   readonly planHash: string;
   /** Hash of the changes that windows hold back, once all others are written; null if they hold none back. */
@@ -140,13 +134,8 @@ export interface Planned {
   readonly allowed: readonly AllowedFinding[];
   readonly input: TimedInput;
   readonly at: Catalog;
-  readonly reader: AdminReader;
-  /** Data of earlier runs, as read from the state; after an apply with the ramps and objects out of sync that it wrote. */
+  /** As read from the state; after an apply with the ramps and objects out of sync that it wrote. */
   readonly remembered: Remembered;
-  /** Kills that were sent before the plan was made; the plan lists them as changes too. */
-  readonly kills: SentKills;
-  /** Errors in the specs, if the run may go on without the invalid objects. */
-  readonly invalid: readonly Diagnostic[];
   /** Facts that could not be known. */
   readonly unknowns: readonly Unknown[];
 }

@@ -1,35 +1,47 @@
-import { findWorkspace, type Workspace } from '../admin-api/workspace.js';
+import type { Workspace } from '../admin-api/workspace.js';
 import { KillSender, killsAlone } from '../kill/first.js';
 import type { Killing } from '../kill/send.js';
-import { bindEnvironments, type BoundDesired } from '../model/bound-desired.js';
+import { bindEnvironments, environmentNames, type BoundDesired } from '../model/bound-desired.js';
 import type { Desired } from '../model/desired.js';
 import type { KillResults } from '../model/outcome.js';
 import { FlagkeelError } from '../errors.js';
 import { isOlder } from '../git/lineage.js';
+import { killOrders } from '../plan/kills/orders.js';
 import { noteRun, traced } from '../platform/telemetry.js';
 import { readSpecs } from '../specs/read-specs.js';
 import { NOTHING } from '../state/known-state.js';
 import type { StateHome, StateReading } from '../state/store.js';
 import { internBases } from '../state/tree.js';
-import {
-  InvalidSpecsError,
-  type LoadedSpecs,
-  type OpenedService,
-  type Remembered,
-  type RunContext,
-} from './context.js';
+import { InvalidSpecsError, type Begun, type Remembered, type RunContext } from './context.js';
 import { recordKills } from './record.js';
 import { selectedKeys, unknownEnvironment } from './selection.js';
 
 /**
- * Reads the specs. Any error stops the run, unless `quarantineInvalid` lets it go on with the valid objects.
+ * Reads the specs, opens the service and sends the kills, before anything that could fail or take long.
  *
+ * @param killing null for a dry run.
  * @throws InvalidSpecsError after sending the kills of the invalid specs.
  */
-export async function loadSpecs(
+export async function begin(context: RunContext, killing: Killing | null): Promise<Begun> {
+  // Before the kills, which an unsigned commit may not order either.
+  await context.requireSigned?.();
+  const sender = killSender(context, killing);
+  const { desired: written, ...rest } = await loadSpecs(context, sender);
+  const { reader, workspace } = await sender.open(written);
+  context.memory.place = { desired: written, workspace: workspace.workspace };
+  noteRun({ 'flagkeel.workspace': workspace.workspace.name });
+  const desired = bindEnvironments(written, environmentNames(workspace.environments));
+  const kills = await sender.sendMissing(killOrders(desired), { reader, workspace });
+  context.progress?.phase('read');
+  const home = await context.openState(workspace);
+  return { desired, ...rest, reader, workspace, kills, isDryRun: killing === null, home };
+}
+
+/** Any error stops the run, unless `quarantineInvalid` lets it go on with the valid objects. */
+async function loadSpecs(
   { source, options, memory }: RunContext,
   kills: KillSender,
-): Promise<LoadedSpecs> {
+): Promise<Pick<Begun, 'quarantined' | 'invalid'> & { readonly desired: Desired }> {
   const specs = await traced('read specs', async () => readSpecs(source.tree, memory.specs));
   if (specs.ok) return { desired: specs.desired, quarantined: new Set(), invalid: [] };
   if (options.quarantineInvalid === true && specs.rest) {
@@ -37,24 +49,6 @@ export async function loadSpecs(
   }
   const { results, due } = await kills.sendAmongInvalid(specs);
   throw new InvalidSpecsError(specs.diagnostics, results, due);
-}
-
-/**
- * Opens the service. Sends the kills that HEAD adds before any other request.
- *
- * @throws FlagkeelError `NOT_ON_SERVICE`: the service has no such workspace.
- */
-export async function openService(
-  context: RunContext,
-  desired: Desired,
-  kills: KillSender,
-): Promise<OpenedService> {
-  const reader = await context.openReader(desired);
-  await kills.sendAdded(desired);
-  const workspace = await findWorkspace(reader, desired.config.workspace);
-  context.memory.place = { desired, workspace: workspace.workspace };
-  noteRun({ 'flagkeel.workspace': workspace.workspace.name });
-  return { reader, workspace };
 }
 
 /** @throws FlagkeelError `OLDER_HEAD`: an earlier run applied a newer commit. */
@@ -73,8 +67,7 @@ export async function readState(
 
 const NO_STATE = { ...NOTHING, commit: null };
 
-/** The sender of kills, which go out before all else in a run. @param killing null for a dry run. */
-export function openKillLane(context: RunContext, killing: Killing | null): KillSender {
+function killSender(context: RunContext, killing: Killing | null): KillSender {
   const peeked = async (place: Workspace): Promise<Partial<StateReading>> => {
     try {
       return (await (await context.peekState(place))?.read()) ?? {};
@@ -109,19 +102,19 @@ export function openKillLane(context: RunContext, killing: Killing | null): Kill
  *
  * @returns the kills that were not live, as they ended.
  * @throws InvalidSpecsError after it sent the kills of the valid parts: the invalid ones may order more.
- * @throws FlagkeelError as `RunContext.requireSigned` and `KillSender.sendAlone`; `USAGE`: `--environment` names none of the config;
- * or, after the kills were sent, another filter names nothing in the specs.
+ * @throws FlagkeelError as `KillSender.sendAlone`; `USAGE`: `--environment` names none of the config; or, after the
+ *   kills were sent, another filter names nothing in the specs.
  */
 export async function sendKillsAlone(context: RunContext, killing: Killing): Promise<KillResults> {
   const { source, memory, options } = context;
   await context.requireSigned?.();
-  const lane = openKillLane(context, killing);
+  const sender = killSender(context, killing);
   const specs = await readSpecs(source.tree, memory.specs);
   const desired = specs.ok ? specs.desired : specs.config && killsAlone(specs.config, specs.kills);
   const names = desired?.config.environments.map(({ name }) => name) ?? [];
   const unknown = options.environments.find((each) => !names.includes(each));
   if (desired && unknown !== undefined) throw unknownEnvironment(unknown, names);
-  const results: KillResults = desired ? await lane.sendAlone(desired) : new Map();
+  const results: KillResults = desired ? await sender.sendAlone(desired) : new Map();
   if (!specs.ok) throw new InvalidSpecsError(specs.diagnostics, results);
   // After the kills, because a misspelt filter must not keep them back.
   selectedKeys(options, bindEnvironments(specs.desired, new Map()), null);

@@ -23,7 +23,7 @@ function notRead(home: StateHome | null): readonly Unknown[] {
   return [{ code: 'state-not-read', message }];
 }
 
-/** Adds a warning to the result if runs on other machines will not know of its writes. */
+/** Warns if runs on other machines will not know of the writes. */
 export function withSharing(done: Applied): Applied {
   const missing = done.remembered.home?.notShared() ?? null;
   if (missing === null || done.unsaved !== undefined || !wroteAny(done)) return done;

@@ -17,17 +17,10 @@ import type { KeyCounting } from '../plan/objects/planned-kind.js';
 import { requestsWanted } from '../plan/requests.js';
 import { scopeOf, objectsSeen } from '../plan/scope.js';
 import { protectedRemovals, provenRemovals } from '../history/removals.js';
-import { historyOf, type Begun, type RunContext, type TimedInput } from './context.js';
+import { historyOf, type RunContext, type Scoped, type TimedInput } from './context.js';
 import { checkNamesOnService } from './policy.js';
 import type { Interrupted } from './record.js';
-import { inScope, readCatalogFor, type ObservationScope } from './scope.js';
-
-/** The observation of the service before the plan. */
-export interface Observation {
-  /** The whole input of the plan. */
-  readonly input: TimedInput;
-  readonly at: Catalog;
-}
+import { inScope, readCatalogFor } from './scope.js';
 
 /**
  * Reads the objects in scope from the service.
@@ -36,17 +29,17 @@ export interface Observation {
  */
 export async function observeInScope(
   context: RunContext,
-  { service: { reader, workspace }, desired }: Begun,
-  scope: ObservationScope,
+  scoped: Scoped,
   interrupted: Interrupted,
-): Promise<Observation> {
-  const { policy, observed, moment, state } = scope;
-  const at = await readCatalogFor(reader, workspace, scope, desired);
-  checkNamesOnService(inScope(scope, desired), at);
+): Promise<{ readonly input: TimedInput; readonly at: Catalog }> {
+  const { desired, policy, observed, moment, reader, remembered } = scoped;
+  const at = await readCatalogFor(scoped);
+  checkNamesOnService(inScope(scoped), at);
   const counting = countingOf(context.options, observed);
-  const shown = shownBy(interrupted, { desired, state, policy, moment });
-  const about = { desired, state, policy, counting, whole: observed === 'full', shown };
-  const input = await observeScope(context, { reader, at }, about);
+  const about = { desired, state: remembered.state, policy, counting };
+  const shown = shownBy(interrupted, scoped);
+  const whole = observed === 'full';
+  const input = await observeScope(context, { reader, at }, { ...about, whole, shown });
   return { at, input: timedInput(input, moment) };
 }
 
@@ -57,10 +50,9 @@ export async function observeInScope(
  */
 function shownBy(
   { unsent, made }: Interrupted,
-  about: Pick<ObservationScope, 'state' | 'policy' | 'moment'> & { readonly desired: BoundDesired },
+  { remembered: { state }, policy, moment, desired }: Scoped,
 ): Scope['shown'] {
   if (unsent.size === 0) return undefined;
-  const { state, policy, moment, desired } = about;
   const places = new Map(policy.environments.map((each) => [each.name, each]));
   return (name, environment) => {
     const id = objectId({ kind: 'flag', name, environment });
@@ -81,7 +73,7 @@ function countingOf({ keys, touchedSince }: RunOptions, observed: Plan['observed
   return keys === 'counted' || isBetween ? 'always' : 'large';
 }
 
-/** Collects specs, live values and bases of the objects in a policy. */
+/** Specs, live values and bases of the objects in a policy. */
 export async function observeScope(
   context: Pick<RunContext, 'source' | 'memory' | 'progress'>,
   { reader, at }: { readonly reader: AdminReader; readonly at: Catalog },
@@ -91,9 +83,7 @@ export async function observeScope(
     readonly policy: PlanPolicy;
     /** Default: `always`, so that keys are only counted if their number is the remembered one. */
     readonly counting?: KeyCounting;
-    /** See `Scope`. Default: false. */
     readonly whole?: boolean;
-    /** See `Scope`. Default: nothing. */
     readonly shown?: Scope['shown'];
   },
 ): Promise<PlanInput> {
@@ -118,7 +108,6 @@ export async function observeScope(
 
 const NO_REMOVALS = { provenRemovals: new Set<string>() };
 
-/** The proofs in history for the objects that left the specs. */
 async function removalsIn(
   context: Pick<RunContext, 'source' | 'memory'>,
   known: Parameters<typeof provenRemovals>[1],

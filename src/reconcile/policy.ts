@@ -20,14 +20,12 @@ import { momentOfRun } from './moment.js';
 import { selectedKeys, unknownEnvironment } from './selection.js';
 
 /**
- * The policy of a run, from config, operator and history, and its moment. With `--since` it includes the objects that the review
- * covers.
- *
- * @throws FlagkeelError as `selectedKeys`, `resolvePolicy` and `objectsChangedSince` do.
+ * The policy of a run, from config, operator and history, and its moment. With `--since` it has the objects that the
+ * review covers.
  */
 export async function decidePolicy(
   context: RunContext,
-  { service: { workspace }, desired, specs: { quarantined } }: Begun,
+  { workspace, desired, quarantined }: Begun,
   remembered: Remembered,
 ): Promise<Pick<Decided, 'policy' | 'moment'>> {
   const { home, state, applied, isBehind } = remembered;
@@ -56,7 +54,7 @@ export async function decidePolicy(
   return { policy: { ...policy, restorable }, moment };
 }
 
-/** The objects that the review covers, except those that later commits changed if HEAD is behind. */
+/** If HEAD is behind, the review covers no object that later commits changed. */
 async function reviewPolicy(
   history: SpecHistory,
   { desired, remembered }: { readonly desired: BoundDesired; readonly remembered: Remembered },

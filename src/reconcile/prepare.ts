@@ -2,9 +2,14 @@ import { notesFor } from '../history/change-notes.js';
 import { withPullRequests } from '../history/pull-requests.js';
 import { unknowns } from '../history/removals.js';
 import { withLostOrders } from '../kill/in-git.js';
-import type { Killing } from '../kill/send.js';
-import { bindEnvironments, environmentNames } from '../model/bound-desired.js';
-import { isNotLookedAt } from '../model/plan.js';
+import type { SpecHistory } from '../history/spec-history.js';
+import { isNotLookedAt, type Plan } from '../model/plan.js';
+import {
+  hasUnremembered,
+  stateWithInferredBases,
+  type EarlierSpecs,
+} from '../plan/inferred-bases.js';
+import { planChanges } from '../plan/plan.js';
 import { traced } from '../platform/telemetry.js';
 import { withSteps } from '../timing/standings.js';
 import { withApproval, withUnusedApprovals } from './approvals.js';
@@ -13,41 +18,26 @@ import {
   historyOf,
   type Applied,
   type Begun,
+  type Decided,
   type Planned,
   type Remembered,
   type RunContext,
+  type TimedInput,
 } from './context.js';
 import { checkGuards } from './guards.js';
-import { planWithInferredBases } from './inferred-bases.js';
-import { loadSpecs, openKillLane, openService, readState } from './load.js';
+import { timedInput } from './moment.js';
+import { begin, readState } from './load.js';
 import { memoryUnknowns } from './memory.js';
-import { observeInScope, type Observation } from './observe.js';
+import { observeInScope } from './observe.js';
 import { decidePolicy } from './policy.js';
 import { interruptedIn } from './record.js';
 import { chooseScope, recordObservation } from './scope.js';
-import { planForNow, withOverride, type HashedPlan } from './windows.js';
+import { planForNow, withOverride, type HashedPlan, type PlanAndInput } from './windows.js';
 
-/**
- * Compares desired with actual values: the changes and their reasons.
- *
- * @param killing sends the kills first, even if the plan fails later. Without it, nothing is written.
- */
-export async function plan(context: RunContext, killing: Killing | null = null): Promise<Planned> {
-  const begun = await begin(context, killing);
+/** Compares desired with actual values: the changes and their reasons. Writes nothing. */
+export async function plan(context: RunContext): Promise<Planned> {
+  const begun = await begin(context, null);
   return planFrom(context, begun, await readState(context, begun.home, begun.desired));
-}
-
-async function begin(context: RunContext, killing: Killing | null): Promise<Begun> {
-  // Before the kills, which an unsigned commit may not order either.
-  await context.requireSigned?.();
-  const kills = openKillLane(context, killing);
-  const specs = await loadSpecs(context, kills);
-  const service = await openService(context, specs.desired, kills);
-  const desired = bindEnvironments(specs.desired, environmentNames(service.workspace.environments));
-  const sent = await kills.sendFirst(desired, service);
-  context.progress?.phase('read');
-  const home = await context.openState(service.workspace);
-  return { specs, service, desired, sent, isDryRun: kills.isDryRun, home };
 }
 
 interface LookOptions {
@@ -62,61 +52,91 @@ async function planFrom(
   { mayResume = true }: LookOptions = {},
 ): Promise<Planned> {
   context.progress?.phase('look');
-  const { desired, sent, isDryRun } = begun;
-  const { applied } = remembered;
-  const known = { ...begun, ...(await decidePolicy(context, begun, remembered)), remembered };
-  const scope = await chooseScope(context, known);
-  const mayGoOn =
-    mayResume && !isDryRun && scope.observed === 'full' && remembered.outOfSync?.size !== 0;
+  const decided = { ...begun, remembered, ...(await decidePolicy(context, begun, remembered)) };
+  const scoped = await chooseScope(context, decided);
+  const { desired, kills, isDryRun, observed } = scoped;
+  const mayGoOn = mayResume && !isDryRun && observed === 'full' && remembered.outOfSync?.size !== 0;
   const interrupted = await interruptedIn(mayGoOn ? remembered.home : null);
   const { input: seen, at } = await traced('read the service', async () =>
-    observeInScope(context, begun, scope, interrupted),
+    observeInScope(context, scoped, interrupted),
   );
-  const compared = { ...seen, actual: sent.undoneIn(seen.actual) };
+  const compared = { ...seen, actual: kills.undoneIn(seen.actual) };
   const whole = await traced('plan', async () =>
-    planWithInferredBases(context, compared, scope.observed),
+    planWithInferredBases(context, compared, observed),
   );
   const approving = withUnusedApprovals(context, remembered);
   const planned = planForNow(approving, whole, at.workspace.id);
-  recordObservation(context, scope, { desired, at, changes: planned.changes });
+  recordObservation(context, scoped, { at, changes: planned.changes });
   const history = historyOf(context, desired);
+  const { applied } = remembered;
   const liveKills = await withLostOrders(planned.changes.liveKills, { history, applied });
   const { checkout, revision } = context.source;
   const named = await withPullRequests(checkout, revision.commit, planned.changes);
-  const changes = { ...named, liveKills };
-  return assess(approving, begun, { ...planned, changes, at, remembered });
+  return assess(approving, scoped, { ...planned, changes: { ...named, liveKills }, at });
 }
 
-/** Completes a plan: notes, guards, reached users, and unknown facts. */
+/**
+ * The plan of a run. If a differing object has no base in the state, the base is inferred from the specs before the
+ * push at hand, which are read only in that case.
+ */
+async function planWithInferredBases(
+  context: RunContext,
+  input: TimedInput,
+  observed: Plan['observed'],
+): Promise<PlanAndInput> {
+  const changes = planChanges(input, observed);
+  if (!hasUnremembered(changes)) return { input, changes };
+  const before = await specsBeforePush(historyOf(context, input.desired), context.options.since);
+  const state = before ? stateWithInferredBases(input, before) : input.state;
+  if (state === input.state) return { input, changes };
+  const completed = timedInput({ ...input, state }, input.moment);
+  return { input: completed, changes: planChanges(completed, observed) };
+}
+
+/**
+ * The specs before the push at hand: at the merge base of HEAD and `since`, or without that at the first parent of
+ * HEAD. No older commit can serve, because between it and the push the service may have been reverted by hand.
+ *
+ * @param since a revision, as the operator named it.
+ * @returns undefined if they are unknown, or there were none.
+ * @throws FlagkeelError `GIT` there is no such revision.
+ */
+async function specsBeforePush(
+  history: SpecHistory,
+  since: string | undefined,
+): Promise<EarlierSpecs | undefined> {
+  if (!history.isKnown) return undefined;
+  const commit =
+    since === undefined ? await history.firstParent() : await history.mergeBaseWith(since);
+  const desired = commit === null ? undefined : await history.atAncestor(commit);
+  return desired && commit !== null ? { desired, commit } : undefined;
+}
+
 async function assess(
   context: RunContext,
-  { specs, service, sent }: Begun,
-  planned: HashedPlan & Pick<Observation, 'at'> & Pick<Planned, 'remembered'>,
+  { reader, invalid, kills, remembered }: Decided,
+  { changes, hash, heldHash, input, at }: HashedPlan & Pick<Planned, 'at'>,
 ): Promise<Planned> {
-  const { changes, hash, heldHash, input, at, remembered } = planned;
   const { checkout, revision } = context.source;
   const { home, state, applied, isWritten } = remembered;
   // A directory with a state for this workspace is no mistake, even if it was applied to others as well.
   const elsewhere = home && !isWritten ? await context.appliedToOthers(at) : [];
-  const written = { changes: sent.stillToWrite(changes.changes), withheld: changes.withheld };
+  const written = { changes: kills.stillToWrite(changes.changes), withheld: changes.withheld };
   const { commit } = revision;
   const notes = await notesFor(written, input, checkout, commit, context.memory.specs);
   const guards = await checkGuards(context, { changes, input }, { applied, elsewhere });
-  const said = sent.notesOver(withSteps(notes, changes, input.moment), changes);
+  const said = kills.notesOver(withSteps(notes, changes, input.moment), changes);
   const approval = context.options.approvals?.find((each) => each.hash === hash);
   const approved = withApproval(said, guards.guardFindings, approval);
   return {
     plan: changes,
     planHash: hash,
     notes: withOverride(approved, changes, input),
-    ...{ heldHash, approval, ...guards },
     unknowns: [
       ...memoryUnknowns(remembered, changes),
       ...(await unknowns(checkout, state, commit, input.policy)),
     ],
-    reader: service.reader,
-    kills: sent,
-    ...{ invalid: specs.invalid, input, at, remembered },
+    ...{ heldHash, approval, ...guards, reader, kills, invalid, input, at, remembered },
   };
 }
 

@@ -21,15 +21,8 @@ import { applyMessage, type LoggedApply } from '../state/run-log.js';
 import type { StateHome, StateMeta } from '../state/store.js';
 import type { Planned, RunContext } from './context.js';
 
-/** Message of the commit of the state for a run: a subject, and a line for each change. */
-export interface RunMessage {
-  readonly message: string;
-  /** Whether it records writes that reached the service, or may have. */
-  readonly isRecord: boolean;
-}
-
 /**
- * The record of a run for `flagkeel history`. It leaves out kills that were sent before the plan was made, because
+ * The record of a run for `flagkeel history`: a subject, and a line for each change. It leaves out kills that were sent before the plan was made, because
  * those were recorded then.
  *
  * @param ended missing at the beginning of the run.
@@ -39,7 +32,7 @@ export function runMessage(
   { plan, notes, kills }: Pick<Planned, 'plan' | 'notes' | 'kills'>,
   head: string | null,
   ended?: { readonly outcomes: Outcomes; readonly isInterrupted: boolean },
-): RunMessage {
+): Pick<StateMeta, 'message' | 'isRecord'> {
   const outcomes = ended?.outcomes;
   const changes = kills
     .stillToWrite(plan.changes)
@@ -72,7 +65,7 @@ function mayHaveWritten(outcome: Outcome): boolean {
   return outcome.status === 'failed' && outcome.fateUnknown === true;
 }
 
-/** Longest value that is recorded, in characters of JSON. */
+/** In characters of JSON. */
 const MAX_VALUE = 10_000;
 
 export function loggedWrite(
@@ -102,7 +95,7 @@ function keyNumbers({ added, removed, changed }: Change['keys'] & object): Logge
   };
 }
 
-/** Creations of interrupted runs, by id. Both are empty if the last run was not interrupted, or did not come to its end. */
+/** Creations of interrupted runs, by id; empty if the last run was not interrupted, or did not come to its end. */
 export interface Interrupted {
   /** Planned by the last run and not sent. It saw no such objects. */
   readonly unsent: ReadonlySet<string>;
@@ -115,7 +108,6 @@ const LOOKED_BACK = 10;
 const OUTSIDE_RUNS = /^(Kill|Restore) /;
 const BEGINNING = 'Begin ';
 
-/** @param home null to go by nothing. */
 export async function interruptedIn(home: StateHome | null): Promise<Interrupted> {
   const log = (await home?.history(null, LOOKED_BACK)) ?? [];
   const runs = log.filter(({ subject }) => !OUTSIDE_RUNS.test(subject));
@@ -128,7 +120,7 @@ export async function interruptedIn(home: StateHome | null): Promise<Interrupted
   return { unsent: idsOf(unsent), made: idsOf(made) };
 }
 
-/** The number of newest records that interrupted runs wrote: one at their beginning, and one at their end. */
+/** The number of newest records from interrupted runs, each of which wrote one at its beginning and one at its end. */
 function endOfInterrupted(runs: readonly LoggedApply[]): number {
   const other = runs.findIndex((each, index) =>
     index % 2 === 0 ? !each.isInterrupted : !each.subject.startsWith(BEGINNING),
@@ -171,7 +163,6 @@ function mayBeSent(result: KillResult): boolean {
   return result.error instanceof FlagkeelError && result.error.fateUnknown;
 }
 
-/** A kill or a restore by hand. */
 export interface ActRecord {
   readonly flag: string;
   /** Name on the service. */
@@ -222,25 +213,25 @@ function liveChange({
   };
 }
 
-type KillRecord = Pick<StateMeta, 'message' | 'killsOf' | 'flagIds'>;
-
 /** Tries against runs that write the state at the same time. */
 const MAX_TRIES = 5;
 
-/**
- * Adds a record to the state, without a lock. A record that cannot be kept
- * causes a warning, and no failure, because the write itself has succeeded.
- */
+/** Adds a record to the state, without a lock. A failure causes only a warning, because the write itself has succeeded. */
 async function record(
   { openRecords, note }: RecordContext,
   place: Workspace,
-  meta: KillRecord,
+  meta: Pick<StateMeta, 'message' | 'killsOf' | 'flagIds'>,
   next: (state: State) => State = (state) => state,
 ): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       const home = await openRecords(place);
-      if (home) await addTo(home, meta, next);
+      if (!home) return;
+      const { state, head, flagIds: known } = await home.read();
+      const ids = Object.entries(meta.flagIds ?? {});
+      const others = ids.filter(([name]) => flagEntry(state, name) === undefined);
+      const flagIds = { ...known, ...Object.fromEntries(others) };
+      await home.write(next(state), { ...meta, head, flagIds, isRecord: true });
       return;
     } catch (error) {
       if (!(error instanceof FlagkeelError)) throw error;
@@ -249,16 +240,4 @@ async function record(
       return;
     }
   }
-}
-
-async function addTo(
-  home: StateHome,
-  meta: KillRecord,
-  next: (state: State) => State,
-): Promise<void> {
-  const { state, head, flagIds: known } = await home.read();
-  const found = Object.entries(meta.flagIds ?? {});
-  const others = found.filter(([name]) => flagEntry(state, name) === undefined);
-  const flagIds = { ...known, ...Object.fromEntries(others) };
-  await home.write(next(state), { ...meta, head, flagIds, isRecord: true });
 }

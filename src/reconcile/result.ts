@@ -21,9 +21,10 @@ export function reportOf(
   { context }: { readonly context: RunContext },
 ): PlanReport {
   const { plan: found, notes, planHash, at, impacts, guardFindings, allowed, input } = result;
+  const outcomes = 'outcomes' in result ? result.outcomes : killOutcomes(result);
   return {
     plan: found,
-    notes: notes,
+    notes,
     planHash,
     planOptions: planOptionsOf(context.options),
     ...heldHashOf(result),
@@ -37,7 +38,7 @@ export function reportOf(
     stateless: result.remembered.home === null,
     suspended: input.policy.suspended,
     nowMs: context.now(),
-    ramps: standingsOf(input.moment, found, 'outcomes' in result ? result.outcomes : undefined),
+    ramps: standingsOf(input.moment, found, 'outcomes' in result ? outcomes : undefined),
     reminders: remindersOf(input, context.now()),
     leftToPeople: leftToPeople(input),
     closed: input.policy.environments.flatMap(({ name, selected }) => {
@@ -54,22 +55,23 @@ export function reportOf(
     ),
     ruleNames: ruleNamesOf(input),
     killReasons: killReasonsOf(input.desired),
-    verdict: verdictOn(result, context),
+    verdict: 'verdict' in result ? result.verdict : verdictOn(result, context, outcomes),
+    ...(outcomes && { outcomes }),
     ...('outcomes' in result
-      ? { outcomes: result.outcomes, converged: result.converged, left: result.left }
+      ? { converged: result.converged, left: result.left }
       : {
           shown: shownFields(found, { start: input.policy.start, ladders: input.moment.ladders }),
-          ...killOutcomes(result),
         }),
   };
 }
 
-/** A plan that was not applied has a verdict too: the changes that wait for an apply, or for an approval. */
-function verdictOn(result: Planned | Applied, { options }: Pick<RunContext, 'options'>): Verdict {
-  if ('verdict' in result) return result.verdict;
-  const { plan: found, planHash, input, guardFindings: findings } = result;
+/** The verdict on a plan that was not applied: its changes wait for an apply, or for an approval. */
+function verdictOn(
+  { plan: found, planHash, input, guardFindings: findings }: Planned,
+  { options }: RunContext,
+  outcomes: Outcomes | undefined,
+): Verdict {
   const invalid = [...input.policy.quarantined];
-  const { outcomes } = killOutcomes(result);
   const refusal =
     findings.length === 0 ? undefined : { planHash, findings, options: planOptionsOf(options) };
   return verdictOf({ plan: found, outcomes, invalid, refusal });
@@ -81,12 +83,11 @@ function verdictOn(result: Planned | Applied, { options }: Pick<RunContext, 'opt
  */
 function heldHashOf(result: Planned | Applied): { heldHash?: string } {
   const { guardFindings, planHash, heldHash } = result;
-  if (!('outcomes' in result) && (guardFindings.length > 0 || heldHash !== null))
-    return { heldHash: planHash };
+  const isHeld = guardFindings.length > 0 || heldHash !== null;
+  if (isHeld && !('outcomes' in result)) return { heldHash: planHash };
   return heldHash === null ? {} : { heldHash };
 }
 
-/** Reminders within the operator's filters and the review. */
 function remindersOf({ desired, policy }: Planned['input'], ms: number): Reminder[] {
   const { only, environments, reviewed } = policy;
   const places = new Set(environments.flatMap(({ name, selected }) => (selected ? [name] : [])));
@@ -98,7 +99,6 @@ function remindersOf({ desired, policy }: Planned['input'], ms: number): Reminde
   });
 }
 
-/** The fields that people own, of the flags and environments that the run planned. */
 function leftToPeople({ desired, policy }: Planned['input']): LeftToPeople[] {
   return plannedObjects(policy, 'flag', desired.flags).flatMap((flag) => {
     const { name, fields, creation = {}, environments } = flag;
@@ -113,15 +113,13 @@ function leftToPeople({ desired, policy }: Planned['input']): LeftToPeople[] {
 }
 
 /** Outcomes for a plan that a guard refuses: only its kills were sent. */
-function killOutcomes({ plan: found, kills }: Planned): { outcomes?: Outcomes } {
+function killOutcomes({ plan: found, kills }: Planned): Outcomes | undefined {
   const killed = found.changes.filter(({ id }) => kills.killed.has(id));
-  if (killed.length === 0) return {};
+  if (killed.length === 0) return undefined;
   const held: Outcome = { status: 'skipped', why: 'killed; a guard holds the rest back' };
-  return {
-    outcomes: new Map(
-      killed.map(({ id, fields }) => [id, fields.length === 1 ? { status: 'applied' } : held]),
-    ),
-  };
+  return new Map(
+    killed.map(({ id, fields }) => [id, fields.length === 1 ? { status: 'applied' } : held]),
+  );
 }
 
 function ruleNamesOf({ desired, policy }: Planned['input']): PlanReport['ruleNames'] & object {
@@ -179,7 +177,6 @@ export function exitCodeOf(
   return exit !== EXIT.notConverged && result.unsaved !== undefined ? EXIT.failed : exit;
 }
 
-/** Exit code of a run that a signal to this process ended. */
 export function exitCodeOfSignal({ reason }: AbortSignal): ExitCode {
   return reason === 'SIGINT' ? EXIT.sigint : EXIT.sigterm;
 }

@@ -30,23 +30,23 @@ export function selectedKeys(
   const flags = [...desired.flags.values()];
   const known = knownKeys(desired, state);
   const nowhere = `neither the specs nor their references${state ? ' nor the state' : ''} have it`;
-  for (const name of only) refuseUnknown('--only', name, known, nowhere);
-  for (const name of exclude) refuseUnknown('--exclude', name, known, nowhere);
+  refuseUnknown('--only', only, known, nowhere);
+  refuseUnknown('--exclude', exclude, known, nowhere);
   const tagsOf = ({ fields, ownershipTag }: DesiredFlag): readonly string[] =>
     withTag(fields, ownershipTag).tags ?? [];
-  const usedTags = new Set(flags.flatMap(tagsOf));
-  for (const tag of tags) refuseUnknown('--tag', tag, usedTags, 'no flag of the specs has it');
-  const usedOwners = new Set(flags.flatMap(({ owner }) => owner ?? []));
-  for (const owner of owners)
-    refuseUnknown('--owner', owner, usedOwners, 'no flag of the specs names it');
-  const tagged = flags.filter((flag) => tagsOf(flag).some((each) => tags.includes(each)));
-  const owned = flags.filter(({ owner }) => owner !== undefined && owners.includes(owner));
-  const keysOf = (found: typeof flags): Set<string> =>
-    new Set(found.map(({ name }) => keyOf('flag', name)));
+  refuseUnknown('--tag', tags, new Set(flags.flatMap(tagsOf)), 'no flag of the specs has it');
+  const ownersOf = ({ owner }: DesiredFlag): readonly string[] =>
+    owner === undefined ? [] : [owner];
+  const named = 'no flag of the specs names it';
+  refuseUnknown('--owner', owners, new Set(flags.flatMap(ownersOf)), named);
+  const flagsWith = (wanted: readonly string[], wordsOf: typeof tagsOf): ReadonlySet<string> => {
+    const found = flags.filter((flag) => wordsOf(flag).some((each) => wanted.includes(each)));
+    return new Set(found.map(({ name }) => keyOf('flag', name)));
+  };
   const sets = [
     ...(only.length > 0 ? [new Set(only)] : []),
-    ...(tags.length > 0 ? [keysOf(tagged)] : []),
-    ...(owners.length > 0 ? [keysOf(owned)] : []),
+    ...(tags.length > 0 ? [flagsWith(tags, tagsOf)] : []),
+    ...(owners.length > 0 ? [flagsWith(owners, ownersOf)] : []),
   ];
   const selected = [...known].filter(
     (key) => !exclude.includes(key) && sets.every((each) => each.has(key)),
@@ -58,11 +58,12 @@ export function selectedKeys(
 
 function refuseUnknown(
   option: string,
-  name: string,
+  names: readonly string[],
   known: ReadonlySet<string>,
   why: string,
 ): void {
-  if (known.has(name)) return;
+  const name = names.find((each) => !known.has(each));
+  if (name === undefined) return;
   const suggestion = didYouMean(name, known);
   throw new FlagkeelError('USAGE', `cannot use ${option} "${name}": ${why}${suggestion}`);
 }
@@ -73,7 +74,6 @@ export function unknownEnvironment(name: string, names: readonly string[]): Flag
   return new FlagkeelError('USAGE', `cannot use --environment "${name}": ${why}`);
 }
 
-/** Names in the specs, including kills and references, and in the state. */
 function knownKeys(desired: BoundDesired, state: State | null): ReadonlySet<string> {
   const { references } = desired.config;
   const otherFlags = [...references.flags, ...desired.kills.map(({ flag }) => flag)];

@@ -5,7 +5,7 @@ import { keyOfId, objectId, type ObjectId } from '../model/ref.js';
 import type { Change, Plan } from '../model/plan.js';
 import type { Outcomes } from '../model/outcome.js';
 import type { State } from '../model/state.js';
-import { stateAfterAnswers, stateAfterVerify } from '../plan/bases/next-state.js';
+import { stateAfterVerify } from '../plan/bases/next-state.js';
 import { closedAt } from '../timing/windows.js';
 import { planChanges, touchedKeys } from '../plan/plan.js';
 import { verifyingPolicy } from '../plan/policy.js';
@@ -13,12 +13,12 @@ import { timedInput } from './moment.js';
 import { observeScope } from './observe.js';
 import type { Applied, Planned, RunContext } from './context.js';
 import { outOfSyncIn } from './out-of-sync.js';
+import type { PlanAndInput } from './windows.js';
 
 /** Pauses between looks at writes that are not visible yet: about 15 s in all. */
 const PAUSES_MS = [250, 750, 2_000, 4_000, 8_000];
 
 export interface Verified extends Pick<Applied, 'left' | 'state' | 'outOfSync' | 'unverified'> {
-  /** The changes that were found as git wants them. */
   readonly equal: ReadonlySet<ObjectId>;
 }
 
@@ -29,19 +29,25 @@ export interface VerifyOptions {
   readonly time?: Time;
 }
 
-/** The time in the form of the state. */
 export function momentOf({ now }: Pick<VerifyOptions, 'now'>): string {
   return new Date(now()).toISOString();
 }
 
-/** The state as far as the observation before the writes and their answers show it, without another look. */
-export function stateAfterWrites(
-  { plan, input }: Pick<Planned, 'plan' | 'input'>,
-  outcomes: Outcomes,
-  { head, now }: { readonly head: string | null; readonly now: string },
-): State {
-  const state = stateAfterVerify(input, new Set(plan.unchanged), head, now);
-  return stateAfterAnswers({ ...input, state }, plan.changes, outcomes, head);
+/** Plans some objects anew, from the state as it is by now. */
+export async function planAgain(
+  { plan, input: { desired, policy: before, moment }, reader, at }: Planned,
+  keys: ReadonlySet<string>,
+  context: RunContext,
+  {
+    state,
+    nowMs,
+    shown,
+  }: { readonly state: State; readonly nowMs: number; readonly shown?: Scope['shown'] },
+): Promise<PlanAndInput> {
+  const policy = { ...verifyingPolicy(before, keys, plan), closed: closedAt(desired, nowMs) };
+  const seen = await observeScope(context, { reader, at }, { desired, state, policy, shown });
+  const input = timedInput(seen, moment);
+  return { input, changes: planChanges(input, 'touched') };
 }
 
 /**
@@ -50,18 +56,19 @@ export function stateAfterWrites(
  * A service may show an old value for a while after a write. Such objects are read again, within bounds. A third value
  * is a foreign change, and ends the wait for its object.
  *
- * @param options its `signal` ends the wait.
+ * @param answered the state as far as the observation before the writes and their answers show it.
  */
 export async function verify(
-  { plan: done, input, reader, at }: Planned,
+  planned: Planned & { readonly answered: State },
   outcomes: Outcomes,
   context: RunContext,
   options: VerifyOptions,
 ): Promise<Verified> {
+  const { plan: done } = planned;
   const { signal, time = realTime } = options;
   const head = context.source.revision.commit;
-  const now = momentOf(options);
-  let state = stateAfterWrites({ plan: done, input }, outcomes, { head, now });
+  const startedAt = momentOf(options);
+  let state = planned.answered;
   const withheld = outOfSyncIn({ ...done, changes: [] });
   const equal = new Set<ObjectId>();
   if (done.changes.length === 0) return { left: [], state, outOfSync: withheld, equal };
@@ -71,14 +78,9 @@ export async function verify(
     keys: ReadonlySet<string>,
     shown?: Scope['shown'],
   ): Promise<readonly Change[]> => {
-    const { desired } = input;
-    const closed = closedAt(desired, options.now());
-    const policy = { ...verifyingPolicy(input.policy, keys, done), closed };
-    const about = { desired, state, policy, shown };
-    const seen = await observeScope(context, { reader, at }, about);
-    const again = timedInput(seen, input.moment);
-    const left = planChanges(again, 'touched');
-    state = stateAfterVerify(again, new Set(left.unchanged), head, now);
+    const now = { state, nowMs: options.now(), shown };
+    const { input: again, changes: left } = await planAgain(planned, keys, context, now);
+    state = stateAfterVerify(again, new Set(left.unchanged), head, startedAt);
     for (const key of keys) outOfSync.delete(key);
     // The first plan names what is not looked at.
     for (const key of outOfSyncIn({ ...left, notCompared: [] })) outOfSync.add(key);
@@ -96,7 +98,7 @@ export async function verify(
     return [...others, ...(await lookAt(keys))];
   };
   const unread = new Set<string>();
-  let left = await lookAt(touchedKeys(done), shownIn({ plan: done, input }, outcomes, unread));
+  let left = await lookAt(touchedKeys(done), shownIn(planned, outcomes, unread));
   // Only a reading proves a difference, because an answer may leave something out.
   const doubtful = new Set([...outOfSync].filter((key) => unread.has(key)));
   if (doubtful.size > 0) left = await lookAnew(doubtful);
@@ -147,7 +149,7 @@ function goneIn(done: Plan, left: Plan, looked: ReadonlySet<string>): ObjectId[]
   });
 }
 
-/** @returns false if the run was interrupted. */
+/** @returns whether the run may go on. */
 async function paused(ms: number, time: Time, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return false;
   await time.sleep(ms, signal).catch(() => undefined);
@@ -165,7 +167,7 @@ function isAsBefore(left: Change, original: Change | undefined): boolean {
   );
 }
 
-/** Whether the change waits for a person on the service: it is still to do, but no failure of this run. */
+/** Then it is still to do, but no failure of this run. */
 function awaitsApproval(outcomes: Outcomes, id: ObjectId): boolean {
   const outcome = outcomes.get(id);
   return outcome?.status === 'skipped' && outcome.approvalNeeded === true;

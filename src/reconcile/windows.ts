@@ -5,11 +5,15 @@ import type { PlanInput } from '../plan/input.js';
 import { planHash } from '../plan/hash.js';
 import { planChanges } from '../plan/plan.js';
 import { closedFor } from '../plan/policy.js';
-import type { RunContext } from './context.js';
-import type { PlanFromBases } from './inferred-bases.js';
+import type { RunContext, TimedInput } from './context.js';
+
+export interface PlanAndInput {
+  readonly input: TimedInput;
+  readonly changes: Plan;
+}
 
 /** A plan with a hash that does not depend on the time: it covers the changes with all windows open. */
-export interface HashedPlan extends PlanFromBases {
+export interface HashedPlan extends PlanAndInput {
   readonly hash: string;
   /** Hash of the rest after all changes that may go now; null if there is no rest. */
   readonly heldHash: string | null;
@@ -21,7 +25,7 @@ export interface HashedPlan extends PlanFromBases {
  */
 export function planForNow(
   { options, originName }: RunContext,
-  { input, changes }: PlanFromBases,
+  { input, changes }: PlanAndInput,
   workspaceId: string,
 ): HashedPlan {
   const { policy } = input;
@@ -30,18 +34,13 @@ export function planForNow(
   const hashOf = (plan: Pick<Plan, 'changes'>): string =>
     planHash(plan, place, { reviewed, start, ladders: input.moment.ladders });
   const isHeld = changes.withheld.some(({ why }) => why === 'window-closed');
-  if (!isHeld) {
-    return { input, changes, hash: hashOf(changes), heldHash: null };
-  }
-  const open = planChanges(
-    { ...input, policy: { ...policy, closed: new Map() } },
-    changes.observed,
-  );
+  if (!isHeld) return { input, changes, hash: hashOf(changes), heldHash: null };
+  const always = { ...input, policy: { ...policy, closed: new Map() } };
+  const open = planChanges(always, changes.observed);
   const hash = hashOf(open);
   const approval = options.approvals?.find((each) => each.hash === hash);
   if (!approval) {
-    const held = { changes: heldIn(open, changes) };
-    return { input, changes, hash, heldHash: hashOf(held) };
+    return { input, changes, hash, heldHash: hashOf({ changes: heldIn(open, changes) }) };
   }
   const windowOverride = approvalText(approval);
   const obeying = { ...input, policy: { ...policy, windowOverride } };
@@ -60,7 +59,7 @@ function heldIn(whole: Plan, part: Plan): Change[] {
   });
 }
 
-/** Adds the reason of the override to the notes of changes that go although their environment is closed. */
+/** Notes with the reason of the override, for changes that go although their environment is closed. */
 export function withOverride(notes: PlanNotes, plan: Plan, { policy }: PlanInput): PlanNotes {
   const { windowOverride = '' } = policy;
   if (windowOverride === '') return notes;

@@ -122,8 +122,7 @@ async function resultText(
     flag,
     entry: isKill ? { reason, since } : null,
   }).catch((error: unknown) => ({ path: null, why: messageOf(error) }));
-  const commands =
-    list.path === null ? [] : commitCommands(directory, list.path, act.title, reason);
+  const commands = list.path === null ? [] : commitCommands(directory, list.path, act);
   const places = isKill ? [] : orderedAt.map(({ file, line }) => `${file}:${line}`);
   if (format === 'json') {
     const changed = wasKilled === null ? null : !wasDone;

@@ -2,7 +2,7 @@ import type { GitCache } from '../../git/cache.js';
 import { commitIn } from '../../git/log.js';
 import type { UnsignedCommit } from '../../git/signatures.js';
 import type { Source } from '../../git/spec-source.js';
-import { addsKill } from '../../kill/in-git.js';
+import { killsAdded } from '../../kill/in-git.js';
 import type { CommitView } from '../view.js';
 
 export interface Seen {
@@ -62,6 +62,6 @@ export abstract class OpenedCommits {
 
   async addsKill(before: string, after: string): Promise<boolean> {
     await using source = await this.open(after);
-    return await addsKill(source.checkout, before, after);
+    return (await killsAdded(source.checkout, before, after)).size > 0;
   }
 }

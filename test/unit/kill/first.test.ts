@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { KillSender } from '../../../src/kill/first.js';
 import type { Killing } from '../../../src/kill/send.js';
+import { killOrders } from '../../../src/plan/kills/orders.js';
 import { RunCache } from '../../../src/reconcile/cache.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
 import { findWorkspace } from '../../../src/admin-api/workspace.js';
@@ -52,7 +53,7 @@ async function sent(settings: RunSettings = {}, { isOutdated = false, isDryRun =
   if (!specs.ok) return sender.sendAmongInvalid(specs);
   const reader = await context.openReader(specs.desired);
   const workspace = await findWorkspace(reader, specs.desired.config.workspace);
-  return sender.sendFirst(specs.desired, { reader, workspace });
+  return sender.sendMissing(killOrders(specs.desired), { reader, workspace });
 }
 
 it('kills all at once, each with the words of the commit that ordered it', async () => {

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { openCheckout } from '../../../src/git/checkout.js';
 import { openSource } from '../../../src/git/spec-source.js';
-import { addsKill, withKillsOf } from '../../../src/kill/in-git.js';
+import { killsAdded, withKillsOf } from '../../../src/kill/in-git.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
 import { makeRepository, type TestRepository } from '../../support/git.js';
 import { flagSpec, PIPELINE_CONFIG } from '../../support/pipeline-world.js';
@@ -22,7 +22,7 @@ beforeEach(() => {
 async function isKillAdded(before: string, after: string): Promise<boolean> {
   const checkout = await openCheckout(repository.directory);
   onTestFinished(async () => checkout.close());
-  return addsKill(checkout, before, after);
+  return (await killsAdded(checkout, before, after)).size > 0;
 }
 
 it('sees a kill in the break-glass list, once', async () => {
