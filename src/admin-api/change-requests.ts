@@ -1,4 +1,4 @@
-import { FlagkeelError, RejectedError } from '../errors.js';
+import { RejectedError } from '../errors.js';
 import { truncateNote } from '../model/audit-note.js';
 import {
   answeredBy,
@@ -15,7 +15,6 @@ import { objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import * as shapes from './decode.js';
 import type { AdminClient, GetOnly } from './http/admin-client.js';
 import { isNoEndpoint } from './http/response.js';
-import type { AdminReader } from './reader.js';
 import type { WireChangeRequest, WireEnvironment } from './wire.js';
 
 const PER_PAGE = 100;
@@ -49,35 +48,29 @@ async function pagesOf(
   const found: WireChangeRequest[] = [];
   let after: string | null = null;
   for (let page = 0; page < most; page += 1) {
-    const query = { ...filter, limit: String(PER_PAGE), ...(after !== null && { after }) };
-    const request = { path: ['changeRequests'], query, what: 'read change requests' };
+    const query: Record<string, string> = { ...filter, limit: String(PER_PAGE) };
+    if (after !== null) query['after'] = after;
     // One after the other, because each page names the next.
-    const answer = await client.get({ ...request, accepts: isNoEndpoint });
-    if (isNoEndpoint(answer.status)) return null;
-    const { data, nextMarker } = checkedPage(client, answer.json);
-    found.push(...data);
-    if (nextMarker === null) return found;
-    after = nextMarker;
+    const { json } = await client.get({
+      ...{ path: ['changeRequests'], query, what: 'read change requests' },
+      ...{ accepts: isNoEndpoint, check: shapes.changeRequestPage },
+    });
+    if (json === undefined) return null;
+    found.push(...json.data);
+    if (json.nextMarker === null) return found;
+    after = json.nextMarker;
   }
   return found;
 }
 
-function checkedPage(client: GetOnly, json: unknown): ReturnType<typeof shapes.changeRequestPage> {
-  try {
-    return shapes.changeRequestPage(json);
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new FlagkeelError(
-      'UNREADABLE',
-      `cannot read change requests from ${client.origin}: ${why}`,
-      { cause },
-    );
-  }
+/** `listChangeRequests` as the reader has it. */
+interface ChangeRequestList {
+  listChangeRequests(environmentId: string): ReturnType<typeof listChangeRequests>;
 }
 
 /** The change requests by object, in these environments. @param wanted names of environments. */
 export async function requestsByObject(
-  reader: Pick<AdminReader, 'listChangeRequests'>,
+  reader: ChangeRequestList,
   environments: readonly WireEnvironment[],
   wanted: ReadonlySet<string>,
 ): Promise<ReadonlyMap<ObjectId, readonly ChangeRequest[]>> {
@@ -129,7 +122,7 @@ export interface Submission {
  */
 export async function submitOnce(
   client: Pick<AdminClient, 'write'>,
-  reader: Pick<AdminReader, 'listChangeRequests'>,
+  reader: ChangeRequestList,
   submission: Submission,
 ): Promise<ChangeRequest | null> {
   const { draft, ref, environmentId, workspaceId } = submission;

@@ -6,6 +6,7 @@ import type {
   WireEnvironment,
   WireFlag,
   WireIdentity,
+  WirePage,
   WireRef,
   WireRolloutStatus,
   WireSegment,
@@ -77,17 +78,22 @@ const bool: Check<boolean> = (value) => {
 };
 
 /** Whole and not negative. */
-export const count: Check<number> = (value) => {
+const count: Check<number> = (value) => {
   if (!Number.isSafeInteger(value) || (value as number) < 0) {
     throw new ShapeError('', 'a whole number', value);
   }
   return value as number;
 };
 
-const orNull =
-  <T>(check: Check<T>): Check<T | null> =>
+const orElse =
+  <T, D>(check: Check<T>, otherwise: D): Check<T | D> =>
   (value) =>
-    value === undefined || value === null ? null : check(value);
+    value === undefined || value === null ? otherwise : check(value);
+
+const orNull = <T>(check: Check<T>): Check<T | null> => orElse(check, null);
+
+/** A field that may be absent; null becomes absent. */
+const optional = <T>(check: Check<T>): Check<T | undefined> => orElse(check, undefined);
 
 export const list =
   <T>(check: Check<T>): Check<T[]> =>
@@ -105,13 +111,7 @@ const orEmpty = <T>(check: Check<T>): Check<T[]> => {
   return (value) => (value === undefined || value === null ? [] : whole(value));
 };
 
-/** A field that may be absent; null becomes absent. */
-const optional =
-  <T>(check: Check<T>): Check<T | undefined> =>
-  (value) =>
-    value === undefined || value === null ? undefined : check(value);
-
-export function record<T extends object>(fields: {
+function record<T extends object>(fields: {
   readonly [K in keyof T]?: Check<T[K]>;
 }): Check<T> {
   const checks = Object.entries(fields) as [string, Check<unknown>][];
@@ -207,6 +207,10 @@ export const segment = record<WireSegment>({
   trafficType: ref,
   tags,
 });
+
+export function page<T>(each: Check<T>): Check<WirePage<T>> {
+  return record<WirePage<T>>({ objects: list(each), totalCount: count });
+}
 
 export const segmentInEnvironment = record<WireSegmentInEnvironment>({ name, environment: ref });
 

@@ -1,5 +1,13 @@
-import type { AdminReader, FlagSaid } from './reader.js';
+import type { AdminReader } from './reader.js';
 import type { WireDefinition } from './wire.js';
+
+export interface DefinitionTarget {
+  readonly workspaceId: string;
+  /** May be its name on services that accept names. */
+  readonly environmentId: string;
+  /** Name. */
+  readonly flag: string;
+}
 
 /**
  * The result of a look at one definition.
@@ -32,7 +40,7 @@ const UNKNOWN: Look = { is: 'unknown' };
  */
 export async function look(
   reader: AdminReader,
-  { workspaceId, environmentId }: { readonly workspaceId: string; readonly environmentId: string },
+  { workspaceId, environmentId }: Omit<DefinitionTarget, 'flag'>,
   { name, id }: { readonly name: string; readonly id?: string | undefined },
   { flags = 'one' }: LookOptions = {},
 ): Promise<Look> {
@@ -67,38 +75,4 @@ async function shownFlag(
   if (shown !== null || flags === 'one') return shown;
   const all = await reader.listFlags(workspaceId);
   return all === null ? null : all.find((each) => each.name === name);
-}
-
-/**
- * Remembers facts about flags from other answers of this run: ids, because some services find a definition only by the
- * id of its flag; and absent flags, because some services have no other way to show an absence.
- */
-export class FlagIds {
-  readonly #ids = new Map<string, Set<string>>();
-  readonly #absent = new Set<string>();
-
-  learn(workspaceId: string, flag: { readonly name: string; readonly id: string }): void {
-    const place = placeOf(workspaceId, flag.name);
-    this.#ids.set(place, new Set(this.#ids.get(place)).add(flag.id));
-    this.#absent.delete(place);
-  }
-
-  /** Ignores flags with a known id, because a service may take a while to find a flag that it has just shown. */
-  learnAbsent(workspaceId: string, name: string): void {
-    const place = placeOf(workspaceId, name);
-    if (!this.#ids.has(place)) this.#absent.add(place);
-  }
-
-  /** See `AdminReader.flagSaid`. */
-  saidOf(workspaceId: string, name: string): FlagSaid {
-    const place = placeOf(workspaceId, name);
-    if (this.#absent.has(place)) return 'absent';
-    const ids = [...(this.#ids.get(place) ?? [])];
-    const id = ids.at(-1);
-    return id === undefined ? undefined : { id, ids };
-  }
-}
-
-function placeOf(workspaceId: string, name: string): string {
-  return `${workspaceId}/${name}`;
 }

@@ -1,16 +1,47 @@
+import { FlagkeelError, messageOf } from '../errors.js';
 import type { ListedRequest } from '../model/change-request.js';
+import { listChangeRequests } from './change-requests.js';
+import { isNoEndpoint } from './http/response.js';
+import type { GetOnly } from './http/admin-client.js';
+import type { ReadRequest } from './http/request.js';
+import { KeysCount, readPages, type Page } from './paging.js';
+import * as shapes from './decode.js';
 import type {
   WireDefinition,
   WireEnvironment,
   WireFlag,
   WireRolloutStatus,
   WireSegment,
+  WireSegmentKeys,
   WireTrafficType,
   WireWorkspace,
 } from './wire.js';
 
+/** Largest page sizes that the service accepts; its answers show the sizes that it uses. */
+const WORKSPACES_PER_PAGE = 200;
+const OBJECTS_PER_PAGE = 50;
+const KEYS_PER_PAGE = 100;
+
+/** Only a 404 of the service itself is an absence; one of a proxy proves nothing. */
+const isAbsence = (status: number, isOwn: boolean): boolean => status === 404 && isOwn;
+
+type OptionalList = 'traffic types' | 'flags' | 'definitions';
+
+interface OptionalRequest extends ReadRequest {
+  readonly list: OptionalList;
+  readonly workspaceId: string;
+  readonly environmentId?: string;
+}
+
+/** Newest id of a flag, and all ids that it had, oldest first; undefined if no answer of the run named it. */
+export type FlagSaid =
+  { readonly id: string; readonly ids: readonly string[] } | 'absent' | undefined;
+
+/** The reader as seen by its users. */
+export type AdminReader = Pick<HttpAdminReader, keyof HttpAdminReader>;
+
 /**
- * All reads of the administration service. It cannot write, so that a dry run gets only this.
+ * All reads of the administration service. It has a `get` alone, so that a dry run, which gets only this, cannot write.
  *
  * For all methods:
  * - `undefined` means that the service clearly reported an absence;
@@ -20,58 +51,297 @@ import type {
  *
  * Environments are given by id, flags and segments by name. Repeating is safe.
  */
-export interface AdminReader {
+export class HttpAdminReader {
   /** Scheme, host and port, without a slash at the end. */
   readonly origin: string;
-  listWorkspaces(): Promise<readonly WireWorkspace[]>;
-  listEnvironments(workspaceId: string): Promise<readonly WireEnvironment[]>;
-  listRolloutStatuses(workspaceId: string): Promise<readonly WireRolloutStatus[]>;
-  listSegments(workspaceId: string): Promise<readonly WireSegment[]>;
+  readonly #client: GetOnly;
+  /** Which optional lists the service has; unknown until the first request. */
+  readonly #lists = new Map<OptionalList, 'there' | 'missing'>();
+  readonly #keysCount = new KeysCount();
+  /** Ids and absences of flags, by `WORKSPACE/NAME`. */
+  readonly #flagIds = new Map<string, Set<string>>();
+  readonly #absentFlags = new Set<string>();
+  #showsFlags = false;
+  /** Workspace id → environments, for workspaces that answered. */
+  readonly #answered = new Map<string, readonly WireEnvironment[]>();
+
+  constructor(client: GetOnly) {
+    this.#client = client;
+    this.origin = client.origin;
+  }
+
+  async listWorkspaces(): Promise<readonly WireWorkspace[]> {
+    const request = { path: ['workspaces'], what: 'read workspaces' };
+    const pages = this.#pages(request, shapes.workspace, ({ id }) => id, WORKSPACES_PER_PAGE);
+    return whole(request, await pages);
+  }
+
+  async listEnvironments(workspaceId: string): Promise<readonly WireEnvironment[]> {
+    const path = ['environments', 'ws', workspaceId];
+    const environments = await this.#list({ path, what: 'read environments' }, shapes.environment);
+    this.#answered.set(workspaceId, environments);
+    return environments;
+  }
+
+  async listRolloutStatuses(workspaceId: string): Promise<readonly WireRolloutStatus[]> {
+    const query = { wsId: workspaceId };
+    const request = { path: ['rolloutStatuses'], query, what: 'read rollout statuses' };
+    return this.#list(request, shapes.rolloutStatus);
+  }
+
+  async listSegments(workspaceId: string): Promise<readonly WireSegment[]> {
+    const request = { path: ['segments', 'ws', workspaceId], what: 'read segments' };
+    return whole(request, await this.#pages(request, shapes.segment, ({ name }) => name));
+  }
+
   /**
    * One request; `look` is the one caller, because a 404 of one key proves no absence.
    *
    * @param flag `key` is what the path has for the flag: its name, or an id.
    */
-  getDefinition(
+  async getDefinition(
     workspaceId: string,
     environmentId: string,
-    flag: { readonly name: string; readonly key: string },
-  ): Promise<WireDefinition | undefined>;
-  /** Remembers for the run the id in an answer to a write. Sends no request. */
-  learnFlag(workspaceId: string, flag: Pick<WireFlag, 'name' | 'id'>): void;
-  /** Remembers for the run that the service refused a write because it has no such flag. Sends no request. */
-  learnAbsence(workspaceId: string, flag: string): void;
+    { name, key }: { readonly name: string; readonly key: string },
+  ): Promise<WireDefinition | undefined> {
+    const inEnvironment = shapes.inEnvironment(shapes.definition, environmentId);
+    const { json } = await this.#client.get({
+      path: ['splits', 'ws', workspaceId, key, 'environments', environmentId],
+      what: `read the definition of flag ${JSON.stringify(name)}`,
+      accepts: isAbsence,
+      check: (value) => {
+        const definition = inEnvironment(value);
+        // A definition of another flag must not be taken for this one, because it would be overwritten.
+        if (definition.name === key || definition.id === key) return definition;
+        throw anotherFlag(definition);
+      },
+    });
+    return json;
+  }
+
+  /** Remembers for the run the id in an answer. Sends no request. */
+  learnFlag(workspaceId: string, { name, id }: Pick<WireFlag, 'name' | 'id'>): void {
+    const place = `${workspaceId}/${name}`;
+    this.#flagIds.set(place, new Set(this.#flagIds.get(place)).add(id));
+    this.#absentFlags.delete(place);
+  }
+
   /**
-   * Facts about a flag from other answers of the run: its newest id, and all ids that it had, oldest first. undefined if
-   * there are none. Sends no request.
+   * Remembers for the run that the service refused a write because it has no such flag. Sends no request. Ignores flags
+   * with a known id, because a service may take a while to find a flag that it has just shown.
    */
-  flagSaid(workspaceId: string, flag: string): FlagSaid;
+  learnAbsence(workspaceId: string, flag: string): void {
+    const place = `${workspaceId}/${flag}`;
+    if (!this.#flagIds.has(place)) this.#absentFlags.add(place);
+  }
+
+  /** Facts about a flag from other answers of the run. Sends no request. */
+  flagSaid(workspaceId: string, flag: string): FlagSaid {
+    const place = `${workspaceId}/${flag}`;
+    if (this.#absentFlags.has(place)) return 'absent';
+    const ids = [...(this.#flagIds.get(place) ?? [])];
+    const id = ids.at(-1);
+    return id === undefined ? undefined : { id, ids };
+  }
+
   /** Keys in the service's order; `undefined` if the segment is not active in the environment. */
-  listKeys(environmentId: string, segment: string): Promise<ListedKeys | undefined>;
+  async listKeys(
+    environmentId: string,
+    segment: string,
+  ): Promise<
+    { readonly keys: readonly string[]; readonly openChangeRequestId: string | null } | undefined
+  > {
+    const request = keysRequest(environmentId, segment);
+    let openChangeRequestId: string | null = null;
+    const fetchPage = async (offset: number): Promise<Page<string> | undefined> => {
+      const { json: page, length } = await this.#keysPage(request, offset, KEYS_PER_PAGE);
+      if (page === undefined) return undefined;
+      openChangeRequestId = page.openChangeRequestId;
+      const total = await this.#keysCount.askedTotal(
+        page,
+        offset,
+        async () => (await this.#keysPage(request, 0, 1)).json,
+      );
+      return { objects: page.keys.map(({ key }) => key), total, offset: page.offset, length };
+    };
+    const keys = await this.#readPages(request, fetchPage, (key) => key);
+    return keys && { keys, openChangeRequestId };
+  }
+
   /**
    * Counts keys cheaply, with one page of one key. `undefined` if the segment is not active; `null` if it is active but
    * the answer does not prove the number of keys.
    */
-  countKeys(environmentId: string, segment: string): Promise<number | null | undefined>;
+  async countKeys(environmentId: string, segment: string): Promise<number | null | undefined> {
+    const { json } = await this.#keysPage(keysRequest(environmentId, segment), 0, 1);
+    return json && this.#keysCount.provenCount(json);
+  }
 
-  listTrafficTypes(workspaceId: string): Promise<readonly WireTrafficType[] | null>;
-  listFlags(workspaceId: string): Promise<readonly WireFlag[] | null>;
+  async listTrafficTypes(workspaceId: string): Promise<readonly WireTrafficType[] | null> {
+    const path = ['trafficTypes', 'ws', workspaceId];
+    const request = {
+      list: 'traffic types',
+      workspaceId,
+      path,
+      what: 'read traffic types',
+    } as const;
+    const check = shapes.list(shapes.trafficType);
+    return this.#optional(
+      request,
+      async (asked) => (await this.#client.get({ ...asked, check })).json,
+    );
+  }
+
+  async listFlags(workspaceId: string): Promise<readonly WireFlag[] | null> {
+    const path = ['splits', 'ws', workspaceId];
+    const found = await this.#optional(
+      { list: 'flags', workspaceId, path, what: 'read flags' },
+      async (asked) => this.#pages(asked, shapes.flag, ({ name }) => name),
+    );
+    for (const flag of found ?? []) this.learnFlag(workspaceId, flag);
+    return found;
+  }
+
   /** One flag. `null` also if the service shows no flag of this name and has not shown any flag yet. */
-  getFlag(workspaceId: string, flag: string): Promise<WireFlag | null | undefined>;
+  async getFlag(workspaceId: string, flag: string): Promise<WireFlag | null | undefined> {
+    if (this.#lists.get('flags') === 'missing') return null;
+    const { json } = await this.#client.get({
+      path: ['splits', 'ws', workspaceId, flag],
+      what: `read flag ${JSON.stringify(flag)}`,
+      accepts: this.#showsFlags ? isAbsence : isNoEndpoint,
+      check: (value) => {
+        const found = shapes.flag(value);
+        if (found.name !== flag) throw anotherFlag(found);
+        return found;
+      },
+    });
+    if (json === undefined) return this.#showsFlags ? undefined : null;
+    this.#showsFlags = true;
+    this.learnFlag(workspaceId, json);
+    return json;
+  }
+
   /** @param onEach called for each definition on arrival; twice for some if the list has to be read again. */
-  listDefinitions(
+  async listDefinitions(
     workspaceId: string,
     environmentId: string,
     onEach?: (definition: WireDefinition) => void,
-  ): Promise<readonly WireDefinition[] | null>;
+  ): Promise<readonly WireDefinition[] | null> {
+    const inEnvironment = shapes.inEnvironment(shapes.definition, environmentId);
+    const check: typeof inEnvironment = (value) => {
+      const definition = inEnvironment(value);
+      onEach?.(definition);
+      return definition;
+    };
+    const path = ['splits', 'ws', workspaceId, 'environments', environmentId];
+    return this.#optional(
+      { list: 'definitions', workspaceId, environmentId, path, what: 'read definitions' },
+      async (asked) => this.#pages(asked, check, ({ name }) => name),
+    );
+  }
+
   /** The open requests of an environment, oldest first, and the newest hundred rejected ones. */
-  listChangeRequests(environmentId: string): Promise<readonly ListedRequest[] | null>;
+  async listChangeRequests(environmentId: string): Promise<readonly ListedRequest[] | null> {
+    return listChangeRequests(this.#client, environmentId);
+  }
+
+  async #keysPage(
+    request: ReadRequest,
+    offset: number,
+    limit: number,
+  ): Promise<{ readonly json: WireSegmentKeys | undefined; readonly length: number }> {
+    const query = { limit: String(limit), offset: String(offset) };
+    const check = shapes.segmentKeys;
+    return this.#client.get({ ...request, query, accepts: isAbsence, check });
+  }
+
+  async #list<T>(request: ReadRequest, check: shapes.Check<T>): Promise<T[]> {
+    const { json } = await this.#client.get({ ...request, check: shapes.list(check) });
+    return whole(request, json);
+  }
+
+  /** @param read returns `undefined` if the service denies the list, with a status that `accepts` of the request took. */
+  async #optional<T>(
+    request: OptionalRequest,
+    read: (request: ReadRequest) => Promise<readonly T[] | undefined>,
+  ): Promise<readonly T[] | null> {
+    if (this.#lists.get(request.list) === 'missing') return null;
+    let denial = 404;
+    const accepts = (status: number): boolean => {
+      denial = status;
+      return isNoEndpoint(status);
+    };
+    const found = await read({ ...request, accepts });
+    if (found === undefined && denial === 404) await this.#confirmMissing(request);
+    this.#lists.set(request.list, found === undefined ? 'missing' : 'there');
+    return found ?? null;
+  }
+
+  /**
+   * Checks that the service knows the ids in the path of a list that was 404. Unknown ids give 404 as well, which must
+   * not look like a service without this list.
+   */
+  async #confirmMissing({
+    list,
+    workspaceId,
+    environmentId,
+    what,
+  }: OptionalRequest): Promise<void> {
+    const cannot = `cannot ${what} from ${this.origin}`;
+    if (this.#lists.get(list) === 'there') {
+      const why = 'it answered 404 for a list that it answered before';
+      throw new FlagkeelError('UNREADABLE', `${cannot}: ${why}`);
+    }
+    const environments =
+      this.#answered.get(workspaceId) ?? (await this.listEnvironments(workspaceId));
+    if (environmentId === undefined || environments.some(({ id }) => id === environmentId)) return;
+    const why = `there is no environment ${JSON.stringify(environmentId)}`;
+    throw new FlagkeelError('NOT_ON_SERVICE', `${cannot}: ${why}`);
+  }
+
+  async #pages<T>(
+    request: ReadRequest,
+    each: shapes.Check<T>,
+    idOf: (object: T) => string,
+    limit = OBJECTS_PER_PAGE,
+  ): Promise<T[] | undefined> {
+    const check = shapes.page(each);
+    const fetchPage = async (offset: number): Promise<Page<T> | undefined> => {
+      const query = { ...request.query, limit: String(limit), offset: String(offset) };
+      const { json, length } = await this.#client.get({ ...request, query, check });
+      return json && { objects: json.objects, total: json.totalCount, offset: json.offset, length };
+    };
+    return this.#readPages(request, fetchPage, idOf);
+  }
+
+  async #readPages<T>(
+    request: ReadRequest,
+    fetchPage: (offset: number) => Promise<Page<T> | undefined>,
+    idOf: (object: T) => string,
+  ): Promise<T[] | undefined> {
+    try {
+      return await readPages(fetchPage, idOf);
+    } catch (cause) {
+      if (cause instanceof FlagkeelError) throw cause;
+      const message = `cannot ${request.what} from ${this.origin}: ${messageOf(cause)}`;
+      throw new FlagkeelError('UNREADABLE', message, { cause });
+    }
+  }
 }
 
-export type FlagSaid =
-  { readonly id: string; readonly ids: readonly string[] } | 'absent' | undefined;
+function keysRequest(environmentId: string, segment: string): ReadRequest {
+  return {
+    path: ['segments', environmentId, segment, 'keys'],
+    what: `read the keys of segment ${JSON.stringify(segment)}`,
+  };
+}
 
-export interface ListedKeys {
-  readonly keys: readonly string[];
-  readonly openChangeRequestId: string | null;
+function anotherFlag({ name }: { readonly name: string }): Error {
+  return new Error(`it answered flag ${JSON.stringify(name)}`);
+}
+
+/** The list of a request that accepts no error status. */
+function whole<T>({ what }: ReadRequest, list: T[] | undefined): T[] {
+  if (list === undefined) throw new Error(`bug: a 404 was accepted: ${what}`);
+  return list;
 }

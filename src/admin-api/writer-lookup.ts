@@ -3,8 +3,7 @@ import { flagFieldsFromWire } from '../model/flag/fields.js';
 import type { FlagFields, FlagFieldsChange } from '../model/flag/flag.js';
 import { patched, definitionFromWire } from '../model/flag/wire.js';
 import { sameJson } from '../model/json.js';
-import type { ChangeNote } from '../model/outcome.js';
-import { look } from './look.js';
+import { look, type DefinitionTarget } from './look.js';
 import type { AdminReader } from './reader.js';
 import type {
   WireDefinition,
@@ -14,9 +13,15 @@ import type {
   WireSegment,
   WireSegmentInEnvironment,
 } from './wire.js';
-import type { AdminWriter, DefinitionTarget, NewObject } from './writer.js';
 
 /** Finds the effect of a write of unknown fate. */
+
+export interface NewObject {
+  readonly name: string;
+  /** Name. */
+  readonly trafficType: string;
+  readonly description: string;
+}
 
 /**
  * Whether `live` has all values of `ours`. Empty values of `ours` may be absent in it, and the service may add any
@@ -62,7 +67,7 @@ export async function findFlag(
 }
 
 /** @returns undefined if the service has no such flag. */
-async function unlessAbsent(patching: Promise<WireFlag>): Promise<WireFlag | undefined> {
+export async function unlessAbsent(patching: Promise<WireFlag>): Promise<WireFlag | undefined> {
   try {
     return await patching;
   } catch (error) {
@@ -107,22 +112,20 @@ export async function findPatched(
 }
 
 /**
- * @returns the flag if the patch was made; `undefined` if its fields are still unchanged, or if it is gone, which the
- *   next try will show.
+ * @param live undefined if the flag is gone, which the next try will show.
+ * @returns the flag if the patch was made; `undefined` if its fields are still unchanged.
  * @throws FlagkeelError they are neither, because a foreign write has changed them.
  */
-export async function findPatchedFlag(
-  writer: FlagPatcher,
-  reader: AdminReader,
-  place: FlagPlace,
+export function patchedFlag(
+  live: WireFlag | undefined,
+  flag: string,
   { before, after }: FlagFieldsChange,
-): Promise<WireFlag | undefined> {
-  const live = await shownFlag(writer, reader, place);
+): WireFlag | undefined {
   if (!live || hasFields(live, after)) return live;
   if (hasFields(live, before)) return undefined;
   throw new FlagkeelError(
     'UNREADABLE',
-    `flag ${JSON.stringify(place.flag)} is neither what it was nor what it should be`,
+    `flag ${JSON.stringify(flag)} is neither what it was nor what it should be`,
   );
 }
 
@@ -148,26 +151,4 @@ export function activation(environmentId: string, segment: string): WireSegmentI
     trafficType: unknown,
     creationTime: 0,
   };
-}
-
-type FlagPatcher = Pick<AdminWriter, 'patchFlag'>;
-
-interface FlagPlace {
-  readonly workspaceId: string;
-  readonly flag: string;
-  readonly note: ChangeNote;
-}
-
-/**
- * The flag, from an empty patch if the service does not show flags.
- *
- * @returns undefined if the service has no such flag.
- */
-export async function shownFlag(
-  writer: FlagPatcher,
-  reader: AdminReader,
-  { workspaceId, flag, note }: FlagPlace,
-): Promise<WireFlag | undefined> {
-  const shown = await reader.getFlag(workspaceId, flag);
-  return shown === null ? unlessAbsent(writer.patchFlag(workspaceId, flag, [], note)) : shown;
 }

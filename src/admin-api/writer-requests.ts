@@ -1,13 +1,19 @@
 import { RejectedError } from '../errors.js';
 import type { ChangeNote } from '../model/outcome.js';
 import * as shapes from './decode.js';
-import type { AdminClient, WriteRequest } from './http/admin-client.js';
+import type { AdminClient } from './http/admin-client.js';
+import type { WriteRequest } from './http/request.js';
 import type { ServiceAnswer } from './http/response.js';
+import type { DefinitionTarget } from './look.js';
 import type { AdminReader } from './reader.js';
 import { MAX_KEYS_PER_REQUEST, type WireDefinition } from './wire.js';
-import type { DefinitionTarget } from './writer.js';
 
-/** What the requests of the writer have in common, and what their answers are worth. */
+export interface IdentitiesTarget {
+  readonly trafficTypeId: string;
+  /** Name. */
+  readonly trafficType: string;
+  readonly environmentId: string;
+}
 
 export function definitionPath({ workspaceId, environmentId, flag }: DefinitionTarget): string[] {
   return ['splits', 'ws', workspaceId, flag, 'environments', environmentId];
@@ -33,8 +39,13 @@ export async function aboutFlag<T>(
   }
 }
 
-/** The contract leaves the answer to a patch open: only a definition of the same place is accepted. */
-export function asDefinition(json: unknown, place: DefinitionTarget): WireDefinition | null {
+/** The body of an answer to a request with a check, which no error status answers. */
+export function valueOf<T>({ json }: ServiceAnswer<T>): T {
+  if (json === undefined) throw new Error('bug: an answer without a body passed its check');
+  return json;
+}
+
+export function definitionOrNull(json: unknown, place: DefinitionTarget): WireDefinition | null {
   try {
     const found = shapes.definition(json);
     const { id, name } = found.environment;
@@ -45,8 +56,16 @@ export function asDefinition(json: unknown, place: DefinitionTarget): WireDefini
   }
 }
 
+export function deletion(json: unknown): void {
+  if (json === true || json === undefined) return;
+  throw new Error(`expected true, got ${JSON.stringify(json).slice(0, 80)}`);
+}
+
 /** Writes whose body is an object, so that title and comment can stand in it. */
 export type NotedWrite = 'createDefinition' | 'archiveFlag' | 'uploadKeys' | 'removeKeys';
+
+/** The body is without title and comment. */
+type NotedRequest<T> = WriteRequest<T> & { readonly body: object };
 
 type BodyForm = (note: ChangeNote) => Partial<ChangeNote>;
 
@@ -75,15 +94,12 @@ export class BodyNotes {
     this.#client = client;
   }
 
-  /**
-   * @param request with the body without title and comment.
-   * @throws RejectedError the refusal of the last body.
-   */
-  async write(
+  /** @throws RejectedError the refusal of the last body. */
+  async write<T>(
     kind: NotedWrite,
-    request: WriteRequest & { readonly body: object },
+    request: NotedRequest<T>,
     note: ChangeNote,
-  ): Promise<ServiceAnswer> {
+  ): Promise<ServiceAnswer<T>> {
     while (!this.#accepted.has(kind) && this.#finding.has(kind)) await this.#finding.get(kind);
     const accepted = this.#accepted.get(kind);
     if (accepted) return this.#writeAs(accepted, kind, request, note);
@@ -99,11 +115,11 @@ export class BodyNotes {
     }
   }
 
-  async #writeAsAccepted(
+  async #writeAsAccepted<T>(
     kind: NotedWrite,
-    request: WriteRequest & { readonly body: object },
+    request: NotedRequest<T>,
     note: ChangeNote,
-  ): Promise<ServiceAnswer> {
+  ): Promise<ServiceAnswer<T>> {
     for (const form of [WHOLE_NOTE, COMMENT_ALONE]) {
       try {
         return await this.#writeAs(form, kind, request, note);
@@ -114,12 +130,12 @@ export class BodyNotes {
     return this.#writeAs(NO_NOTE, kind, request, note);
   }
 
-  async #writeAs(
+  async #writeAs<T>(
     form: BodyForm,
     kind: NotedWrite,
-    request: WriteRequest & { readonly body: object },
+    request: NotedRequest<T>,
     note: ChangeNote,
-  ): Promise<ServiceAnswer> {
+  ): Promise<ServiceAnswer<T>> {
     const body = { ...request.body, ...form(note) };
     const answer = await this.#client.write({ ...request, body });
     if (answer.status < 400) this.#accepted.set(kind, form);

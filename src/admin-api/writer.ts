@@ -1,116 +1,361 @@
-import type { FlagFieldsChange } from '../model/flag/flag.js';
+import { FlagkeelError } from '../errors.js';
 import type { ChangeRequest } from '../model/change-request.js';
-import type { IdentitiesAnswer, ChangeNote } from '../model/outcome.js';
-import type { Submission } from './change-requests.js';
-import type {
-  WireDefinition,
-  WireDefinitionBody,
-  WireFlag,
-  WireIdentity,
-  WirePatchOperation,
-  WireSegment,
-  WireSegmentInEnvironment,
+import type { FlagFieldsChange } from '../model/flag/flag.js';
+import { sameJson } from '../model/json.js';
+import type { ChangeNote, IdentitiesAnswer } from '../model/outcome.js';
+import { submitOnce, withdrawRequest, type Submission } from './change-requests.js';
+import * as shapes from './decode.js';
+import type { AdminClient } from './http/admin-client.js';
+import type { WriteRequest } from './http/request.js';
+import { isNoEndpoint } from './http/response.js';
+import type { DefinitionTarget } from './look.js';
+import type { AdminReader } from './reader.js';
+import {
+  KILL,
+  type WireDefinition,
+  type WireDefinitionBody,
+  type WireFlag,
+  type WireIdentity,
+  type WirePatchOperation,
+  type WireSegment,
+  type WireSegmentInEnvironment,
 } from './wire.js';
+import * as lookup from './writer-lookup.js';
+import {
+  aboutFlag,
+  assertFits,
+  BodyNotes,
+  definitionOrNull,
+  definitionPath,
+  deletion,
+  valueOf,
+  type IdentitiesTarget,
+} from './writer-requests.js';
+
+/** Statuses of a service without an endpoint to archive. */
+const NO_ARCHIVE: ReadonlySet<number> = new Set([404, 405, 501]);
+
+/** The writer as seen by its users. */
+export type AdminWriter = Pick<HttpAdminWriter, keyof HttpAdminWriter>;
 
 /**
- * All writes to the administration service, one request each.
+ * All writes to the administration service, one request each. The reader looks up the effect of requests of unknown
+ * fate.
  *
  * `note` goes into the query of every write, and also into the body if the service takes it there. A refusal is a
  * `RejectedError` with the status and message of the service; below 500 the write was not made. From 500 on, and after
  * `UNREACHABLE` and `UNREADABLE`, it is unknown whether it was made. A request is repeated only if `http/retry.ts`
  * allows it for its kind.
  */
-export interface AdminWriter {
-  createFlag(workspaceId: string, flag: NewObject, note: ChangeNote): Promise<WireFlag>;
+export class HttpAdminWriter {
+  readonly #client: Pick<AdminClient, 'origin' | 'write' | 'clean'>;
+  readonly #reader: AdminReader;
+  readonly #bodyNotes: BodyNotes;
+  #hasDeactivation = true;
+  /** Whether the service has `uploadKeys?replace=false`, which surely appends; the contract does not promise it. */
+  #hasAppend = true;
+
+  constructor(client: Pick<AdminClient, 'origin' | 'write' | 'clean'>, reader: AdminReader) {
+    this.#client = client;
+    this.#reader = reader;
+    this.#bodyNotes = new BodyNotes(client);
+  }
+
+  async createFlag(
+    workspaceId: string,
+    flag: lookup.NewObject,
+    note: ChangeNote,
+  ): Promise<WireFlag> {
+    const patch = async (operations: readonly WirePatchOperation[]): Promise<WireFlag> =>
+      this.patchFlag(workspaceId, flag.name, operations, note);
+    const created = await this.#createNamed('flag', workspaceId, flag, note, {
+      check: shapes.flag,
+      confirm: async () => lookup.findFlag(this.#reader, workspaceId, flag, patch),
+    });
+    this.#reader.learnFlag(workspaceId, created);
+    return created;
+  }
+
   /**
    * @param fields written by the operations. With them, a patch of unknown fate is looked up, and repeated only if
    *   these fields are still unchanged. A patch without operations changes nothing, and returns the flag.
    */
-  patchFlag(
+  async patchFlag(
     workspaceId: string,
     flag: string,
     operations: readonly WirePatchOperation[],
     note: ChangeNote,
     fields?: FlagFieldsChange,
-  ): Promise<WireFlag>;
-  deleteFlag(workspaceId: string, flag: string, note: ChangeNote): Promise<void>;
+  ): Promise<WireFlag> {
+    const live = async (): Promise<WireFlag | undefined> =>
+      this.#shownFlag(workspaceId, flag, note);
+    const writing = this.#written({
+      // Repeating an empty patch is safe.
+      kind: operations.length === 0 ? 'write' : 'patch',
+      method: 'PATCH',
+      path: ['splits', 'ws', workspaceId, flag],
+      query: { ...note },
+      body: operations,
+      what: `patch flag ${JSON.stringify(flag)}`,
+      check: shapes.flag,
+      ...(fields && { confirm: async () => lookup.patchedFlag(await live(), flag, fields) }),
+    });
+    const patched = await aboutFlag(this.#reader, { workspaceId, flag }, writing);
+    this.#reader.learnFlag(workspaceId, patched);
+    return patched;
+  }
+
+  async deleteFlag(workspaceId: string, flag: string, note: ChangeNote): Promise<void> {
+    const what = `delete flag ${JSON.stringify(flag)}`;
+    const deleting = this.#delete(['splits', 'ws', workspaceId, flag], note, what);
+    await aboutFlag(this.#reader, { workspaceId, flag }, deleting);
+  }
+
   /**
    * Archives a flag with its definitions, which the service keeps. A missing flag is no error.
    *
    * @throws FlagkeelError `NOT_ON_SERVICE`: the service cannot archive, and the flag still exists.
    */
-  archiveFlag(workspaceId: string, flag: string, note: ChangeNote): Promise<void>;
-  createDefinition(
+  async archiveFlag(workspaceId: string, flag: string, note: ChangeNote): Promise<void> {
+    const what = `archive flag ${JSON.stringify(flag)}`;
+    const request = {
+      // Repeating is safe, because an archived flag stays archived.
+      kind: 'delete' as const,
+      method: 'POST' as const,
+      path: ['splits', 'ws', workspaceId, flag, 'archive'],
+      query: { ...note },
+      body: {},
+      what,
+      accepts: (answered: number) => NO_ARCHIVE.has(answered),
+    };
+    const { status } = await this.#bodyNotes.write('archiveFlag', request, note);
+    if (status < 400) return;
+    // 404 may mean a missing endpoint, or a flag that is gone.
+    if (status === 404 && !(await this.#shownFlag(workspaceId, flag, note))) return;
+    throw new FlagkeelError(
+      'NOT_ON_SERVICE',
+      `cannot ${what} on ${this.#client.origin}: the service answered ${status}, as one that cannot archive (with \`onRemove: delete\` in flagkeel.yaml it is deleted)`,
+    );
+  }
+
+  async createDefinition(
     place: DefinitionTarget,
     body: WireDefinitionBody,
     note: ChangeNote,
-  ): Promise<WireDefinition>;
+  ): Promise<WireDefinition> {
+    const request = {
+      kind: 'create' as const,
+      method: 'POST' as const,
+      path: definitionPath(place),
+      query: { ...note },
+      body,
+      what: `create the definition of flag ${JSON.stringify(place.flag)}`,
+      check: shapes.definition,
+      confirm: async () => lookup.findCreated(this.#reader, place, body),
+    };
+    const writing = this.#bodyNotes.write('createDefinition', request, note);
+    const created = await aboutFlag(this.#reader, place, writing.then(valueOf));
+    this.#reader.learnFlag(place.workspaceId, created);
+    return created;
+  }
+
   /**
-   * Returns the answer if it is a definition; otherwise null, and the caller has to read the definition.
+   * Returns the answer if it is a definition of the same place, because the contract leaves it open; otherwise null, and
+   * the caller has to read the definition.
    *
    * @param expected the definition before the patch. With it, a patch of unknown fate is looked up, and repeated only
    *   if the definition is still unchanged.
    */
-  patchDefinition(
+  async patchDefinition(
     place: DefinitionTarget,
     operations: readonly WirePatchOperation[],
     note: ChangeNote,
     expected?: WireDefinition,
-  ): Promise<WireDefinition | null>;
-  deleteDefinition(place: DefinitionTarget, note: ChangeNote): Promise<void>;
-  createSegment(workspaceId: string, segment: NewObject, note: ChangeNote): Promise<WireSegment>;
-  activateSegment(
+  ): Promise<WireDefinition | null> {
+    const isKill = sameJson(operations, KILL);
+    return this.#written({
+      // Repeating a kill is safe; any other patch could undo a foreign change in between.
+      kind: isKill ? 'write' : 'patch',
+      lane: isKill ? 'urgent' : 'normal',
+      method: 'PATCH',
+      path: definitionPath(place),
+      query: { ...note },
+      body: operations,
+      what: `${isKill ? 'kill' : 'patch the definition of'} flag ${JSON.stringify(place.flag)}`,
+      check: (json) => definitionOrNull(json, place),
+      ...(expected && {
+        confirm: async () => lookup.findPatched(this.#reader, place, operations, expected),
+      }),
+    });
+  }
+
+  async deleteDefinition(place: DefinitionTarget, note: ChangeNote): Promise<void> {
+    const what = `delete the definition of flag ${JSON.stringify(place.flag)}`;
+    await this.#delete(definitionPath(place), note, what);
+  }
+
+  async createSegment(
+    workspaceId: string,
+    segment: lookup.NewObject,
+    note: ChangeNote,
+  ): Promise<WireSegment> {
+    return this.#createNamed('segment', workspaceId, segment, note, {
+      check: shapes.segment,
+      confirm: async () => {
+        const segments = await this.#reader.listSegments(workspaceId);
+        return segments.find((found) => lookup.isSameObject(found, segment));
+      },
+    });
+  }
+
+  async activateSegment(
     environmentId: string,
     segment: string,
     note: ChangeNote,
-  ): Promise<WireSegmentInEnvironment>;
+  ): Promise<WireSegmentInEnvironment> {
+    return this.#create({
+      path: ['segments', environmentId, segment],
+      query: { ...note },
+      what: `activate segment ${JSON.stringify(segment)}`,
+      check: shapes.segmentInEnvironment,
+      confirm: async () => {
+        // Only an active segment has a list of keys. No caller needs the rest of the answer.
+        const found = await this.#reader.countKeys(environmentId, segment);
+        return found === undefined ? undefined : lookup.activation(environmentId, segment);
+      },
+    });
+  }
+
   /** Appends; at most 10,000 keys. */
-  uploadKeys(
+  async uploadKeys(
     environmentId: string,
     segment: string,
     keys: readonly string[],
     note: ChangeNote,
-  ): Promise<void>;
+  ): Promise<void> {
+    assertFits(keys);
+    const what = `upload keys to segment ${JSON.stringify(segment)}`;
+    const request = { kind: 'write' as const, method: 'PUT' as const, what };
+    const place = ['segments', environmentId, segment];
+    if (this.#hasAppend) {
+      const [path, query] = [[...place, 'uploadKeys'], { replace: 'false', ...note }];
+      const append = { ...request, path, query, body: { keys }, accepts: isNoEndpoint };
+      if ((await this.#bodyNotes.write('uploadKeys', append, note)).status < 400) return;
+    }
+    // A bare list, because the contract has no place for title and comment in this body.
+    const whole = { path: [...place, 'upload'], query: { ...note }, body: keys };
+    await this.#client.write({ ...request, ...whole });
+    // Only now it is certain that the 404 was about the endpoint and not about the segment.
+    this.#hasAppend = false;
+  }
+
   /** At most 10,000 keys. */
-  removeKeys(
+  async removeKeys(
     environmentId: string,
     segment: string,
     keys: readonly string[],
     note: ChangeNote,
-  ): Promise<void>;
-  /** `null` if the service lacks this endpoint. */
-  deactivateSegment(environmentId: string, segment: string, note: ChangeNote): Promise<true | null>;
-  deleteSegment(workspaceId: string, segment: string, note: ChangeNote): Promise<void>;
+  ): Promise<void> {
+    assertFits(keys);
+    const path = ['segments', environmentId, segment, 'removeKeys'];
+    const what = `remove keys from segment ${JSON.stringify(segment)}`;
+    const request = { path, query: { ...note }, body: { keys }, what };
+    await this.#bodyNotes.write('removeKeys', { kind: 'write', method: 'PUT', ...request }, note);
+  }
+
+  /** Does nothing if the service lacks the endpoint. */
+  async deactivateSegment(environmentId: string, segment: string, note: ChangeNote): Promise<void> {
+    if (!this.#hasDeactivation) return;
+    const what = `deactivate segment ${JSON.stringify(segment)}`;
+    const path = ['segments', environmentId, segment];
+    const status = await this.#delete(path, note, what, isNoEndpoint);
+    if (status < 400) return;
+    // 404 may mean a missing endpoint or an inactive segment; a look at the keys decides.
+    const isActive = (await this.#reader.countKeys(environmentId, segment)) !== undefined;
+    if (status !== 404 || isActive) this.#hasDeactivation = false;
+  }
+
+  async deleteSegment(workspaceId: string, segment: string, note: ChangeNote): Promise<void> {
+    const what = `delete segment ${JSON.stringify(segment)}`;
+    await this.#delete(['segments', 'ws', workspaceId, segment], note, what);
+  }
+
   /** Creates or updates each identity by itself; at most 10,000. */
-  writeIdentities(
-    place: IdentitiesTarget,
+  async writeIdentities(
+    { trafficTypeId, trafficType, environmentId }: IdentitiesTarget,
     identities: readonly WireIdentity[],
     note: ChangeNote,
-  ): Promise<IdentitiesAnswer>;
-  /** See `submitOnce` of `change-requests.ts`. */
-  submitChangeRequest(submission: Submission): Promise<ChangeRequest | null>;
-  /** Withdraws a request of ours. One that was decided or withdrawn meanwhile, or is gone, is no error. */
-  withdrawChangeRequest(id: string): Promise<void>;
-}
+  ): Promise<IdentitiesAnswer> {
+    assertFits(identities);
+    return this.#written({
+      // The operation creates and updates, so that repeating is safe.
+      kind: 'write',
+      method: 'POST',
+      path: ['trafficTypes', trafficTypeId, 'environments', environmentId, 'identities'],
+      query: { ...note },
+      body: identities,
+      what: `write identities of ${JSON.stringify(trafficType)}`,
+      check: (json) =>
+        shapes.identitiesAnswer(json, identities, (text) => this.#client.clean(text)),
+    });
+  }
 
-export interface NewObject {
-  readonly name: string;
-  /** Name. */
-  readonly trafficType: string;
-  readonly description: string;
-}
+  async submitChangeRequest(submission: Submission): Promise<ChangeRequest | null> {
+    return submitOnce(this.#client, this.#reader, submission);
+  }
 
-export interface IdentitiesTarget {
-  readonly trafficTypeId: string;
-  /** Name. */
-  readonly trafficType: string;
-  readonly environmentId: string;
-}
+  async withdrawChangeRequest(id: string): Promise<void> {
+    await withdrawRequest(this.#client, id);
+  }
 
-export interface DefinitionTarget {
-  readonly workspaceId: string;
-  /** May be its name on services that accept names. */
-  readonly environmentId: string;
-  /** Name. */
-  readonly flag: string;
+  /** The flag, from an empty patch if the service does not show flags; undefined if the service has no such flag. */
+  async #shownFlag(
+    workspaceId: string,
+    flag: string,
+    note: ChangeNote,
+  ): Promise<WireFlag | undefined> {
+    const shown = await this.#reader.getFlag(workspaceId, flag);
+    if (shown !== null) return shown;
+    return lookup.unlessAbsent(this.patchFlag(workspaceId, flag, [], note));
+  }
+
+  async #written<T>(request: WriteRequest<T>): Promise<T> {
+    return valueOf(await this.#client.write(request));
+  }
+
+  async #createNamed<T>(
+    kind: 'flag' | 'segment',
+    workspaceId: string,
+    { name, trafficType, description }: lookup.NewObject,
+    note: ChangeNote,
+    answer: Required<Pick<WriteRequest<T>, 'check' | 'confirm'>>,
+  ): Promise<T> {
+    const list = kind === 'flag' ? 'splits' : 'segments';
+    return this.#create({
+      path: [list, 'ws', workspaceId, 'trafficTypes', trafficType],
+      query: { ...note },
+      body: { name, description },
+      what: `create ${kind} ${JSON.stringify(name)}`,
+      ...answer,
+    });
+  }
+
+  async #create<T>(request: Omit<WriteRequest<T>, 'kind' | 'method'>): Promise<T> {
+    return this.#written({ ...request, kind: 'create', method: 'POST' });
+  }
+
+  /** @returns the status, which `accepts` may allow to be an error. */
+  async #delete(
+    path: readonly string[],
+    note: ChangeNote,
+    what: string,
+    accepts?: WriteRequest['accepts'],
+  ): Promise<number> {
+    const query = { ...note };
+    const { status } = await this.#client.write({
+      ...{ kind: 'delete', method: 'DELETE', path, query, what, check: deletion },
+      ...(accepts && { accepts }),
+    });
+    return status;
+  }
 }

@@ -1,7 +1,7 @@
-import { look } from '../admin-api/look.js';
+import { look, type DefinitionTarget } from '../admin-api/look.js';
 import type { Catalog } from '../admin-api/workspace.js';
 import type { AdminReader } from '../admin-api/reader.js';
-import type { AdminWriter, DefinitionTarget } from '../admin-api/writer.js';
+import type { AdminWriter } from '../admin-api/writer.js';
 import { KILL, type WireDefinition } from '../admin-api/wire.js';
 import { FlagkeelError, RejectedError } from '../errors.js';
 import { definitionFromWire } from '../model/flag/wire.js';

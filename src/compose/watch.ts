@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { sha256 } from '../model/json.js';
 import { realTime, type Time } from '../platform/clock.js';
-import type { Traffic } from '../admin-api/http/request-metrics.js';
+import type { Traffic } from '../admin-api/http/request.js';
 import type { OperatorSettings } from './settings.js';
 import { Daemon } from '../daemon/daemon.js';
 import type { Replicas } from '../daemon/replicas/replicas.js';

@@ -136,7 +136,6 @@ export class MemoryService {
           { action: 'deactivate-segment', segment, environment: nameOf(environmentId) },
           note,
         );
-        return true;
       },
       deleteSegment: async (_, segment, note) => write({ action: 'delete-segment', segment }, note),
       writeIdentities: async () => Promise.reject(new Error('no identities in a small world')),

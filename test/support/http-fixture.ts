@@ -1,7 +1,7 @@
 import { afterEach } from 'vitest';
 import { AdminClient } from '../../src/admin-api/http/admin-client.js';
-import { HttpAdminReader } from '../../src/admin-api/reader-http.js';
-import { HttpAdminWriter } from '../../src/admin-api/writer-http.js';
+import { HttpAdminReader } from '../../src/admin-api/reader.js';
+import { HttpAdminWriter } from '../../src/admin-api/writer.js';
 import { startScripted, type Reply, type ScriptedServer, type Script } from './http.js';
 import { JumpingTime } from './http-time.js';
 

@@ -7,19 +7,24 @@ import {
   askedWaitMs,
   OutageClock,
   withRetry,
+  type Attempt,
   type FailedTry,
   type Failure,
   type GaveUp,
-  type RequestKind,
   type Try,
 } from './retry.js';
 import { UNASKED } from '../../model/change-request.js';
 import { DEFAULT_CONCURRENCY } from '../../model/run.js';
 import { realTime, steadyTime, type Time } from '../../platform/clock.js';
 import { tracedRequest } from '../../platform/telemetry.js';
-import { routeOf, type Traffic } from './request-metrics.js';
-import { encodePath, HttpTransport, type TransportOptions } from './transport.js';
-import { API_PREFIX } from '../wire.js';
+import {
+  routeOf,
+  type ReadRequest,
+  type Request,
+  type Traffic,
+  type WriteRequest,
+} from './request.js';
+import { HttpTransport, type TransportOptions } from './transport.js';
 
 export interface AdminClientOptions extends TransportOptions {
   /** Time after which a dead network is given up. Default: 30 s. */
@@ -37,33 +42,11 @@ export interface AdminClientOptions extends TransportOptions {
   readonly beforeWrite?: ((write: { readonly isUrgent: boolean }) => Promise<void>) | undefined;
 }
 
-/** One GET. It cannot express a write. */
-export interface ReadRequest {
-  /** Segments of a path of the service, not encoded: `['splits', 'ws', id]`. */
-  readonly path: readonly string[];
-  readonly query?: Readonly<Record<string, string>>;
-  /** Purpose for error messages: `read flags`. */
-  readonly what: string;
-  /** Whether an error status counts as an answer. `isOwn`: the body is from the service itself, not from a proxy. */
-  readonly accepts?: (status: number, isOwn: boolean) => boolean;
-}
-
-export interface WriteRequest extends ReadRequest {
-  readonly kind: Exclude<RequestKind, 'read'>;
-  readonly method: Exclude<Method, 'GET'>;
-  readonly body?: unknown;
-  readonly lane?: Lane;
-  /** For `create`: looks up the effect of an earlier try, in the form of an answer. */
-  readonly confirm?: () => Promise<unknown>;
-}
-
 /** The client for readers, which cannot write. */
 export interface GetOnly {
   readonly origin: string;
-  get(request: ReadRequest): Promise<ServiceAnswer>;
+  get<T>(request: ReadRequest<T>): Promise<ServiceAnswer<T>>;
 }
-
-type Request = (ReadRequest & { kind: 'read'; method: 'GET' }) | WriteRequest;
 
 /**
  * Sends the requests of reader and writer, with retries, rate limit and typed errors.
@@ -105,15 +88,15 @@ export class AdminClient implements GetOnly {
   reads(): GetOnly {
     return Object.freeze({
       origin: this.origin,
-      get: async (request: ReadRequest) => this.get(request),
+      get: async <T>(request: ReadRequest<T>) => this.get(request),
     });
   }
 
-  async get(request: ReadRequest): Promise<ServiceAnswer> {
+  async get<T>(request: ReadRequest<T>): Promise<ServiceAnswer<T>> {
     return this.#request({ ...request, kind: 'read', method: 'GET' });
   }
 
-  async write(request: WriteRequest): Promise<ServiceAnswer> {
+  async write<T>(request: WriteRequest<T>): Promise<ServiceAnswer<T>> {
     return this.#request(request);
   }
 
@@ -128,24 +111,32 @@ export class AdminClient implements GetOnly {
     await this.#transport.close();
   }
 
-  async #request(request: Request): Promise<ServiceAnswer> {
+  async #request<T>(request: Request<T>): Promise<ServiceAnswer<T>> {
     const { signal, onWait } = this.#options;
-    return withRetry<ServiceAnswer>({
-      kind: request.kind,
-      time: this.#steady,
-      silence: this.#silence,
-      signal,
-      once: async (uncertain, limitMs, triesBefore) =>
-        this.#once(request, { uncertain, limitMs, triesBefore }),
+    const { kind, check, what } = request;
+    const answer = await withRetry<ServiceAnswer>({
+      ...{ kind, signal, time: this.#steady, silence: this.#silence },
+      once: async (attempt) => this.#once(request, attempt),
       confirm: this.#confirmOf(request),
       isUrgent: laneOf(request) === 'urgent',
       giveUp: (gaveUp) => this.#error(request, gaveUp),
       ended: (cause, uncertain) => this.#ended(request, cause, uncertain),
       onWait: (waitMs, why) => {
         this.#options.traffic?.onRetry();
-        onWait?.({ waitMs, why, what: request.what });
+        onWait?.({ waitMs, why, what });
       },
     });
+    if (answer.status >= 400) return { ...answer, json: undefined };
+    try {
+      return { ...answer, json: check ? check(answer.json) : (answer.json as T) };
+    } catch (cause) {
+      const why = `${messageOf(cause)}${kind === 'read' ? '' : DOUBT}`;
+      throw new FlagkeelError('UNREADABLE', `${this.#cannot(request)}: ${why}`, { cause });
+    }
+  }
+
+  #cannot({ what, kind }: Request): string {
+    return `cannot ${what} ${kind === 'read' ? 'from' : 'on'} ${this.origin}`;
   }
 
   /** The error of a request that was interrupted, or that `beforeWrite` refused. */
@@ -160,70 +151,58 @@ export class AdminClient implements GetOnly {
     return new FlagkeelError(code, why + doubt, { cause, fateUnknown });
   }
 
-  async #once(
-    request: Request,
-    known: { uncertain: boolean; limitMs: number; triesBefore: number },
-  ): Promise<Try<ServiceAnswer>> {
-    const { signal } = this.#options;
-    const { uncertain, triesBefore } = known;
+  async #once(request: Request, attempt: Attempt): Promise<Try<ServiceAnswer>> {
+    const { signal, traffic, beforeWrite } = this.#options;
+    const { uncertain, triesBefore } = attempt;
+    const { kind } = request;
     const lane = laneOf(request);
     const askedAt = performance.now();
     try {
       const answer = await this.#limiter.run(
         lane,
         async () => {
-          this.#options.traffic?.onTurn(performance.now() - askedAt);
-          if (request.kind !== 'read')
-            await this.#options.beforeWrite?.({ isUrgent: lane === 'urgent' });
-          return this.#send(request, known);
+          traffic?.onTurn(performance.now() - askedAt);
+          if (kind !== 'read') await beforeWrite?.({ isUrgent: lane === 'urgent' });
+          return this.#send(request, attempt);
         },
         { signal, isAgain: triesBefore > 0 },
       );
       this.#notePace(answer, lane);
       return classify(answer, {
-        kind: request.kind,
+        kind,
         accepts: (status, isOwn) =>
           (request.accepts?.(status, isOwn) ?? false) ||
-          (request.kind === 'delete' && uncertain && status === 404 && isOwn),
+          (kind === 'delete' && uncertain && status === 404 && isOwn),
         now: this.#time.now(),
         clean: (text) => this.clean(text),
       });
     } catch (error) {
       if (error instanceof PauseTooLong) return pausedTry(error);
       // A read may simply end, whereas a sent write may have taken effect although its answer is lost.
-      const isOver = signal?.aborted === true && request.kind === 'read';
+      const isOver = signal?.aborted === true && kind === 'read';
       if (!(error instanceof NoAnswerError) || isOver) throw error;
       // After `close` there is no further try, because it would come after the end of the run.
       return { ...noAnswer(error), ...(this.#isClosed && { failure: 'permanent' }) };
     }
   }
 
-  async #send(
-    request: Request,
-    { limitMs, triesBefore }: { limitMs: number; triesBefore: number },
-  ): Promise<Answer> {
-    const { signal, traffic } = this.#options;
+  async #send(request: Request, { limitMs, triesBefore }: Attempt): Promise<Answer> {
     const { method } = request;
     const route = routeOf(request.path);
     const sentAt = performance.now();
+    // A write under way is finished: cutting it off would leave its fate unknown.
+    const signal = request.kind === 'read' ? this.#options.signal : undefined;
     let status: number | null = null;
-    const send = async (): Promise<Answer> =>
-      this.#transport.send({
-        method,
-        path: API_PREFIX + encodePath(request.path),
-        query: request.query,
-        body: request.kind === 'read' ? undefined : request.body,
-        limitMs,
-        // A write under way is finished: cutting it off would leave its fate unknown.
-        signal: request.kind === 'read' ? signal : undefined,
-      });
     try {
-      const answer = await tracedRequest({ method, route, origin: this.origin, triesBefore }, send);
+      const answer = await tracedRequest(
+        { method, route, origin: this.origin, triesBefore },
+        async () => this.#transport.send(request, limitMs, signal),
+      );
       ({ status } = answer);
       return answer;
     } finally {
       const durationMs = performance.now() - sentAt;
-      traffic?.onRequest({ method, route, status, durationMs });
+      this.#options.traffic?.onRequest({ method, route, status, durationMs });
     }
   }
 
@@ -237,31 +216,26 @@ export class AdminClient implements GetOnly {
   }
 
   #confirmOf(request: Request): (() => Promise<ServiceAnswer | undefined>) | undefined {
-    const confirm = request.kind === 'read' ? undefined : request.confirm;
-    return (
-      confirm &&
-      (async () => {
-        try {
-          const json = await confirm();
-          return json === undefined ? undefined : { status: 200, json, length: 0 };
-        } catch (cause) {
-          throw new FlagkeelError(
-            'UNREACHABLE',
-            `cannot ${request.what}: it is unknown whether it was done, and looking failed: ${messageOf(cause)}`,
-            { cause },
-          );
-        }
-      })
-    );
+    if (request.kind === 'read' || !request.confirm) return undefined;
+    const { confirm, what } = request;
+    return async () => {
+      try {
+        const json = await confirm();
+        return json === undefined ? undefined : { status: 200, json, length: 0 };
+      } catch (cause) {
+        const why = 'it is unknown whether it was done, and looking failed';
+        const message = `cannot ${what}: ${why}: ${messageOf(cause)}`;
+        throw new FlagkeelError('UNREACHABLE', message, { cause });
+      }
+    };
   }
 
   #error(request: Request, gaveUp: GaveUp): FlagkeelError {
     const { last } = gaveUp;
     const isRead = request.kind === 'read';
     const fateUnknown = isRead ? undefined : gaveUp.uncertain;
-    const cannot = `cannot ${request.what} ${isRead ? 'from' : 'on'} ${this.origin}`;
     const why = !isRead && wantsRequest(last) ? UNASKED.byHand : whyGivenUp(gaveUp, isRead);
-    const message = `${cannot}: ${why}`;
+    const message = `${this.#cannot(request)}: ${why}`;
     const isRefusal = last.failure === 'refused' || (!isRead && (last.status ?? 0) >= 400);
     if (!isRefusal || last.status === null) {
       return new FlagkeelError(codeOf(last.failure), message, { cause: last.cause, fateUnknown });

@@ -2,10 +2,10 @@ import { askedWaitMs, type FailedTry, type Failure, type RequestKind, type Try }
 import type { Answer } from '../../platform/http-client.js';
 
 /** A complete answer that is no failure and needs no further try. */
-export interface ServiceAnswer {
+export interface ServiceAnswer<T = unknown> {
   readonly status: number;
-  /** `undefined` if the body was empty or, for patch, delete and write, plain text. */
-  readonly json: unknown;
+  /** `undefined` for an error status, and if the body was empty or, for patch, delete and write, plain text. */
+  readonly json: T | undefined;
   /** Characters of the body; 0 if the answer was derived from others. */
   readonly length: number;
 }
@@ -32,7 +32,7 @@ export function classify(answer: Answer, expected: Expected): Try<ServiceAnswer>
 
   const body = errorBody(answer);
   if (expected.accepts(status, body !== undefined)) {
-    return { ok: true, answer: { status, json: body, length: answer.text.length } };
+    return { ok: true, answer: { status, json: undefined, length: answer.text.length } };
   }
   const why = `the service answered ${status}`;
   return {

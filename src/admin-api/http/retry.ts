@@ -117,25 +117,26 @@ export interface GaveUp {
   readonly elapsedMs: number;
 }
 
+/** What is known when a try begins. */
+export interface Attempt {
+  /** Whether an earlier try may have taken effect. */
+  readonly uncertain: boolean;
+  /** Time after which this try proves the network dead. */
+  readonly limitMs: number;
+  /** Number of earlier tries. */
+  readonly triesBefore: number;
+}
+
 export interface RetryOptions<T> {
   readonly kind: RequestKind;
   readonly time: Time;
   readonly silence: OutageClock;
   readonly signal?: AbortSignal | undefined;
-  /**
-   * @param uncertain whether an earlier try may have taken effect.
-   * @param limitMs time after which this try proves the network dead.
-   * @param triesBefore number of earlier tries.
-   */
-  readonly once: (uncertain: boolean, limitMs: number, triesBefore: number) => Promise<Try<T>>;
+  readonly once: (attempt: Attempt) => Promise<Try<T>>;
   /** Looks up the effect of an earlier try; `undefined` if it had none. */
   readonly confirm?: (() => Promise<T | undefined>) | undefined;
   readonly giveUp: (gaveUp: GaveUp) => Error;
-  /**
-   * The error of a request that ended for another reason than its answers, mostly an interruption.
-   *
-   * @param uncertain whether an earlier try may have taken effect.
-   */
+  /** The error of a request that ended for another reason than its answers, mostly an interruption. */
   readonly ended: (cause: unknown, uncertain: boolean) => unknown;
   /** Repeats a refused request soon, even if the service asks for a longer wait: it is one small request. */
   readonly isUrgent?: boolean | undefined;
@@ -158,7 +159,8 @@ export async function withRetry<T>(options: RetryOptions<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     // One after the other, because each try depends on the result of the last one.
     const startedAt = time.now();
-    const result: Try<T> = await orEnded(options.once(uncertain, silence.remainingMs(), tries - 1));
+    const attempt: Attempt = { uncertain, limitMs: silence.remainingMs(), triesBefore: tries - 1 };
+    const result: Try<T> = await orEnded(options.once(attempt));
     silence.note(result.ok || result.status !== null, startedAt);
     if (result.ok) return result.answer;
     firstFailureAt ??= time.now();

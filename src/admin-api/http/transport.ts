@@ -1,6 +1,8 @@
 import type { AuthHeader } from '../origin.js';
 import { FlagkeelError } from '../../errors.js';
 import { HttpClient, type Answer, type Method } from '../../platform/http-client.js';
+import { API_PREFIX } from '../wire.js';
+import type { Request } from './request.js';
 
 export interface TransportOptions {
   /** Result of `decideOrigin`. */
@@ -15,18 +17,6 @@ export interface TransportOptions {
   /** Limit of the whole request, including the wait for a connection, so that slow trickles end as well. */
   readonly totalTimeoutMs?: number;
   readonly maxAnswerBytes?: number;
-}
-
-export interface TransportRequest {
-  readonly method: Method;
-  /** Path below the URL of the service, encoded by `encodePath`. */
-  readonly path: string;
-  readonly query?: Readonly<Record<string, string>> | undefined;
-  /** Sent as JSON; without one, there is no content type either. */
-  readonly body?: unknown;
-  /** Shortens `totalTimeoutMs` for this request. */
-  readonly limitMs?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 const CONNECTIONS = 10;
@@ -59,21 +49,22 @@ export class HttpTransport {
   }
 
   /**
+   * @param limitMs shortens `totalTimeoutMs`.
    * @throws NoAnswerError no complete answer came.
    * @throws FlagkeelError NO_KEY the key cannot be sent.
    */
-  async send(request: TransportRequest): Promise<Answer> {
-    const headers = this.#headers(request.body !== undefined);
+  async send(request: Request, limitMs: number, signal: AbortSignal | undefined): Promise<Answer> {
+    const { method } = request;
+    const body = request.kind === 'read' ? undefined : request.body;
+    const path = this.#prefix + API_PREFIX + encodePath(request.path) + queryText(request.query);
+    // Without a body, there is no content type either.
+    const headers = this.#headers(body !== undefined);
     const total = this.#options.totalTimeoutMs ?? 120_000;
-    const limitMs = Math.ceil(Math.min(total, request.limitMs ?? total));
-    this.#counts[request.method] += 1;
-    return within(limitMs, request.signal, async (signal) =>
+    this.#counts[method] += 1;
+    return within(Math.ceil(Math.min(total, limitMs)), signal, async (ended) =>
       this.#client.send({
-        method: request.method,
-        path: this.#prefix + request.path + queryText(request.query),
-        headers,
-        body: request.body === undefined ? null : JSON.stringify(request.body),
-        signal,
+        ...{ method, path, headers, signal: ended },
+        body: body === undefined ? null : JSON.stringify(body),
       }),
     );
   }
@@ -158,7 +149,7 @@ function unusable(segment: string): FlagkeelError {
   );
 }
 
-function queryText(query: TransportRequest['query']): string {
+function queryText(query: Request['query']): string {
   // Half a surrogate pair cannot be encoded, and texts that were cut from a commit may end in one.
   const encode = (text: string) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\uFFFD'));
   const pairs = Object.entries(query ?? {}).map(

@@ -1,4 +1,4 @@
-import type { Traffic } from '../../admin-api/http/request-metrics.js';
+import type { Traffic } from '../../admin-api/http/request.js';
 import { packageVersion } from '../../platform/version.js';
 import { Prometheus, type Labels } from '../../platform/prometheus.js';
 import { METRICS } from './catalogue.js';

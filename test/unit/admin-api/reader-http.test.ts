@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { GetOnly } from '../../../src/admin-api/http/admin-client.js';
-import { HttpAdminReader } from '../../../src/admin-api/reader-http.js';
+import { HttpAdminReader } from '../../../src/admin-api/reader.js';
 import {
   closeAfterEach,
   ENVIRONMENTS,
@@ -296,9 +296,9 @@ it('is made of a get and nothing else', async () => {
   const asked: string[] = [];
   const client: GetOnly = {
     origin: 'http://x',
-    get: async ({ path }) => {
+    get: async ({ path, check }) => {
       asked.push(path.join('/'));
-      return Promise.resolve({ status: 200, json: ENVIRONMENTS, length: 9 });
+      return Promise.resolve({ status: 200, json: check?.(ENVIRONMENTS), length: 9 });
     },
   };
 

@@ -594,7 +594,7 @@ describe('a deactivation', () => {
   const active: Reply = { status: 200, body: keys };
 
   it.each([404, 405])(
-    'is null, remembered, where %i comes for an active segment',
+    'is left out, now and later, where %i comes for an active segment',
     async (status) => {
       const { writer, server } = await httpFixture(
         byLine({
@@ -603,17 +603,21 @@ describe('a deactivation', () => {
         }),
       );
 
-      expect(await writer.deactivateSegment('e-1', 's', WORDS)).toBeNull();
+      await writer.deactivateSegment('e-1', 's', WORDS);
       const asked = server.seen.length;
-      expect(await writer.deactivateSegment('e-1', 't', WORDS)).toBeNull();
+      await writer.deactivateSegment('e-1', 't', WORDS);
       expect(server.seen).toHaveLength(asked);
     },
   );
 
   it('is done where 404 comes for a segment that is not active', async () => {
-    const { writer } = await httpFixture(() => errorReply(404));
+    const { writer, server } = await httpFixture(() => errorReply(404));
 
-    expect(await writer.deactivateSegment('e-1', 's', WORDS)).toBe(true);
+    await writer.deactivateSegment('e-1', 's', WORDS);
+    await writer.deactivateSegment('e-1', 't', WORDS);
+
+    // The endpoint is not taken for missing: it is asked again.
+    expect(server.seen.map(({ method }) => method)).toEqual(['DELETE', 'GET', 'DELETE', 'GET']);
   });
 });
 

@@ -4,8 +4,8 @@ import {
   AdminClient,
   type AdminClientOptions,
   type GetOnly,
-  type WriteRequest,
 } from '../../../../src/admin-api/http/admin-client.js';
+import type { WriteRequest } from '../../../../src/admin-api/http/request.js';
 import { encodePath } from '../../../../src/admin-api/http/transport.js';
 import { FlagkeelError, RejectedError } from '../../../../src/errors.js';
 import {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { AdminClient } from '../../../../src/admin-api/http/admin-client.js';
-import { routeOf, type SentRequest } from '../../../../src/admin-api/http/request-metrics.js';
+import { routeOf, type SentRequest } from '../../../../src/admin-api/http/request.js';
 import { inOrder, startScripted, type Reply, type ScriptedServer } from '../../../support/http.js';
 import { JumpingTime } from '../../../support/http-time.js';
 

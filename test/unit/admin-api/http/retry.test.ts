@@ -245,7 +245,7 @@ describe('Silence', () => {
       kind: 'read',
       time,
       silence: new OutageClock(30_000, time),
-      once: async (_, limitMs) => {
+      once: async ({ limitMs }) => {
         tries += 1;
         await time.sleep(limitMs);
         return tries > 50 ? { ok: true, answer: 'far too late' } : failure('lost');

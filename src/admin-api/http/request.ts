@@ -1,4 +1,32 @@
 import type { Method } from '../../platform/http-client.js';
+import type { Check } from '../decode.js';
+import type { Lane } from './rate-limiter.js';
+import type { RequestKind } from './retry.js';
+
+/** One GET. It cannot express a write. */
+export interface ReadRequest<T = unknown> {
+  /** Segments of a path of the service, not encoded: `['splits', 'ws', id]`. */
+  readonly path: readonly string[];
+  readonly query?: Readonly<Record<string, string>>;
+  /** Purpose for error messages: `read flags`. */
+  readonly what: string;
+  /** Whether an error status counts as an answer. `isOwn`: the body is from the service itself, not from a proxy. */
+  readonly accepts?: (status: number, isOwn: boolean) => boolean;
+  /** Checks the body of an answer that is no error; what it throws makes the answer unreadable. */
+  readonly check?: Check<T>;
+}
+
+export interface WriteRequest<T = unknown> extends ReadRequest<T> {
+  readonly kind: Exclude<RequestKind, 'read'>;
+  readonly method: Exclude<Method, 'GET'>;
+  readonly body?: unknown;
+  readonly lane?: Lane;
+  /** For `create` and `patch`: looks up the effect of an earlier try, in the form of an answer. */
+  readonly confirm?: () => Promise<unknown>;
+}
+
+export type Request<T = unknown> =
+  (ReadRequest<T> & { readonly kind: 'read'; readonly method: 'GET' }) | WriteRequest<T>;
 
 /** One request on the wire: a single try, of which a call may need several. */
 export interface SentRequest {
