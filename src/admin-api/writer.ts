@@ -172,16 +172,16 @@ export class HttpAdminWriter {
     note: ChangeNote,
     expected?: WireDefinition,
   ): Promise<WireDefinition | null> {
-    const isKill = sameJson(operations, KILL);
+    const isUrgent = sameJson(operations, KILL);
     return this.#written({
-      // Repeating a kill is safe; any other patch could undo a foreign change in between.
-      kind: isKill ? 'write' : 'patch',
-      lane: isKill ? 'urgent' : 'normal',
+      // Safe to repeat; any other patch could undo a foreign change in between.
+      kind: isUrgent ? 'write' : 'patch',
+      lane: isUrgent ? 'urgent' : 'normal',
       method: 'PATCH',
       path: definitionPath(place),
       query: { ...note },
       body: operations,
-      what: `${isKill ? 'kill' : 'patch the definition of'} flag ${JSON.stringify(place.flag)}`,
+      what: `${isUrgent ? 'kill' : 'patch the definition of'} flag ${JSON.stringify(place.flag)}`,
       check: (json) => definitionOrNull(json, place),
       ...(expected && {
         confirm: async () => lookup.findPatched(this.#reader, place, operations, expected),

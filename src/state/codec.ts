@@ -18,7 +18,6 @@ const READABLE_VERSIONS: readonly unknown[] = [1, FORMAT_VERSION];
 const MAX_DEPTH = 64;
 export const RUN_FILE = 'run.json';
 
-/** Content of `run.json`: the record of the run as a whole. */
 export interface RunRecord {
   readonly head: string | null;
   readonly workspace: string;
@@ -27,7 +26,6 @@ export interface RunRecord {
   /** The config directory seen from the top of its repository; empty for the top. */
   readonly directory?: string;
   readonly workspaceName?: string | undefined;
-  /** Environment id → name. */
   readonly environments?: Readonly<Record<string, string>> | undefined;
   /** `KIND/NAME`, sorted, of objects that runs left different; missing if no run has recorded them. */
   readonly outOfSync?: readonly string[] | undefined;
@@ -69,7 +67,7 @@ export function parseEntryFile(path: string, content: string): StateEntry {
   if (!isKind(kind) || typeof name !== 'string' || name === '') throw isAnother(path);
   if (entryPath({ kind, name }) !== path) throw isAnother(path);
   const specs = SPECS[kind];
-  if (id !== undefined && typeof id !== 'string') throw unreadable(path, '"id" is no text');
+  if (id !== undefined && !isText(id)) throw unreadable(path, '"id" is no text');
   if (workspace !== undefined && !isBase(workspace, specs.workspace)) {
     throw unreadable(path, '"workspace" is no base');
   }
@@ -93,27 +91,16 @@ function isAnother(path: string): FlagkeelError {
   return unreadable(path, 'is another object');
 }
 
-/** @throws FlagkeelError `STATE_UNREADABLE` */
 export function parseRunFile(content: string): RunRecord {
   const { head, workspace, ...rest } = parseFile(RUN_FILE, content);
-  const { origin, directory, workspaceName, environments } = rest;
-  const { outOfSync, ramps, approvals, killsOf, flagIds } = rest;
-  if ((head !== null && !isCommit(head)) || typeof workspace !== 'string') {
+  if (!isCommitOrNull(head) || !isText(workspace)) {
     throw unreadable(RUN_FILE, '"head" or "workspace" is wrong');
   }
-  return {
-    head,
-    workspace,
-    ...(typeof origin === 'string' && { origin }),
-    ...(typeof directory === 'string' && { directory }),
-    ...(typeof workspaceName === 'string' && { workspaceName }),
-    ...(isTextMap(environments) && { environments }),
-    ...(isTexts(outOfSync) && { outOfSync }),
-    ...(isRampRecords(ramps) && { ramps }),
-    ...(isUsedApprovals(approvals) && { approvals }),
-    ...(isCommit(killsOf) && { killsOf }),
-    ...(isTextMap(flagIds) && { flagIds }),
-  };
+  const members = Object.entries(RUN_MEMBERS).flatMap(([name, check]) =>
+    check(rest[name]) ? [[name, rest[name]] as const] : [],
+  );
+  // The checks covered every member of the type.
+  return { head, workspace, ...Object.fromEntries(members) } as unknown as RunRecord;
 }
 
 export function unreadable(path: string, why: string, cause?: unknown): FlagkeelError {
@@ -125,8 +112,8 @@ export function unreadable(path: string, why: string, cause?: unknown): Flagkeel
 }
 
 /**
- * A name as one component of a path, which it can never leave: everything but letters, digits, `.`, `_`, `-` is
- * percent-encoded, and so is a dot at the front.
+ * A name as one component of a path, which it can never leave: all but letters, digits, `.`, `_`, `-` is
+ * percent-encoded.
  */
 export function encodeName(name: string): string {
   if (/^[\w-][\w.-]*$/.test(name)) return name;
@@ -218,13 +205,10 @@ const oneOf =
 
 const isText: Check = (value) => typeof value === 'string';
 const isTextOrNull: Check = (value) => value === null || isText(value);
-const isTextMap = (value: unknown): value is Readonly<Record<string, string>> =>
-  isRecord(value) && Object.values(value).every(isText);
-const isTexts = (value: unknown): value is readonly string[] => listOf(isText)(value);
+const isTextMap: Check = (value) => isRecord(value) && Object.values(value).every(isText);
 const isFlagOfTruth: Check = (value) => typeof value === 'boolean';
 const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
-const isCommit = (value: unknown): value is string =>
-  typeof value === 'string' && /^[0-9a-f]{40,64}$/.test(value);
+const isCommit: Check = (value) => typeof value === 'string' && /^[0-9a-f]{40,64}$/.test(value);
 const isCommitOrNull: Check = (value) => value === null || isCommit(value);
 const isFieldCommits: Check = (value) =>
   isRecord(value) &&
@@ -233,30 +217,36 @@ const isFieldCommits: Check = (value) =>
 const isMoment: Check = (value) =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/.test(value);
 
-const isUsedApprovals = (value: unknown): value is UsedApprovals =>
-  isRecord(value) && Object.values(value).every(isMoment);
-
-const isRampRecords = (value: unknown): value is RampRecords =>
-  isRecord(value) &&
-  Object.values(value).every(
+const isRampRecord = record({
+  since: isMoment,
+  commit: isCommitOrNull,
+  from: isCount,
+  reached: isCount,
+  ladder: isText,
+  stopped: optional(oneOf(true)),
+  setback: optional(
     record({
-      since: isMoment,
-      commit: isCommitOrNull,
-      from: isCount,
-      reached: isCount,
-      ladder: isText,
-      stopped: optional(oneOf(true)),
-      setback: optional(
-        record({
-          act: oneOf('previous', 'kill'),
-          at: isMoment,
-          why: isText,
-          ramp: isText,
-          begun: optional(oneOf(true)),
-        }),
-      ),
+      act: oneOf('previous', 'kill'),
+      at: isMoment,
+      why: isText,
+      ramp: isText,
+      begun: optional(oneOf(true)),
     }),
-  );
+  ),
+});
+
+/** The members of `run.json` that may be missing; one of another form is left out. */
+const RUN_MEMBERS: Readonly<Record<string, Check>> = {
+  origin: isText,
+  directory: isText,
+  workspaceName: isText,
+  environments: isTextMap,
+  outOfSync: listOf(isText),
+  ramps: (value) => isRecord(value) && Object.values(value).every(isRampRecord),
+  approvals: (value) => isRecord(value) && Object.values(value).every(isMoment),
+  killsOf: isCommit,
+  flagIds: isTextMap,
+};
 
 const isCorrections: Check = (value) =>
   isRecord(value) &&

@@ -14,7 +14,6 @@ import { parseRunFile, RUN_FILE, stateTree, type StateTree } from './codec.js';
 /** Identifies a state: a workspace of a service, and a config directory. */
 export interface StateKey {
   readonly workspaceId: string;
-  /** Origin of the service, such as `https://admin.example.com`. */
   readonly origin: string;
   /** Path of the config directory in its repository: forward slashes, no slash at the end, empty for the top. */
   readonly directory: string;
@@ -26,20 +25,16 @@ export interface StateKey {
 
 export interface KnownState {
   readonly state: State;
-  /** HEAD of the config repository that was applied last. */
   readonly head: string | null;
-  /**
-   * `KIND/NAME` of objects that runs left different on the service. null if no run recorded them: none has ended, or an
-   * older version wrote the state.
-   */
+  /** `KIND/NAME` of objects that runs left different on the service; null if no run recorded them. */
   readonly outOfSync: ReadonlySet<string> | null;
   readonly ramps: RampRecords;
   readonly approvals: UsedApprovals;
   /** The commit whose kills were sent last, all of them; null while no run has sent any. */
   readonly killsOf: string | null;
   /**
-   * Name → id of flags that git kills and that are not in the inventory: a service that shows no flags finds their
-   * definitions by the id alone.
+   * Name → id of flags that git kills and that are not in the inventory: a service that shows no flags finds them by id
+   * alone.
    */
   readonly flagIds: Readonly<Record<string, string>>;
 }
@@ -54,7 +49,6 @@ export const NOTHING: KnownState = {
   flagIds: {},
 };
 
-/** @throws FlagkeelError `STATE_UNREADABLE` */
 export function knownIn({ entries: state, others }: StateTree): KnownState {
   const record = others.get(RUN_FILE);
   if (record === undefined) return { ...NOTHING, state };
@@ -86,10 +80,8 @@ function isEmpty(record: object): boolean {
 export type IsOlder = (a: string, b: string) => Promise<boolean>;
 
 /**
- * Merges two states that diverged. What only one side changed is taken from there; what both changed, from the newer
- * commit if history shows which that is, otherwise from ours.
- *
- * @param before the state that both sides started from.
+ * Merges two states that diverged from `before`. What only one side changed is taken from there; what both changed,
+ * from the newer commit if history shows which that is, otherwise from ours.
  */
 export async function mergeStates(
   before: KnownState,
@@ -130,10 +122,7 @@ function mergeLists(
   return new Set([...ours, ...[...theirs].filter((key) => before?.has(key) !== true)]);
 }
 
-/**
- * Object by object, and within an object place by place. If history does not show which base is newer, ours wins,
- * because it was verified last.
- */
+/** Object by object, and within an object place by place. */
 async function mergeInventories(
   before: State,
   ours: State,
@@ -175,7 +164,6 @@ async function mergeEntries(
   const workspace = places.get(WORKSPACE);
   const environments = [...places].filter(([place]) => place !== WORKSPACE);
   const id = entryId(ours) ?? entryId(theirs);
-  // Both entries are of this kind, and so are their places.
   return {
     kind: whole.kind,
     name: whole.name,
@@ -198,7 +186,6 @@ async function newer(
   return (await isOlder(our, their)) ? theirs : ours;
 }
 
-/** The newest commit of any field of a base; null if the base came from no commit. */
 async function newestCommit(
   { commit, fields }: Base<unknown>,
   isOlder: IsOlder,

@@ -21,18 +21,6 @@ export interface LockLease {
   readonly term: number;
 }
 
-export interface Lockable {
-  /**
-   * Excludes every other run over the same ref: of this machine by a lock that the kernel takes back when its holder
-   * dies, of other machines by a lock on origin that expires.
-   *
-   * @param timeoutMs 0 means a single try.
-   * @param lease of the writing replica: on a shared ref, it takes over the lock of an earlier term.
-   * @throws FlagkeelError `IN_USE` another run holds it still; `GIT` origin cannot be reached.
-   */
-  lock(timeoutMs: number, signal?: AbortSignal, lease?: LockLease): Promise<Release>;
-}
-
 /** How long to wait for another run, and where to announce the wait. */
 export interface LockWait {
   readonly timeoutMs: number;
@@ -40,14 +28,11 @@ export interface LockWait {
   readonly note: (text: string) => void;
 }
 
-/**
- * Locks the state for a run that writes, and announces it if that means waiting.
- *
- * @param fence given only if the daemon has replicas.
- * @throws FlagkeelError `IN_USE`, `INTERRUPTED`
- */
+/** Locks the state for a run that writes, and announces it if that means waiting. */
 export async function lockState(
-  home: Lockable,
+  home: {
+    lock(timeoutMs: number, signal?: AbortSignal, lease?: LockLease): Promise<Release>;
+  },
   { timeoutMs, signal, note }: LockWait,
   fence?: Fence,
 ): Promise<Release> {
@@ -144,16 +129,14 @@ export interface OriginLock {
   /** Whether the state on origin was the known one when the lock was taken, so that no fetch is needed. */
   readonly isKnownState: boolean;
   /**
-   * Makes one more move and frees the lock in the same push.
-   *
-   * @returns false if origin did not confirm both; the lock is kept then.
+   * Makes one more move and frees the lock in the same push. @returns false if origin did not confirm both; the lock
+   * stays.
    */
   freeWith(move: RefMove): Promise<boolean>;
   readonly release: Release;
 }
 
 export interface OriginLockOptions {
-  /** 0 means a single try. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   /** The lock of an earlier term of this lease has no holder any more, and is taken over. */
@@ -165,12 +148,9 @@ export interface OriginLockOptions {
 }
 
 /**
- * Takes the lock of a shared state: a ref on origin, with an expiry, that only one run can create.
- *
- * The first push goes out without looking for a holder: if there is one, origin refuses the push. The same push shows
- * whether the state on origin is still the known one.
- *
- * @throws FlagkeelError `IN_USE` another run holds it; `GIT` origin cannot be reached.
+ * Takes the lock of a shared state: a ref on origin, with an expiry, that only one run can create. The first push goes
+ * out without looking for a holder: if there is one, origin refuses it. The same push shows whether the state on origin
+ * is still the known one.
  */
 export async function lockOnOrigin(
   origin: StateOrigin,
@@ -216,11 +196,7 @@ async function freeHolder(
   return holder?.commit ?? null;
 }
 
-/**
- * The holder that the lock on origin names, even if the lock has expired; null if there is no lock.
- *
- * @throws FlagkeelError `GIT` origin cannot be reached.
- */
+/** The holder that the lock on origin names, even if the lock has expired; null if there is no lock. */
 export async function lockHolder(
   origin: StateOrigin,
   stateRef: string,

@@ -32,7 +32,6 @@ export interface StatePlace {
 }
 
 export interface StateHomeOptions extends StatePlace, StateKey {
-  /** Parsed entries of earlier runs over the same directory. */
   readonly cache?: StateCache | undefined;
 }
 
@@ -46,7 +45,6 @@ export function stateSharing(pushState: boolean | undefined): StateSharing {
  * stays local for an embedded service, and for a checkout without `origin`. Nothing is created before the first write.
  *
  * @returns null if no home is writable: the run is stateless then.
- * @throws FlagkeelError `GIT` sharing is required, and the checkout has no origin.
  */
 export async function openStateHome(
   { checkout, stateDir, git, cache, ...key }: StateHomeOptions,
@@ -83,12 +81,9 @@ function isEmbedded(origin: string): boolean {
 }
 
 /**
- * The states of a directory by name of ref, one for each workspace and service that its specs were applied to. If
- * states are shared, those that only origin has are included.
- *
- * `others` counts the states of other directories, and those without a valid record of what they belong to.
- *
- * @throws FlagkeelError `GIT` sharing is required, and origin cannot be reached.
+ * The states of a directory, one for each workspace and service that its specs were applied to; with those that only
+ * origin has, if states are shared. `others` counts the states of other directories, and those without a valid record
+ * of what they belong to.
  */
 export async function findStates(
   place: StatePlace,
@@ -100,7 +95,6 @@ export async function findStates(
   return { found: found.filter((key) => key !== null), others: keys.length - found.length };
 }
 
-/** Another workspace, or another service, that the same directory was applied to. */
 export interface OtherWorkspace {
   readonly workspaceId: string;
   /** Name of the service in the state. */
@@ -109,12 +103,8 @@ export interface OtherWorkspace {
 }
 
 /**
- * The other states of the same directory that are not empty, sorted by name of ref.
- *
- * An unreadable state is ignored: anyone who can push could otherwise stop every run with one.
- *
- * @param sharing whether to fetch the states of `origin` and count them too.
- * @throws FlagkeelError `GIT` sharing is required, and origin cannot be reached.
+ * The other states of the same directory that are not empty, sorted by name of ref. An unreadable state is ignored:
+ * anyone who can push could otherwise stop every run with one.
  */
 async function otherWorkspaces(
   place: StatePlace,
@@ -158,10 +148,8 @@ async function inStates<T>(
 }
 
 /**
- * The states of a repository: name of the state → the ref to read. A state that has a ref here and a fetched one is
- * read here: this ref includes the state of origin, or will once it is read.
- *
- * @param isFetched whether the states that were fetched from origin count too.
+ * Name of the state → the ref to read. A state that has a ref here and a fetched one is read here: this ref includes
+ * the state of origin, or will once it is read.
  */
 async function stateRefs(git: Git, isFetched: boolean): Promise<ReadonlyMap<string, string>> {
   const answer = await runGit(git, {
@@ -175,12 +163,7 @@ async function stateRefs(git: Git, isFetched: boolean): Promise<ReadonlyMap<stri
   return new Map([...fetched, ...own].map((ref) => [ref.replace(FETCHED_REFS, STATE_REFS), ref]));
 }
 
-/**
- * Fetches every state of origin, if states are shared.
- *
- * @returns whether fetched states may be present: false if states are not shared, or there is no origin.
- * @throws FlagkeelError `GIT` sharing is required, and origin cannot be reached.
- */
+/** Fetches every state of origin, if states are shared. @returns whether fetched states may be present. */
 async function fetchStates(
   { repository: shared }: Checkout,
   repository: StateRepository,
@@ -218,35 +201,19 @@ async function sizeOf({ repository, objects, ref }: FoundState): Promise<number>
   return knownIn(tree).state.size;
 }
 
-/** The states of one directory. None of these waits for another run. */
-export interface StateAccess {
-  /** Opens a state for reading only. null if no home is writable, so that the run is stateless. */
-  readonly peekState: (place: Workspace) => Promise<StateHome | null>;
-  /** Name → id of the flags that a state knows; empty if it cannot be read, because kills go on without. */
-  readonly flagIdsOf: (place: Workspace) => Promise<ReadonlyMap<string, string>>;
-  /** Opens a state to append records of writes, shared over `origin` as the config says. null as above. */
-  readonly openRecords: (place: Workspace) => Promise<StateHome | null>;
-  /** Key of the only state with a workspace of this name or id; null if none or several have it. Sends no request. */
-  readonly rememberedPlace: (workspace: string) => Promise<StateKey | null>;
-  /** The states of this directory for other workspaces, except those of try-outs on other services. */
-  readonly appliedToOthers: (place: Workspace) => Promise<readonly OtherWorkspace[]>;
-}
-
-export interface StateAccessOptions {
-  readonly checkout: Checkout;
+interface StateAccessOptions extends StatePlace {
   readonly directory: string;
-  readonly stateDir: string | undefined;
-  readonly git: GitCredentials;
   /** Name of the service in the state; called once the service is open. */
   readonly origin: () => string;
   readonly sharing: () => StateSharing;
   readonly cache?: StateCache;
 }
 
-export function stateAccess(options: StateAccessOptions): StateAccess {
-  const { checkout, directory, stateDir, git, origin, sharing, cache } = options;
-  const place = { checkout, stateDir, git };
-  const own = directoryInRepository(checkout, directory);
+export type StateAccess = ReturnType<typeof stateAccess>;
+
+/** The states of one directory. None of these waits for another run. */
+export function stateAccess({ directory, origin, sharing, cache, ...place }: StateAccessOptions) {
+  const own = directoryInRepository(place.checkout, directory);
   const keyOf = ({ workspace, environments }: Workspace): StateKey => ({
     workspaceId: workspace.id,
     workspaceName: workspace.name,
@@ -254,11 +221,13 @@ export function stateAccess(options: StateAccessOptions): StateAccess {
     directory: own,
     environments: Object.fromEntries(environments.map(({ id, name }) => [id, name])),
   });
-  const peekState: StateAccess['peekState'] = async (at) =>
+  /** Opens a state for reading only. null if no home is writable, so that the run is stateless. */
+  const peekState = async (at: Workspace): Promise<StateHome | null> =>
     openStateHome({ ...place, ...keyOf(at), cache });
   return {
     peekState,
-    flagIdsOf: async (at) => {
+    /** Name → id of the flags that a state knows; empty if it cannot be read, because kills go on without. */
+    flagIdsOf: async (at: Workspace): Promise<ReadonlyMap<string, string>> => {
       try {
         const known = await (await peekState(at))?.read();
         return known ? idsOfFlags(known) : new Map<string, string>();
@@ -267,15 +236,19 @@ export function stateAccess(options: StateAccessOptions): StateAccess {
         return new Map<string, string>();
       }
     },
-    openRecords: async (at) => openStateHome({ ...place, ...keyOf(at), cache }, sharing()),
-    rememberedPlace: async (workspace) => {
+    /** Opens a state to append records of writes, shared over `origin` as the config says. null as above. */
+    openRecords: async (at: Workspace): Promise<StateHome | null> =>
+      openStateHome({ ...place, ...keyOf(at), cache }, sharing()),
+    /** Key of the only state with a workspace of this name or id; null if none or several have it. Sends no request. */
+    rememberedPlace: async (workspace: string): Promise<StateKey | null> => {
       const { found } = await findStates(place, own);
       const named = found
         .filter((key) => key.origin === origin())
         .filter((key) => [key.workspaceName, key.workspaceId].includes(workspace));
       return named.length === 1 ? (named[0] ?? null) : null;
     },
-    appliedToOthers: async (at) => {
+    /** The states of this directory for other workspaces, except those of try-outs on other services. */
+    appliedToOthers: async (at: Workspace): Promise<readonly OtherWorkspace[]> => {
       const key = keyOf(at);
       const isOwn = sharing() === 'auto' && isEmbedded(key.origin);
       const states = await otherWorkspaces(place, key, isOwn ? 'never' : sharing());
@@ -287,7 +260,6 @@ export function stateAccess(options: StateAccessOptions): StateAccess {
   };
 }
 
-/** Name → id of all flags of which the state has the id. */
 function idsOfFlags({
   state,
   flagIds,
@@ -307,42 +279,30 @@ export function directoryInRepository({ repository }: Checkout, directory: strin
   return repository?.prefix.replace(/\/$/, '') ?? resolve(directory);
 }
 
-export interface FenceOptions {
-  readonly place: Workspace;
-  /** Name of the service in the state. */
-  readonly origin: string;
-  readonly wait: LockWait;
-  readonly fence: Fence | undefined;
-  readonly closers: Disposables;
-}
-
 /**
- * Keeps other replicas out of the workspace until the run is closed, if the daemon has replicas.
+ * Keeps other replicas out of the workspace until the run is closed, if the daemon has replicas. The run cannot write
+ * the state any more once another replica took over: that one finds the effects of this run on the service.
  *
- * @returns the state, which the run cannot write any more once another replica took over: that one finds the effects of
- *   this run on the service.
- * @throws FlagkeelError `IN_USE` another run is still there at the end of the wait.
+ * @param origin name of the service in the state.
  */
 export async function fenceState(
   home: StateHome | null,
-  { place, origin, wait, fence, closers }: FenceOptions,
+  {
+    place,
+    origin,
+    wait,
+    fence,
+    closers,
+  }: {
+    readonly place: Workspace;
+    readonly origin: string;
+    readonly wait: LockWait;
+    readonly fence: Fence | undefined;
+    readonly closers: Disposables;
+  },
 ): Promise<StateHome | null> {
   if (!fence) return home;
   closers.add(await fence.enter(`workspace ${place.workspace.id} of ${origin}`, wait));
-  return (
-    home && {
-      ref: home.ref,
-      gitDir: home.gitDir,
-      lock: async (...how) => home.lock(...how),
-      read: async () => home.read(),
-      write: async (next, meta) => {
-        await fence.check({ isUrgent: false });
-        await home.write(next, meta);
-      },
-      wouldChange: (next, meta) => home.wouldChange(next, meta),
-      appliedHere: async () => home.appliedHere(),
-      notShared: () => home.notShared(),
-      history: async (...what) => home.history(...what),
-    }
-  );
+  if (home) home.beforeWrite = async () => fence.check({ isUrgent: false });
+  return home;
 }

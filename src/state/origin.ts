@@ -9,9 +9,9 @@ import { ALL_STATES, type StateRepository } from './repository.js';
 /** One move of a ref of origin, conditional on its present commit. */
 export interface RefMove {
   readonly ref: string;
-  /** New commit of the ref; null removes the ref. */
+  /** null removes the ref. */
   readonly commit: string | null;
-  /** Required commit before the move; null if there must be no such ref. */
+  /** null if there must be no such ref. */
   readonly expected: string | null;
 }
 
@@ -21,13 +21,11 @@ export interface Pushed {
 }
 
 /**
- * `origin` of the checkout, for the refs that runs on other machines share.
- *
- * Only the URL comes from the config of the checkout. Commands run in a repository of our own, so that no other setting
- * of that config has an effect: it could name programs to run at either end, or other servers.
+ * `origin` of the checkout, for the refs that runs on other machines share. Only the URL comes from the config of the
+ * checkout. Commands run in a repository of our own, so that no other setting of that config has an effect: it could
+ * name programs to run at either end, or other servers.
  */
 export class StateOrigin {
-  /** The repository that refs are fetched into and pushed from. */
   readonly git: Git;
   readonly #access: RemoteAccess;
 
@@ -36,11 +34,7 @@ export class StateOrigin {
     this.#access = access;
   }
 
-  /**
-   * Fetches a ref of origin into a local ref, which is removed if origin lacks the ref.
-   *
-   * @throws FlagkeelError `GIT` origin cannot be reached.
-   */
+  /** Fetches a ref of origin into a local ref, which is removed if origin lacks the ref. */
   async fetch(ref: string, into: string): Promise<void> {
     // Git fails on a single ref that origin lacks, whereas a pattern may match nothing.
     await this.#fetch(
@@ -49,7 +43,6 @@ export class StateOrigin {
     );
   }
 
-  /** Fetches every state of origin into its local ref. @throws FlagkeelError `GIT` origin cannot be reached. */
   async fetchAll(): Promise<void> {
     await this.#fetch([this.#access.url, ALL_STATES], 'fetch the states from origin');
   }
@@ -64,7 +57,6 @@ export class StateOrigin {
    *
    * @param atomic all of them or none; a server that cannot do that moves none.
    * @returns names of the refs that hold their new commit now, and the error of the others, if any.
-   * @throws FlagkeelError `GIT` git could not be run.
    */
   async push(moves: readonly RefMove[], { atomic }: { readonly atomic: boolean }): Promise<Pushed> {
     const refspecs = moves.map(({ ref, commit }) => `${commit ?? ''}:${ref}`);
@@ -83,12 +75,7 @@ export class StateOrigin {
     }
   }
 
-  /**
-   * Moves a ref of origin, if it still holds the expected commit.
-   *
-   * @returns false if another run moved it first.
-   * @throws FlagkeelError `GIT` origin cannot be reached, or refuses.
-   */
+  /** Moves a ref of origin, if it still holds the expected commit. @returns false if another run moved it first. */
   async move({ ref, commit, expected }: RefMove): Promise<boolean> {
     const { done, error } = await this.push([{ ref, commit, expected }], { atomic: false });
     if (error === null || done.has(ref)) return true;
@@ -120,7 +107,6 @@ export class StateOrigin {
 /**
  * @param home the repository that holds the state; `origin` is always that of the checkout.
  * @param given credentials; default: those of the operator's own git.
- * @throws FlagkeelError `GIT` there is no origin, or it is not a URL that one can push to.
  */
 export async function openStateOrigin(
   checkout: Repository | null,
@@ -139,7 +125,6 @@ export async function openStateOrigin(
   return new StateOrigin(await home.ours(), access);
 }
 
-/** Whether the checkout has an origin, of any kind. */
 export async function hasOrigin(repository: Repository | null): Promise<boolean> {
   if (repository?.remote) return true;
   return repository !== null && (await originUrl(repository)) !== null;
@@ -150,8 +135,8 @@ async function originUrl({ gitDir, memory }: Repository): Promise<string | null>
 }
 
 /**
- * Names of the refs that a push moved, or found in place. Each line of the porcelain output has a sign, `from:to` and a
- * text for people, with tabs between them.
+ * Names of the refs that a push moved, or found in place. Each line has a sign, `from:to` and a text, with tabs
+ * between.
  */
 function doneIn(output: string): ReadonlySet<string> {
   const lines = output.split('\n').map((line) => /^([ +\-*=!])\t[^:\t]*:([^\t]+)\t/.exec(line));

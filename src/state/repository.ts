@@ -31,9 +31,8 @@ export function fetchedName(ref: string): string {
 /** The repository of states: that of the checkout, or a separate bare one. */
 export interface StateRepository {
   readonly gitDir: string;
-  /** Creates the repository if it is missing. */
   open(): Promise<Git>;
-  /** The objects and refs of this repository without the config of the checkout, for commands that use a network. */
+  /** Its objects and refs without the config of the checkout, for commands that use a network. */
   ours(): Promise<Git>;
   /** Lends a reader of its objects: that of the checkout, which the run has opened anyway, or one for this use alone. */
   reading<T>(use: (git: Git, objects: ObjectReader) => Promise<T>): Promise<T>;
@@ -41,10 +40,7 @@ export interface StateRepository {
   exists(): Promise<boolean>;
 }
 
-/**
- * The first writable of two places: the directory for states, then the repository of the checkout; null if neither is
- * writable. Creates nothing.
- */
+/** The directory for states, or else the repository of the checkout; null if neither is writable. Creates nothing. */
 export async function stateRepository(
   checkout: Checkout,
   stateDir: string | undefined,
@@ -82,7 +78,6 @@ function bare(directory: string): StateRepository {
   };
 }
 
-/** Whether the directory, or its nearest existing parent, is writable. */
 async function canBecomeHome(directory: string): Promise<boolean> {
   for (let candidate = resolve(directory); ; candidate = dirname(candidate)) {
     try {

@@ -4,7 +4,6 @@ import { isDeeperThan, isRecord } from '../model/json.js';
 import type { LoggedChange, LoggedField, LoggedKeys, LoggedWrite } from '../model/outcome.js';
 import { type Git, runGit } from '../git/git.js';
 
-/** One commit of a state ref, as `history` shows it. */
 export interface LoggedApply {
   readonly commit: string;
   /** Milliseconds since the epoch, by the clock of the machine that wrote it. */
@@ -13,7 +12,6 @@ export interface LoggedApply {
   readonly head: string | null;
   readonly subject: string;
   readonly changes: readonly LoggedChange[];
-  /** Changes beyond those that the commit lists. */
   readonly more: number;
   /** A signal ended the run, so that most skipped changes were never sent. */
   readonly isInterrupted: boolean;
@@ -24,17 +22,13 @@ const MAX_LISTED = 100_000;
 /** Commits that one call goes back by default. */
 const MAX_COMMITS = 1_000;
 const MAX_DEPTH = 64;
-/**
- * Version of the lines below. A message names it from the second on, as `FORMAT 2` on a line of its own: the first had
- * no such line.
- */
+/** Version of the lines below. A message names it from the second on, as `FORMAT 2` on a line of its own. */
 const FORMAT_VERSION = 1;
 const FORMAT_LINE = /^FORMAT (\d{1,9})$/;
 const INTERRUPTED_LINE = 'INTERRUPTED';
 const HEAD_LINE = /^HEAD ([0-9a-f]{40,64})$/;
 const MORE_LINE = /^and (\d{1,9}) more$/;
 
-/** Message of a commit of the state ref: a subject, the HEAD that was applied, and a line for each change. */
 export function applyMessage(
   subject: string,
   head: string | null,
@@ -62,9 +56,8 @@ export function applyMessage(
 /**
  * The applies that a state ref records, newest first.
  *
- * @param object limits the answer to commits that name the object; their changes show which of them wrote it.
+ * @param object limits the answer to commits that name it.
  * @param most commits to go back.
- * @throws FlagkeelError `GIT` there is no such ref; `STATE_UNREADABLE` a newer version wrote one of them.
  */
 export async function readApplies(
   git: Git,
@@ -116,7 +109,6 @@ function parseApply(text: string): LoggedApply {
   };
 }
 
-/** The changes in the lines of a message; other lines are skipped. */
 export function parseChanges(lines: readonly string[]): LoggedChange[] {
   return lines.flatMap((line): LoggedChange[] => {
     const [outcome = '', action, id, title, json] = line.split('\t');

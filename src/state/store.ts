@@ -14,7 +14,6 @@ import {
 } from './known-state.js';
 import type { StateOrigin } from './origin.js';
 import {
-  type Lockable,
   lockFile,
   lockHolder,
   lockOnOrigin,
@@ -38,7 +37,6 @@ import {
 } from './tree.js';
 
 export interface StateReading extends KnownState {
-  /** null before the first. */
   readonly commit: string | null;
 }
 
@@ -59,38 +57,18 @@ export interface StateMeta extends Partial<Omit<KnownState, 'state' | 'head'>> {
 export interface NotShared {
   /** Whether the run could at least read the writes of other machines. */
   readonly isRead: boolean;
-  /** One clause for people. */
   readonly why: string;
 }
 
-export interface StateHome extends Lockable {
-  /** Full name of the state ref. */
-  readonly ref: string;
-  readonly gitDir: string;
-  /** @throws FlagkeelError `STATE_UNREADABLE`, `GIT` */
-  read(): Promise<StateReading>;
-  /**
-   * Commits all differences from the last reading; makes no commit if there are none. A second write follows the first.
-   *
-   * @throws FlagkeelError `IN_USE` other runs moved the ref since it was read; `GIT`
-   */
-  write(next: KnownState['state'], meta: StateMeta): Promise<void>;
-  /** Whether a write would make a commit, as far as the last reading shows. */
-  wouldChange(next: KnownState['state'], meta: StateMeta): boolean;
-  /** HEAD that was applied last, as far as this machine knows; null if it does not, or cannot read it. */
-  appliedHere(): Promise<string | null>;
-  /** Why other machines do not get the writes of this one, as far as known; null if they do, or the state is local. */
-  notShared(): NotShared | null;
-  /** The recorded applies, newest first; see `readApplies`. */
-  history(
-    object: { readonly kind: string; readonly name: string } | null,
-    most?: number,
-  ): Promise<LoggedApply[]>;
-}
+/** The state as seen by a run. */
+export type StateHome = Omit<
+  Pick<StateStore, keyof StateStore>,
+  'isShared' | 'lockHolder' | 'breakLock'
+>;
 
 export interface Sharing {
   readonly origin: StateOrigin;
-  /** Whether a failure to share is an error instead of a warning. */
+  /** Otherwise a failure to share is a warning. */
   readonly isRequired: boolean;
   readonly isOlder: IsOlder;
 }
@@ -116,13 +94,15 @@ const MAX_TRIES = 5;
  * A chain of commits in a ref, each the whole state after an apply. The ref is in a repository on this machine, and on
  * `origin` too if other machines share the state.
  *
- * A write makes a commit and moves the refs to it, each only if it still holds the commit that was seen there. If a
- * write loses that race, it is merged with the write of the other run, object by object, and tried again. Only a shared
- * state is merged: on one machine the kernel's lock keeps runs apart, so that nothing but a record can come in between.
+ * A write makes a commit and moves the refs to it, each only if it still holds the commit that was seen there. A write
+ * that loses that race is merged with that of the other run, object by object, and tried again. Only a shared state is
+ * merged: on one machine the kernel's lock keeps runs apart, and only a record can come in between.
  */
-export class StateStore implements StateHome {
+export class StateStore {
   readonly ref: string;
   readonly gitDir: string;
+  /** Awaited before each write; if it rejects, nothing is written. */
+  beforeWrite: () => Promise<void> = async () => Promise.resolve();
   readonly #repository: StateRepository;
   readonly #key: StateKey;
   readonly #cache: StateCache;
@@ -157,6 +137,13 @@ export class StateStore implements StateHome {
     this.#notShared = notShared;
   }
 
+  /**
+   * Excludes every other run over the same ref: of this machine by a lock that the kernel takes back when its holder
+   * dies, of other machines by a lock on origin that expires.
+   *
+   * @param timeoutMs 0 means a single try.
+   * @param lease of the writing replica: on a shared ref, it takes over the lock of an earlier term.
+   */
   async lock(timeoutMs: number, signal?: AbortSignal, lease?: LockLease): Promise<Release> {
     const { workspaceId, origin: service, directory } = this.#key;
     await this.#repository.open();
@@ -187,6 +174,7 @@ export class StateStore implements StateHome {
     }
   }
 
+  /** Why other machines do not get the writes of this one, as far as known; null if they do, or the state is local. */
   notShared(): NotShared | null {
     return this.#notShared;
   }
@@ -197,12 +185,14 @@ export class StateStore implements StateHome {
     return { ...this.#known, commit: this.#seen.tip };
   }
 
+  /** Whether a write would make a commit, as far as the last reading shows. */
   wouldChange(next: KnownState['state'], meta: StateMeta): boolean {
     const { tree = EMPTY_TREE } = this.#seen ?? {};
     const after = treeOf({ ...this.#known, ...meta, state: next }, this.#key);
     return meta.isRecord === true || !isSameTree(tree, after);
   }
 
+  /** HEAD that was applied last, as far as this machine knows; null if it does not, or cannot read it. */
   async appliedHere(): Promise<string | null> {
     if (!(await this.#repository.exists())) return null;
     return this.#repository.reading(async (_, objects) => {
@@ -211,7 +201,13 @@ export class StateStore implements StateHome {
     });
   }
 
+  /**
+   * Commits all differences from the last reading, if there are any. A second write follows the first.
+   *
+   * @throws FlagkeelError `IN_USE` other runs moved the ref since it was read; `GIT`
+   */
   async write(next: KnownState['state'], meta: StateMeta): Promise<void> {
+    await this.beforeWrite();
     const { message, afresh = false, isRecord = false, last = false, ...known } = meta;
     if (this.#seen === null && !afresh) await this.read();
     const before = afresh ? NOTHING : this.#known;
@@ -243,9 +239,7 @@ export class StateStore implements StateHome {
     );
   }
 
-  async history(
-    ...[object, most]: Parameters<StateHome['history']>
-  ): ReturnType<StateHome['history']> {
+  async history(object: Parameters<typeof readApplies>[2], most?: number): Promise<LoggedApply[]> {
     const { tip } = await this.#unread();
     return tip === null ? [] : readApplies(await this.#repository.open(), tip, object, most);
   }
@@ -254,7 +248,6 @@ export class StateStore implements StateHome {
     return this.#sharing !== null;
   }
 
-  /** The holder that the lock on origin names, even if the lock has expired; null if there is no lock. */
   async lockHolder(): Promise<LockHolder | null> {
     return this.#sharing && lockHolder(this.#sharing.origin, this.ref);
   }

@@ -30,12 +30,11 @@ const AT_ONCE = 256;
 interface ReadFrom {
   readonly git: Git;
   readonly objects: ObjectReader;
-  /** Name of the ref, for the person who reads an error. */
   readonly ref: string;
   readonly cache: StateCache;
 }
 
-/** The files of a state at one of its commits. @throws FlagkeelError `STATE_UNREADABLE`, `GIT` */
+/** The files of a state at one of its commits. */
 export async function readTree(
   { git, objects, ref, cache }: ReadFrom,
   commit: string,
@@ -68,10 +67,7 @@ export async function commitOf(objects: ObjectReader, ref: string): Promise<stri
 }
 
 /**
- * The record of the run as a whole, without the rest of the state.
- *
- * @returns null if there is no such ref, or no record in it.
- * @throws FlagkeelError `STATE_UNREADABLE`, `GIT`
+ * The record of the run as a whole, without the rest of the state; null if there is no such ref, or no record in it.
  */
 export async function readRecord(objects: ObjectReader, ref: string): Promise<RunRecord | null> {
   const file = await objects.header(`${ref}:${RUN_FILE}`);
@@ -163,9 +159,8 @@ export function treeAfter(
 }
 
 /**
- * The changes as commands of `git fast-import`.
- *
- * @param isAfresh whether to remove all files first, because the present ones are unknown.
+ * The changes as commands of `git fast-import`. @param isAfresh removes all present files first, because they are
+ * unknown.
  */
 export function importLines(isAfresh: boolean, { written, gone }: StateChanges): string[] {
   return [
@@ -181,7 +176,6 @@ function quoted(path: string): string {
   return `"${escaped}"`;
 }
 
-/** A commit of ours, on no branch. */
 export interface CommitToMake {
   readonly message: string;
   readonly from: string | null;
@@ -191,10 +185,6 @@ export interface CommitToMake {
 
 /**
  * Makes a commit and leaves no ref behind, because only `update-ref` and `push` compare the commit that they replace.
- *
- * @param purpose see `GitCommand`.
- * @returns its full hash.
- * @throws FlagkeelError `GIT`
  */
 export async function writeCommit(
   git: Git,
@@ -225,7 +215,6 @@ export async function writeCommit(
   return answer.trim();
 }
 
-/** Text as `git fast-import` takes it. */
 function importData(text: string): string {
   return `data ${String(Buffer.byteLength(text))}\n${text}`;
 }
@@ -234,8 +223,8 @@ function importData(text: string): string {
 const COMMITS_KEPT = 2;
 
 /**
- * Parsed state that the runs of one process over one config directory share. Its keys are git's hashes of contents and
- * commits, so that nothing in it can be out of date.
+ * Parsed state that the runs of one process over one config directory share. Its keys are git's hashes, so that nothing
+ * in it can be out of date.
  */
 export class StateCache {
   /** Path in the tree of the state → blob and parsed entry. */

@@ -47,7 +47,8 @@ export class MemoryRef {
       const listed = outOfSync === undefined ? from.outOfSync : outOfSync && [...outOfSync].sort();
       return { files: filesOf(next), head, outOfSync: listed, exists: true };
     };
-    return {
+    const home: StateHome = {
+      beforeWrite: async () => Promise.resolve(),
       ref: 'refs/flagkeel/ws-1/small',
       gitDir: '/small/.git',
       lock: async () => Promise.resolve(async () => Promise.resolve()),
@@ -73,9 +74,10 @@ export class MemoryRef {
       },
       appliedHere: async () => Promise.resolve(this.held.head),
       write: async (next, { message, isRecord = false, ...meta }) => {
+        await home.beforeWrite();
         const from = read ?? this.held;
         const made = after(from, this.writes(next), meta);
-        if (isSame(made, from) && !isRecord) return Promise.resolve();
+        if (isSame(made, from) && !isRecord) return;
         if (!isSame(from, this.held)) {
           throw new FlagkeelError('IN_USE', 'cannot write the state: another run moved it');
         }
@@ -83,11 +85,11 @@ export class MemoryRef {
         read = made;
         this.messages.push(message);
         this.onCommit();
-        return Promise.resolve();
       },
       notShared: () => null,
       history: async () => Promise.resolve([]),
     };
+    return home;
   }
 }
 
